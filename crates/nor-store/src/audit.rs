@@ -1,0 +1,274 @@
+//! The checker: walks everything on flash and reports each invariant that does not hold.
+//!
+//! It allocates nothing: the caller's [`Auditor`] remembers which sectors were reached. The order is
+//! [`audit_units`](Store::audit_units), [`audit_tree`](Store::audit_tree) for each tree, the client's walk over what the
+//! trees hold, then [`audit_reachability`](Store::audit_reachability). It wants a store with no open transaction.
+
+use core::fmt;
+
+use norn_flash::{Address, EraseUnit, Nor};
+
+use crate::error::StoreError;
+use crate::format::{
+    Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord,
+};
+use crate::log::Slot;
+use crate::store::Store;
+use crate::tree::{HEIGHT_MAX, TreeId};
+use crate::units::Role;
+
+/// An invariant that does not hold, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Where.
+    pub address: Address,
+    /// What is wrong.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.what, self.address)
+    }
+}
+
+/// Remembers what was reached and collects what is wrong.
+pub trait Auditor {
+    /// Marks `sector` as reached; returns whether it was before.
+    fn mark(&mut self, sector: SectorPtr) -> bool;
+    /// Whether `sector` was marked.
+    fn is_marked(&self, sector: SectorPtr) -> bool;
+    /// Takes a violation.
+    fn violation(&mut self, violation: Violation);
+}
+
+impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    /// Reports that `what` is wrong with the sector `pointer`.
+    pub fn report(&self, auditor: &mut impl Auditor, pointer: SectorPtr, what: &'static str) {
+        auditor.violation(Violation { address: self.place_of(pointer), what });
+    }
+
+    /// Marks a live sector of the expected kind as reached; `false` when it is something else or was reached before.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn audit_sector(
+        &mut self,
+        auditor: &mut impl Auditor,
+        pointer: SectorPtr,
+        kind: SectorKind,
+    ) -> Result<bool, StoreError<D::Error>> {
+        let what = match self.find_sector(pointer)? {
+            Some(sector) if !sector.live => "a pointer to a freed sector",
+            Some(sector) if sector.kind != kind => "a pointer to a sector of another kind",
+            Some(_) if auditor.mark(pointer) => "two pointers to one sector",
+            Some(_) => return Ok(true),
+            None => "a pointer to no sector",
+        };
+        self.report(auditor, pointer, what);
+        Ok(false)
+    }
+
+    /// Checks units: identities, roles, the packing of sectors, erased gaps, and the unit table.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn audit_units(&mut self, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
+        if self.transaction_is_open() {
+            let address = self.entry_address(self.log.unit, self.log.next);
+            auditor.violation(Violation { address, what: "an open transaction" });
+        }
+        for unit in self.units.all() {
+            let address = self.geometry.part.start_of(unit);
+            let mut fail = |what| auditor.violation(Violation { address, what });
+            if self.read_identity(unit)?.is_none() {
+                fail("a unit without an identity");
+            }
+            match self.units.role(unit) {
+                Role::Data(logical) if self.units.home(logical) != Some(unit) => fail("a logical unit with two homes"),
+                Role::Data(_) => self.audit_data_unit(auditor, unit)?,
+                Role::Free => self.audit_erased(auditor, unit, HEADER_BYTES - 8, self.geometry.part.unit_size_bytes)?,
+                Role::Log if unit != self.log.unit => fail("a log unit too many"),
+                Role::Log => {
+                    let from = HEADER_BYTES + u32::from(self.log.next) * ENTRY_BYTES;
+                    self.audit_erased(auditor, unit, from, self.geometry.part.unit_size_bytes)?;
+                }
+                Role::Busy => fail("a unit that is neither free nor in use"),
+            }
+        }
+        if self.units.count_of(Role::Free) < self.free_floor() {
+            auditor.violation(Violation { address: Address(0), what: "fewer free units than must stay free" });
+        }
+        Ok(())
+    }
+
+    fn audit_data_unit(&mut self, auditor: &mut impl Auditor, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        let address = self.geometry.part.start_of(unit);
+        let survey = match self.survey(unit) {
+            Err(StoreError::Corrupted(corruption)) => {
+                auditor.violation(Violation { address: corruption.address, what: corruption.what });
+                return Ok(());
+            }
+            other => other?,
+        };
+        let mut packed = 0;
+        for index in 0..survey.descriptors {
+            let word = self.medium.read_word(self.geometry.descriptor_address(unit, index))?;
+            if let Descriptor::Sector { granules, .. } = Descriptor::decode(word) {
+                packed += u32::from(granules);
+            }
+        }
+        let top = self.geometry.low_granules(u32::from(survey.descriptors));
+        let mut expect = |holds: bool, what| {
+            if !holds {
+                auditor.violation(Violation { address, what });
+            }
+        };
+        expect(survey.low + packed == self.geometry.unit_granules, "sectors overlap or leave holes");
+        expect(self.units.gap_granules(unit) == survey.low.saturating_sub(top), "the unit table's gap is wrong");
+        expect(self.units.obsolete_granules(unit) == survey.obsolete, "the unit table's obsolete space is wrong");
+        let granule = self.geometry.granule_bytes;
+        let gap = HEADER_BYTES + u32::from(survey.descriptors) * 4;
+        self.audit_erased(auditor, unit, gap, survey.low * granule)
+    }
+
+    fn audit_erased(
+        &mut self,
+        auditor: &mut impl Auditor,
+        unit: EraseUnit,
+        from: u32,
+        to: u32,
+    ) -> Result<(), StoreError<D::Error>> {
+        let start = self.geometry.part.start_of(unit);
+        for offset in (from..to).step_by(4) {
+            if self.medium.read_word(start.offset(offset))? != u32::MAX {
+                let address = start.offset(offset);
+                auditor.violation(Violation { address, what: "unused space that is not erased" });
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a tree's nodes and marks them. What the tree holds is for the client, who knows its form.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn audit_tree(&mut self, auditor: &mut impl Auditor, tree: TreeId) -> Result<(), StoreError<D::Error>> {
+        let root = self.trees[tree as usize].committed;
+        // The path from the root down: a node and the digit to look at next, for each level.
+        let mut path = [(None, 0); HEIGHT_MAX as usize];
+        let mut level = root.height;
+        if let Some(node) = root.node
+            && self.audit_node(auditor, node)?
+        {
+            level -= 1;
+            path[usize::from(level)] = (Some(node), 0);
+        }
+        while level < root.height {
+            let (node, digit) = path[usize::from(level)];
+            let Some(node) = node.filter(|_| digit < NODE_SLOTS) else {
+                level += 1;
+                continue;
+            };
+            path[usize::from(level)].1 += 1;
+            let child = self.committed_child(node, digit)?;
+            let Some(child) = child else {
+                continue;
+            };
+            if level > 0 && self.audit_node(auditor, child)? {
+                level -= 1;
+                path[usize::from(level)] = (Some(child), 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads one child of a node that has been audited.
+    fn committed_child(&mut self, node: SectorPtr, digit: u32) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        let sector = self.sector(node)?;
+        let mut child = None;
+        for position in 0..NODE_SLOTS + NODE_SPARES {
+            let word = TreeWord(self.medium.read_word(sector.address.offset(4 * position))?);
+            if word.stands() && word.index() == digit {
+                child = word.pointer();
+            }
+        }
+        Ok(child)
+    }
+
+    fn audit_node(&mut self, auditor: &mut impl Auditor, node: SectorPtr) -> Result<bool, StoreError<D::Error>> {
+        if !self.audit_sector(auditor, node, SectorKind::Node)? {
+            return Ok(false);
+        }
+        let sector = self.sector(node)?;
+        let (mut children, mut spare_ended) = (0u32, false);
+        for position in 0..NODE_SLOTS + NODE_SPARES {
+            let word = TreeWord(self.medium.read_word(sector.address.offset(4 * position))?);
+            let is_spare = position >= NODE_SLOTS;
+            let mut expect = |holds: bool, what| {
+                if !holds {
+                    auditor.violation(Violation { address: sector.address.offset(4 * position), what });
+                }
+            };
+            expect(!(spare_ended && !word.is_erased()), "a spare pointer used out of order");
+            expect(!(word.stands() && word.is_open()), "an open word outside a transaction");
+            expect(!word.stands() || is_spare || word.index() == position, "a slot with another slot's index");
+            spare_ended |= is_spare && word.is_erased();
+            if word.stands() {
+                let bit = 1 << word.index();
+                children = if word.pointer().is_some() { children | bit } else { children & !bit };
+            }
+        }
+        if children == 0 {
+            self.report(auditor, node, "a tree node without children");
+        }
+        Ok(true)
+    }
+
+    /// Checks that every live sector was marked.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn audit_reachability(&mut self, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
+        for unit in self.units.all() {
+            let Role::Data(logical) = self.units.role(unit) else {
+                continue;
+            };
+            for index in self.sector_numbers(unit)? {
+                let pointer = SectorPtr::new(logical, index);
+                let live = self.find_sector(pointer)?.is_some_and(|sector| sector.live);
+                if live && !auditor.is_marked(pointer) {
+                    self.report(auditor, pointer, "a live sector that nothing reaches");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sector_numbers(&mut self, unit: EraseUnit) -> Result<core::ops::Range<u16>, StoreError<D::Error>> {
+        match self.survey(unit) {
+            Ok(survey) => Ok(0..survey.descriptors),
+            Err(StoreError::Corrupted(_)) => Ok(0..0), // Reported by `audit_units`.
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Calls `visit` for every entry of the newest log unit, with its index; `None` for a torn one.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn visit_log(
+        &mut self,
+        mut visit: impl FnMut(u16, Option<crate::format::Entry>),
+    ) -> Result<(), StoreError<D::Error>> {
+        for index in 0..self.log.next {
+            match self.read_log(self.log.unit, index)? {
+                Slot::Entry(entry) => visit(index, Some(entry)),
+                Slot::Torn => visit(index, None),
+                Slot::Erased => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! What can go wrong, a family per kind of operation: laying out and mounting, and working on a mounted store.
+
+use core::fmt;
+
+use norn_flash::{Address, PartError};
+
+/// Something on flash that no sequence of operations and power cuts leaves there, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Corruption {
+    /// Where.
+    pub address: Address,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Corruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.what, self.address)
+    }
+}
+
+/// Why an operation on a mounted store failed.
+///
+/// After `Device` the store is *halted*: the operation stands half done on flash, as after a power cut, and every further
+/// call says `Halted` until the device is mounted again, which completes or undoes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreError<E> {
+    /// The device failed.
+    Device(E),
+    /// The flash holds something impossible.
+    Corrupted(Corruption),
+    /// No room for a sector of this many bytes.
+    Full {
+        /// The sector's size.
+        needed_bytes: u32,
+    },
+    /// The transaction has more log entries than the log units it may use have room for.
+    TransactionTooLarge,
+    /// An earlier operation failed part-way; mount the device again.
+    Halted,
+}
+
+impl<E: fmt::Debug> fmt::Display for StoreError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Device(error) => write!(f, "the device failed: {error:?}"),
+            StoreError::Corrupted(corruption) => write!(f, "corrupted: {corruption}"),
+            StoreError::Full { needed_bytes } => write!(f, "full: no room for {needed_bytes} bytes"),
+            StoreError::TransactionTooLarge => f.write_str("the transaction exceeds the log units it may use"),
+            StoreError::Halted => f.write_str("an earlier operation failed part-way: mount the device again"),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for StoreError<E> {}
+
+impl<E> From<Corruption> for StoreError<E> {
+    fn from(corruption: Corruption) -> Self {
+        StoreError::Corrupted(corruption)
+    }
+}
+
+/// Why a device could not be formatted or mounted. The device is as it was, except that a recovery may have begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MountError<E> {
+    /// The device failed.
+    Device(E),
+    /// The device describes no possible part.
+    Part(PartError),
+    /// The part's units cannot be used: which bound they violate.
+    Unsuitable(&'static str),
+    /// The part has more units than this store's table was sized for.
+    TooManyUnits {
+        /// Units of the part.
+        part: u16,
+        /// Units of the table.
+        table: u16,
+    },
+    /// The device holds no store: it is blank, foreign, or its formatting was cut short.
+    NotFormatted,
+    /// The image was written by a newer version.
+    NewerFormat {
+        /// Its format version.
+        found: u8,
+    },
+    /// The image was made for another geometry.
+    WrongGeometry {
+        /// Erase-unit size that the image states.
+        unit_size_bytes: u64,
+        /// Number of units that the image states.
+        unit_count: u16,
+    },
+    /// The image was made with settings that this program does not know.
+    UnknownSettings,
+    /// The flash holds something impossible.
+    Corrupted(Corruption),
+    /// Recovery found no room or log space for its own records: the image is damaged.
+    Unrecoverable,
+}
+
+impl<E: fmt::Debug> fmt::Display for MountError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MountError::Device(error) => write!(f, "the device failed: {error:?}"),
+            MountError::Part(error) => write!(f, "impossible part: {error}"),
+            MountError::Unsuitable(why) => write!(f, "unsuitable part: {why}"),
+            MountError::TooManyUnits { part, table } => {
+                write!(f, "the part has {part} erase units, and the store was built for at most {table}")
+            }
+            MountError::NotFormatted => f.write_str("not formatted: no complete log unit found"),
+            MountError::NewerFormat { found } => {
+                write!(f, "format version {found} is newer than this program's ({})", crate::format::FORMAT_VERSION)
+            }
+            MountError::WrongGeometry { unit_size_bytes, unit_count } => {
+                write!(f, "the image was made for {unit_count} units of {unit_size_bytes} bytes")
+            }
+            MountError::UnknownSettings => f.write_str("the image's settings are not known to this program"),
+            MountError::Corrupted(corruption) => write!(f, "corrupted: {corruption}"),
+            MountError::Unrecoverable => f.write_str("recovery has no room for its own records: the image is damaged"),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for MountError<E> {}
+
+impl<E> From<StoreError<E>> for MountError<E> {
+    fn from(error: StoreError<E>) -> Self {
+        match error {
+            StoreError::Device(error) => MountError::Device(error),
+            StoreError::Corrupted(corruption) => MountError::Corrupted(corruption),
+            StoreError::Full { .. } | StoreError::TransactionTooLarge | StoreError::Halted => MountError::Unrecoverable,
+        }
+    }
+}

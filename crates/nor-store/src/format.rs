@@ -1,0 +1,621 @@
+//! Every bit that this crate puts on flash: unit headers, log entries, sector descriptors, links and tree words.
+//!
+//! All offsets and codes of the crate live here; `docs/format/nor-store.md` shows the same with examples. Multi-byte values
+//! are little-endian.
+//!
+//! ```text
+//! erase unit     ┌──────────────┬───────────┬──────────────────────────────────────────────┐
+//!                │ identity 16  │ assign. 8 │ body: log entries, or descriptors ▶ ◀ sectors │
+//!                └──────────────┴───────────┴──────────────────────────────────────────────┘
+//! identity       "NORN" · version 1 · log2(unit size) 1 · units 2 · erase count 4 · reserved 2 · zeros 1 · crc 1
+//! log entry      bits 0..4 kind · 4..28 a · 28..52 b · 52..58 zeros · 58..64 crc                (8 bytes)
+//! descriptor     bits 0..14 offset · 14..24 size · 24..26 kind · 26..31 zeros · 31 live         (4 bytes)
+//! link           bits 0..24 pointer · 24..29 zeros · 29..32 ones                                (4 bytes)
+//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing        (4 bytes)
+//! ```
+//!
+//! *Why a count of zeros.* A torn program leaves some of the bits that it was to clear uncleared, and nothing else: all its
+//! errors point the same way. The number of zero bits, stored with the bits (a Berger code), catches **every** such
+//! error, in whatever order the words of a record were programmed: leaving a data bit uncleared lowers the true count, and
+//! leaving a bit of the stored count uncleared raises the stored one, so that the two can only agree when nothing is
+//! missing. A CRC alone would catch most of them. The CRC beside it catches damage that goes both ways.
+//!
+//! Invariants: the erased state (all ones) and the void state (all zeros) are valid for no code.
+
+use core::fmt;
+use core::num::NonZeroU32;
+
+use crc::{CRC_6_DARC, CRC_8_SMBUS, Crc, Table};
+
+/// First bytes of every unit.
+pub const MAGIC: [u8; 4] = *b"NORN";
+/// The on-flash format that this crate writes and the only one it reads.
+pub const FORMAT_VERSION: u8 = 1;
+/// Bytes of the identity, programmed when the unit's erase is complete.
+pub const IDENTITY_BYTES: usize = 16;
+/// Where the assignment (one log entry) stands in a unit.
+pub const ASSIGNMENT_OFFSET: u32 = 16;
+/// Bytes of a unit before its body.
+pub const HEADER_BYTES: u32 = 24;
+/// Bytes of a log entry.
+pub const ENTRY_BYTES: u32 = 8;
+/// Bytes of a sector descriptor.
+pub const DESCRIPTOR_BYTES: u32 = 4;
+/// Bytes of a link.
+pub const LINK_BYTES: u32 = 4;
+/// Children of a tree node.
+pub const NODE_SLOTS: u32 = 16;
+/// Spare pointers of a tree node.
+pub const NODE_SPARES: u32 = 8;
+/// Bytes of a tree node.
+pub const NODE_BYTES: u32 = (NODE_SLOTS + NODE_SPARES) * 4;
+/// Largest erase count that a unit header and the log hold.
+pub const ERASE_COUNT_MAX: u32 = (1 << 24) - 1;
+/// Largest size of a sector in granules.
+pub const SECTOR_GRANULES_MAX: u32 = (1 << 10) - 1;
+/// What an erased word reads.
+pub const ERASED_WORD: u32 = u32::MAX;
+
+const POINTER_MASK: u32 = 0x00FF_FFFF;
+const CRC_6: Crc<u8, Table<1>> = Crc::<u8, Table<1>>::new(&CRC_6_DARC);
+const CRC_8: Crc<u8, Table<1>> = Crc::<u8, Table<1>>::new(&CRC_8_SMBUS);
+
+const _: () = assert!(ASSIGNMENT_OFFSET as usize == IDENTITY_BYTES);
+const _: () = assert!(HEADER_BYTES == ASSIGNMENT_OFFSET + ENTRY_BYTES);
+const _: () = assert!(HEADER_BYTES.is_multiple_of(8), "entries and sectors are aligned");
+const _: () = assert!(NODE_SLOTS == 16, "a tree word holds an index of four bits");
+
+/// Number of a logical erase unit, from 1; it stays when the unit's contents move to another physical unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LogicalUnit(pub u16);
+
+/// A logical pointer: logical unit and sector number. It stays valid when its unit is reclaimed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SectorPtr(NonZeroU32);
+
+impl SectorPtr {
+    /// Largest number of a logical unit.
+    pub const UNIT_MAX: u16 = 0xFFE;
+    /// Largest number of a sector in its unit.
+    pub const SECTOR_MAX: u16 = 0xFFF;
+
+    /// The pointer to sector `sector` of logical unit `unit`.
+    ///
+    /// # Panics
+    /// If the unit is 0 or either number exceeds its maximum.
+    pub const fn new(unit: LogicalUnit, sector: u16) -> SectorPtr {
+        assert!(unit.0 > 0 && unit.0 <= Self::UNIT_MAX && sector <= Self::SECTOR_MAX);
+        match NonZeroU32::new((unit.0 as u32) << 12 | sector as u32) {
+            Some(bits) => SectorPtr(bits),
+            None => unreachable!(),
+        }
+    }
+
+    /// The logical unit.
+    pub const fn unit(self) -> LogicalUnit {
+        LogicalUnit((self.0.get() >> 12) as u16)
+    }
+
+    /// The number of the sector in its unit.
+    pub const fn sector(self) -> u16 {
+        (self.0.get() & 0xFFF) as u16
+    }
+
+    /// The pointer's 24 bits, never 0.
+    pub const fn bits(self) -> u32 {
+        self.0.get()
+    }
+
+    /// The pointer of 24 bits, or `None` where they name no unit.
+    pub const fn from_bits(bits: u32) -> Option<SectorPtr> {
+        let unit = bits >> 12;
+        if unit == 0 || unit > Self::UNIT_MAX as u32 {
+            return None;
+        }
+        match NonZeroU32::new(bits) {
+            Some(bits) => Some(SectorPtr(bits)),
+            None => None,
+        }
+    }
+}
+
+impl fmt::Display for SectorPtr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.unit().0, self.sector())
+    }
+}
+
+impl fmt::Debug for SectorPtr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The 24 bits that stand for an optional pointer; 0 is none.
+pub(crate) fn pointer_bits(pointer: Option<SectorPtr>) -> u32 {
+    pointer.map_or(0, SectorPtr::bits)
+}
+
+/// What the first 16 bytes of a unit say: it was erased completely, how often, and on which part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Format of everything in the unit.
+    pub version: u8,
+    /// Binary logarithm of the erase-unit size in bytes.
+    pub unit_size_log2: u8,
+    /// Erase units of the part.
+    pub unit_count: u16,
+    /// Erases that this unit has sustained.
+    pub erase_count: u32,
+}
+
+impl Identity {
+    /// The identity's bytes.
+    pub fn encode(&self) -> [u8; IDENTITY_BYTES] {
+        let mut bytes = [0xFF; IDENTITY_BYTES];
+        bytes[0..4].copy_from_slice(&MAGIC);
+        bytes[4] = self.version;
+        bytes[5] = self.unit_size_log2;
+        bytes[6..8].copy_from_slice(&self.unit_count.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.erase_count.to_le_bytes());
+        let (zeros, crc) = identity_codes(&bytes);
+        bytes[14] = zeros;
+        bytes[15] = crc;
+        bytes
+    }
+
+    /// The identity that `bytes` hold, or `None` if they hold none whole.
+    pub fn decode(bytes: &[u8; IDENTITY_BYTES]) -> Option<Identity> {
+        if bytes[0..4] != MAGIC || (bytes[14], bytes[15]) != identity_codes(bytes) {
+            return None;
+        }
+        Some(Identity {
+            version: bytes[4],
+            unit_size_log2: bytes[5],
+            unit_count: u16::from_le_bytes([bytes[6], bytes[7]]),
+            erase_count: u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]),
+        })
+    }
+}
+
+fn identity_codes(bytes: &[u8; IDENTITY_BYTES]) -> (u8, u8) {
+    let zeros = bytes[..14].iter().map(|byte| byte.count_zeros() as u8).sum();
+    (zeros, CRC_8.checksum(&bytes[..14]))
+}
+
+/// A record of 8 bytes that checks itself: an entry of the log, or the assignment of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Assignment: the unit is part of the log, with this sequence number.
+    LogUnit {
+        /// Position of the unit in the log's chain; higher is newer.
+        sequence: u32,
+    },
+    /// Assignment: the unit holds sectors.
+    DataUnit {
+        /// The unit's logical number.
+        logical: LogicalUnit,
+        /// Descriptors of the array that may be interspersed with erased ones; behind them it is dense.
+        descriptors: u16,
+    },
+    /// Head of a log unit: the oldest log unit that the open transaction needs.
+    Chain {
+        /// Its sequence number.
+        first: u32,
+    },
+    /// Head of a log unit: one value of the configuration.
+    Setting {
+        /// Which value.
+        key: u8,
+        /// The value.
+        value: u32,
+    },
+    /// Head of a log unit, or just before a commit: the root of a tree.
+    Root {
+        /// Which tree.
+        tree: u8,
+        /// Levels of the tree; 0 when it is empty.
+        height: u8,
+        /// Its root node.
+        node: Option<SectorPtr>,
+    },
+    /// Head of a log unit: how many objects were ever created.
+    Serial {
+        /// The number, modulo 2²⁴.
+        serial: u32,
+    },
+    /// Last of a log unit's head: the unit is the log's newest.
+    Ready,
+    /// The physical unit is about to be erased.
+    Erase {
+        /// The unit.
+        unit: u16,
+        /// Its erase count afterwards.
+        count: u32,
+    },
+    /// The valid sectors of one physical unit are about to be copied to another.
+    Move {
+        /// The victim.
+        from: u16,
+        /// The free unit.
+        to: u16,
+    },
+    /// These sectors are about to be allocated; an abort frees them.
+    New {
+        /// One sector.
+        a: SectorPtr,
+        /// Another.
+        b: Option<SectorPtr>,
+    },
+    /// A word of this node is about to be filled; a commit closes it and frees what it replaced.
+    Swap {
+        /// The node.
+        node: SectorPtr,
+        /// What the commit frees.
+        freed: Option<SectorPtr>,
+    },
+    /// A commit frees these sectors.
+    Release {
+        /// One sector.
+        a: SectorPtr,
+        /// Another.
+        b: Option<SectorPtr>,
+    },
+    /// A new sector is about to be linked behind the last of a chain. Complete in itself: the link is whole, or the sector
+    /// is freed and the link made void.
+    Link {
+        /// The chain's last sector.
+        last: SectorPtr,
+        /// The new one.
+        new: SectorPtr,
+    },
+    /// Everything since the last commit or abort takes effect.
+    Commit {
+        /// Objects ever created, modulo 2²⁴.
+        serial: u32,
+    },
+    /// Everything since the last commit or abort has been undone.
+    Abort {
+        /// Objects ever created, modulo 2²⁴.
+        serial: u32,
+    },
+}
+
+impl Entry {
+    /// The entry's 8 bytes.
+    pub fn encode(&self) -> [u8; ENTRY_BYTES as usize] {
+        let (kind, a, b) = self.fields();
+        debug_assert!(a <= POINTER_MASK && b <= POINTER_MASK);
+        let bits = kind | u64::from(a) << 4 | u64::from(b) << 28;
+        (bits | entry_codes(bits) << 52).to_le_bytes()
+    }
+
+    /// The entry that `bytes` hold, or `None` if they hold none whole.
+    pub fn decode(bytes: [u8; ENTRY_BYTES as usize]) -> Option<Entry> {
+        let word = u64::from_le_bytes(bytes);
+        let bits = word & ((1 << 52) - 1);
+        if word >> 52 != entry_codes(bits) {
+            return None;
+        }
+        Self::from_fields(bits & 0xF, (bits >> 4) as u32 & POINTER_MASK, (bits >> 28) as u32 & POINTER_MASK)
+    }
+
+    fn fields(&self) -> (u64, u32, u32) {
+        match *self {
+            Entry::Ready => (1, 0, 0),
+            Entry::Root { tree, height, node } => (2, u32::from(tree) | u32::from(height) << 8, pointer_bits(node)),
+            Entry::Setting { key, value } => (3, u32::from(key) | (value & 0xFFFF) << 8, value >> 16),
+            Entry::Chain { first } => (4, first, 0),
+            Entry::Erase { unit, count } => (5, u32::from(unit), count),
+            Entry::Move { from, to } => (6, u32::from(from), u32::from(to)),
+            Entry::New { a, b } => (7, a.bits(), pointer_bits(b)),
+            Entry::Swap { node, freed } => (8, node.bits(), pointer_bits(freed)),
+            Entry::Release { a, b } => (9, a.bits(), pointer_bits(b)),
+            Entry::Link { last, new } => (10, last.bits(), new.bits()),
+            Entry::Commit { serial } => (11, serial, 0),
+            Entry::Abort { serial } => (12, serial, 0),
+            Entry::LogUnit { sequence } => (13, sequence, 0),
+            Entry::DataUnit { logical, descriptors } => (14, u32::from(logical.0), u32::from(descriptors)),
+            Entry::Serial { serial } => (15, serial, 0),
+        }
+    }
+
+    fn from_fields(kind: u64, a: u32, b: u32) -> Option<Entry> {
+        let pointer = SectorPtr::from_bits;
+        let optional = |bits: u32| if bits == 0 { Some(None) } else { pointer(bits).map(Some) };
+        Some(match kind {
+            1 => Entry::Ready,
+            2 => Entry::Root { tree: a as u8, height: (a >> 8) as u8, node: optional(b)? },
+            3 => Entry::Setting { key: a as u8, value: a >> 8 & 0xFFFF | b << 16 },
+            4 => Entry::Chain { first: a },
+            5 => Entry::Erase { unit: u16::try_from(a).ok()?, count: b },
+            6 => Entry::Move { from: u16::try_from(a).ok()?, to: u16::try_from(b).ok()? },
+            7 => Entry::New { a: pointer(a)?, b: optional(b)? },
+            8 => Entry::Swap { node: pointer(a)?, freed: optional(b)? },
+            9 => Entry::Release { a: pointer(a)?, b: optional(b)? },
+            10 => Entry::Link { last: pointer(a)?, new: pointer(b)? },
+            11 => Entry::Commit { serial: a },
+            12 => Entry::Abort { serial: a },
+            13 => Entry::LogUnit { sequence: a },
+            14 => Entry::DataUnit {
+                logical: (1..=u32::from(SectorPtr::UNIT_MAX)).contains(&a).then_some(LogicalUnit(a as u16))?,
+                descriptors: u16::try_from(b).ok()?,
+            },
+            15 => Entry::Serial { serial: a },
+            _ => return None,
+        })
+    }
+}
+
+/// Number of zeros (6 bits) and CRC (6 bits) over the 52 bits of an entry.
+fn entry_codes(bits: u64) -> u64 {
+    let zeros = u64::from(52 - bits.count_ones());
+    zeros | u64::from(CRC_6.checksum(&bits.to_le_bytes()[..7])) << 6
+}
+
+/// What a sector holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SectorKind {
+    /// The descriptor of an object or array, or another leaf of a tree.
+    Leaf,
+    /// A record of a chain; its first word is the link to the next.
+    Record,
+    /// A node of a tree.
+    Node,
+    /// Bytes that the client alone understands.
+    Opaque,
+}
+
+/// What the four bytes of a sector descriptor say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descriptor {
+    /// No sector yet.
+    Erased,
+    /// A torn descriptor: the number is lost until the unit is reclaimed.
+    Void,
+    /// A sector.
+    Sector {
+        /// Distance from the unit's start in granules.
+        offset: u16,
+        /// Size in granules.
+        granules: u16,
+        /// What it holds.
+        kind: SectorKind,
+        /// Whether it is allocated; otherwise it is obsolete.
+        live: bool,
+    },
+}
+
+/// The bit of a descriptor that is cleared when its sector is freed.
+pub const DESCRIPTOR_LIVE: u32 = 1 << 31;
+
+impl Descriptor {
+    /// The word that describes a live sector.
+    pub fn encode(offset: u16, granules: u16, kind: SectorKind) -> u32 {
+        debug_assert!(offset < 1 << 14 && u32::from(granules) <= SECTOR_GRANULES_MAX);
+        let kind = match kind {
+            SectorKind::Leaf => 0,
+            SectorKind::Record => 1,
+            SectorKind::Node => 2,
+            SectorKind::Opaque => 3,
+        };
+        let bits = u32::from(offset) | u32::from(granules) << 14 | kind << 24;
+        bits | (26 - bits.count_ones()) << 26 | DESCRIPTOR_LIVE
+    }
+
+    /// What `word` says.
+    pub fn decode(word: u32) -> Descriptor {
+        if word == ERASED_WORD {
+            return Descriptor::Erased;
+        }
+        let bits = word & ((1 << 26) - 1);
+        if word >> 26 & 0x1F != 26 - bits.count_ones() {
+            return Descriptor::Void;
+        }
+        let kind = match bits >> 24 {
+            0 => SectorKind::Leaf,
+            1 => SectorKind::Record,
+            2 => SectorKind::Node,
+            _ => SectorKind::Opaque,
+        };
+        Descriptor::Sector {
+            offset: (bits & 0x3FFF) as u16,
+            granules: (bits >> 14 & 0x3FF) as u16,
+            kind,
+            live: word & DESCRIPTOR_LIVE != 0,
+        }
+    }
+}
+
+/// What a link says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Not yet programmed.
+    Erased,
+    /// Torn or made void: nothing follows, and nothing can be linked here.
+    Void,
+    /// The next sector.
+    To(SectorPtr),
+}
+
+impl Link {
+    /// The word of a link to `pointer`.
+    pub fn encode(pointer: SectorPtr) -> u32 {
+        let bits = pointer.bits();
+        bits | (24 - bits.count_ones()) << 24 | 0b111 << 29
+    }
+
+    /// What `word` says.
+    pub fn decode(word: u32) -> Link {
+        if word == ERASED_WORD {
+            return Link::Erased;
+        }
+        match SectorPtr::from_bits(word & POINTER_MASK) {
+            Some(pointer) if Link::encode(pointer) == word => Link::To(pointer),
+            _ => Link::Void,
+        }
+    }
+}
+
+/// A slot or spare pointer of a tree node: "child `index` is `pointer`".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeWord(pub u32);
+
+impl TreeWord {
+    const OPEN: u32 = 1 << 30;
+    const STANDING: u32 = 1 << 31;
+
+    /// The word that makes `pointer` (or nothing) child `index` in the open version.
+    pub fn open(index: u32, pointer: Option<SectorPtr>) -> TreeWord {
+        debug_assert!(index < NODE_SLOTS);
+        TreeWord(pointer_bits(pointer) | index << 24 | 0b11 << 28 | Self::OPEN | Self::STANDING)
+    }
+
+    /// Whether the word is unused.
+    pub fn is_erased(self) -> bool {
+        self.0 == ERASED_WORD
+    }
+
+    /// Whether the word belongs to the open version only.
+    pub fn is_open(self) -> bool {
+        !self.is_erased() && self.0 & Self::OPEN != 0
+    }
+
+    /// Whether the word says anything: it is neither erased nor aborted.
+    pub fn stands(self) -> bool {
+        !self.is_erased() && self.0 & Self::STANDING != 0
+    }
+
+    /// The word with its commit bit cleared: it belongs to the committed version.
+    pub fn committed(self) -> TreeWord {
+        TreeWord(self.0 & !Self::OPEN)
+    }
+
+    /// The word with its abort bit cleared: it says nothing any more.
+    pub fn aborted(self) -> TreeWord {
+        TreeWord(self.0 & !Self::STANDING)
+    }
+
+    /// Which child.
+    pub fn index(self) -> u32 {
+        self.0 >> 24 & 0xF
+    }
+
+    /// The child.
+    pub fn pointer(self) -> Option<SectorPtr> {
+        SectorPtr::from_bits(self.0 & POINTER_MASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Proves that every code round-trips and that no torn program of a record passes for a whole one.
+    use super::*;
+
+    fn pointer(bits: u32) -> SectorPtr {
+        SectorPtr::from_bits(bits).unwrap()
+    }
+
+    fn entries() -> [Entry; 15] {
+        let (a, b) = (pointer(0x001_000), pointer(0xFFE_FFF));
+        [
+            Entry::Ready,
+            Entry::Root { tree: 1, height: 4, node: Some(a) },
+            Entry::Setting { key: 7, value: 0xDEAD_BEEF },
+            Entry::Chain { first: 3 },
+            Entry::Erase { unit: 55, count: ERASE_COUNT_MAX },
+            Entry::Move { from: 1, to: 2 },
+            Entry::New { a, b: None },
+            Entry::Swap { node: b, freed: Some(a) },
+            Entry::Release { a: b, b: Some(b) },
+            Entry::Link { last: a, new: b },
+            Entry::Commit { serial: 0 },
+            Entry::Abort { serial: 0xFF_FFFF },
+            Entry::LogUnit { sequence: 1 },
+            Entry::DataUnit { logical: LogicalUnit(1), descriptors: 70 },
+            Entry::Serial { serial: 99 },
+        ]
+    }
+
+    #[test]
+    fn entries_round_trip() {
+        for entry in entries() {
+            assert_eq!(Entry::decode(entry.encode()), Some(entry));
+        }
+    }
+
+    #[test]
+    fn no_torn_entry_passes() {
+        let mut state = 1u64;
+        for entry in entries() {
+            let whole = u64::from_le_bytes(entry.encode());
+            let single = (0..64).map(|bit| whole | 1 << bit);
+            let random = core::iter::repeat_with(|| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                whole | (state ^ state >> 29)
+            });
+            for torn in single.chain(random.take(10_000)).filter(|&torn| torn != whole) {
+                assert_eq!(Entry::decode(torn.to_le_bytes()), None, "{entry:?} torn to {torn:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_flipped_bit_of_an_entry_passes() {
+        for entry in entries() {
+            for bit in 0..64 {
+                let flipped = u64::from_le_bytes(entry.encode()) ^ 1 << bit;
+                assert_eq!(Entry::decode(flipped.to_le_bytes()), None);
+            }
+        }
+    }
+
+    #[test]
+    fn identities_round_trip_and_show_every_torn_bit() {
+        let identity = Identity { version: 1, unit_size_log2: 13, unit_count: 56, erase_count: 100_000 };
+        let whole = identity.encode();
+        assert_eq!(Identity::decode(&whole), Some(identity));
+        for bit in 0..128 {
+            let mut damaged = whole;
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let reserved = (12..14).contains(&(bit / 8)) && damaged[bit / 8] == whole[bit / 8];
+            assert!(reserved || Identity::decode(&damaged).is_none(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn no_torn_descriptor_passes() {
+        for (offset, granules) in [(0, 0), (6, 1), (2047, 28), (0x3FFF, 0x3FF), (0x1555, 0x2AA)] {
+            let whole = Descriptor::encode(offset, granules, SectorKind::Node);
+            let sector = Descriptor::Sector { offset, granules, kind: SectorKind::Node, live: true };
+            assert_eq!(Descriptor::decode(whole), sector);
+            assert_eq!(
+                Descriptor::decode(whole & !DESCRIPTOR_LIVE),
+                Descriptor::Sector { offset, granules, kind: SectorKind::Node, live: false }
+            );
+            let cleared = !whole;
+            let mut kept = cleared; // Walks over every subset of the bits that were to be cleared.
+            for _ in 0..200_000 {
+                if kept == 0 {
+                    break;
+                }
+                let torn = Descriptor::decode(whole | kept);
+                assert!(matches!(torn, Descriptor::Void | Descriptor::Erased), "{torn:?}");
+                kept = (kept - 1) & cleared;
+            }
+        }
+        assert_eq!(Descriptor::decode(0), Descriptor::Void);
+    }
+
+    #[test]
+    fn no_torn_link_passes() {
+        for bits in [0x001_000, 0x035_123, 0xFFE_FFF] {
+            let whole = Link::encode(pointer(bits));
+            assert_eq!(Link::decode(whole), Link::To(pointer(bits)));
+            for bit in (0..32).filter(|bit| whole >> bit & 1 == 0) {
+                assert!(!matches!(Link::decode(whole | 1 << bit), Link::To(_)));
+            }
+        }
+        assert_eq!((Link::decode(0), Link::decode(ERASED_WORD)), (Link::Void, Link::Erased));
+    }
+}

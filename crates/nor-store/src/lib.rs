@@ -1,0 +1,53 @@
+//! Sectors, a log and versioned trees on raw NOR flash.
+//!
+//! The layer under the object heap: it manages erase units, allocates [sectors](Store::allocate) of variable size inside
+//! them, finds them through [logical pointers](SectorPtr) that survive reclamation, keeps two versions of
+//! [search trees](Store::tree_set), and makes any sequence of changes one [transaction](Store::commit). Power may fail at
+//! any device operation; [`Store::mount`] completes or undoes what was interrupted.
+//!
+//! After TinyStore (LCTES 2006), section 4; what TFFS's paper would tell is ours and described in `docs/papers.md`.
+//!
+//! ```
+//! use norn_flash_sim::{NorSim, catalogue};
+//! use norn_nor_store::{Room, SectorKind, SectorSpec, Settings, Store, TreeId};
+//!
+//! let device = NorSim::new(catalogue::tinystore());
+//! let settings = Settings { log_units: 2, wear_period: 64, client: [0; 2] };
+//! let mut store: Store<_, 64> = Store::format(device, settings).unwrap();
+//!
+//! let leaf = store.allocate(SectorSpec { bytes: 8, kind: SectorKind::Leaf }, Room::Ordinary).unwrap();
+//! let sector = store.sector(leaf).unwrap();
+//! store.program(&sector, 0, b"durable!").unwrap();
+//! store.tree_set(TreeId::Name, 7, Some(leaf), Room::Ordinary).unwrap();
+//! store.commit().unwrap();
+//!
+//! let mut store: Store<_, 64> = Store::mount(store.into_device()).unwrap();
+//! let found = store.tree_get(TreeId::Name, 7).unwrap().unwrap();
+//! let sector = store.sector(found.pointer).unwrap();
+//! let mut bytes = [0; 8];
+//! store.read(&sector, 0, &mut bytes).unwrap();
+//! assert_eq!(&bytes, b"durable!");
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod audit;
+mod error;
+pub mod format;
+mod log;
+mod medium;
+mod mount;
+mod reclaim;
+mod sector;
+mod store;
+mod transaction;
+mod tree;
+mod units;
+
+pub use audit::{Auditor, Violation};
+pub use error::{Corruption, MountError, StoreError};
+pub use format::{Link, LogicalUnit, SectorKind, SectorPtr};
+pub use sector::{Room, Sector, SectorSpec};
+pub use store::{Settings, Store};
+pub use tree::{Found, TreeId};
+pub use units::Role;

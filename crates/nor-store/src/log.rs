@@ -1,0 +1,230 @@
+//! The log (journal): entries of eight bytes in erase units of their own, chained by sequence numbers.
+//!
+//! A log unit starts with a head, ended by `Ready`, that makes it complete in itself: settings, roots, serial, a pending move.
+//! Switching to a new unit:
+//! 1. take a free unit and assign it the next sequence number;
+//! 2. write the head, then `Ready`: from here on this unit is the log, before it the old one is;
+//! 3. unless a transaction is open, erase the older units. If one is open, the `Chain` entry names the oldest unit that it
+//!    needs, and they are erased after its commit or abort.
+//!
+//! Invariants: at every moment exactly one unit is the newest with `Ready`; ordinary entries leave `RESERVE` entries free, so
+//! that a commit, an abort, a move or an erase always finds room; a unit is erased only after an entry says so.
+
+use norn_flash::{Address, EraseUnit, Nor};
+
+use crate::error::StoreError;
+use crate::format::{ASSIGNMENT_OFFSET, ENTRY_BYTES, Entry, FORMAT_VERSION, HEADER_BYTES, IDENTITY_BYTES, Identity};
+use crate::format::ERASE_COUNT_MAX;
+use crate::store::{Settings, Store};
+use crate::units::Role;
+
+/// Entries that ordinary appends leave free.
+pub(crate) const RESERVE: u16 = 12;
+
+/// A place in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub sequence: u32,
+    pub index: u16,
+}
+
+/// Where the log stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Log {
+    /// The newest log unit.
+    pub unit: EraseUnit,
+    /// Its sequence number.
+    pub sequence: u32,
+    /// Index of its next entry.
+    pub next: u16,
+    /// Sequence number of the oldest unit that is kept.
+    pub first: u32,
+    /// Where the open transaction starts, or would.
+    pub start: Position,
+    /// Whether a transaction has entries.
+    pub open: bool,
+    /// A move that is not followed by the erase of its victim yet.
+    pub pending_move: Option<(EraseUnit, EraseUnit)>,
+}
+
+impl Log {
+    /// Number of units that the log takes.
+    pub fn length(&self) -> u32 {
+        self.sequence - self.first + 1
+    }
+
+    pub fn end(&self) -> Position {
+        Position { sequence: self.sequence, index: self.next }
+    }
+}
+
+/// What stands at a place of a log unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Erased,
+    Torn,
+    Entry(Entry),
+}
+
+impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    pub(crate) fn read_identity(&mut self, unit: EraseUnit) -> Result<Option<Identity>, StoreError<D::Error>> {
+        let mut bytes = [0; IDENTITY_BYTES];
+        self.medium.read(self.geometry.part.start_of(unit), &mut bytes)?;
+        Ok(Identity::decode(&bytes))
+    }
+
+    pub(crate) fn read_assignment(&mut self, unit: EraseUnit) -> Result<Slot, StoreError<D::Error>> {
+        self.read_slot(self.geometry.part.start_of(unit).offset(ASSIGNMENT_OFFSET))
+    }
+
+    pub(crate) fn write_assignment(&mut self, unit: EraseUnit, entry: Entry) -> Result<(), StoreError<D::Error>> {
+        let address = self.geometry.part.start_of(unit).offset(ASSIGNMENT_OFFSET);
+        self.medium.program(address, &entry.encode())
+    }
+
+    pub(crate) fn read_log(&mut self, unit: EraseUnit, index: u16) -> Result<Slot, StoreError<D::Error>> {
+        self.read_slot(self.entry_address(unit, index))
+    }
+
+    pub(crate) fn entry_address(&self, unit: EraseUnit, index: u16) -> Address {
+        self.geometry.part.start_of(unit).offset(HEADER_BYTES + u32::from(index) * ENTRY_BYTES)
+    }
+
+    fn read_slot(&mut self, address: Address) -> Result<Slot, StoreError<D::Error>> {
+        let mut bytes = [0; ENTRY_BYTES as usize];
+        self.medium.read(address, &mut bytes)?;
+        Ok(match Entry::decode(bytes) {
+            Some(entry) => Slot::Entry(entry),
+            None if bytes == [0xFF; ENTRY_BYTES as usize] => Slot::Erased,
+            None => Slot::Torn,
+        })
+    }
+
+    /// Appends an entry of the open transaction, which opens one if none is.
+    pub(crate) fn append(&mut self, entry: Entry) -> Result<(), StoreError<D::Error>> {
+        self.ensure_log_room(1)?;
+        self.log.open = true;
+        self.append_reserved(entry)
+    }
+
+    /// Appends an entry for which there is room: after `ensure_log_room`, or out of the reserve.
+    pub(crate) fn append_reserved(&mut self, entry: Entry) -> Result<(), StoreError<D::Error>> {
+        if self.log.next >= self.geometry.log_entries {
+            return Err(StoreError::TransactionTooLarge);
+        }
+        let address = self.entry_address(self.log.unit, self.log.next);
+        self.medium.program(address, &entry.encode())?;
+        self.log.next += 1;
+        Ok(())
+    }
+
+    /// Makes sure that `entries` more fit without touching the reserve, in a new log unit if need be.
+    pub(crate) fn ensure_log_room(&mut self, entries: u16) -> Result<(), StoreError<D::Error>> {
+        if self.log.next + entries + RESERVE <= self.geometry.log_entries {
+            return Ok(());
+        }
+        if self.log.open && self.log.length() >= u32::from(self.settings.log_units) {
+            return Err(StoreError::TransactionTooLarge);
+        }
+        let unit = self.take_free_unit()?;
+        self.start_log_unit(unit, self.log.sequence + 1)?;
+        if !self.log.open {
+            self.retire_log_units()?;
+        }
+        Ok(())
+    }
+
+    /// Makes the free unit `unit` the newest of the log (steps 1 and 2 of the module's head).
+    pub(crate) fn start_log_unit(&mut self, unit: EraseUnit, sequence: u32) -> Result<(), StoreError<D::Error>> {
+        let first = if self.log.open { self.log.start.sequence } else { sequence };
+        self.units.set_role(unit, Role::Log);
+        self.write_assignment(unit, Entry::LogUnit { sequence })?;
+        (self.log.unit, self.log.sequence, self.log.next) = (unit, sequence, 0);
+        self.append_reserved(Entry::Chain { first })?;
+        for key in 0..Settings::KEYS {
+            self.append_reserved(Entry::Setting { key, value: self.settings.get(key) })?;
+        }
+        for tree in 0..self.trees.len() {
+            self.append_reserved(self.trees[tree].committed.entry(tree))?;
+        }
+        self.append_reserved(Entry::Serial { serial: self.serial })?;
+        if let Some((from, to)) = self.log.pending_move {
+            self.append_reserved(Entry::Move { from: from.0, to: to.0 })?;
+        }
+        self.append_reserved(Entry::Ready)?;
+        if !self.log.open {
+            self.log.first = sequence;
+            self.log.start = self.log.end();
+        }
+        Ok(())
+    }
+
+    /// Erases the log units that no transaction needs any more (step 3).
+    pub(crate) fn retire_log_units(&mut self) -> Result<(), StoreError<D::Error>> {
+        for unit in self.units.all() {
+            if self.units.role(unit) == Role::Log && unit != self.log.unit {
+                self.erase_unit(unit)?;
+            }
+        }
+        self.log.first = self.log.sequence;
+        Ok(())
+    }
+
+    /// The log unit with a sequence number.
+    pub(crate) fn log_unit(&mut self, sequence: u32) -> Result<EraseUnit, StoreError<D::Error>> {
+        if sequence == self.log.sequence {
+            return Ok(self.log.unit);
+        }
+        for unit in self.units.all() {
+            if self.units.role(unit) == Role::Log
+                && self.read_assignment(unit)? == Slot::Entry(Entry::LogUnit { sequence })
+            {
+                return Ok(unit);
+            }
+        }
+        self.corrupted(self.entry_address(self.log.unit, 0), "the log's chain names a unit that is not there")
+    }
+
+    /// Erases `unit` and makes it free: an entry first, then the erase, then the identity that says it is complete.
+    pub(crate) fn erase_unit(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        let count = self.read_identity(unit)?.map_or(0, |identity| identity.erase_count);
+        let count = (count + 1).min(ERASE_COUNT_MAX);
+        self.append_reserved(Entry::Erase { unit: unit.0, count })?;
+        self.erase_logged(unit, count)
+    }
+
+    /// The part of [`erase_unit`](Self::erase_unit) that a mount does again.
+    pub(crate) fn erase_logged(&mut self, unit: EraseUnit, erase_count: u32) -> Result<(), StoreError<D::Error>> {
+        self.units.set_role(unit, Role::Busy);
+        self.medium.erase(unit)?;
+        let part = self.geometry.part;
+        let identity = Identity {
+            version: FORMAT_VERSION,
+            unit_size_log2: part.unit_size_bytes.trailing_zeros() as u8,
+            unit_count: part.unit_count,
+            erase_count,
+        };
+        self.medium.program(part.start_of(unit), &identity.encode())?;
+        self.units.set_role(unit, Role::Free);
+        Ok(())
+    }
+
+    /// The least worn free unit, from here on busy.
+    pub(crate) fn take_free_unit(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
+        let mut best: Option<(u32, EraseUnit)> = None;
+        for unit in self.units.all() {
+            if self.units.role(unit) != Role::Free {
+                continue;
+            }
+            let erase_count = self.medium.read_word(self.geometry.part.start_of(unit).offset(8))?;
+            if best.is_none_or(|(least, _)| erase_count < least) {
+                best = Some((erase_count, unit));
+            }
+        }
+        let Some((_, unit)) = best else {
+            return Err(StoreError::Full { needed_bytes: self.geometry.part.unit_size_bytes });
+        };
+        self.units.set_role(unit, Role::Busy);
+        Ok(unit)
+    }
+}

@@ -1,0 +1,365 @@
+//! Formatting and mounting: from whatever a power cut left to a store between two operations.
+//!
+//! Mounting:
+//! 1. find the newest complete log unit (the highest sequence number with `Ready`) and read it;
+//! 2. finish the last `Erase`, unless the unit's identity says that it is complete;
+//! 3. give every unit its role;
+//! 4. resume or finish the last `Move`;
+//! 5. redo the last commit, or repair the last link, when it is the log's last entry; or undo the open transaction;
+//! 6. erase units that a cut left neither free nor in use, and log units that are not needed.
+//!
+//! Steps 1 to 3 and 5 append nothing before they are done, so that a cut during recovery finds the same last entry again.
+//! Recovery as a table; each cut leaves exactly one of these states (`docs/format/nor-store.md` has it with the causes):
+//!
+//! | last entries of the newest log unit | state on flash | action |
+//! |---|---|---|
+//! | none with `Ready` | formatting was cut | `NotFormatted` |
+//! | `Erase(u, n)` | identity of `u` says n | none |
+//! | `Erase(u, n)` | anything else | erase `u` again |
+//! | `Move(v, t)` without `Erase(v)` | `t` not assigned | copy what is missing, assign, erase `v` |
+//! | `Move(v, t)` without `Erase(v)` | `t` assigned | erase `v` |
+//! | `Link(l, n)` is last | link of `l` leads to `n` | none |
+//! | `Link(l, n)` is last | anything else | free `n`, make a torn link void |
+//! | `Commit` is last | words open or sectors live | walk forwards again |
+//! | `New`, `Swap`, `Release` since the last `Commit` or `Abort` | anything | walk backwards, `Abort` |
+//! | anything | a unit's assignment is torn | erase the unit |
+//! | anything | a log unit older than the chain, or without `Ready` | erase the unit |
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::error::{Corruption, MountError, StoreError};
+use crate::format::{ASSIGNMENT_OFFSET, Entry, FORMAT_VERSION, Link, SectorPtr};
+use crate::log::{Log, Position, Slot};
+use crate::medium::Medium;
+use crate::store::{Geometry, Settings, Store};
+use crate::tree::{HEIGHT_MAX, Root, TREES, TreeRoots};
+use crate::units::{Role, UnitTable};
+
+/// What reading the newest log unit tells beyond the store's own state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Replay {
+    /// Sequence number of the oldest unit that the transaction open at the unit's head needs.
+    chain_first: u32,
+    last: Option<Entry>,
+    /// Index behind the last `Commit` or `Abort`, and behind the one before it.
+    closed: Option<u16>,
+    closed_before: Option<u16>,
+    erase: Option<(EraseUnit, u32)>,
+    changed: bool,
+}
+
+impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    /// Lays out an empty store. What the part held is lost, but for the erase counts of units that have one.
+    ///
+    /// Cost: an erase and 4 words for each unit, about 30 words for the log's head.
+    ///
+    /// # Errors
+    /// When the part cannot be used, or the device fails.
+    pub fn format(device: D, settings: Settings) -> Result<Self, MountError<D::Error>> {
+        let mut store = Self::unmounted(device)?;
+        store.settings = settings;
+        store.settings.log_units = settings.log_units.max(2);
+        // An old log goes first, so that a cut leaves no store that looks whole.
+        for unit in store.units.all() {
+            if let Slot::Entry(Entry::LogUnit { .. }) = store.read_assignment(unit)? {
+                let start = store.geometry.part.start_of(unit);
+                store.medium.program(start.offset(ASSIGNMENT_OFFSET), &[0; 8])?;
+            }
+        }
+        for unit in store.units.all() {
+            let erase_count = store.read_identity(unit)?.map_or(0, |identity| identity.erase_count);
+            store.erase_logged(unit, erase_count + 1)?;
+        }
+        let unit = store.take_free_unit()?;
+        store.start_log_unit(unit, 1)?;
+        store.seed_random();
+        Ok(store)
+    }
+
+    /// Mounts what the device holds, completing or undoing what a power cut interrupted.
+    ///
+    /// Cost: 6 words read a unit, 2 an entry of the log, 1 a sector; programs and erases only where a cut left work.
+    ///
+    /// # Errors
+    /// Names what is wrong with the image or the part; see [`MountError`].
+    pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
+        let mut store = Self::unmounted(device)?;
+        let newest = store.find_newest_log_unit()?;
+        store.log.unit = newest;
+        let replay = store.read_newest_log_unit()?;
+        if let Some((unit, count)) = replay.erase {
+            let complete = store.read_identity(unit)?.is_some_and(|identity| identity.erase_count == count);
+            if !complete {
+                store.erase_logged(unit, count)?;
+            }
+        }
+        store.assign_roles()?;
+        store.settle_move()?;
+        for unit in store.units.all() {
+            if let Role::Data(_) = store.units.role(unit) {
+                store.tally(unit)?;
+            }
+        }
+        store.settle_transaction(&replay)?;
+        store.clear_leftovers()?;
+        store.seed_random();
+        Ok(store)
+    }
+
+    fn unmounted(device: D) -> Result<Self, MountError<D::Error>> {
+        let medium = Medium::new(device);
+        let geometry = Geometry::of(medium.part(), UNITS)?;
+        let start = Position { sequence: 0, index: 0 };
+        Ok(Store {
+            units: UnitTable::new(geometry.part.unit_count),
+            log: Log { unit: EraseUnit(0), sequence: 0, next: 0, first: 0, start, open: false, pending_move: None },
+            trees: [TreeRoots::default(); TREES],
+            filling: None,
+            settings: Settings { log_units: 2, wear_period: 0, client: [0; 2] },
+            serial: 0,
+            random: 1,
+            medium,
+            geometry,
+        })
+    }
+
+    fn seed_random(&mut self) {
+        self.random = self.log.sequence.wrapping_mul(0x9E37_79B9) ^ self.serial.rotate_left(16) ^ u32::from(self.log.next);
+    }
+
+    /// Step 1, first half. Checks every identity on the way.
+    fn find_newest_log_unit(&mut self) -> Result<EraseUnit, MountError<D::Error>> {
+        let mut newest: Option<(u32, EraseUnit)> = None;
+        for unit in self.units.all() {
+            let Some(identity) = self.read_identity(unit)? else {
+                continue;
+            };
+            if identity.version > FORMAT_VERSION {
+                return Err(MountError::NewerFormat { found: identity.version });
+            }
+            let part = self.geometry.part;
+            let unit_size_bytes = 1u64 << identity.unit_size_log2.min(63);
+            if unit_size_bytes != u64::from(part.unit_size_bytes) || identity.unit_count != part.unit_count {
+                return Err(MountError::WrongGeometry { unit_size_bytes, unit_count: identity.unit_count });
+            }
+            let Slot::Entry(Entry::LogUnit { sequence }) = self.read_assignment(unit)? else {
+                continue;
+            };
+            if newest.is_none_or(|(highest, _)| sequence > highest) && self.log_unit_is_ready(unit)? {
+                newest = Some((sequence, unit));
+            }
+            self.units.set_role(unit, Role::Log);
+        }
+        let (sequence, unit) = newest.ok_or(MountError::NotFormatted)?;
+        self.log.sequence = sequence;
+        Ok(unit)
+    }
+
+    fn log_unit_is_ready(&mut self, unit: EraseUnit) -> Result<bool, StoreError<D::Error>> {
+        for index in 0..self.geometry.log_entries {
+            match self.read_log(unit, index)? {
+                Slot::Entry(Entry::Ready) => return Ok(true),
+                Slot::Erased => return Ok(false),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Step 1, second half.
+    fn read_newest_log_unit(&mut self) -> Result<Replay, MountError<D::Error>> {
+        let mut replay = Replay { chain_first: self.log.sequence, ..Replay::default() };
+        let mut roots = [None; TREES];
+        while self.log.next < self.geometry.log_entries {
+            match self.read_log(self.log.unit, self.log.next)? {
+                Slot::Erased => break,
+                Slot::Torn => {}
+                Slot::Entry(entry) => self.replay_entry(entry, &mut replay, &mut roots)?,
+            }
+            self.log.next += 1;
+        }
+        Ok(replay)
+    }
+
+    fn replay_entry(
+        &mut self,
+        entry: Entry,
+        replay: &mut Replay,
+        roots: &mut [Option<Root>; TREES],
+    ) -> Result<(), MountError<D::Error>> {
+        match entry {
+            Entry::Chain { first } => replay.chain_first = first,
+            Entry::Setting { key, value } if key < Settings::KEYS => self.settings.set(key, value),
+            Entry::Setting { .. } => return Err(MountError::UnknownSettings),
+            Entry::Serial { serial } => self.serial = serial,
+            Entry::Root { tree, height, node } => {
+                let place = roots.get_mut(usize::from(tree));
+                match place.filter(|_| height <= HEIGHT_MAX && (height == 0) == node.is_none()) {
+                    Some(place) => *place = Some(Root { node, height }),
+                    None => return Err(self.log_damage("a log entry with an impossible root")),
+                }
+            }
+            Entry::Ready | Entry::Commit { .. } => self.take_roots(roots),
+            Entry::Erase { unit, .. } if unit >= self.geometry.part.unit_count => {
+                return Err(self.log_damage("a log entry that names a unit beyond the part"));
+            }
+            Entry::Erase { unit, count } => {
+                replay.erase = Some((EraseUnit(unit), count));
+                if self.log.pending_move.is_some_and(|(from, _)| from.0 == unit) {
+                    self.log.pending_move = None;
+                }
+            }
+            Entry::Move { from, to } if from.max(to) >= self.geometry.part.unit_count || from == to => {
+                return Err(self.log_damage("a log entry that names a unit beyond the part"));
+            }
+            Entry::Move { from, to } => self.log.pending_move = Some((EraseUnit(from), EraseUnit(to))),
+            Entry::New { .. } | Entry::Swap { .. } | Entry::Release { .. } => replay.changed = true,
+            Entry::Abort { .. } | Entry::Link { .. } => {}
+            Entry::LogUnit { .. } | Entry::DataUnit { .. } => {
+                return Err(self.log_damage("a unit's assignment inside the log"));
+            }
+        }
+        if let Entry::Commit { serial } | Entry::Abort { serial } = entry {
+            self.serial = serial;
+            *roots = [None; TREES];
+            replay.changed = false;
+            replay.closed_before = replay.closed;
+            replay.closed = Some(self.log.next + 1);
+        }
+        replay.last = Some(entry);
+        Ok(())
+    }
+
+    fn take_roots(&mut self, roots: &[Option<Root>; TREES]) {
+        for (tree, root) in self.trees.iter_mut().zip(roots) {
+            if let Some(root) = *root {
+                *tree = TreeRoots { committed: root, open: root };
+            }
+        }
+    }
+
+    fn log_damage(&self, what: &'static str) -> MountError<D::Error> {
+        let address = self.entry_address(self.log.unit, self.log.next);
+        MountError::Corrupted(Corruption { address, what })
+    }
+
+    /// Step 3. The units of a pending move keep what they were: the victim its number, the target its number or `Busy`.
+    fn assign_roles(&mut self) -> Result<(), MountError<D::Error>> {
+        for unit in self.units.all() {
+            if unit == self.log.unit {
+                continue;
+            }
+            let address = self.geometry.part.start_of(unit);
+            if self.read_identity(unit)?.is_none() {
+                let what = "a unit without an identity that no erase accounts for";
+                return Err(MountError::Corrupted(Corruption { address, what }));
+            }
+            let in_move = self.log.pending_move.is_some_and(|(from, to)| unit == from || unit == to);
+            match self.read_assignment(unit)? {
+                Slot::Entry(Entry::DataUnit { logical, .. }) if logical.0 <= self.geometry.part.unit_count => {
+                    if self.units.home(logical).is_some() && !in_move {
+                        let what = "two units with one logical number";
+                        return Err(MountError::Corrupted(Corruption { address, what }));
+                    }
+                    self.units.set_role(unit, Role::Data(logical));
+                }
+                Slot::Erased if !in_move => self.units.set_role(unit, Role::Free),
+                Slot::Entry(Entry::LogUnit { .. }) => self.units.set_role(unit, Role::Log),
+                Slot::Erased | Slot::Torn => self.units.set_role(unit, Role::Busy),
+                Slot::Entry(_) => {
+                    let what = "a unit with an impossible assignment";
+                    return Err(MountError::Corrupted(Corruption { address, what }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 4.
+    fn settle_move(&mut self) -> Result<(), MountError<D::Error>> {
+        let Some((victim, target)) = self.log.pending_move else {
+            return Ok(());
+        };
+        let address = self.geometry.part.start_of(victim);
+        match (self.units.role(victim), self.units.role(target)) {
+            (Role::Data(logical), Role::Data(same)) if logical == same => {
+                self.units.set_role(victim, Role::Busy);
+                self.units.set_role(target, Role::Data(logical));
+                self.finish_move(victim)?;
+            }
+            (Role::Data(logical), Role::Busy) => self.resume_move(victim, target, logical)?,
+            _ => {
+                let what = "a move between units that are not a victim and its target";
+                return Err(MountError::Corrupted(Corruption { address, what }));
+            }
+        }
+        // The table's row is tallied with all others.
+        self.filling = None;
+        if let Role::Data(logical) = self.units.role(target) {
+            self.units.set_role(target, Role::Data(logical));
+        }
+        Ok(())
+    }
+
+    /// Step 5.
+    fn settle_transaction(&mut self, replay: &Replay) -> Result<(), MountError<D::Error>> {
+        let last_is_commit = matches!(replay.last, Some(Entry::Commit { .. }));
+        let closed = if last_is_commit { replay.closed_before } else { replay.closed };
+        let chained = closed.is_none() && replay.chain_first < self.log.sequence;
+        if chained {
+            self.log.first = replay.chain_first;
+            self.log.start = self.find_start_in_chain(replay.chain_first)?;
+        } else {
+            self.log.first = self.log.sequence;
+            self.log.start = Position { sequence: self.log.sequence, index: closed.unwrap_or(0) };
+        }
+        if last_is_commit {
+            self.apply_commit()?;
+        } else if replay.changed || chained {
+            self.log.open = true;
+            self.abort()?;
+        } else if let Some(Entry::Link { last, new }) = replay.last {
+            self.settle_link(last, new)?;
+        }
+        self.log.start = self.log.end();
+        Ok(())
+    }
+
+    /// Where a transaction starts that was open when its log unit was full.
+    fn find_start_in_chain(&mut self, first: u32) -> Result<Position, MountError<D::Error>> {
+        let unit = self.log_unit(first)?;
+        let mut start = 0;
+        for index in 0..self.geometry.log_entries {
+            if let Slot::Entry(Entry::Commit { .. } | Entry::Abort { .. }) = self.read_log(unit, index)? {
+                start = index + 1;
+            }
+        }
+        Ok(Position { sequence: first, index: start })
+    }
+
+    fn settle_link(&mut self, last: SectorPtr, new: SectorPtr) -> Result<(), MountError<D::Error>> {
+        let Some(sector) = self.find_sector(last)? else {
+            let (address, what) = (self.place_of(last), "a link from a sector that is not there");
+            return Err(MountError::Corrupted(Corruption { address, what }));
+        };
+        match self.link(&sector)? {
+            Link::To(pointer) if pointer == new => return Ok(()),
+            Link::Erased => {}
+            Link::Void | Link::To(_) => self.program(&sector, 0, &[0; 4])?,
+        }
+        Ok(self.free_sector(new)?)
+    }
+
+    /// Step 6.
+    fn clear_leftovers(&mut self) -> Result<(), MountError<D::Error>> {
+        for unit in self.units.all() {
+            match self.units.role(unit) {
+                Role::Busy => self.erase_unit(unit)?,
+                Role::Log if unit != self.log.unit => self.erase_unit(unit)?,
+                _ => {}
+            }
+        }
+        self.log.first = self.log.sequence;
+        Ok(())
+    }
+}

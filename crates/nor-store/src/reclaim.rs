@@ -1,0 +1,181 @@
+//! Reclamation: the valid sectors of a victim move to the free unit, which takes over its logical number.
+//!
+//! 1. Append `Move` to the log.
+//! 2. Copy each live sector: descriptors to the same index, so that logical pointers stay valid; the bytes compacted.
+//! 3. Assign the target its logical number: one record that checks itself, the point from which the target is the unit.
+//! 4. Append `Erase`, erase the victim, write its identity: it is the free unit now.
+//!
+//! A cut before 3 resumes at 2: the copy is deterministic, so that programming what differs completes it. A cut after 3 resumes
+//! at 4. Invariant: a victim is erased only when every live sector stands in an assigned target.
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::error::StoreError;
+use crate::format::{DESCRIPTOR_BYTES, Descriptor, ERASED_WORD, Entry, LogicalUnit, SectorPtr};
+use crate::sector::Filling;
+use crate::store::Store;
+use crate::units::Role;
+
+const CHUNK_BYTES: usize = 32;
+
+/// Whether the target of a copy is erased, or may hold part of the copy already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    Erased,
+    Started,
+}
+
+impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    /// Reclaims the unit with the most obsolete space that would then have room, and fills it from there on.
+    pub(crate) fn reclaim_for(&mut self, granules: u32, sectors: u32) -> Result<(), StoreError<D::Error>> {
+        self.reclaim_for_wear()?;
+        for attempt in 0.. {
+            let full = StoreError::Full { needed_bytes: granules * self.geometry.granule_bytes };
+            // Normally the first victim has the room. Only a descriptor array of the largest length can make it fail.
+            let victim = self.victim(granules, sectors).filter(|_| attempt < 3).ok_or(full)?;
+            self.reclaim(victim)?;
+            if self.filled_unit_fits(granules, sectors)? {
+                return Ok(());
+            }
+        }
+        unreachable!()
+    }
+
+    /// The unit with the most obsolete space among those whose reclamation leaves room for the sectors.
+    fn victim(&self, granules: u32, sectors: u32) -> Option<EraseUnit> {
+        let fits = |unit: &EraseUnit| {
+            let obsolete = self.units.obsolete_granules(*unit);
+            // A dead sector leaves its descriptor to the first new one.
+            obsolete > 0 && self.units.gap_granules(*unit) + obsolete > granules + sectors - 2
+        };
+        self.units.data().filter(fits).max_by_key(|&unit| self.units.obsolete_granules(unit))
+    }
+
+    /// Every so often reclaims a random unit, whatever it holds, so that static data moves and all units wear alike.
+    fn reclaim_for_wear(&mut self) -> Result<(), StoreError<D::Error>> {
+        let period = u32::from(self.settings.wear_period);
+        if period == 0 || !self.next_random().is_multiple_of(period) {
+            return Ok(());
+        }
+        let count = self.units.data().count() as u32;
+        let nth = self.next_random() % count.max(1);
+        let unit = self.units.data().nth(nth as usize);
+        match unit {
+            Some(unit) => self.reclaim(unit),
+            None => Ok(()),
+        }
+    }
+
+    /// Reclaims `victim`; afterwards the target is the unit being filled.
+    pub(crate) fn reclaim(&mut self, victim: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        let Role::Data(logical) = self.units.role(victim) else {
+            return Ok(());
+        };
+        self.ensure_log_room(2)?;
+        let target = self.take_free_unit()?;
+        self.append_reserved(Entry::Move { from: victim.0, to: target.0 })?;
+        self.log.pending_move = Some((victim, target));
+        self.move_sectors(victim, target, logical, Target::Erased)
+    }
+
+    /// Completes a move that a power cut interrupted before its target was assigned.
+    pub(crate) fn resume_move(
+        &mut self,
+        victim: EraseUnit,
+        target: EraseUnit,
+        logical: LogicalUnit,
+    ) -> Result<(), StoreError<D::Error>> {
+        self.units.set_role(target, Role::Busy);
+        self.move_sectors(victim, target, logical, Target::Started)
+    }
+
+    fn move_sectors(
+        &mut self,
+        victim: EraseUnit,
+        target: EraseUnit,
+        logical: LogicalUnit,
+        state: Target,
+    ) -> Result<(), StoreError<D::Error>> {
+        let (descriptors, low) = self.copy_sectors(victim, target, state)?;
+        self.write_assignment(target, Entry::DataUnit { logical, descriptors })?;
+        self.finish_move(victim)?;
+        self.units.set_role(target, Role::Data(logical));
+        self.units.set_gap_granules(target, low - self.geometry.low_granules(u32::from(descriptors)));
+        self.filling = Some(Filling { unit: target, logical, scan: 0, descriptors, low });
+        Ok(())
+    }
+
+    /// Erases the victim of a move whose target is assigned.
+    pub(crate) fn finish_move(&mut self, victim: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        self.erase_unit(victim)?;
+        self.log.pending_move = None;
+        Ok(())
+    }
+
+    /// Copies the live sectors; returns the length of the descriptor array and the lowest offset.
+    fn copy_sectors(
+        &mut self,
+        victim: EraseUnit,
+        target: EraseUnit,
+        state: Target,
+    ) -> Result<(u16, u32), StoreError<D::Error>> {
+        let length = self.survey(victim)?.descriptors;
+        let (mut descriptors, mut low) = (0, self.geometry.unit_granules);
+        for index in 0..length {
+            let word = self.medium.read_word(self.geometry.descriptor_address(victim, index))?;
+            let Descriptor::Sector { offset, granules, kind, live: true } = Descriptor::decode(word) else {
+                continue;
+            };
+            let Some(to) = low.checked_sub(u32::from(granules)).filter(|&to| {
+                to >= self.geometry.low_granules(u32::from(index) + 1)
+            }) else {
+                return self.corrupted(self.geometry.part.start_of(victim), "live sectors exceed their unit");
+            };
+            low = to;
+            descriptors = index + 1;
+            let copy = Descriptor::encode(low as u16, granules, kind);
+            self.copy_word(self.geometry.descriptor_address(target, index), copy, state)?;
+            self.copy_bytes((victim, u32::from(offset)), (target, low), u32::from(granules), state)?;
+        }
+        Ok((descriptors, low))
+    }
+
+    fn copy_word(
+        &mut self,
+        address: norn_flash::Address,
+        word: u32,
+        state: Target,
+    ) -> Result<(), StoreError<D::Error>> {
+        if word == ERASED_WORD || state == Target::Started && self.medium.read_word(address)? == word {
+            return Ok(());
+        }
+        self.medium.program_word(address, word)
+    }
+
+    fn copy_bytes(
+        &mut self,
+        from: (EraseUnit, u32),
+        to: (EraseUnit, u32),
+        granules: u32,
+        state: Target,
+    ) -> Result<(), StoreError<D::Error>> {
+        let address = |(unit, granule): (EraseUnit, u32)| {
+            self.geometry.part.start_of(unit).offset(granule * self.geometry.granule_bytes)
+        };
+        let (from, to) = (address(from), address(to));
+        let bytes = granules * self.geometry.granule_bytes;
+        for start in (0..bytes).step_by(CHUNK_BYTES) {
+            let mut buffer = [0; CHUNK_BYTES];
+            let chunk = &mut buffer[..CHUNK_BYTES.min((bytes - start) as usize)];
+            self.medium.read(from.offset(start), chunk)?;
+            for (index, word) in chunk.chunks_exact(4).enumerate() {
+                let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+                self.copy_word(to.offset(start + 4 * index as u32), word, state)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const _: () = assert!(DESCRIPTOR_BYTES == 4 && CHUNK_BYTES.is_multiple_of(4));
+const _: () = assert!(SectorPtr::SECTOR_MAX < u16::MAX, "a length of descriptors fits 16 bits");

@@ -1,0 +1,194 @@
+//! The store: its state in RAM, the geometry it derives from the part, and what its client may ask of it as a whole.
+//!
+//! Invariant: everything here can be rebuilt from flash by mounting; nothing in RAM is the only copy of anything committed.
+
+use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+
+use crate::error::{MountError, StoreError};
+use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, SectorPtr};
+use crate::log::Log;
+use crate::medium::Medium;
+use crate::sector::Filling;
+use crate::tree::{TREES, TreeRoots};
+use crate::units::{Role, UnitTable};
+
+/// Smallest erase unit that can hold a log head, its reserve and some entries.
+const UNIT_BYTES_MIN: u32 = 512;
+/// Largest erase unit whose sectors a descriptor can address.
+const UNIT_BYTES_MAX: u32 = 1 << 20;
+/// Offsets that a descriptor can hold.
+const GRANULES_MAX: u32 = 1 << 14;
+
+/// What an image remembers from its formatting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Most erase units that the log may take while one transaction is open, at least 2. Each holds about an eighth of
+    /// its bytes in entries.
+    pub log_units: u8,
+    /// Every how many reclamations one of a random unit follows, for the sake of wear; 0 for never.
+    pub wear_period: u16,
+    /// Two words for the client.
+    pub client: [u32; 2],
+}
+
+impl Settings {
+    pub(crate) const KEYS: u8 = 3;
+
+    pub(crate) fn get(&self, key: u8) -> u32 {
+        match key {
+            0 => u32::from(self.log_units) | u32::from(self.wear_period) << 8,
+            key => self.client[usize::from(key) - 1],
+        }
+    }
+
+    pub(crate) fn set(&mut self, key: u8, value: u32) {
+        match key {
+            0 => (self.log_units, self.wear_period) = (value as u8, (value >> 8) as u16),
+            key => self.client[usize::from(key) - 1] = value,
+        }
+    }
+}
+
+/// Lengths that follow from the part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Geometry {
+    pub part: NorPart,
+    /// Unit of a sector's offset and size in bytes: 4, or more where units exceed 64 KB.
+    pub granule_bytes: u32,
+    /// Granules of an erase unit.
+    pub unit_granules: u32,
+    /// Entries of a log unit.
+    pub log_entries: u16,
+}
+
+impl Geometry {
+    pub fn of<E>(part: NorPart, table: usize) -> Result<Self, MountError<E>> {
+        part.validate().map_err(MountError::Part)?;
+        if usize::from(part.unit_count) > table {
+            return Err(MountError::TooManyUnits { part: part.unit_count, table: table as u16 });
+        }
+        if part.unit_count > SectorPtr::UNIT_MAX {
+            return Err(MountError::Unsuitable("more than 4094 erase units"));
+        }
+        if part.unit_count < 5 {
+            return Err(MountError::Unsuitable("fewer than 5 erase units"));
+        }
+        if !(UNIT_BYTES_MIN..=UNIT_BYTES_MAX).contains(&part.unit_size_bytes) {
+            return Err(MountError::Unsuitable("erase units under 512 bytes or over 1 MB"));
+        }
+        if part.reprogramming != Reprogramming::Unlimited {
+            return Err(MountError::Unsuitable("words can be programmed a limited number of times between erases"));
+        }
+        let granule_bytes = (part.unit_size_bytes / GRANULES_MAX).max(4);
+        Ok(Geometry {
+            part,
+            granule_bytes,
+            unit_granules: part.unit_size_bytes / granule_bytes,
+            log_entries: ((part.unit_size_bytes - HEADER_BYTES) / 8) as u16,
+        })
+    }
+
+    pub fn granules(&self, bytes: u32) -> u32 {
+        bytes.div_ceil(self.granule_bytes)
+    }
+
+    /// Granules that the header and `descriptors` descriptors take at the low end of a unit.
+    pub fn low_granules(&self, descriptors: u32) -> u32 {
+        self.granules(HEADER_BYTES + descriptors * DESCRIPTOR_BYTES)
+    }
+
+    pub fn descriptor_address(&self, unit: EraseUnit, index: u16) -> Address {
+        self.part.start_of(unit).offset(HEADER_BYTES + u32::from(index) * DESCRIPTOR_BYTES)
+    }
+}
+
+/// Sectors, a log and versioned trees on one NOR part of at most `UNITS` erase units.
+///
+/// Every change belongs to a transaction: it is open from the first change to the next [`commit`](Store::commit) or
+/// [`abort`](Store::abort), and what it changed is whole or absent after a power cut.
+///
+/// RAM: eight bytes for each of `UNITS`, and about 200 bytes.
+#[derive(Clone, Debug)]
+pub struct Store<D: Nor, const UNITS: usize> {
+    pub(crate) medium: Medium<D>,
+    pub(crate) geometry: Geometry,
+    pub(crate) units: UnitTable<UNITS>,
+    pub(crate) log: Log,
+    pub(crate) trees: [TreeRoots; TREES],
+    pub(crate) filling: Option<Filling>,
+    pub(crate) settings: Settings,
+    pub(crate) serial: u32,
+    pub(crate) random: u32,
+}
+
+impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    /// The device.
+    pub fn device(&self) -> &D {
+        self.medium.device()
+    }
+
+    /// The device, for what does not change the part's contents.
+    pub fn device_mut(&mut self) -> &mut D {
+        self.medium.device_mut()
+    }
+
+    /// Gives the device back. An open transaction is undone at the next mount.
+    pub fn into_device(self) -> D {
+        self.medium.into_device()
+    }
+
+    /// What the image remembers from its formatting.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// How many objects were ever created, modulo 2²⁴, by the client's count.
+    pub fn serial(&self) -> u32 {
+        self.serial
+    }
+
+    /// Counts one more created object; durable with the next commit or abort.
+    pub fn advance_serial(&mut self) -> u32 {
+        self.serial = (self.serial + 1) & 0xFF_FFFF;
+        self.serial
+    }
+
+    /// Largest sector that can be allocated, in bytes.
+    pub fn sector_bytes_max(&self) -> u32 {
+        let unit = self.geometry.unit_granules - self.geometry.low_granules(1);
+        unit.min(crate::format::SECTOR_GRANULES_MAX) * self.geometry.granule_bytes
+    }
+
+    /// Bytes that live sectors take, with their descriptors' four bytes not counted, over all units. Cost: RAM only.
+    pub fn live_bytes(&self) -> u64 {
+        let live = |unit: EraseUnit| {
+            let body = self.geometry.unit_granules - self.geometry.low_granules(0);
+            body.saturating_sub(self.units.gap_granules(unit) + self.units.obsolete_granules(unit))
+        };
+        self.units.data().map(|unit| u64::from(live(unit) * self.geometry.granule_bytes)).sum()
+    }
+
+    /// The role of a physical unit.
+    pub fn role(&self, unit: EraseUnit) -> Role {
+        self.units.role(unit)
+    }
+
+    /// Units that must stay free: one to reclaim into, and those that the log may still take.
+    pub(crate) fn free_floor(&self) -> u32 {
+        1 + (u32::from(self.settings.log_units)).saturating_sub(self.log.length())
+    }
+
+    pub(crate) fn corrupted<T>(&self, address: Address, what: &'static str) -> Result<T, StoreError<D::Error>> {
+        Err(StoreError::Corrupted(crate::error::Corruption { address, what }))
+    }
+
+    /// The next of a seeded sequence of numbers (a 32-bit xorshift).
+    pub(crate) fn next_random(&mut self) -> u32 {
+        let mut x = self.random.max(1);
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        self.random = x;
+        x
+    }
+}

@@ -1,0 +1,398 @@
+//! Pruned versioned trees: maps from small numbers to sectors, with one committed version and at most one open one.
+//!
+//! All keys of the heap are dense numbers (references, section numbers), so that a node is found by the key's digits: a node
+//! is an array of 16 slots, and a tree of height *h* holds keys below 16^*h*. Compared with nodes that store and compare keys
+//! this saves the keys, splits and merges, and gives every path the same length.
+//!
+//! A node is 16 slots and 8 spare pointers. A word says "child *i* is *p*"; the last standing word for *i* counts. To change a
+//! child in the open version:
+//! 1. if its slot is erased, fill the slot; else fill the next erased spare;
+//! 2. if the spares are used up, write a copy of the node with the change in it, and change the node's parent (or the root)
+//!    to the copy in the same way.
+//!
+//! Each word is filled *open*, after a `Swap` entry that names the node and what the change replaces. A commit clears the
+//! word's commit bit and frees what was replaced; an abort clears its abort bit. A node left without children is pruned.
+//!
+//! Invariants: spares are used in order; outside a transaction no standing word is open; every child of a node of level *l*>0
+//! is a node of level *l*−1; no node is empty.
+
+use norn_flash::Nor;
+
+use crate::error::StoreError;
+use crate::format::{ERASED_WORD, Entry, NODE_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
+use crate::sector::{Room, Sector, SectorSpec};
+use crate::store::Store;
+
+/// Number of trees that a store keeps.
+pub(crate) const TREES: usize = 2;
+/// Largest height of a tree: keys below 16⁵.
+pub(crate) const HEIGHT_MAX: u8 = 5;
+
+const NODE: SectorSpec = SectorSpec { bytes: NODE_BYTES, kind: SectorKind::Node };
+
+/// Which of the store's trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreeId {
+    /// References to objects and arrays.
+    Ref = 0,
+    /// Named roots.
+    Name = 1,
+}
+
+/// A tree's root node and height; height 0 is the empty tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Root {
+    pub node: Option<SectorPtr>,
+    pub height: u8,
+}
+
+impl Root {
+    pub fn entry(self, tree: usize) -> Entry {
+        Entry::Root { tree: tree as u8, height: self.height, node: self.node }
+    }
+
+    fn holds(self, key: u32) -> bool {
+        key >> (4 * u32::from(self.height)) == 0
+    }
+}
+
+/// The two versions of a tree.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TreeRoots {
+    pub committed: Root,
+    pub open: Root,
+}
+
+/// What a tree holds for a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The sector.
+    pub pointer: SectorPtr,
+    /// Whether the open transaction put it there.
+    pub open: bool,
+}
+
+/// The nodes from a leaf (first) to the root, as far as they exist, with the child that each has for the key.
+#[derive(Clone, Copy, Default)]
+struct Path {
+    nodes: [Option<SectorPtr>; HEIGHT_MAX as usize],
+}
+
+fn digit(key: u32, level: u8) -> u32 {
+    key >> (4 * u32::from(level)) & (NODE_SLOTS - 1)
+}
+
+impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    /// What `tree` holds for `key` in the open version. Cost: for each of the tree's levels 2 words and the spares in use.
+    ///
+    /// # Errors
+    /// The device's, and `Corrupted`.
+    pub fn tree_get(&mut self, tree: TreeId, key: u32) -> Result<Option<Found>, StoreError<D::Error>> {
+        let root = self.trees[tree as usize].open;
+        let (Some(mut pointer), true) = (root.node, root.holds(key)) else {
+            return Ok(None);
+        };
+        let mut open = false;
+        for level in (0..root.height).rev() {
+            match self.child(pointer, digit(key, level))? {
+                Some(found) => Found { pointer, open } = found,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Found { pointer, open }))
+    }
+
+    /// Makes `tree` hold `target` (or nothing) for `key` in the open version. The sector held before is freed by the commit.
+    ///
+    /// Cost: 3 words programmed and 1 at the commit; once every nine changes of a node a copy of it, about 25 words.
+    ///
+    /// # Errors
+    /// `Full` when a copied node finds no room; the caller then aborts.
+    ///
+    /// # Panics
+    /// If the key is not below 16⁵.
+    pub fn tree_set(
+        &mut self,
+        tree: TreeId,
+        key: u32,
+        target: Option<SectorPtr>,
+        room: Room,
+    ) -> Result<(), StoreError<D::Error>> {
+        assert!(key >> (4 * u32::from(HEIGHT_MAX)) == 0, "key {key} exceeds the tree");
+        if target.is_some() {
+            self.grow(tree, key, room)?;
+        }
+        let root = self.trees[tree as usize].open;
+        if !root.holds(key) {
+            return Ok(());
+        }
+        let (path, mut replaced) = self.descend(root, key)?;
+        if target.is_none() && replaced.is_none() {
+            return Ok(());
+        }
+        let mut child = target;
+        for level in 0..root.height {
+            let index = digit(key, level);
+            let Some(node) = path.nodes[usize::from(level)] else {
+                child = Some(self.write_node(&[ERASED_WORD; NODE_SLOTS as usize], index, child, None, room)?);
+                replaced = None;
+                continue;
+            };
+            if child.is_none() && !self.has_other_children(node, index)? {
+                self.release_replaced(replaced)?;
+            } else if self.fill_word(node, index, child, replaced)? {
+                return Ok(());
+            } else {
+                let words = self.node_words(node)?;
+                child = Some(self.write_node(&words, index, child, replaced, room)?);
+            }
+            replaced = Some(node);
+        }
+        self.trees[tree as usize].open = match child {
+            Some(_) => Root { node: child, height: root.height },
+            None => Root::default(),
+        };
+        self.log.open = true;
+        self.release_replaced(replaced)
+    }
+
+    /// The smallest key from `from` on that `tree` holds in the open version, with its sector.
+    ///
+    /// Cost: as a look-up, and up to 24 words for each node that is passed.
+    ///
+    /// # Errors
+    /// The device's, and `Corrupted`.
+    pub fn tree_next(&mut self, tree: TreeId, from: u32) -> Result<Option<(u32, SectorPtr)>, StoreError<D::Error>> {
+        let root = self.trees[tree as usize].open;
+        let mut key = from;
+        while root.height > 0 && root.holds(key) {
+            let (path, _) = self.descend(root, key)?;
+            // The lowest node that exists on the key's path: every key below it that is missing can be skipped at once.
+            let Some(level) = (0..root.height).find(|&level| path.nodes[usize::from(level)].is_some()) else {
+                return Ok(None);
+            };
+            let Some(node) = path.nodes[usize::from(level)] else {
+                return Ok(None);
+            };
+            let words = self.node_words(node)?;
+            let shift = 4 * u32::from(level);
+            let start = digit(key, level);
+            let next = (start..NODE_SLOTS).find(|&index| words[index as usize] != ERASED_WORD);
+            let base = key >> shift & !(NODE_SLOTS - 1);
+            match (next, level) {
+                (Some(index), 0) => {
+                    let Some(pointer) = TreeWord(words[index as usize]).pointer() else {
+                        return Ok(None);
+                    };
+                    return Ok(Some((base | index, pointer)));
+                }
+                (Some(index), _) if index == start => return self.corrupted(self.place_of(node), "a node that is not there"),
+                (Some(index), _) => key = (base | index) << shift,
+                (None, _) => key = (base + NODE_SLOTS) << shift,
+            }
+        }
+        Ok(None)
+    }
+
+    /// The smallest key from `from` on, below 16⁵, that `tree` does not hold in the open version.
+    ///
+    /// Cost: as [`tree_next`](Self::tree_next).
+    ///
+    /// # Errors
+    /// The device's, and `Corrupted`.
+    pub fn tree_vacant(&mut self, tree: TreeId, from: u32) -> Result<Option<u32>, StoreError<D::Error>> {
+        let mut key = from;
+        while key >> (4 * u32::from(HEIGHT_MAX)) == 0 {
+            let (path, _) = match self.trees[tree as usize].open {
+                root if root.holds(key) => self.descend(root, key)?,
+                _ => return Ok(Some(key)),
+            };
+            let Some(leaf) = path.nodes[0] else {
+                return Ok(Some(key));
+            };
+            let words = self.node_words(leaf)?;
+            for index in digit(key, 0)..NODE_SLOTS {
+                if words[index as usize] == ERASED_WORD {
+                    return Ok(Some(key & !(NODE_SLOTS - 1) | index));
+                }
+            }
+            key = (key | (NODE_SLOTS - 1)) + 1;
+        }
+        Ok(None)
+    }
+
+    /// Raises the open version's root until the tree holds `key`.
+    fn grow(&mut self, tree: TreeId, key: u32, room: Room) -> Result<(), StoreError<D::Error>> {
+        let mut root = self.trees[tree as usize].open;
+        while root.height == 0 || !root.holds(key) {
+            if root.node.is_some() {
+                root.node = Some(self.write_node(&[ERASED_WORD; NODE_SLOTS as usize], 0, root.node, None, room)?);
+            }
+            root.height += 1;
+        }
+        self.trees[tree as usize].open = root;
+        Ok(())
+    }
+
+    /// The nodes on the path to `key`, and what the tree holds for it.
+    fn descend(&mut self, root: Root, key: u32) -> Result<(Path, Option<SectorPtr>), StoreError<D::Error>> {
+        let mut path = Path::default();
+        let mut at = root.node;
+        for level in (0..root.height).rev() {
+            path.nodes[usize::from(level)] = at;
+            at = match at {
+                Some(node) => self.child(node, digit(key, level))?.map(|found| found.pointer),
+                None => None,
+            };
+        }
+        Ok((path, at))
+    }
+
+    fn node(&mut self, pointer: SectorPtr) -> Result<Sector, StoreError<D::Error>> {
+        let sector = self.sector(pointer)?;
+        if sector.kind != SectorKind::Node || sector.bytes < NODE_BYTES {
+            return self.corrupted(sector.address, "a sector that is not a tree node");
+        }
+        Ok(sector)
+    }
+
+    fn tree_word(&mut self, node: &Sector, position: u32) -> Result<TreeWord, StoreError<D::Error>> {
+        self.medium.read_word(node.address.offset(4 * position)).map(TreeWord)
+    }
+
+    /// Child `index` of a node in the open version. Cost: 2 words and the spares in use.
+    fn child(&mut self, pointer: SectorPtr, index: u32) -> Result<Option<Found>, StoreError<D::Error>> {
+        let node = self.node(pointer)?;
+        let mut word = self.tree_word(&node, index)?;
+        for position in NODE_SLOTS..NODE_SLOTS + NODE_SPARES {
+            if word.is_erased() {
+                break; // Spares are for children whose slot is used.
+            }
+            let spare = self.tree_word(&node, position)?;
+            if spare.is_erased() {
+                break;
+            }
+            if spare.stands() && spare.index() == index {
+                word = spare;
+            }
+        }
+        if !word.stands() {
+            return Ok(None);
+        }
+        Ok(word.pointer().map(|pointer| Found { pointer, open: word.is_open() }))
+    }
+
+    /// The open version of a node's children: one word each, erased where there is none.
+    fn node_words(&mut self, pointer: SectorPtr) -> Result<[u32; NODE_SLOTS as usize], StoreError<D::Error>> {
+        let node = self.node(pointer)?;
+        let mut words = [ERASED_WORD; NODE_SLOTS as usize];
+        for position in 0..NODE_SLOTS + NODE_SPARES {
+            let word = self.tree_word(&node, position)?;
+            if position >= NODE_SLOTS && word.is_erased() {
+                break;
+            }
+            if word.stands() {
+                words[word.index() as usize] = word.0;
+            }
+        }
+        for word in &mut words {
+            if TreeWord(*word).pointer().is_none() {
+                *word = ERASED_WORD;
+            }
+        }
+        Ok(words)
+    }
+
+    fn has_other_children(&mut self, node: SectorPtr, index: u32) -> Result<bool, StoreError<D::Error>> {
+        let words = self.node_words(node)?;
+        Ok((0..NODE_SLOTS).any(|other| other != index && words[other as usize] != ERASED_WORD))
+    }
+
+    /// Fills the slot or the next spare of a node; `false` when there is none.
+    fn fill_word(
+        &mut self,
+        pointer: SectorPtr,
+        index: u32,
+        child: Option<SectorPtr>,
+        replaced: Option<SectorPtr>,
+    ) -> Result<bool, StoreError<D::Error>> {
+        let node = self.node(pointer)?;
+        let mut position = index;
+        if !self.tree_word(&node, index)?.is_erased() {
+            position = NODE_SLOTS;
+            while position < NODE_SLOTS + NODE_SPARES && !self.tree_word(&node, position)?.is_erased() {
+                position += 1;
+            }
+        }
+        if position == NODE_SLOTS + NODE_SPARES {
+            return Ok(false);
+        }
+        self.append(Entry::Swap { node: pointer, freed: replaced })?;
+        // The log may have taken a unit, but no sector moved: the node is where it was.
+        self.medium.program_word(node.address.offset(4 * position), TreeWord::open(index, child).0)?;
+        Ok(true)
+    }
+
+    /// Writes a new node with `words`, in which child `index` is changed in the open version.
+    fn write_node(
+        &mut self,
+        words: &[u32; NODE_SLOTS as usize],
+        index: u32,
+        child: Option<SectorPtr>,
+        replaced: Option<SectorPtr>,
+        room: Room,
+    ) -> Result<SectorPtr, StoreError<D::Error>> {
+        let pointer = self.allocate(NODE, room)?;
+        self.append(Entry::Swap { node: pointer, freed: replaced })?;
+        let node = self.node(pointer)?;
+        for (position, &word) in (0..).zip(words) {
+            let word = match child {
+                child if position == index && child.is_some() => TreeWord::open(index, child).0,
+                _ if position == index => ERASED_WORD,
+                _ => word,
+            };
+            if word != ERASED_WORD {
+                self.medium.program_word(node.address.offset(4 * position), word)?;
+            }
+        }
+        Ok(pointer)
+    }
+
+    fn release_replaced(&mut self, replaced: Option<SectorPtr>) -> Result<(), StoreError<D::Error>> {
+        match replaced {
+            Some(pointer) => self.release(pointer, None),
+            None => Ok(()),
+        }
+    }
+
+    /// Closes the open words of a node: into the committed version, or as aborted. Nothing where the node is gone.
+    pub(crate) fn close_words(&mut self, pointer: SectorPtr, close: Close) -> Result<(), StoreError<D::Error>> {
+        let Some(node) = self.find_sector(pointer)? else {
+            return Ok(());
+        };
+        if node.kind != SectorKind::Node || node.bytes < NODE_BYTES {
+            return Ok(());
+        }
+        for position in 0..NODE_SLOTS + NODE_SPARES {
+            let word = self.tree_word(&node, position)?;
+            if position >= NODE_SLOTS && word.is_erased() {
+                break;
+            }
+            if word.is_open() && word.stands() {
+                let closed = match close {
+                    Close::Commit => word.committed(),
+                    Close::Abort => word.aborted(),
+                };
+                self.medium.program(node.address.offset(4 * position + 3), &[(closed.0 >> 24) as u8])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How open words end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Close {
+    Commit,
+    Abort,
+}

@@ -1,0 +1,120 @@
+//! The unit table: what RAM knows of each erase unit, eight bytes a unit.
+//!
+//! Invariants: `by_logical` and the roles of the units are inverse to each other; a unit's room and obsolete space are those
+//! of its descriptors on flash.
+
+use norn_flash::EraseUnit;
+
+use crate::format::LogicalUnit;
+
+const NOWHERE: u16 = u16::MAX;
+
+/// What a physical unit serves for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Erased and ready.
+    Free,
+    /// Part of the log.
+    Log,
+    /// Holds sectors.
+    Data(LogicalUnit),
+    /// In between: being filled by a reclamation, or waiting to be erased.
+    Busy,
+}
+
+/// One row of the table: six of the eight bytes.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    role: u16,
+    gap_granules: u16,
+    obsolete_granules: u16,
+}
+
+const FREE: u16 = 0;
+const LOG: u16 = u16::MAX;
+const BUSY: u16 = u16::MAX - 1;
+
+/// Role, room and obsolete space of every physical unit, and where every logical unit is.
+#[derive(Clone, Debug)]
+pub(crate) struct UnitTable<const UNITS: usize> {
+    rows: [Row; UNITS],
+    by_logical: [u16; UNITS],
+    count: u16,
+}
+
+impl<const UNITS: usize> UnitTable<UNITS> {
+    /// A table of `count` units, all of them busy.
+    pub fn new(count: u16) -> Self {
+        assert!(usize::from(count) <= UNITS);
+        let row = Row { role: BUSY, gap_granules: 0, obsolete_granules: 0 };
+        UnitTable { rows: [row; UNITS], by_logical: [NOWHERE; UNITS], count }
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = EraseUnit> + use<UNITS> {
+        (0..self.count).map(EraseUnit)
+    }
+
+    pub fn role(&self, unit: EraseUnit) -> Role {
+        match self.rows[usize::from(unit.0)].role {
+            FREE => Role::Free,
+            LOG => Role::Log,
+            BUSY => Role::Busy,
+            logical => Role::Data(LogicalUnit(logical)),
+        }
+    }
+
+    /// Gives `unit` a role. A data unit becomes the home of its logical number; room and obsolete space start at nothing.
+    pub fn set_role(&mut self, unit: EraseUnit, role: Role) {
+        if let Role::Data(logical) = self.role(unit)
+            && self.by_logical[usize::from(logical.0) - 1] == unit.0
+        {
+            self.by_logical[usize::from(logical.0) - 1] = NOWHERE;
+        }
+        let role = match role {
+            Role::Free => FREE,
+            Role::Log => LOG,
+            Role::Busy => BUSY,
+            Role::Data(logical) => {
+                self.by_logical[usize::from(logical.0) - 1] = unit.0;
+                logical.0
+            }
+        };
+        self.rows[usize::from(unit.0)] = Row { role, gap_granules: 0, obsolete_granules: 0 };
+    }
+
+    /// Where logical unit `logical` is.
+    pub fn home(&self, logical: LogicalUnit) -> Option<EraseUnit> {
+        let home = *self.by_logical.get(usize::from(logical.0).checked_sub(1)?)?;
+        (home != NOWHERE).then_some(EraseUnit(home))
+    }
+
+    /// A logical number that no unit has. There is one whenever a unit is free.
+    pub fn unused_logical(&self) -> Option<LogicalUnit> {
+        let index = self.by_logical[..usize::from(self.count)].iter().position(|&home| home == NOWHERE)?;
+        Some(LogicalUnit(index as u16 + 1))
+    }
+
+    pub fn count_of(&self, role: Role) -> u32 {
+        self.all().filter(|&unit| self.role(unit) == role).count() as u32
+    }
+
+    pub fn data(&self) -> impl Iterator<Item = EraseUnit> + '_ {
+        self.all().filter(|&unit| matches!(self.role(unit), Role::Data(_)))
+    }
+
+    pub fn gap_granules(&self, unit: EraseUnit) -> u32 {
+        u32::from(self.rows[usize::from(unit.0)].gap_granules)
+    }
+
+    pub fn set_gap_granules(&mut self, unit: EraseUnit, granules: u32) {
+        self.rows[usize::from(unit.0)].gap_granules = granules as u16;
+    }
+
+    pub fn obsolete_granules(&self, unit: EraseUnit) -> u32 {
+        u32::from(self.rows[usize::from(unit.0)].obsolete_granules)
+    }
+
+    pub fn add_obsolete_granules(&mut self, unit: EraseUnit, granules: u32) {
+        self.rows[usize::from(unit.0)].obsolete_granules += granules as u16;
+    }
+}

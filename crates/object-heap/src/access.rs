@@ -1,0 +1,310 @@
+//! Reading and updating single fields and elements, each atomic.
+//!
+//! Updating field *i* outside a transaction:
+//! 1. if its initialization flag is erased, program the value into the first record and clear the flag;
+//! 2. else find the first record whose valid flag *i* is erased: it holds the value;
+//! 3. program the new value into the next record's slot, in a new record if there is none and the list may grow, and clear
+//!    the valid flag of the old value;
+//! 4. where the list may not grow, its last link is void or the slot is torn, [rewrite](crate::rewrite) the object.
+//!
+//! A slot is torn when a power cut hit 1 or 3 between value and flag; a torn slot of the first record is made a default value
+//! first, which only takes clearing bits. Inside a transaction an object is rewritten at its first change, and that
+//! representation, which nobody else sees yet, is then changed in place as above.
+
+use norn_flash::Nor;
+use norn_nor_store::{Corruption, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+
+use crate::error::AccessError;
+use crate::format::{HEADER_LENGTHS_BYTES, INITIALIZATION_FLAGS_OFFSET, VALID_FLAGS_OFFSET, data_offset};
+use crate::heap::{Heap, Transaction};
+use crate::object::{CHUNK_BYTES, Kind, Object, kind_of};
+use crate::reference::Ref;
+use crate::rewrite::Change;
+
+/// A field or element: its index, and where its bytes are in the data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    pub index: usize,
+    pub offset: u32,
+    pub width: u32,
+}
+
+impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+    /// Reads field `index` of an object into a buffer of its width.
+    ///
+    /// Cost: *h*(2+*s*)+6 reads to find the object, 2 for its initialization flag, 3 for each record before the one that holds the
+    /// value, 2 and the value's words. Where fields differ in width, the widths of those before it.
+    ///
+    /// # Errors
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`; the store's.
+    pub fn get_field(
+        &mut self,
+        reference: Ref,
+        index: usize,
+        buffer: &mut [u8],
+    ) -> Result<(), AccessError<D::Error>> {
+        self.get(reference, Kind::Object, index, buffer)
+    }
+
+    /// Makes field `index` of an object `value`, whose length is the field's width: whole or not at all.
+    ///
+    /// Cost: the reads of [`get_field`](Self::get_field) and a few more. Programs: the value's words and 1 for a flag; 4 more when
+    /// a record is added to the list; when the list is full, as [`Config`](crate::Config) says, the object's data and
+    /// about 20. In a transaction the object's first change costs the latter, each further one the former.
+    ///
+    /// # Errors
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's, `Full` among them: the field has its
+    /// old value, and an open transaction is undone.
+    pub fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
+        self.put(reference, Kind::Object, index, value)
+    }
+
+    /// Reads element `index` of an array into a buffer of its width. Cost and errors: as [`get_field`](Self::get_field).
+    ///
+    /// # Errors
+    /// As [`get_field`](Self::get_field).
+    pub fn array_load(
+        &mut self,
+        reference: Ref,
+        index: usize,
+        buffer: &mut [u8],
+    ) -> Result<(), AccessError<D::Error>> {
+        self.get(reference, Kind::Array, index, buffer)
+    }
+
+    /// Makes element `index` of an array `value`, whose length is the element's width: whole or not at all. Cost: as
+    /// [`put_field`](Self::put_field).
+    ///
+    /// # Errors
+    /// As [`put_field`](Self::put_field).
+    pub fn array_store(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
+        self.put(reference, Kind::Array, index, value)
+    }
+
+    /// Reads as much of the header as `buffer` holds; returns the header's length. Cost: a look-up, 2 reads and the bytes' words.
+    ///
+    /// # Errors
+    /// `Stale`; the store's.
+    pub fn read_header(&mut self, reference: Ref, buffer: &mut [u8]) -> Result<usize, AccessError<D::Error>> {
+        let object = self.look_up(reference)?;
+        let Some(header) = object.header else {
+            return Ok(0);
+        };
+        let (length, _) = self.header_lengths(&object)?;
+        let sector = self.store.sector(header)?;
+        let buffer_bytes = buffer.len().min(length);
+        self.store.read(&sector, HEADER_LENGTHS_BYTES + object.widths_bytes(), &mut buffer[..buffer_bytes])?;
+        Ok(length)
+    }
+
+    /// Replaces the header, whole or not at all. Cost: the object's data, the header, and about 20 words programmed.
+    ///
+    /// # Errors
+    /// `Stale`, `HeaderTooLarge`: nothing was changed. The store's, `Full` among them: the header is the old one, and an open
+    /// transaction is undone.
+    pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
+        let object = self.look_up(reference)?;
+        let max = self.store.sector_bytes_max();
+        if header.len() as u64 + u64::from(HEADER_LENGTHS_BYTES + object.widths_bytes()) > u64::from(max) {
+            return Err(AccessError::HeaderTooLarge { bytes: header.len(), max });
+        }
+        let written = self.rewrite(&object, Change::Header(header)).map_err(AccessError::Store);
+        self.settle(written)
+    }
+
+    fn get(
+        &mut self,
+        reference: Ref,
+        kind: Kind,
+        index: usize,
+        buffer: &mut [u8],
+    ) -> Result<(), AccessError<D::Error>> {
+        let (object, field) = self.locate(reference, kind, index, buffer.len())?;
+        if self.is_default(&object, index)? {
+            buffer.fill(0);
+            return Ok(());
+        }
+        let holder = self.find_value(&object, index)?;
+        Ok(self.store.read(&holder.sector, object.slot_offset(&field), buffer)?)
+    }
+
+    fn put(
+        &mut self,
+        reference: Ref,
+        kind: Kind,
+        index: usize,
+        value: &[u8],
+    ) -> Result<(), AccessError<D::Error>> {
+        let (object, field) = self.locate(reference, kind, index, value.len())?;
+        let updated = if self.transaction == Transaction::Open && !object.fresh {
+            self.rewrite(&object, Change::Field(field, value))
+        } else {
+            self.update(&object, &field, value)
+        };
+        self.settle(updated.map_err(AccessError::Store))
+    }
+
+    /// Finds an object or array of the wanted kind, and its field or element `index`, whose width must be `given`.
+    fn locate(
+        &mut self,
+        reference: Ref,
+        kind: Kind,
+        index: usize,
+        given: usize,
+    ) -> Result<(Object, Field), AccessError<D::Error>> {
+        let object = self.look_up(reference)?;
+        let count = usize::from(object.shape.count);
+        if kind_of(&object.shape) != kind {
+            return Err(AccessError::WrongKind(reference));
+        }
+        if index >= count {
+            return Err(AccessError::OutOfRange { reference, index, count });
+        }
+        let field = self.field(&object, index)?;
+        if field.width as usize != given {
+            return Err(AccessError::WrongWidth { width: field.width as usize, given });
+        }
+        Ok((object, field))
+    }
+
+    /// Where field `index` is in the data. Cost: none where widths are uniform, else their bytes' words up to the field's.
+    pub(crate) fn field(&mut self, object: &Object, index: usize) -> Result<Field, StoreError<D::Error>> {
+        if let Some(width) = object.shape.width {
+            let width = u32::from(width);
+            return Ok(Field { index, offset: index as u32 * width, width });
+        }
+        let mut widths = [0; CHUNK_BYTES];
+        let mut field = Field { index, offset: 0, width: 0 };
+        for start in (0..=index).step_by(CHUNK_BYTES) {
+            let len = CHUNK_BYTES.min(index + 1 - start);
+            self.read_widths(object, start, &mut widths[..len])?;
+            field.offset += widths[..len].iter().map(|&width| u32::from(width)).sum::<u32>();
+            field.width = u32::from(widths[len - 1]);
+        }
+        field.offset -= field.width;
+        Ok(field)
+    }
+
+    /// Reads the widths of the fields from `start` on, of an object whose header lists them.
+    pub(crate) fn read_widths(
+        &mut self,
+        object: &Object,
+        start: usize,
+        widths: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let Some(header) = object.header else {
+            widths.fill(0);
+            return Ok(());
+        };
+        let sector = self.store.sector(header)?;
+        self.store.read(&sector, HEADER_LENGTHS_BYTES + start as u32, widths)
+    }
+
+    /// The record that holds the value of a field that has been initialized (step 2).
+    pub(crate) fn find_value(&mut self, object: &Object, index: usize) -> Result<Holder, StoreError<D::Error>> {
+        let mut record = object.first;
+        for position in 1.. {
+            let sector = self.record(record)?;
+            if self.read_flag(&sector, VALID_FLAGS_OFFSET, index)? {
+                return Ok(Holder { record, sector, position });
+            }
+            match self.next_record(&sector, position)? {
+                Some(next) => record = next,
+                None => return Err(damage(&sector, "a list of records without a field's value")),
+            }
+        }
+        unreachable!()
+    }
+
+    pub(crate) fn record(&mut self, pointer: SectorPtr) -> Result<Sector, StoreError<D::Error>> {
+        let sector = self.store.sector(pointer)?;
+        match sector.kind {
+            SectorKind::Record => Ok(sector),
+            _ => Err(damage(&sector, "a sector that is not a record")),
+        }
+    }
+
+    /// Updates a field in place: steps 1 to 4.
+    fn update(&mut self, object: &Object, field: &Field, value: &[u8]) -> Result<(), StoreError<D::Error>> {
+        let at = object.slot_offset(field);
+        if self.is_default(object, field.index)? {
+            let (leaf, first) = (self.store.sector(object.leaf)?, self.record(object.first)?);
+            if self.is_erased(&first, at, field.width)? {
+                self.program_value(&first, at, value)?;
+                return self.clear_flag(&leaf, INITIALIZATION_FLAGS_OFFSET, field.index);
+            }
+            self.program_zeros(&first, at, field.width)?;
+            self.clear_flag(&leaf, INITIALIZATION_FLAGS_OFFSET, field.index)?;
+        }
+        let holder = self.find_value(object, field.index)?;
+        let limit = usize::from(self.config.list_length_max);
+        let next = match self.store.link(&holder.sector)? {
+            Link::To(next) => {
+                let sector = self.record(next)?;
+                if !self.is_erased(&sector, at, field.width)? {
+                    return self.rewrite(object, Change::Field(*field, value));
+                }
+                next
+            }
+            Link::Erased if holder.position < limit => {
+                let bytes = data_offset(object.shape.count) + self.data_bytes(object)?;
+                self.store.extend_chain(holder.record, SectorSpec { bytes, kind: SectorKind::Record })?
+            }
+            Link::Erased | Link::Void => return self.rewrite(object, Change::Field(*field, value)),
+        };
+        let next = self.record(next)?;
+        self.program_value(&next, at, value)?;
+        let old = self.record(holder.record)?;
+        self.clear_flag(&old, VALID_FLAGS_OFFSET, field.index)
+    }
+
+    fn is_erased(&mut self, sector: &Sector, offset: u32, bytes: u32) -> Result<bool, StoreError<D::Error>> {
+        let mut buffer = [0; CHUNK_BYTES];
+        for start in (0..bytes).step_by(CHUNK_BYTES) {
+            let chunk = &mut buffer[..CHUNK_BYTES.min((bytes - start) as usize)];
+            self.store.read(sector, offset + start, chunk)?;
+            if chunk.iter().any(|&byte| byte != 0xFF) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Programs a value, unless it is what an erased slot reads anyway.
+    fn program_value(&mut self, sector: &Sector, offset: u32, value: &[u8]) -> Result<(), StoreError<D::Error>> {
+        if value.iter().all(|&byte| byte == 0xFF) {
+            return Ok(());
+        }
+        self.store.program(sector, offset, value)
+    }
+
+    fn program_zeros(&mut self, sector: &Sector, offset: u32, bytes: u32) -> Result<(), StoreError<D::Error>> {
+        for start in (0..bytes).step_by(CHUNK_BYTES) {
+            let zeros = [0; CHUNK_BYTES];
+            self.store.program(sector, offset + start, &zeros[..CHUNK_BYTES.min((bytes - start) as usize)])?;
+        }
+        Ok(())
+    }
+}
+
+/// The record that holds a value: number `position` of its list, from 1.
+pub(crate) struct Holder {
+    record: SectorPtr,
+    sector: Sector,
+    position: usize,
+}
+
+impl Object {
+    fn slot_offset(&self, field: &Field) -> u32 {
+        data_offset(self.shape.count) + field.offset
+    }
+
+    /// Bytes that the list of widths takes in the header sector.
+    pub(crate) fn widths_bytes(&self) -> u32 {
+        if self.shape.width.is_none() { u32::from(self.shape.count) } else { 0 }
+    }
+}
+
+pub(crate) fn damage<E>(sector: &Sector, what: &'static str) -> StoreError<E> {
+    StoreError::Corrupted(Corruption { address: sector.address, what })
+}

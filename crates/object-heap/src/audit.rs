@@ -1,0 +1,108 @@
+//! The heap's part of the checker: walks every object, array and root, and asserts what `format` states.
+
+use norn_flash::Nor;
+use norn_nor_store::{Auditor, Corruption, SectorKind, SectorPtr, StoreError, TreeId, Violation};
+
+use crate::error::AccessError;
+use crate::format::{VALID_FLAGS_OFFSET, data_offset};
+use crate::heap::Heap;
+use crate::object::Object;
+
+impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+    /// Walks everything on flash and reports each invariant that does not hold to `auditor`.
+    ///
+    /// Cost: reads the whole part about twice.
+    ///
+    /// # Errors
+    /// The device's. Damage is reported, not returned.
+    pub fn audit(&mut self, auditor: &mut impl Auditor) -> Result<(), AccessError<D::Error>> {
+        self.store.audit_units(auditor)?;
+        for tree in [TreeId::Ref, TreeId::Name] {
+            self.store.audit_tree(auditor, tree)?;
+            let mut from = 0;
+            while let Some((key, leaf)) = reported(auditor, self.store.tree_next(tree, from))?.flatten() {
+                let audited = match tree {
+                    TreeId::Ref => self.audit_object(auditor, key, leaf),
+                    TreeId::Name => self.audit_root(auditor, key, leaf),
+                };
+                reported(auditor, audited)?;
+                from = key + 1;
+            }
+        }
+        Ok(self.store.audit_reachability(auditor)?)
+    }
+
+    fn audit_root(
+        &mut self,
+        auditor: &mut impl Auditor,
+        key: u32,
+        leaf: SectorPtr,
+    ) -> Result<(), StoreError<D::Error>> {
+        if self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
+            self.read_root(key, leaf)?;
+        }
+        Ok(())
+    }
+
+    fn audit_object(
+        &mut self,
+        auditor: &mut impl Auditor,
+        slot: u32,
+        leaf: SectorPtr,
+    ) -> Result<(), StoreError<D::Error>> {
+        if !self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
+            return Ok(());
+        }
+        let object = self.read_descriptor(leaf, slot, false)?;
+        if let Some(header) = object.header {
+            self.store.audit_sector(auditor, header, SectorKind::Opaque)?;
+        }
+        let mut record = Some(object.first);
+        let mut position = 0;
+        while let Some(pointer) = record {
+            position += 1;
+            if !self.store.audit_sector(auditor, pointer, SectorKind::Record)? {
+                return Ok(());
+            }
+            let sector = self.record(pointer)?;
+            if sector.bytes < data_offset(object.shape.count) + self.data_bytes(&object)? {
+                self.store.report(auditor, pointer, "a record too small for its fields");
+            }
+            record = self.next_record(&sector, position)?;
+        }
+        self.audit_fields(auditor, &object)
+    }
+
+    /// Every field has a value: by default, or in the first record whose flag says so.
+    fn audit_fields(&mut self, auditor: &mut impl Auditor, object: &Object) -> Result<(), StoreError<D::Error>> {
+        let mut end = 0;
+        for index in 0..usize::from(object.shape.count) {
+            let field = self.field(object, index)?;
+            end = field.offset + field.width;
+            if self.is_default(object, index)? {
+                let first = self.record(object.first)?;
+                if !self.read_flag(&first, VALID_FLAGS_OFFSET, index)? {
+                    self.store.report(auditor, object.first, "an invalid value of a field that was never set");
+                }
+            } else {
+                self.find_value(object, index)?;
+            }
+        }
+        if end != self.data_bytes(object)? {
+            self.store.report(auditor, object.leaf, "widths that do not add up to the data");
+        }
+        Ok(())
+    }
+}
+
+/// Turns damage into a violation and `None`.
+fn reported<T, E>(auditor: &mut impl Auditor, result: Result<T, StoreError<E>>) -> Result<Option<T>, StoreError<E>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(StoreError::Corrupted(Corruption { address, what })) => {
+            auditor.violation(Violation { address, what });
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,66 @@
+//! The configuration that an image remembers.
+
+use norn_nor_store::Settings;
+
+/// Whether objects have initialization flags: a bit a field that spares programming default values when an object is created,
+/// at the price of the flags' space in each object descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitializationFlags {
+    /// A field's default value (zeros) is not programmed until an update.
+    On,
+    /// Default values are programmed at creation.
+    Off,
+}
+
+/// What an image is formatted with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Most records of an object's list, at least 1. Longer lists make updates cheaper and objects larger.
+    pub list_length_max: u8,
+    /// Whether objects have initialization flags.
+    pub initialization_flags: InitializationFlags,
+    /// Most erase units that the log may take while a transaction is open, at least 2. One unit of *n* bytes holds *n*/8
+    /// entries; an updated object takes three to five.
+    pub log_units: u8,
+    /// Every how many reclamations, on average, a random unit is reclaimed too, so that static data moves; 0 for never.
+    pub wear_period: u16,
+}
+
+impl Config {
+    /// The configuration of TinyStore's evaluation (section 6.2): lists of at most 2 records, initialization flags on.
+    pub const fn tinystore_2006() -> Config {
+        Config { list_length_max: 2, initialization_flags: InitializationFlags::On, log_units: 2, wear_period: 64 }
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        let flags = match self.initialization_flags {
+            InitializationFlags::On => 1,
+            InitializationFlags::Off => 0,
+        };
+        Settings {
+            log_units: self.log_units.max(2),
+            wear_period: self.wear_period,
+            client: [u32::from(self.list_length_max.max(1)) | flags << 8, 0],
+        }
+    }
+
+    /// The configuration that `settings` hold, or `None` if a newer version wrote them.
+    pub(crate) fn from_settings(settings: &Settings) -> Option<Config> {
+        let [word, reserved] = settings.client;
+        if word >> 9 != 0 || word & 0xFF == 0 || reserved != 0 {
+            return None;
+        }
+        Some(Config {
+            list_length_max: word as u8,
+            initialization_flags: if word >> 8 & 1 == 1 { InitializationFlags::On } else { InitializationFlags::Off },
+            log_units: settings.log_units,
+            wear_period: settings.wear_period,
+        })
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config::tinystore_2006()
+    }
+}

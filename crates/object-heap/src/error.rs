@@ -1,0 +1,162 @@
+//! What can go wrong, a family per kind of operation: creating, accessing, transactions. Mounting has its own in the store.
+
+use core::fmt;
+
+use norn_nor_store::{Corruption, StoreError};
+
+use crate::reference::Ref;
+
+/// Why an object or array was not created. Nothing was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CreateError<E> {
+    /// No fields or elements.
+    NoFields,
+    /// More fields or elements than an object or small array can have.
+    TooManyFields {
+        /// Fields asked for.
+        count: usize,
+    },
+    /// A field of no bytes.
+    ZeroWidth {
+        /// Index of the field.
+        field: usize,
+    },
+    /// A record or header of this size exceeds the largest sector.
+    TooLarge {
+        /// Bytes of the record or header.
+        bytes: u32,
+        /// Bytes of the largest sector on this part.
+        max: u32,
+    },
+    /// All 65,536 references are in use.
+    NoReferences,
+    /// An earlier failure has aborted the open transaction: call `abort`.
+    TransactionAborted,
+    /// The store failed; `Full` among others.
+    Store(StoreError<E>),
+}
+
+impl<E: fmt::Debug> fmt::Display for CreateError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CreateError::NoFields => f.write_str("an object or array needs at least one field or element"),
+            CreateError::TooManyFields { count } => write!(f, "{count} fields: at most 255"),
+            CreateError::ZeroWidth { field } => write!(f, "field {field} has no bytes"),
+            CreateError::TooLarge { bytes, max } => write!(f, "a record of {bytes} bytes: at most {max} on this part"),
+            CreateError::NoReferences => f.write_str("all 65536 references are in use"),
+            CreateError::TransactionAborted => f.write_str("an earlier failure has aborted the transaction"),
+            CreateError::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for CreateError<E> {}
+
+impl<E> From<StoreError<E>> for CreateError<E> {
+    fn from(error: StoreError<E>) -> Self {
+        CreateError::Store(error)
+    }
+}
+
+/// Why an access failed. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessError<E> {
+    /// The reference names nothing: what it named was deleted, or its creation was aborted.
+    Stale(Ref),
+    /// A field or element index beyond the last.
+    OutOfRange {
+        /// The object or array.
+        reference: Ref,
+        /// The index asked for.
+        index: usize,
+        /// The number of fields or elements.
+        count: usize,
+    },
+    /// A buffer that is not of the field's width.
+    WrongWidth {
+        /// Bytes of the field.
+        width: usize,
+        /// Bytes of the buffer.
+        given: usize,
+    },
+    /// An object where an array is wanted, or the other way round.
+    WrongKind(Ref),
+    /// A header that exceeds the largest sector.
+    HeaderTooLarge {
+        /// Bytes of the header.
+        bytes: usize,
+        /// Bytes of the largest sector on this part.
+        max: u32,
+    },
+    /// A root's name is empty or longer than 32 bytes.
+    NameLength(usize),
+    /// An earlier failure has aborted the open transaction: call `abort`.
+    TransactionAborted,
+    /// The store failed; `Full` among others.
+    Store(StoreError<E>),
+}
+
+impl<E: fmt::Debug> fmt::Display for AccessError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AccessError::Stale(reference) => write!(f, "stale reference {reference}"),
+            AccessError::OutOfRange { reference, index, count } => {
+                write!(f, "index {index} of {reference}, which has {count} fields or elements")
+            }
+            AccessError::WrongWidth { width, given } => write!(f, "{given} bytes for a field of {width}"),
+            AccessError::WrongKind(reference) => write!(f, "{reference} is not of the wanted kind"),
+            AccessError::HeaderTooLarge { bytes, max } => {
+                write!(f, "a header of {bytes} bytes: at most {max} with its widths on this part")
+            }
+            AccessError::NameLength(bytes) => write!(f, "a name of {bytes} bytes: from 1 to 32"),
+            AccessError::TransactionAborted => f.write_str("an earlier failure has aborted the transaction"),
+            AccessError::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for AccessError<E> {}
+
+impl<E> From<StoreError<E>> for AccessError<E> {
+    fn from(error: StoreError<E>) -> Self {
+        AccessError::Store(error)
+    }
+}
+
+impl<E> From<Corruption> for AccessError<E> {
+    fn from(corruption: Corruption) -> Self {
+        AccessError::Store(StoreError::Corrupted(corruption))
+    }
+}
+
+/// Why a transaction did not begin or commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionError<E> {
+    /// One is open already; transactions do not nest.
+    AlreadyOpen,
+    /// None is open.
+    NotOpen,
+    /// A failure had aborted it: nothing of it took effect. It is closed now.
+    Aborted,
+    /// The store failed.
+    Store(StoreError<E>),
+}
+
+impl<E: fmt::Debug> fmt::Display for TransactionError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TransactionError::AlreadyOpen => f.write_str("a transaction is open already"),
+            TransactionError::NotOpen => f.write_str("no transaction is open"),
+            TransactionError::Aborted => f.write_str("a failure had aborted the transaction"),
+            TransactionError::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for TransactionError<E> {}
+
+impl<E> From<StoreError<E>> for TransactionError<E> {
+    fn from(error: StoreError<E>) -> Self {
+        TransactionError::Store(error)
+    }
+}

@@ -1,0 +1,91 @@
+//! Every bit that this crate puts on flash, inside the store's sectors: object descriptors, records, headers, names.
+//!
+//! `docs/format/object-heap.md` shows the same with examples. Values are little-endian.
+//!
+//! ```text
+//! object descriptor (leaf)   ref 4 │ link to first record 4 │ link to header 4 │ shape 4 │ initialization flags ⌈n/8⌉
+//! shape                      bit 0 array · 1 flags · 2 widths · 3..8 zero │ width 1 │ field count 2
+//! object record              link to next record 4 │ valid flags ⌈n/8⌉, padded to 4 │ data: the fields, without padding
+//! header (opaque)            header length 2 │ data length 2 │ widths n (only where fields differ) │ header bytes
+//! name (leaf)                ref 4 │ length 1 │ name
+//! ```
+//!
+//! Field *i* has its default value (zeros) if the descriptor has initialization flags and flag *i* is erased; else the value
+//! is that of the first record of the list whose valid flag *i* is erased. Flags are bit *i* mod 8 of byte *i*/8.
+//!
+//! Invariant: a slot behind the record that holds a field's value is erased, or a power cut left it torn.
+
+/// Bytes of an object descriptor without its initialization flags.
+pub const DESCRIPTOR_BYTES: u32 = 16;
+/// Where the link to the first record stands.
+pub const FIRST_RECORD_OFFSET: usize = 4;
+/// Where the link to the header stands.
+pub const HEADER_OFFSET: usize = 8;
+/// Where the shape stands.
+pub const SHAPE_OFFSET: usize = 12;
+/// Where the initialization flags stand.
+pub const INITIALIZATION_FLAGS_OFFSET: u32 = DESCRIPTOR_BYTES;
+/// Where a record's valid flags stand, behind the link.
+pub const VALID_FLAGS_OFFSET: u32 = 4;
+/// Bytes of a header sector before the widths.
+pub const HEADER_LENGTHS_BYTES: u32 = 4;
+/// Bytes of a name sector before the name.
+pub const NAME_OFFSET: u32 = 5;
+
+const ARRAY: u8 = 1;
+const FLAGS: u8 = 1 << 1;
+const WIDTHS: u8 = 1 << 2;
+
+/// Bytes of `count` flags.
+pub const fn flag_bytes(count: u16) -> u32 {
+    (count as u32).div_ceil(8)
+}
+
+/// Where the data of a record with `count` fields starts.
+pub const fn data_offset(count: u16) -> u32 {
+    (VALID_FLAGS_OFFSET + flag_bytes(count)).next_multiple_of(4)
+}
+
+/// What a descriptor says of an object's form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Whether it is an array.
+    pub is_array: bool,
+    /// Whether the descriptor has initialization flags.
+    pub has_flags: bool,
+    /// Bytes of each field, or `None` where they differ and the header sector lists them.
+    pub width: Option<u8>,
+    /// Number of fields or elements.
+    pub count: u16,
+}
+
+impl Shape {
+    /// The shape's four bytes.
+    pub fn encode(&self) -> [u8; 4] {
+        let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+        let form = bit(self.is_array, ARRAY) | bit(self.has_flags, FLAGS) | bit(self.width.is_none(), WIDTHS);
+        let count = self.count.to_le_bytes();
+        [form, self.width.unwrap_or(0), count[0], count[1]]
+    }
+
+    /// The shape that `bytes` hold, or `None` for an impossible one.
+    pub fn decode(bytes: [u8; 4]) -> Option<Shape> {
+        let [form, width, low, high] = bytes;
+        let count = u16::from_le_bytes([low, high]);
+        let differing = form & WIDTHS != 0;
+        if form & !(ARRAY | FLAGS | WIDTHS) != 0 || count == 0 || differing != (width == 0) {
+            return None;
+        }
+        Some(Shape {
+            is_array: form & ARRAY != 0,
+            has_flags: form & FLAGS != 0,
+            width: (!differing).then_some(width),
+            count,
+        })
+    }
+
+    /// Bytes of the descriptor.
+    pub fn descriptor_bytes(&self) -> u32 {
+        DESCRIPTOR_BYTES + if self.has_flags { flag_bytes(self.count) } else { 0 }
+    }
+}

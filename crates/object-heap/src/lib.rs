@@ -1,0 +1,49 @@
+//! Transactional persistent objects and arrays on raw NOR flash.
+//!
+//! An object is a number of fields of fixed widths; an array is elements of one width. Each has a [`Ref`], a number that stays
+//! valid across updates, reclamations and reboots until it is deleted. Every single access is atomic; several become one with
+//! [`Heap::begin`] and [`Heap::commit`]. Power may fail at any device operation: after [`Heap::mount`] everything that was
+//! acknowledged is there, and what was in flight is whole or absent. Programs find their objects again by
+//! [named roots](Heap::root) or by [enumeration](Heap::next_object).
+//!
+//! After TinyStore (LCTES 2006): objects are lists of records that are filled in place and compacted now and then, found
+//! through a versioned tree of references. `docs/papers.md` maps the paper's sections to the code and lists deviations.
+//!
+//! ```
+//! use norn_flash_sim::{NorSim, catalogue};
+//! use norn_object_heap::{Config, Heap, Layout};
+//!
+//! let device = NorSim::new(catalogue::tinystore());
+//! let mut heap: Heap<_, 64> = Heap::format(device, Config::tinystore_2006()).unwrap();
+//!
+//! let purse = heap.create(Layout::uniform(3, 4)).unwrap(); // three fields of four bytes
+//! heap.put_field(purse, 0, &250u32.to_le_bytes()).unwrap();
+//! heap.set_root(b"purse", Some(purse)).unwrap();
+//!
+//! let mut heap: Heap<_, 64> = Heap::mount(heap.into_device()).unwrap();
+//! let purse = heap.root(b"purse").unwrap().unwrap();
+//! let mut balance = [0; 4];
+//! heap.get_field(purse, 0, &mut balance).unwrap();
+//! assert_eq!(u32::from_le_bytes(balance), 250);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod access;
+mod audit;
+mod config;
+mod error;
+pub mod format;
+mod heap;
+mod name;
+mod object;
+mod reference;
+mod rewrite;
+
+pub use config::{Config, InitializationFlags};
+pub use error::{AccessError, CreateError, TransactionError};
+pub use heap::Heap;
+pub use name::NAME_BYTES_MAX;
+pub use norn_nor_store::{Auditor, Corruption, MountError, SectorPtr, StoreError, Violation};
+pub use object::{Info, Kind, Layout};
+pub use reference::Ref;

@@ -1,0 +1,129 @@
+//! Named roots: how a program finds its objects after a reboot.
+//!
+//! A root is a sector with a reference and a name, in a tree of its own. There are few of them, so that a name is found by
+//! looking through all: cheaper to keep than an order by name, and a program looks up a root once.
+
+use norn_flash::Nor;
+use norn_nor_store::{Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+
+use crate::access::damage;
+use crate::error::AccessError;
+use crate::format::NAME_OFFSET;
+use crate::heap::{Heap, Transaction};
+use crate::reference::Ref;
+
+/// Longest name of a root in bytes.
+pub const NAME_BYTES_MAX: usize = 32;
+
+/// A root as it stands on flash.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Root {
+    pub key: u32,
+    pub reference: Ref,
+    pub name: [u8; NAME_BYTES_MAX],
+    pub len: usize,
+}
+
+impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+    /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.
+    ///
+    /// Cost: the reads of [`root`](Self::root); about 12 words programmed.
+    ///
+    /// # Errors
+    /// `NameLength`, `Stale`; the store's.
+    pub fn set_root(&mut self, name: &[u8], reference: Option<Ref>) -> Result<(), AccessError<D::Error>> {
+        let found = self.find_root(name)?;
+        if let Some(reference) = reference {
+            self.look_up(reference)?;
+        }
+        let set = self.write_root(name, found.map(|root| root.key), reference);
+        self.settle(set)
+    }
+
+    /// What `name` names; the reference is stale if that was deleted since.
+    ///
+    /// Cost: about 20 reads for each root, up to the one wanted.
+    ///
+    /// # Errors
+    /// `NameLength`; the store's.
+    pub fn root(&mut self, name: &[u8]) -> Result<Option<Ref>, AccessError<D::Error>> {
+        Ok(self.find_root(name)?.map(|root| root.reference))
+    }
+
+    /// Calls `visit` with every root's name and reference. Cost: about 20 reads for each.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn visit_roots(&mut self, mut visit: impl FnMut(&[u8], Ref)) -> Result<(), AccessError<D::Error>> {
+        let mut from = 0;
+        while let Some(root) = self.next_root(from)? {
+            visit(&root.name[..root.len], root.reference);
+            from = root.key + 1;
+        }
+        Ok(())
+    }
+
+    fn find_root(&mut self, name: &[u8]) -> Result<Option<Root>, AccessError<D::Error>> {
+        if self.transaction == Transaction::Aborted {
+            return Err(AccessError::TransactionAborted);
+        }
+        if name.is_empty() || name.len() > NAME_BYTES_MAX {
+            return Err(AccessError::NameLength(name.len()));
+        }
+        let mut from = 0;
+        while let Some(root) = self.next_root(from)? {
+            if &root.name[..root.len] == name {
+                return Ok(Some(root));
+            }
+            from = root.key + 1;
+        }
+        Ok(None)
+    }
+
+    fn next_root(&mut self, from: u32) -> Result<Option<Root>, StoreError<D::Error>> {
+        match self.store.tree_next(TreeId::Name, from)? {
+            Some((key, leaf)) => self.read_root(key, leaf).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn read_root(&mut self, key: u32, leaf: SectorPtr) -> Result<Root, StoreError<D::Error>> {
+        let sector = self.store.sector(leaf)?;
+        let mut head = [0; NAME_OFFSET as usize];
+        self.store.read(&sector, 0, &mut head)?;
+        let reference = Ref::from_bits(u32::from_le_bytes([head[0], head[1], head[2], head[3]]));
+        let len = usize::from(head[4]);
+        let (Some(reference), 1..=NAME_BYTES_MAX) = (reference, len) else {
+            return Err(damage(&sector, "an impossible root"));
+        };
+        let mut root = Root { key, reference, name: [0; NAME_BYTES_MAX], len };
+        self.store.read(&sector, NAME_OFFSET, &mut root.name[..len])?;
+        Ok(root)
+    }
+
+    fn write_root(
+        &mut self,
+        name: &[u8],
+        key: Option<u32>,
+        reference: Option<Ref>,
+    ) -> Result<(), AccessError<D::Error>> {
+        let Some(reference) = reference else {
+            if let Some(key) = key {
+                self.store.tree_set(TreeId::Name, key, None, Room::Reserved)?;
+            }
+            return Ok(());
+        };
+        let key = match key {
+            Some(key) => key,
+            // There are never as many roots as keys: each takes room on the part.
+            None => self.store.tree_vacant(TreeId::Name, 0)?.unwrap_or(0),
+        };
+        let bytes = NAME_OFFSET + name.len() as u32;
+        let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
+        let sector = self.store.sector(leaf)?;
+        self.store.program(&sector, 0, &reference.bits().to_le_bytes())?;
+        self.store.program(&sector, 4, &[name.len() as u8])?;
+        self.store.program(&sector, NAME_OFFSET, name)?;
+        Ok(self.store.tree_set(TreeId::Name, key, Some(leaf), Room::Ordinary)?)
+    }
+}

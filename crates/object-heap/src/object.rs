@@ -1,0 +1,485 @@
+//! Objects and small arrays as a whole: creation, deletion, enumeration, and what their descriptors say.
+
+use norn_flash::Nor;
+use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+
+use crate::config::InitializationFlags;
+use crate::error::{AccessError, CreateError};
+use crate::format::{
+    DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_LENGTHS_BYTES, HEADER_OFFSET, INITIALIZATION_FLAGS_OFFSET, SHAPE_OFFSET,
+    Shape, data_offset, flag_bytes,
+};
+use crate::heap::{Heap, Transaction};
+use crate::reference::Ref;
+
+/// Most fields of an object and elements of a small array.
+pub(crate) const COUNT_MAX: usize = 255;
+/// Bytes that are copied or filled at a time.
+pub(crate) const CHUNK_BYTES: usize = 32;
+
+/// What to create: the fields' widths and a header.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    widths: Widths<'a>,
+    header: &'a [u8],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Widths<'a> {
+    Uniform { count: usize, width: u8 },
+    Each(&'a [u8]),
+}
+
+impl<'a> Layout<'a> {
+    /// `count` fields of `width` bytes each.
+    pub const fn uniform(count: usize, width: u8) -> Layout<'a> {
+        Layout { widths: Widths::Uniform { count, width }, header: &[] }
+    }
+
+    /// A field of each of these widths, in bytes. Fields are packed without padding: order them by falling width.
+    pub const fn fields(widths: &'a [u8]) -> Layout<'a> {
+        Layout { widths: Widths::Each(widths), header: &[] }
+    }
+
+    /// The same with a header: bytes that the heap does not interpret (a type, in a Java virtual machine).
+    pub const fn with_header(mut self, header: &'a [u8]) -> Layout<'a> {
+        self.header = header;
+        self
+    }
+
+    /// The same with one width instead of a list of equal ones.
+    fn simplified(mut self) -> Layout<'a> {
+        if let Widths::Each(widths) = self.widths
+            && let Some(&first) = widths.first()
+            && widths.iter().all(|&width| width == first)
+        {
+            self.widths = Widths::Uniform { count: widths.len(), width: first };
+        }
+        self
+    }
+
+    fn count(&self) -> usize {
+        match self.widths {
+            Widths::Uniform { count, .. } => count,
+            Widths::Each(widths) => widths.len(),
+        }
+    }
+
+    fn data_bytes(&self) -> u32 {
+        match self.widths {
+            Widths::Uniform { count, width } => count as u32 * u32::from(width),
+            Widths::Each(widths) => widths.iter().map(|&width| u32::from(width)).sum(),
+        }
+    }
+}
+
+/// Object or array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Fields, each of a width of its own.
+    Object,
+    /// Elements of one width.
+    Array,
+}
+
+/// What an object or array is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// Object or array.
+    pub kind: Kind,
+    /// Number of fields or elements.
+    pub count: usize,
+    /// Bytes of all fields or elements together.
+    pub data_bytes: u32,
+    /// Bytes of the header.
+    pub header_bytes: usize,
+    /// Records of its list, at most [`Config::list_length_max`](crate::Config::list_length_max).
+    pub records: usize,
+}
+
+/// An object or array that has been looked up. Sectors are named by logical pointers, so that it outlives reclamations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Object {
+    pub reference: Ref,
+    pub leaf: SectorPtr,
+    /// Whether the open transaction made this representation.
+    pub fresh: bool,
+    pub first: SectorPtr,
+    pub header: Option<SectorPtr>,
+    pub shape: Shape,
+}
+
+/// Whether all in the descriptor's shape byte is wanted.
+pub(crate) fn kind_of(shape: &Shape) -> Kind {
+    if shape.is_array { Kind::Array } else { Kind::Object }
+}
+
+impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+    /// Creates an object with all its fields at their default value, zeros.
+    ///
+    /// Cost: about 14 words programmed (without initialization flags also the data), more where the tree grows; reads as one
+    /// look-up plus a scan for a free reference from the lowest that may be.
+    ///
+    /// # Errors
+    /// Names what is wrong with the layout; `Full` when the device is. Nothing is created then, and an open transaction is
+    /// undone if it was not the layout.
+    pub fn create(&mut self, layout: Layout<'_>) -> Result<Ref, CreateError<D::Error>> {
+        self.create_kind(layout.simplified(), Kind::Object)
+    }
+
+    /// Creates an array of `count` elements of `width` bytes, all zeros, with a header (or an empty one). At most 255.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
+        self.create_kind(Layout::uniform(count, width).with_header(header), Kind::Array)
+    }
+
+    fn create_kind(&mut self, layout: Layout<'_>, kind: Kind) -> Result<Ref, CreateError<D::Error>> {
+        if self.transaction == Transaction::Aborted {
+            return Err(CreateError::TransactionAborted);
+        }
+        let shape = self.shape_of(&layout, kind)?;
+        let created = self.build(&layout, shape);
+        self.settle(created)
+    }
+
+    fn shape_of(&self, layout: &Layout<'_>, kind: Kind) -> Result<Shape, CreateError<D::Error>> {
+        let count = layout.count();
+        if count == 0 {
+            return Err(CreateError::NoFields);
+        }
+        if count > COUNT_MAX {
+            return Err(CreateError::TooManyFields { count });
+        }
+        let width = match layout.widths {
+            Widths::Uniform { width: 0, .. } => return Err(CreateError::ZeroWidth { field: 0 }),
+            Widths::Uniform { width, .. } => Some(width),
+            Widths::Each(widths) => match widths.iter().position(|&width| width == 0) {
+                Some(field) => return Err(CreateError::ZeroWidth { field }),
+                None => None,
+            },
+        };
+        let shape = Shape {
+            is_array: kind == Kind::Array,
+            has_flags: self.config.initialization_flags == InitializationFlags::On,
+            width,
+            count: count as u16,
+        };
+        let max = self.store.sector_bytes_max();
+        let record = data_offset(shape.count) + layout.data_bytes();
+        let header = HEADER_LENGTHS_BYTES + u32::from(shape.count) + layout.header.len() as u32;
+        match record.max(header) {
+            bytes if bytes > max || layout.header.len() > usize::from(u16::MAX) => {
+                Err(CreateError::TooLarge { bytes, max })
+            }
+            _ => Ok(shape),
+        }
+    }
+
+    fn build(&mut self, layout: &Layout<'_>, shape: Shape) -> Result<Ref, CreateError<D::Error>> {
+        let slot = self.free_slot()?;
+        let reference = Ref::new(slot, self.store.advance_serial());
+        let header = self.build_header(layout, shape)?;
+        let record = data_offset(shape.count) + layout.data_bytes();
+        let [first, leaf] = self.store.allocate_pair(
+            [
+                SectorSpec { bytes: record, kind: SectorKind::Record },
+                SectorSpec { bytes: shape.descriptor_bytes(), kind: SectorKind::Leaf },
+            ],
+            Room::Ordinary,
+        )?;
+        if !shape.has_flags {
+            self.fill_zeros(first, data_offset(shape.count), layout.data_bytes())?;
+        }
+        let object = Object { reference, leaf, fresh: true, first, header, shape };
+        self.write_descriptor(&object)?;
+        self.store.tree_set(TreeId::Ref, slot, Some(leaf), Room::Ordinary)?;
+        self.slot_hint = slot + 1;
+        Ok(reference)
+    }
+
+    fn free_slot(&mut self) -> Result<u32, CreateError<D::Error>> {
+        for from in [self.slot_hint, 0] {
+            match self.store.tree_vacant(TreeId::Ref, from)? {
+                Some(slot) if slot < Ref::SLOTS => return Ok(slot),
+                _ => {}
+            }
+        }
+        Err(CreateError::NoReferences)
+    }
+
+    fn build_header(
+        &mut self,
+        layout: &Layout<'_>,
+        shape: Shape,
+    ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        let widths = match layout.widths {
+            Widths::Uniform { .. } => &[],
+            Widths::Each(widths) => widths,
+        };
+        if widths.is_empty() && layout.header.is_empty() {
+            return Ok(None);
+        }
+        debug_assert!(widths.is_empty() || widths.len() == usize::from(shape.count));
+        let bytes = HEADER_LENGTHS_BYTES + widths.len() as u32 + layout.header.len() as u32;
+        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
+        let sector = self.store.sector(pointer)?;
+        self.store.program(&sector, 0, &header_lengths(layout.header.len(), layout.data_bytes()))?;
+        self.store.program(&sector, HEADER_LENGTHS_BYTES, widths)?;
+        self.store.program(&sector, HEADER_LENGTHS_BYTES + widths.len() as u32, layout.header)?;
+        Ok(Some(pointer))
+    }
+
+    /// Programs the descriptor of a new representation, its initialization flags (if any) erased.
+    pub(crate) fn write_descriptor(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
+        let mut bytes = [0xFF; DESCRIPTOR_BYTES as usize];
+        bytes[..4].copy_from_slice(&object.reference.bits().to_le_bytes());
+        let link = norn_nor_store::Link::encode(object.first);
+        bytes[FIRST_RECORD_OFFSET..FIRST_RECORD_OFFSET + 4].copy_from_slice(&link.to_le_bytes());
+        if let Some(header) = object.header {
+            bytes[HEADER_OFFSET..HEADER_OFFSET + 4].copy_from_slice(&Link::encode(header).to_le_bytes());
+        }
+        bytes[SHAPE_OFFSET..].copy_from_slice(&object.shape.encode());
+        let sector = self.store.sector(object.leaf)?;
+        self.program_words(&sector, 0, &bytes)
+    }
+
+    /// Programs words of four bytes, but for erased ones.
+    pub(crate) fn program_words(
+        &mut self,
+        sector: &Sector,
+        offset: u32,
+        bytes: &[u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        for (index, word) in bytes.chunks(4).enumerate() {
+            if word.iter().any(|&byte| byte != 0xFF) {
+                self.store.program(sector, offset + 4 * index as u32, word)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_zeros(&mut self, record: SectorPtr, offset: u32, bytes: u32) -> Result<(), StoreError<D::Error>> {
+        let sector = self.store.sector(record)?;
+        for start in (0..bytes).step_by(CHUNK_BYTES) {
+            let chunk = [0; CHUNK_BYTES];
+            let len = CHUNK_BYTES.min((bytes - start) as usize);
+            self.store.program(&sector, offset + start, &chunk[..len])?;
+        }
+        Ok(())
+    }
+
+    /// Deletes an object or array. Roots that name it are left with a stale reference.
+    ///
+    /// Works on a full device. Cost: 6 words programmed and one for each of its sectors; where the tree's node has no spare left
+    /// or becomes empty, a copy of the node.
+    ///
+    /// # Errors
+    /// `Stale`; the store's. Nothing is deleted then, and an open transaction is undone if the store failed.
+    pub fn delete(&mut self, reference: Ref) -> Result<(), AccessError<D::Error>> {
+        let object = self.look_up(reference)?;
+        let deleted = self.dismantle(&object);
+        self.settle(deleted)
+    }
+
+    fn dismantle(&mut self, object: &Object) -> Result<(), AccessError<D::Error>> {
+        let slot = object.reference.slot();
+        self.store.tree_set(TreeId::Ref, slot, None, Room::Reserved)?;
+        self.release_records(object.first, object.header)?;
+        self.slot_hint = self.slot_hint.min(slot);
+        Ok(())
+    }
+
+    /// Frees a list of records, and one more sector, at the commit: an entry for every two.
+    pub(crate) fn release_records(
+        &mut self,
+        first: SectorPtr,
+        also: Option<SectorPtr>,
+    ) -> Result<(), StoreError<D::Error>> {
+        let mut waiting = also;
+        let mut record = Some(first);
+        for _ in 0..self.config.list_length_max {
+            let Some(pointer) = record else {
+                break;
+            };
+            let sector = self.store.sector(pointer)?;
+            record = match self.store.link(&sector)? {
+                Link::To(next) => Some(next),
+                Link::Erased | Link::Void => None,
+            };
+            match waiting.take() {
+                Some(other) => self.store.release(other, Some(pointer))?,
+                None => waiting = Some(pointer),
+            }
+        }
+        match waiting {
+            Some(pointer) => self.store.release(pointer, None),
+            None => Ok(()),
+        }
+    }
+
+    /// The object or array with the smallest reference slot behind that of `after`, or the first one.
+    ///
+    /// Cost: a look-up, and 24 words for each tree node that is passed.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
+        let from = after.map_or(0, |after| after.slot() + 1);
+        let Some((slot, leaf)) = self.store.tree_next(TreeId::Ref, from)? else {
+            return Ok(None);
+        };
+        let object = self.read_descriptor(leaf, slot, true)?;
+        Ok(Some(object.reference))
+    }
+
+    /// What `reference` names.
+    ///
+    /// Cost: a look-up, a word for the header and two for each record.
+    ///
+    /// # Errors
+    /// `Stale`; the store's.
+    pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
+        let object = self.look_up(reference)?;
+        let (mut records, mut record) = (0, Some(object.first));
+        while let Some(pointer) = record {
+            records += 1;
+            let sector = self.store.sector(pointer)?;
+            record = self.next_record(&sector, records)?;
+        }
+        Ok(Info {
+            kind: kind_of(&object.shape),
+            count: usize::from(object.shape.count),
+            data_bytes: self.data_bytes(&object)?,
+            header_bytes: self.header_lengths(&object)?.0,
+            records,
+        })
+    }
+
+    /// The record behind `sector`, which is number `position` of its list, from 1.
+    pub(crate) fn next_record(
+        &mut self,
+        sector: &Sector,
+        position: usize,
+    ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        match self.store.link(sector)? {
+            Link::To(_) if position >= usize::from(self.config.list_length_max) => {
+                Err(StoreError::Corrupted(norn_nor_store::Corruption {
+                    address: sector.address,
+                    what: "a list of more records than configured",
+                }))
+            }
+            Link::To(next) => Ok(Some(next)),
+            Link::Erased | Link::Void => Ok(None),
+        }
+    }
+
+    /// Finds what `reference` names. Cost: *h*(2+*s*)+6 reads.
+    pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Object, AccessError<D::Error>> {
+        if self.transaction == Transaction::Aborted {
+            return Err(AccessError::TransactionAborted);
+        }
+        let Some(found) = self.store.tree_get(TreeId::Ref, reference.slot())? else {
+            return Err(AccessError::Stale(reference));
+        };
+        let object = self.read_descriptor(found.pointer, reference.slot(), found.open)?;
+        if object.reference != reference {
+            return Err(AccessError::Stale(reference));
+        }
+        Ok(object)
+    }
+
+    pub(crate) fn read_descriptor(
+        &mut self,
+        leaf: SectorPtr,
+        slot: u32,
+        fresh: bool,
+    ) -> Result<Object, StoreError<D::Error>> {
+        let sector = self.store.sector(leaf)?;
+        let mut bytes = [0; DESCRIPTOR_BYTES as usize];
+        self.store.read(&sector, 0, &mut bytes)?;
+        let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+        let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
+        let damaged = |what| Err(StoreError::Corrupted(norn_nor_store::Corruption { address: sector.address, what }));
+        let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
+            return damaged("an object descriptor with another object's reference");
+        };
+        let Link::To(first) = link(FIRST_RECORD_OFFSET) else {
+            return damaged("an object descriptor without a record");
+        };
+        let header = match link(HEADER_OFFSET) {
+            Link::To(header) => Some(header),
+            Link::Erased => None,
+            Link::Void => return damaged("an object descriptor with a damaged header link"),
+        };
+        match Shape::decode(word(SHAPE_OFFSET)) {
+            Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width.is_some() || header.is_some()) => {
+                Ok(Object { reference, leaf, fresh, first, header, shape })
+            }
+            _ => damaged("an object descriptor with an impossible shape"),
+        }
+    }
+
+    /// Lengths of the header and of the data that the header sector states.
+    pub(crate) fn header_lengths(&mut self, object: &Object) -> Result<(usize, u32), StoreError<D::Error>> {
+        let Some(header) = object.header else {
+            return Ok((0, 0));
+        };
+        let sector = self.store.sector(header)?;
+        let mut bytes = [0; HEADER_LENGTHS_BYTES as usize];
+        self.store.read(&sector, 0, &mut bytes)?;
+        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        Ok((usize::from(half(0)), u32::from(half(2))))
+    }
+
+    /// Bytes of all fields together.
+    pub(crate) fn data_bytes(&mut self, object: &Object) -> Result<u32, StoreError<D::Error>> {
+        match object.shape.width {
+            Some(width) => Ok(u32::from(object.shape.count) * u32::from(width)),
+            None => Ok(self.header_lengths(object)?.1),
+        }
+    }
+
+    /// Whether a field has its default value by its initialization flag. Cost: 2 reads where there are flags.
+    pub(crate) fn is_default(&mut self, object: &Object, index: usize) -> Result<bool, StoreError<D::Error>> {
+        if !object.shape.has_flags {
+            return Ok(false);
+        }
+        let sector = self.store.sector(object.leaf)?;
+        self.read_flag(&sector, INITIALIZATION_FLAGS_OFFSET, index)
+    }
+
+    /// Whether flag `index` of the flags at `offset` is in the erased state.
+    pub(crate) fn read_flag(
+        &mut self,
+        sector: &Sector,
+        offset: u32,
+        index: usize,
+    ) -> Result<bool, StoreError<D::Error>> {
+        let mut byte = [0];
+        self.store.read(sector, offset + index as u32 / 8, &mut byte)?;
+        Ok(byte[0] >> (index % 8) & 1 == 1)
+    }
+
+    /// Clears flag `index` of the flags at `offset`. Cost: 1 read, 1 word programmed.
+    pub(crate) fn clear_flag(
+        &mut self,
+        sector: &Sector,
+        offset: u32,
+        index: usize,
+    ) -> Result<(), StoreError<D::Error>> {
+        let at = offset + index as u32 / 8;
+        let mut byte = [0];
+        self.store.read(sector, at, &mut byte)?;
+        self.store.program(sector, at, &[byte[0] & !(1 << (index % 8))])
+    }
+}
+
+pub(crate) fn header_lengths(header: usize, data: u32) -> [u8; HEADER_LENGTHS_BYTES as usize] {
+    let (header, data) = ((header as u16).to_le_bytes(), (data as u16).to_le_bytes());
+    [header[0], header[1], data[0], data[1]]
+}
+
+const _: () = assert!(CHUNK_BYTES == 32, "one bit of a u32 for each byte of a chunk");
+const _: () = assert!(flag_bytes(COUNT_MAX as u16) <= 32);

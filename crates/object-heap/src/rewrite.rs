@@ -1,0 +1,239 @@
+//! Compaction: a new representation of an object, with a single record that holds every current value.
+//!
+//! 1. Allocate a record and an object descriptor.
+//! 2. Program the current values, one of them changed, then the descriptor. Fields with their default value stay erased.
+//! 3. Let the REF tree's open version lead to the new descriptor; the commit frees the old one.
+//! 4. Release the old records.
+//!
+//! All of it belongs to the open transaction, be it the client's or one of its own.
+
+use norn_flash::Nor;
+use norn_nor_store::{Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+
+use crate::access::{Field, damage};
+use crate::format::{
+    HEADER_LENGTHS_BYTES, INITIALIZATION_FLAGS_OFFSET, VALID_FLAGS_OFFSET, data_offset, flag_bytes,
+};
+use crate::heap::Heap;
+use crate::object::{CHUNK_BYTES, Object, header_lengths};
+
+/// What is different in the new representation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Change<'a> {
+    Field(Field, &'a [u8]),
+    Header(&'a [u8]),
+}
+
+/// A stretch of the data: its bytes, whose field each is, and which are known already.
+struct Stretch {
+    start: u32,
+    len: usize,
+    bytes: [u8; CHUNK_BYTES],
+    owners: [u8; CHUNK_BYTES],
+    known: u32,
+}
+
+/// Flag bytes of the fields that a stretch touches, from byte `first` of the flags on.
+struct Flags {
+    first: usize,
+    bytes: [u8; CHUNK_BYTES / 8 + 1],
+}
+
+impl Flags {
+    fn is_erased(&self, index: u8) -> bool {
+        self.bytes[usize::from(index) / 8 - self.first] >> (index % 8) & 1 == 1
+    }
+}
+
+impl Stretch {
+    fn all_known(&self) -> bool {
+        self.known == u32::MAX >> (CHUNK_BYTES - self.len)
+    }
+
+    fn unknown(&self) -> impl Iterator<Item = usize> + use<> {
+        let (known, len) = (self.known, self.len);
+        (0..len).filter(move |&at| known >> at & 1 == 0)
+    }
+}
+
+impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+    pub(crate) fn rewrite(&mut self, object: &Object, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
+        let data_bytes = self.data_bytes(object)?;
+        let (header, replaced) = match change {
+            Change::Header(bytes) => (self.replace_header(object, bytes)?, object.header),
+            Change::Field(..) => (object.header, None),
+        };
+        let record = data_offset(object.shape.count) + data_bytes;
+        let specs = [
+            SectorSpec { bytes: record, kind: SectorKind::Record },
+            SectorSpec { bytes: object.shape.descriptor_bytes(), kind: SectorKind::Leaf },
+        ];
+        let [first, leaf] = self.store.allocate_pair(specs, Room::Ordinary)?;
+        self.copy_values(object, first, data_bytes, change)?;
+        self.write_descriptor(&Object { leaf, first, header, ..*object })?;
+        self.copy_initialization_flags(object, leaf, change)?;
+        self.store.tree_set(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Ordinary)?;
+        self.release_records(object.first, replaced)
+    }
+
+    fn replace_header(
+        &mut self,
+        object: &Object,
+        header: &[u8],
+    ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        let widths_bytes = object.widths_bytes();
+        if header.is_empty() && widths_bytes == 0 {
+            return Ok(None);
+        }
+        let data_bytes = self.data_bytes(object)?;
+        let bytes = HEADER_LENGTHS_BYTES + widths_bytes + header.len() as u32;
+        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
+        let sector = self.store.sector(pointer)?;
+        self.store.program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
+        let mut widths = [0; CHUNK_BYTES];
+        for start in (0..widths_bytes as usize).step_by(CHUNK_BYTES) {
+            let widths = &mut widths[..CHUNK_BYTES.min(widths_bytes as usize - start)];
+            self.read_widths(object, start, widths)?;
+            self.store.program(&sector, HEADER_LENGTHS_BYTES + start as u32, widths)?;
+        }
+        self.store.program(&sector, HEADER_LENGTHS_BYTES + widths_bytes, header)?;
+        Ok(Some(pointer))
+    }
+
+    fn copy_values(
+        &mut self,
+        object: &Object,
+        to: SectorPtr,
+        data_bytes: u32,
+        change: Change<'_>,
+    ) -> Result<(), StoreError<D::Error>> {
+        let to = self.record(to)?;
+        // The field that the next stretch starts in, and where that field ends.
+        let (mut index, mut end) = (0, self.field_width(object, 0)?);
+        for start in (0..data_bytes).step_by(CHUNK_BYTES) {
+            let len = CHUNK_BYTES.min((data_bytes - start) as usize);
+            let mut stretch = Stretch { start, len, bytes: [0xFF; CHUNK_BYTES], owners: [0; CHUNK_BYTES], known: 0 };
+            for at in 0..len {
+                while start + at as u32 >= end {
+                    index += 1;
+                    end += self.field_width(object, index)?;
+                }
+                stretch.owners[at] = index as u8;
+            }
+            self.gather(object, &mut stretch, change)?;
+            self.program_words(&to, data_offset(object.shape.count) + start, &stretch.bytes[..len])?;
+        }
+        Ok(())
+    }
+
+    fn field_width(&mut self, object: &Object, index: usize) -> Result<u32, StoreError<D::Error>> {
+        if let Some(width) = object.shape.width {
+            return Ok(u32::from(width));
+        }
+        let leaf = self.store.sector(object.leaf)?;
+        let mut width = [0];
+        if index >= usize::from(object.shape.count) {
+            return Err(damage(&leaf, "an object whose widths are less than its data"));
+        }
+        self.read_widths(object, index, &mut width)?;
+        match width[0] {
+            0 => Err(damage(&leaf, "an object with a field of no bytes")),
+            width => Ok(u32::from(width)),
+        }
+    }
+
+    /// Finds the current value of every byte of a stretch.
+    fn gather(
+        &mut self,
+        object: &Object,
+        stretch: &mut Stretch,
+        change: Change<'_>,
+    ) -> Result<(), StoreError<D::Error>> {
+        if let Change::Field(field, value) = change {
+            for at in 0..stretch.len {
+                if usize::from(stretch.owners[at]) == field.index {
+                    stretch.bytes[at] = value[(stretch.start + at as u32 - field.offset) as usize];
+                    stretch.known |= 1 << at;
+                }
+            }
+        }
+        if object.shape.has_flags {
+            let leaf = self.store.sector(object.leaf)?;
+            let flags = self.read_flags(&leaf, INITIALIZATION_FLAGS_OFFSET, stretch)?;
+            for at in stretch.unknown() {
+                if flags.is_erased(stretch.owners[at]) {
+                    stretch.known |= 1 << at;
+                }
+            }
+        }
+        let mut record = object.first;
+        for position in 1.. {
+            if stretch.all_known() {
+                break;
+            }
+            let sector = self.record(record)?;
+            self.take_values(object, &sector, stretch)?;
+            match self.next_record(&sector, position)? {
+                Some(next) => record = next,
+                None if stretch.all_known() => break,
+                None => return Err(damage(&sector, "a list of records without a field's value")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes from one record the bytes of a stretch that are not known from an earlier one.
+    fn take_values(
+        &mut self,
+        object: &Object,
+        record: &Sector,
+        stretch: &mut Stretch,
+    ) -> Result<(), StoreError<D::Error>> {
+        let flags = self.read_flags(record, VALID_FLAGS_OFFSET, stretch)?;
+        if !stretch.unknown().any(|at| flags.is_erased(stretch.owners[at])) {
+            return Ok(());
+        }
+        let mut bytes = [0; CHUNK_BYTES];
+        let at = data_offset(object.shape.count) + stretch.start;
+        self.store.read(record, at, &mut bytes[..stretch.len])?;
+        for at in stretch.unknown() {
+            if flags.is_erased(stretch.owners[at]) {
+                stretch.bytes[at] = bytes[at];
+                stretch.known |= 1 << at;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_flags(
+        &mut self,
+        sector: &Sector,
+        offset: u32,
+        stretch: &Stretch,
+    ) -> Result<Flags, StoreError<D::Error>> {
+        let first = usize::from(stretch.owners[0]) / 8;
+        let last = usize::from(stretch.owners[stretch.len - 1]) / 8;
+        let mut flags = Flags { first, bytes: [0; CHUNK_BYTES / 8 + 1] };
+        self.store.read(sector, offset + first as u32, &mut flags.bytes[..=last - first])?;
+        Ok(flags)
+    }
+
+    fn copy_initialization_flags(
+        &mut self,
+        object: &Object,
+        to: SectorPtr,
+        change: Change<'_>,
+    ) -> Result<(), StoreError<D::Error>> {
+        if !object.shape.has_flags {
+            return Ok(());
+        }
+        let mut buffer = [0; CHUNK_BYTES];
+        let flags = &mut buffer[..flag_bytes(object.shape.count) as usize];
+        let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);
+        self.store.read(&from, INITIALIZATION_FLAGS_OFFSET, flags)?;
+        if let Change::Field(field, _) = change {
+            flags[field.index / 8] &= !(1 << (field.index % 8));
+        }
+        self.program_words(&to, INITIALIZATION_FLAGS_OFFSET, flags)
+    }
+}
