@@ -144,6 +144,7 @@ impl core::error::Error for PartError {}
 /// - A program unit is not programmed more often between erases than [`NorPart::reprogramming`] allows.
 /// - After a power loss, the caller does not infer that a region is erased because it reads 0xFF; it knows that an erase was
 ///   complete only from something programmed after the erase returned.
+/// - Into a unit whose erase was cut, it programs nothing but zeros until the unit has been erased again.
 ///
 /// # What the device promises
 /// - [`read`](Nor::read) returns what was programmed; erased bytes read 0xFF.

@@ -1,0 +1,41 @@
+//! Simulated NOR flash parts for tests, experiments and the `norn` command.
+//!
+//! A [`NorSim`] behaves as [`norn_flash::Nor`] allows and no better: it stops on illegal use with an error that names the
+//! address, counts every operation by its size, keeps simulated time, ages its erase units, and cuts the power at any
+//! operation, leaving what a real part may leave. It lives in memory or in an image file, and a clone of it costs a
+//! pointer for each erase unit, so that a workload can be branched at every operation.
+//!
+//! ```
+//! use norn_flash::{Address, Nor};
+//! use norn_flash_sim::{NorSim, SimError, Tear, catalogue};
+//!
+//! let mut part = NorSim::new(catalogue::tinystore());
+//! part.program(Address(0), &[0x0F; 4])?;
+//! assert!(matches!(part.program(Address(0), &[0xF0]), Err(SimError::SetsBits { .. })));
+//!
+//! part.cut_power_after(1, Tear::Nothing); // One word goes through, the next one does not.
+//! assert_eq!(part.program(Address(8), &[0; 8]), Err(SimError::PowerLost));
+//! part.power_on();
+//! let mut bytes = [0; 8];
+//! part.read(Address(8), &mut bytes)?;
+//! assert_eq!(bytes, [0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]);
+//! assert_eq!(part.counters().programs(), 3); // The torn word is counted, too.
+//! assert_eq!(part.elapsed_ns(), 3 * 30_000 + 2 * 100);
+//! # Ok::<(), SimError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod catalogue;
+mod cells;
+mod counters;
+mod error;
+mod image;
+mod nor;
+mod spec;
+mod tear;
+
+pub use counters::{Counters, SIZE_CLASSES};
+pub use error::{ImageError, SimError};
+pub use nor::NorSim;
+pub use spec::{OperationTime, PartSpec, Timings};
+pub use tear::Tear;

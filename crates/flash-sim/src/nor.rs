@@ -1,0 +1,476 @@
+//! A simulated NOR part.
+//!
+//! Programming a range:
+//! 1. refuse it if the contract does not allow it, before anything changes;
+//! 2. split it into aligned words, each of which is one operation;
+//! 3. if the planned cut is among them, carry out those before it, tear that one, and turn the power off;
+//! 4. else carry out all of them.
+//!
+//! Invariants: a refused call changes nothing; counters and time advance only in calls that are carried out; only the cut
+//! operation is torn; a clone shares no state with its original.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+
+use crate::cells::Cells;
+use crate::counters::{Counters, size_class};
+use crate::error::{ImageError, SimError};
+use crate::image::{Image, State};
+use crate::spec::{OperationTime, PartSpec};
+use crate::tear::Tear;
+
+/// The planned cut: after how many further operations, and how the next one is torn.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    operations_left: u64,
+    tear: Tear,
+}
+
+/// A simulated NOR part. It costs a pointer for each erase unit to clone; the clone of a part in an image file lives in
+/// memory.
+#[derive(Debug)]
+pub struct NorSim {
+    spec: PartSpec,
+    units: Vec<Arc<Cells>>,
+    counters: Counters,
+    elapsed_ns: u64,
+    frozen: bool,
+    operations: u64,
+    cut: Option<Cut>,
+    off: bool,
+    torn: Option<(Address, Tear)>,
+    endurance_erases: Option<u32>,
+    random: fastrand::Rng,
+    image: Option<Image>,
+}
+
+impl Clone for NorSim {
+    fn clone(&self) -> Self {
+        NorSim { spec: self.spec.clone(), units: self.units.clone(), random: self.random.clone(), image: None, ..*self }
+    }
+}
+
+impl NorSim {
+    /// A part in memory, erased.
+    ///
+    /// # Panics
+    /// If `spec` describes no possible part, or words smaller than its program unit.
+    pub fn new(spec: PartSpec) -> Self {
+        assert_eq!(spec.part.validate(), Ok(()), "part {}", spec.name);
+        assert!(spec.word_bytes.is_power_of_two() && spec.word_bytes >= spec.part.program_unit_bytes);
+        let unit_bytes = spec.part.unit_size_bytes as usize;
+        let cells = Arc::new(Cells::new(unit_bytes, budgets(&spec.part)));
+        NorSim {
+            units: vec![cells; usize::from(spec.part.unit_count)],
+            counters: Counters::default(),
+            elapsed_ns: 0,
+            frozen: false,
+            operations: 0,
+            cut: None,
+            off: false,
+            torn: None,
+            endurance_erases: spec.part.endurance_erases,
+            random: fastrand::Rng::with_seed(0),
+            image: None,
+            spec,
+        }
+    }
+
+    /// A part in memory whose cells hold `bytes`, a dump of a whole part.
+    ///
+    /// # Panics
+    /// If `spec` describes no possible part, or `bytes` is not as long as the part.
+    pub fn from_cells(spec: PartSpec, bytes: &[u8]) -> Self {
+        let mut sim = Self::new(spec);
+        assert_eq!(bytes.len(), sim.spec.part.size_bytes() as usize, "a dump of the whole part");
+        sim.poke(Address(0), bytes);
+        sim
+    }
+
+    /// An erased part in a new image file, which follows every operation.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be made.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn create_image(path: &Path, spec: PartSpec) -> Result<Self, ImageError> {
+        let mut sim = Self::new(spec);
+        sim.image = Some(Image::create(path, &sim.spec, &sim.state(), &sim.units)?);
+        Ok(sim)
+    }
+
+    /// The part in an image file, with its counters, wear and time; its power is on.
+    ///
+    /// # Errors
+    /// Names what is wrong with the file.
+    pub fn open_image(path: &Path) -> Result<Self, ImageError> {
+        let (image, spec, state, units) = Image::open(path)?;
+        let mut sim = Self::new(spec);
+        sim.units = units.into_iter().map(Arc::new).collect();
+        (sim.counters, sim.elapsed_ns, sim.operations) = (state.counters, state.elapsed_ns, state.operations);
+        sim.random = fastrand::Rng::with_seed(state.operations);
+        sim.image = Some(image);
+        Ok(sim)
+    }
+
+    /// What the part is.
+    pub fn spec(&self) -> &PartSpec {
+        &self.spec
+    }
+
+    /// What the part has done since it was made.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Simulated time that the part has been at work.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.elapsed_ns
+    }
+
+    /// Operations so far that a cut can hit: words programmed and units erased. Not frozen.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// Stops counters and time, for a checker that looks without being seen.
+    pub fn freeze_counters(&mut self) {
+        self.frozen = true;
+    }
+
+    /// Lets counters and time go on.
+    pub fn thaw_counters(&mut self) {
+        self.frozen = false;
+    }
+
+    /// Erases of each unit, cut ones included.
+    pub fn erase_counts(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+        self.units.iter().map(|cells| cells.erases)
+    }
+
+    /// Makes units fail after this many erases instead of the part's endurance; `None` for never.
+    pub fn set_endurance(&mut self, erases: Option<u32>) {
+        self.endurance_erases = erases;
+    }
+
+    /// Plans a loss of power: `operations` more words and erases go through, the next one is torn.
+    pub fn cut_power_after(&mut self, operations: u64, tear: Tear) {
+        self.cut = Some(Cut { operations_left: operations, tear });
+    }
+
+    /// Turns the power on again, and drops a planned cut.
+    pub fn power_on(&mut self) {
+        (self.cut, self.off) = (None, false);
+    }
+
+    /// Where the last loss of power hit, and how.
+    pub fn last_torn(&self) -> Option<(Address, Tear)> {
+        self.torn
+    }
+
+    /// The bytes in the cells, uncounted and with the power off, too. Unstable bits read as the erase left them.
+    ///
+    /// # Panics
+    /// If the range leaves the part.
+    pub fn peek(&self, address: Address, len: usize) -> Vec<u8> {
+        let unit_bytes = self.spec.part.unit_size_bytes as usize;
+        (address.0 as usize..address.0 as usize + len)
+            .map(|at| self.units[at / unit_bytes].bytes[at % unit_bytes])
+            .collect()
+    }
+
+    /// Overwrites cells as no part could: to damage what is on it.
+    ///
+    /// # Panics
+    /// If the range leaves the part, or the part lives in an image file that cannot be written.
+    pub fn poke(&mut self, address: Address, bytes: &[u8]) {
+        let mut done = 0;
+        for (unit, at, len) in self.unit_ranges(address, bytes.len()) {
+            Arc::make_mut(&mut self.units[unit]).bytes[at..at + len].copy_from_slice(&bytes[done..done + len]);
+            done += len;
+            self.save(unit, at, len).expect("the image file can be written");
+        }
+    }
+
+    /// The parts of a range in each erase unit: unit, offset in it, length.
+    fn unit_ranges(&self, address: Address, len: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
+        let unit_bytes = self.spec.part.unit_size_bytes as usize;
+        let (mut at, mut left) = (address.0 as usize, len);
+        std::iter::from_fn(move || {
+            let piece = left.min(unit_bytes - at % unit_bytes);
+            let range = (at / unit_bytes, at % unit_bytes, piece);
+            at += piece;
+            left -= piece;
+            (piece > 0).then_some(range)
+        })
+    }
+
+    fn check_range(&self, address: Address, len: usize) -> Result<(), SimError> {
+        if self.off {
+            return Err(SimError::PowerLost);
+        }
+        let end = self.spec.part.size_bytes();
+        if address.0 as u64 + len as u64 > u64::from(end) {
+            return Err(SimError::OutOfRange { address, len, end });
+        }
+        Ok(())
+    }
+
+    /// Refuses a program that the contract does not allow (step 1).
+    fn check_program(&self, address: Address, bytes: &[u8]) -> Result<(), SimError> {
+        self.check_range(address, bytes.len())?;
+        let program_unit = self.spec.part.program_unit_bytes;
+        if !(address.0 as usize | bytes.len()).is_multiple_of(usize::from(program_unit)) {
+            return Err(SimError::Misaligned { address, len: bytes.len(), program_unit });
+        }
+        let mut rest = bytes;
+        for (unit, at, len) in self.unit_ranges(address, bytes.len()) {
+            let (piece, behind) = rest.split_at(len);
+            let start = self.spec.part.start_of(EraseUnit(unit as u16)).offset(at as u32);
+            self.check_cells(unit, at, start, piece)?;
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn check_cells(&self, unit: usize, at: usize, start: Address, bytes: &[u8]) -> Result<(), SimError> {
+        let cells = &self.units[unit];
+        if cells.torn && bytes.iter().any(|&byte| byte != 0) {
+            return Err(SimError::TornErase { address: start, unit: EraseUnit(unit as u16) });
+        }
+        let stored = &cells.bytes[at..at + bytes.len()];
+        if let Some(offset) = (0..bytes.len()).find(|&offset| bytes[offset] & !stored[offset] != 0) {
+            let address = start.offset(offset as u32);
+            return Err(SimError::SetsBits { address, stored: stored[offset], requested: bytes[offset] });
+        }
+        let program_unit = usize::from(self.spec.part.program_unit_bytes);
+        let limit = match self.spec.part.reprogramming {
+            Reprogramming::Unlimited => return Ok(()),
+            Reprogramming::Once => 1,
+            Reprogramming::Times(times) => times,
+        };
+        for (number, &times) in cells.programs[at / program_unit..][..bytes.len() / program_unit].iter().enumerate() {
+            if times >= limit {
+                return Err(SimError::OverBudget { address: start.offset((number * program_unit) as u32), times });
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the words of a call that is carried out, and its time.
+    fn count(&mut self, address: Address, len: usize, count: impl Fn(&mut Counters) -> &mut [u64; 6], time: OperationTime) {
+        if self.frozen {
+            return;
+        }
+        let mut words = 0;
+        for (_, bytes) in words_of(address, len, self.spec.word_bytes) {
+            count(&mut self.counters)[size_class(bytes)] += 1;
+            words += 1;
+        }
+        self.elapsed_ns += time.call_ns + time.word_ns * words + time.byte_ns * len as u64;
+    }
+
+    /// Counts `operations` that a cut may hit; if the planned cut is among them, says how many come before it.
+    fn advance(&mut self, operations: u64) -> Option<(u64, Tear)> {
+        let cut = self.cut.as_mut().filter(|cut| cut.operations_left < operations).copied();
+        match cut {
+            Some(cut) => {
+                self.operations += cut.operations_left + 1;
+                (self.cut, self.off) = (None, true);
+                Some((cut.operations_left, cut.tear))
+            }
+            None => {
+                self.operations += operations;
+                if let Some(cut) = &mut self.cut {
+                    cut.operations_left -= operations;
+                }
+                None
+            }
+        }
+    }
+
+    /// Clears what `bytes` ask to be cleared at `address`, as far as `tear` lets it.
+    fn clear(&mut self, address: Address, bytes: &[u8], tear: Tear) -> Result<(), SimError> {
+        let program_unit = usize::from(self.spec.part.program_unit_bytes);
+        let mut rest = bytes;
+        for (unit, at, len) in self.unit_ranges(address, bytes.len()) {
+            let (piece, behind) = rest.split_at(len);
+            rest = behind;
+            let cells = Arc::make_mut(&mut self.units[unit]);
+            let unstable = |at: usize| cells.unstable.get(at).copied().unwrap_or(0);
+            let changing: Vec<u8> = (piece.iter().enumerate())
+                .map(|(offset, byte)| (cells.bytes[at + offset] | unstable(at + offset)) & !byte)
+                .collect();
+            cells.clear(at, &tear.select(&changing));
+            if !cells.programs.is_empty() {
+                for times in &mut cells.programs[at / program_unit..(at + len) / program_unit] {
+                    *times += 1;
+                }
+            }
+            self.save(unit, at, len)?;
+        }
+        Ok(())
+    }
+
+    /// Carries out a program up to the cut (step 3).
+    fn tear_program(&mut self, address: Address, bytes: &[u8], words_before: u64, tear: Tear) -> Result<(), SimError> {
+        let words = words_of(address, bytes.len(), self.spec.word_bytes);
+        let (cut, len) = words.clone().nth(words_before as usize).expect("the cut is among the words");
+        let before = (cut.0 - address.0) as usize;
+        self.torn = Some((cut, tear));
+        self.count(address, before + len, |counters| &mut counters.programs_by_size, self.spec.timings.program);
+        if let Tear::Scattered(_) = tear {
+            return self.clear(address, bytes, tear);
+        }
+        self.clear(address, &bytes[..before], Tear::Complete)?;
+        self.clear(cut, &bytes[before..before + len], tear)
+    }
+
+    fn tear_erase(&mut self, unit: usize, tear: Tear) {
+        self.torn = Some((self.spec.part.start_of(EraseUnit(unit as u16)), tear));
+        if tear == Tear::Nothing {
+            return;
+        }
+        let cells = Arc::make_mut(&mut self.units[unit]);
+        let unset: Vec<u8> = cells.bytes.iter().map(|byte| !byte).collect();
+        for (byte, bits) in cells.bytes.iter_mut().zip(tear.select(&unset)) {
+            *byte |= bits;
+        }
+        cells.torn = true;
+        if let Tear::Unstable(seed) = tear {
+            let mut random = fastrand::Rng::with_seed(!seed);
+            let eighth = |random: &mut fastrand::Rng| random.u8(..) & random.u8(..) & random.u8(..);
+            cells.unstable = (0..cells.bytes.len()).map(|_| eighth(&mut random)).collect();
+        }
+    }
+
+    fn state(&self) -> State {
+        State { counters: self.counters, elapsed_ns: self.elapsed_ns, operations: self.operations }
+    }
+
+    /// Brings a changed range of a unit, and the part's state, to the image file.
+    fn save(&mut self, unit: usize, at: usize, len: usize) -> Result<(), SimError> {
+        let state = self.state();
+        match &mut self.image {
+            Some(image) => image
+                .save(unit, &self.units[unit], at..at + len, &state)
+                .map_err(|error| SimError::Image(error.kind())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for NorSim {
+    fn drop(&mut self) {
+        let state = self.state();
+        if let Some(image) = &mut self.image {
+            // Reads since the last change are all that is lost if this fails.
+            let _ = image.save_state(&state);
+        }
+    }
+}
+
+impl Nor for NorSim {
+    type Error = SimError;
+
+    fn part(&self) -> NorPart {
+        self.spec.part
+    }
+
+    fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), SimError> {
+        self.check_range(address, buffer.len())?;
+        self.count(address, buffer.len(), |counters| &mut counters.reads_by_size, self.spec.timings.read);
+        let mut rest = buffer;
+        for (unit, at, len) in self.unit_ranges(address, rest.len()) {
+            let (piece, behind) = rest.split_at_mut(len);
+            self.units[unit].read(at, piece, &mut self.random);
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), SimError> {
+        self.check_program(address, bytes)?;
+        let words = words_of(address, bytes.len(), self.spec.word_bytes).count() as u64;
+        if let Some((words_before, tear)) = self.advance(words) {
+            self.tear_program(address, bytes, words_before, tear)?;
+            return Err(SimError::PowerLost);
+        }
+        self.count(address, bytes.len(), |counters| &mut counters.programs_by_size, self.spec.timings.program);
+        self.clear(address, bytes, Tear::Complete)
+    }
+
+    fn erase(&mut self, unit: EraseUnit) -> Result<(), SimError> {
+        if self.off {
+            return Err(SimError::PowerLost);
+        }
+        let number = usize::from(unit.0);
+        let erases = match self.units.get(number) {
+            Some(cells) => cells.erases,
+            None => return Err(SimError::NoSuchUnit { unit, unit_count: self.spec.part.unit_count }),
+        };
+        if self.endurance_erases.is_some_and(|endurance| erases >= endurance) {
+            self.tear_erase(number, Tear::Subset(u64::from(erases)));
+            self.save(number, 0, self.spec.part.unit_size_bytes as usize)?;
+            return Err(SimError::WornOut { unit, erases });
+        }
+        if !self.frozen {
+            self.counters.erases += 1;
+            self.elapsed_ns += self.spec.timings.erase_ns;
+        }
+        let cut = self.advance(1);
+        let cells = Arc::make_mut(&mut self.units[number]);
+        cells.erases += 1;
+        match cut {
+            Some((_, tear)) => self.tear_erase(number, tear),
+            None => cells.erase(),
+        }
+        self.save(number, 0, self.spec.part.unit_size_bytes as usize)?;
+        if cut.is_some() { Err(SimError::PowerLost) } else { Ok(()) }
+    }
+}
+
+/// Program units of an erase unit, where the part limits how often they are programmed.
+pub(crate) fn budgets(part: &NorPart) -> usize {
+    match part.reprogramming {
+        Reprogramming::Unlimited => 0,
+        _ => part.unit_size_bytes as usize / usize::from(part.program_unit_bytes),
+    }
+}
+
+/// The aligned words of at most `word_bytes` that make up a range: address and length of each.
+fn words_of(address: Address, len: usize, word_bytes: u8) -> impl Iterator<Item = (Address, usize)> + Clone {
+    let (mut at, end) = (address.0, address.0 + len as u32);
+    std::iter::from_fn(move || {
+        let left = end - at;
+        if left == 0 {
+            return None;
+        }
+        let aligned = 1 << at.trailing_zeros().min(u32::from(word_bytes).trailing_zeros());
+        let fitting = 1 << left.ilog2();
+        let word = (Address(at), aligned.min(fitting) as usize);
+        at += word.1 as u32;
+        Some(word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_aligned_and_as_large_as_possible() {
+        let words = |address, len, max| -> Vec<_> {
+            words_of(Address(address), len, max).map(|(at, len)| (at.0, len)).collect()
+        };
+        assert_eq!(words(3, 6, 4), [(3, 1), (4, 4), (8, 1)]);
+        assert_eq!(words(2, 3, 4), [(2, 2), (4, 1)]);
+        assert_eq!(words(0, 8, 2), [(0, 2), (2, 2), (4, 2), (6, 2)]);
+        assert_eq!(words(32, 48, 32), [(32, 32), (64, 16)]);
+        assert_eq!(words(0, 0, 4), []);
+        assert_eq!(words(0, 7, 8), [(0, 4), (4, 2), (6, 1)]);
+    }
+}

@@ -1,0 +1,132 @@
+//! What a cut of the power leaves of the operation that it hits.
+
+/// How the operation in flight is torn. Each shape says what happens to the bits that the operation was to change:
+/// those that a program clears in one word, or those that an erase sets in its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tear {
+    /// None of them changes.
+    Nothing,
+    /// All of them change, but the call fails. An erase so cut still counts as torn: nobody can know that it is whole.
+    Complete,
+    /// Only the one of this number does, counted modulo their number.
+    OneBit(u32),
+    /// All but the one of this number do, counted modulo their number.
+    AllButOneBit(u32),
+    /// Each does or does not, by coin, from this seed.
+    Subset(u64),
+    /// As `Subset`, in every word of the call, also in those before the cut; an erase as `Subset`.
+    Scattered(u64),
+    /// Those in the first bytes, as many as the seed says.
+    Prefix(u64),
+    /// Those in the last bytes, as many as the seed says.
+    Suffix(u64),
+    /// As `Subset`; after an erase, an eighth of the bits then reads differently each time.
+    Unstable(u64),
+}
+
+impl Tear {
+    /// A shape drawn from `random`, all shapes equally often.
+    pub fn draw(random: &mut fastrand::Rng) -> Tear {
+        let seed = random.u64(..);
+        match random.u8(0..9) {
+            0 => Tear::Nothing,
+            1 => Tear::Complete,
+            2 => Tear::OneBit(seed as u32),
+            3 => Tear::AllButOneBit(seed as u32),
+            4 => Tear::Subset(seed),
+            5 => Tear::Scattered(seed),
+            6 => Tear::Prefix(seed),
+            7 => Tear::Suffix(seed),
+            _ => Tear::Unstable(seed),
+        }
+    }
+
+    /// Of the bits set in `changing`, those that do change.
+    pub(crate) fn select(self, changing: &[u8]) -> Vec<u8> {
+        match self {
+            Tear::Nothing => vec![0; changing.len()],
+            Tear::Complete => changing.to_vec(),
+            Tear::OneBit(number) => nth_bit(changing, number),
+            Tear::AllButOneBit(number) => {
+                changing.iter().zip(nth_bit(changing, number)).map(|(bits, spared)| bits & !spared).collect()
+            }
+            Tear::Subset(seed) | Tear::Scattered(seed) | Tear::Unstable(seed) => {
+                let mut random = fastrand::Rng::with_seed(seed);
+                changing.iter().map(|bits| bits & random.u8(..)).collect()
+            }
+            Tear::Prefix(seed) => {
+                let border = seed as usize % (changing.len() + 1);
+                changing.iter().enumerate().map(|(at, &bits)| if at < border { bits } else { 0 }).collect()
+            }
+            Tear::Suffix(seed) => {
+                let border = seed as usize % (changing.len() + 1);
+                changing.iter().enumerate().map(|(at, &bits)| if at >= border { bits } else { 0 }).collect()
+            }
+        }
+    }
+}
+
+/// The bit of number `number` modulo their count, of those that are set in `bytes`.
+fn nth_bit(bytes: &[u8], number: u32) -> Vec<u8> {
+    let mut selected = vec![0; bytes.len()];
+    let count: u32 = bytes.iter().map(|byte| byte.count_ones()).sum();
+    if count == 0 {
+        return selected;
+    }
+    let mut left = number % count;
+    for (at, byte) in bytes.iter().enumerate() {
+        for bit in (0..8).filter(|bit| byte >> bit & 1 == 1) {
+            if left == 0 {
+                selected[at] = 1 << bit;
+                return selected;
+            }
+            left -= 1;
+        }
+    }
+    selected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHANGING: [u8; 4] = [0b1010_0000, 0, 0xFF, 0b1];
+
+    fn count(bytes: &[u8]) -> u32 {
+        bytes.iter().map(|byte| byte.count_ones()).sum()
+    }
+
+    #[test]
+    fn a_shape_selects_from_the_changing_bits_only() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..1000 {
+            let tear = Tear::draw(&mut random);
+            for (selected, changing) in tear.select(&CHANGING).iter().zip(CHANGING) {
+                assert_eq!(selected & !changing, 0, "{tear:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn single_bits_are_all_reached() {
+        let mut union = [0; 4];
+        for number in 0..11 {
+            let one = Tear::OneBit(number).select(&CHANGING);
+            assert_eq!(count(&one), 1);
+            assert_eq!(count(&Tear::AllButOneBit(number).select(&CHANGING)), 10);
+            union.iter_mut().zip(one).for_each(|(all, bits)| *all |= bits);
+        }
+        assert_eq!(union, CHANGING);
+    }
+
+    #[test]
+    fn prefix_and_suffix_of_one_seed_make_a_whole() {
+        for seed in 0..5 {
+            let (prefix, suffix) = (Tear::Prefix(seed).select(&CHANGING), Tear::Suffix(seed).select(&CHANGING));
+            let whole: Vec<u8> = prefix.iter().zip(suffix).map(|(a, b)| a | b).collect();
+            assert_eq!(whole, CHANGING);
+        }
+        assert_eq!(Tear::Nothing.select(&CHANGING), [0; 4]);
+        assert_eq!(Tear::Complete.select(&CHANGING), CHANGING);
+    }
+}

@@ -1,0 +1,76 @@
+//! An image file holds what the part holds, outlives it, and is refused with a reason when it is not whole.
+
+use std::fs;
+
+use norn_flash::{Address, EraseUnit, Nor};
+use norn_flash_sim::{ImageError, NorSim, SimError, Tear, catalogue};
+
+#[test]
+fn a_part_goes_on_where_it_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    for spec in [catalogue::test_part(4, 512), catalogue::nrf52840()] {
+        let path = dir.path().join(&spec.name);
+        let mut sim = NorSim::create_image(&path, spec.clone()).unwrap();
+        sim.program(Address(0), &[1, 2, 3, 4]).unwrap();
+        sim.program(Address(0), &[0, 2, 3, 4]).unwrap();
+        sim.erase(EraseUnit(1)).unwrap();
+        sim.program(Address(spec.part.unit_size_bytes * 2), &[0; 64]).unwrap();
+        sim.cut_power_after(0, Tear::Unstable(3));
+        sim.erase(EraseUnit(2)).unwrap_err();
+        let size = spec.part.size_bytes() as usize;
+        let before = (sim.peek(Address(0), size), sim.counters(), sim.elapsed_ns(), sim.operations());
+        let erases: Vec<u32> = sim.erase_counts().collect();
+        drop(sim);
+
+        let mut sim = NorSim::open_image(&path).unwrap();
+        assert_eq!((sim.peek(Address(0), size), sim.counters(), sim.elapsed_ns(), sim.operations()), before);
+        assert_eq!((sim.spec(), sim.erase_counts().collect::<Vec<_>>()), (&spec, erases));
+        let torn = sim.program(Address(spec.part.unit_size_bytes * 2), &[1; 4]);
+        assert!(matches!(torn, Err(SimError::TornErase { .. })));
+        let third = sim.program(Address(0), &[0, 0, 3, 4]);
+        assert_eq!(third.is_err(), spec.name == "nrf52840", "budgets outlive the process");
+        sim.erase(EraseUnit(2)).unwrap();
+        drop(sim);
+        let sim = NorSim::open_image(&path).unwrap();
+        assert_eq!(sim.peek(Address(spec.part.unit_size_bytes * 2), 64), [0xFF; 64]);
+    }
+}
+
+#[test]
+fn an_image_that_is_not_whole_is_refused_with_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    drop(NorSim::create_image(&path, catalogue::test_part(4, 512)).unwrap());
+    let good = fs::read(&path).unwrap();
+    let open_with = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        NorSim::open_image(&path).unwrap_err().to_string()
+    };
+    assert!(open_with(b"").contains("first bytes are not NORNSIM"));
+    assert!(open_with(b"\x7fELF and so on").contains("first bytes are not NORNSIM"));
+    assert!(open_with(&good[..100]).contains("100 bytes long"));
+    assert!(open_with(&good[..good.len() - 1]).contains("truncated or extended"));
+    assert!(open_with(&[&good[..], &[0]].concat()).contains("truncated or extended"));
+    let damaged = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    assert!(open_with(&damaged(9)).contains("newer"));
+    assert!(open_with(&damaged(68)).contains("header is damaged"));
+    fs::write(&path, &good).unwrap();
+    NorSim::open_image(&path).unwrap();
+}
+
+#[test]
+fn neither_a_second_process_nor_a_second_creation_gets_at_an_image() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    let first = NorSim::create_image(&path, catalogue::test_part(4, 512)).unwrap();
+    assert!(matches!(NorSim::open_image(&path), Err(ImageError::Locked { .. })));
+    assert!(matches!(NorSim::create_image(&path, catalogue::test_part(4, 512)), Err(ImageError::Io { .. })));
+    drop(first);
+    NorSim::open_image(&path).unwrap();
+    let missing = NorSim::open_image(&dir.path().join("none")).unwrap_err();
+    assert!(missing.to_string().contains("none"));
+}
