@@ -1,7 +1,8 @@
 //! Sectors: chunks of variable size inside data units, found through descriptors, addressed by logical pointers.
 //!
 //! Descriptors grow up from the header, sectors down from the end; they never collide. Allocating a sector:
-//! 1. find a unit with room (the one being filled, another with a gap, a free one, or one that is reclaimed);
+//! 1. find a unit with room (the one being filled, another with a gap, a free one, or one that is reclaimed), and room in the
+//!    log: after that only the device can fail;
 //! 2. append `New` to the log: from here on an abort or a power cut frees the sector;
 //! 3. program the descriptor, one word that checks itself. The sector's bytes are erased.
 //!
@@ -84,6 +85,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// `Full` when even a reclamation makes no room.
     pub fn allocate(&mut self, spec: SectorSpec, room: Room) -> Result<SectorPtr, StoreError<D::Error>> {
         let granules = self.make_room(&[spec], room)?;
+        self.ensure_log_room(1)?;
         let a = self.place(granules)?;
         self.append(Entry::New { a: a.pointer, b: None })?;
         self.program_descriptor(&a, spec)?;
@@ -106,6 +108,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             return Ok([self.allocate(specs[0], room)?, self.allocate(specs[1], room)?]);
         }
         self.make_room(&specs, room)?;
+        self.ensure_log_room(1)?;
         let a = self.place(first)?;
         let b = self.place(second)?;
         self.append(Entry::New { a: a.pointer, b: Some(b.pointer) })?;
@@ -123,13 +126,12 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// As [`allocate`](Self::allocate).
     pub fn extend_chain(&mut self, last: SectorPtr, spec: SectorSpec) -> Result<SectorPtr, StoreError<D::Error>> {
         let granules = self.make_room(&[spec], Room::Ordinary)?;
+        self.ensure_log_room(1)?;
         let placed = self.place(granules)?;
-        if self.log.open {
-            self.append(Entry::New { a: placed.pointer, b: None })?;
-        } else {
-            self.ensure_log_room(1)?;
-            self.append_reserved(Entry::Link { last, new: placed.pointer })?;
-        }
+        self.append_reserved(match self.log.open {
+            true => Entry::New { a: placed.pointer, b: None },
+            false => Entry::Link { last, new: placed.pointer },
+        })?;
         self.program_descriptor(&placed, spec)?;
         let sector = self.sector(last)?;
         self.program(&sector, 0, &Link::encode(placed.pointer).to_le_bytes())?;

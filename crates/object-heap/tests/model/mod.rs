@@ -1,0 +1,345 @@
+//! The heap's interface in plain memory, random operations on both, and the comparison of the two.
+
+// Each test program uses a part of this.
+#![allow(dead_code)]
+
+use std::collections::{BTreeMap, HashSet};
+
+use norn_flash::Nor;
+use norn_flash_sim::{NorSim, PartSpec, SimError};
+use norn_object_heap::{
+    AccessError, Auditor, Config, CreateError, Heap, InitializationFlags, Kind, Layout, Ref, SectorPtr, StoreError,
+    TransactionError, Violation,
+};
+
+/// The heap under test: small enough to clone at every operation.
+pub type TestHeap = Heap<NorSim, 64>;
+
+/// An object or array as the model keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelObject {
+    pub kind: Kind,
+    pub fields: Vec<Vec<u8>>,
+    pub header: Vec<u8>,
+}
+
+/// What a heap holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Model {
+    pub objects: BTreeMap<Ref, ModelObject>,
+    pub roots: BTreeMap<Vec<u8>, Ref>,
+}
+
+/// One call of the heap's interface.
+#[derive(Clone, Debug)]
+pub enum Op {
+    Create { widths: Vec<u8>, header: Vec<u8> },
+    CreateArray { count: usize, width: u8, header: Vec<u8> },
+    Delete(Ref),
+    Put { reference: Ref, index: usize, value: Vec<u8> },
+    WriteHeader(Ref, Vec<u8>),
+    SetRoot(Vec<u8>, Option<Ref>),
+    Begin,
+    Commit,
+    Abort,
+}
+
+/// Why a call had no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    Store(StoreError<SimError>),
+    Doomed,
+    Other(String),
+}
+
+impl Failure {
+    fn is_power_loss(&self) -> bool {
+        matches!(self, Failure::Store(StoreError::Device(SimError::PowerLost)))
+    }
+}
+
+impl From<CreateError<SimError>> for Failure {
+    fn from(error: CreateError<SimError>) -> Self {
+        match error {
+            CreateError::Store(error) => Failure::Store(error),
+            CreateError::TransactionAborted => Failure::Doomed,
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}
+
+impl From<AccessError<SimError>> for Failure {
+    fn from(error: AccessError<SimError>) -> Self {
+        match error {
+            AccessError::Store(error) => Failure::Store(error),
+            AccessError::TransactionAborted => Failure::Doomed,
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}
+
+impl From<TransactionError<SimError>> for Failure {
+    fn from(error: TransactionError<SimError>) -> Self {
+        match error {
+            TransactionError::Store(error) => Failure::Store(error),
+            TransactionError::Aborted => Failure::Doomed,
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}
+
+/// Carries out `op` on the heap; a creation returns its reference.
+pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
+    match op {
+        Op::Create { widths, header } => Ok(Some(heap.create(Layout::fields(widths).with_header(header))?)),
+        Op::CreateArray { count, width, header } => Ok(Some(heap.create_array(*count, *width, header)?)),
+        Op::Delete(reference) => Ok(heap.delete(*reference).map(|()| None)?),
+        Op::Put { reference, index, value } => match heap.info(*reference)?.kind {
+            Kind::Object => Ok(heap.put_field(*reference, *index, value).map(|()| None)?),
+            Kind::Array => Ok(heap.array_store(*reference, *index, value).map(|()| None)?),
+        },
+        Op::WriteHeader(reference, header) => Ok(heap.write_header(*reference, header).map(|()| None)?),
+        Op::SetRoot(name, reference) => Ok(heap.set_root(name, *reference).map(|()| None)?),
+        Op::Begin => Ok(heap.begin().map(|()| None)?),
+        Op::Commit => Ok(heap.commit().map(|()| None)?),
+        Op::Abort => Ok(heap.abort().map(|()| None)?),
+    }
+}
+
+impl Model {
+    /// Carries out a change, which is not the begin or end of a transaction.
+    fn change(&mut self, op: &Op, created: Option<Ref>) {
+        match op {
+            Op::Create { widths, header } => {
+                let fields = widths.iter().map(|&width| vec![0; usize::from(width)]).collect();
+                let object = ModelObject { kind: Kind::Object, fields, header: header.clone() };
+                assert!(self.objects.insert(created.unwrap(), object).is_none(), "a reference given twice");
+            }
+            Op::CreateArray { count, width, header } => {
+                let fields = vec![vec![0; usize::from(*width)]; *count];
+                let array = ModelObject { kind: Kind::Array, fields, header: header.clone() };
+                assert!(self.objects.insert(created.unwrap(), array).is_none(), "a reference given twice");
+            }
+            Op::Delete(reference) => {
+                self.objects.remove(reference);
+            }
+            Op::Put { reference, index, value } => {
+                self.objects.get_mut(reference).unwrap().fields[*index] = value.clone();
+            }
+            Op::WriteHeader(reference, header) => {
+                self.objects.get_mut(reference).unwrap().header = header.clone();
+            }
+            Op::SetRoot(name, Some(reference)) => {
+                self.roots.insert(name.clone(), *reference);
+            }
+            Op::SetRoot(name, None) => {
+                self.roots.remove(name);
+            }
+            Op::Begin | Op::Commit | Op::Abort => unreachable!(),
+        }
+    }
+}
+
+/// Collects violations.
+#[derive(Default)]
+pub struct Collected {
+    marked: HashSet<SectorPtr>,
+    pub violations: Vec<Violation>,
+}
+
+impl Auditor for Collected {
+    fn mark(&mut self, sector: SectorPtr) -> bool {
+        !self.marked.insert(sector)
+    }
+
+    fn is_marked(&self, sector: SectorPtr) -> bool {
+        self.marked.contains(&sector)
+    }
+
+    fn violation(&mut self, violation: Violation) {
+        self.violations.push(violation);
+    }
+}
+
+/// What the heap holds, read through its interface.
+pub fn read_back(heap: &mut TestHeap) -> Result<Model, AccessError<SimError>> {
+    let mut model = Model::default();
+    let mut after = None;
+    while let Some(reference) = heap.next_object(after)? {
+        let info = heap.info(reference)?;
+        let mut header = vec![0; info.header_bytes];
+        assert_eq!(heap.read_header(reference, &mut header)?, info.header_bytes);
+        let mut fields = Vec::new();
+        for index in 0..info.count {
+            let mut value = vec![0; width_of(heap, reference, index)?];
+            match info.kind {
+                Kind::Object => heap.get_field(reference, index, &mut value)?,
+                Kind::Array => heap.array_load(reference, index, &mut value)?,
+            }
+            fields.push(value);
+        }
+        assert_eq!(fields.iter().map(Vec::len).sum::<usize>(), info.data_bytes as usize);
+        model.objects.insert(reference, ModelObject { kind: info.kind, fields, header });
+        after = Some(reference);
+    }
+    heap.visit_roots(|name, reference| {
+        model.roots.insert(name.to_vec(), reference);
+    })?;
+    Ok(model)
+}
+
+/// The width of a field, from the error for a wrong one.
+fn width_of(heap: &mut TestHeap, reference: Ref, index: usize) -> Result<usize, AccessError<SimError>> {
+    let wrong = match heap.info(reference)?.kind {
+        Kind::Object => heap.get_field(reference, index, &mut []),
+        Kind::Array => heap.array_load(reference, index, &mut []),
+    };
+    match wrong {
+        Err(AccessError::WrongWidth { width, given: 0 }) => Ok(width),
+        Err(other) => Err(other),
+        Ok(()) => unreachable!("no field is empty"),
+    }
+}
+
+/// Asserts that the heap holds what the model does. The checker, too, has to be silent, where no transaction is open.
+pub fn check(heap: &mut TestHeap, model: &Model, context: &dyn Fn() -> String) {
+    heap.device_mut().freeze_counters();
+    if !heap.in_transaction() {
+        let mut collected = Collected::default();
+        if let Err(error) = heap.audit(&mut collected) {
+            panic!("{error} during the audit {}", context());
+        }
+        assert!(collected.violations.is_empty(), "{:?} {}", collected.violations, context());
+    }
+    match read_back(heap) {
+        Ok(found) => assert!(found == *model, "holds {found:?}\ninstead of {model:?} {}", context()),
+        Err(error) => panic!("{error} {}", context()),
+    }
+    heap.device_mut().thaw_counters();
+}
+
+/// A heap, what it should hold, and what it would if the open transaction were undone.
+#[derive(Clone)]
+pub struct Pair {
+    pub heap: TestHeap,
+    pub committed: Model,
+    pub open: Option<Model>,
+}
+
+/// What one operation did.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Done,
+    /// The store is full, the transaction too large: nothing was done, and the transaction, if open, is doomed.
+    Refused,
+    PowerLost,
+}
+
+impl Pair {
+    pub fn new(spec: PartSpec, config: Config) -> Pair {
+        let heap = Heap::format(NorSim::new(spec), config).unwrap();
+        Pair { heap, committed: Model::default(), open: None }
+    }
+
+    /// What the heap should show now.
+    pub fn visible(&self) -> &Model {
+        self.open.as_ref().unwrap_or(&self.committed)
+    }
+
+    /// Carries out `op` on both.
+    pub fn step(&mut self, op: &Op, context: &dyn Fn() -> String) -> Outcome {
+        match perform(&mut self.heap, op) {
+            Ok(created) => {
+                match op {
+                    Op::Begin => self.open = Some(self.committed.clone()),
+                    Op::Commit => self.committed = self.open.take().unwrap(),
+                    Op::Abort => self.open = None,
+                    _ => self.open.as_mut().unwrap_or(&mut self.committed).change(op, created),
+                }
+                Outcome::Done
+            }
+            Err(failure) if failure.is_power_loss() => Outcome::PowerLost,
+            Err(Failure::Store(StoreError::Full { .. } | StoreError::TransactionTooLarge)) => {
+                if self.open.take().is_some() && !matches!(op, Op::Commit) {
+                    assert_eq!(perform(&mut self.heap, &Op::Commit), Err(Failure::Doomed), "{}", context());
+                }
+                Outcome::Refused
+            }
+            Err(other) => panic!("{op:?}: {other:?} {}", context()),
+        }
+    }
+
+    /// An operation that makes sense on what the heap shows now.
+    pub fn draw(&self, random: &mut fastrand::Rng) -> Op {
+        let model = self.visible();
+        let references: Vec<Ref> = model.objects.keys().copied().collect();
+        let any = |random: &mut fastrand::Rng| random.choice(&references).copied();
+        let header = |random: &mut fastrand::Rng| match random.u8(0..3) {
+            0 => (0..random.usize(1..20)).map(|_| random.u8(..)).collect(),
+            _ => Vec::new(),
+        };
+        match (random.u8(0..100), any(random)) {
+            (0..12, _) | (_, None) => match random.u8(0..3) {
+                0 => {
+                    let header = header(random);
+                    Op::CreateArray { count: random.usize(1..30), width: random.u8(1..9), header }
+                }
+                1 => Op::Create { widths: vec![random.u8(1..5); random.usize(1..20)], header: header(random) },
+                _ => {
+                    let widths = (0..random.usize(1..20)).map(|_| random.u8(1..9)).collect();
+                    Op::Create { widths, header: header(random) }
+                }
+            },
+            (12..20, Some(reference)) => Op::Delete(reference),
+            (20..24, Some(reference)) => Op::WriteHeader(reference, header(random)),
+            (24..28, Some(reference)) => {
+                let reference = random.bool().then_some(reference);
+                Op::SetRoot(vec![b'a' + random.u8(0..6); random.usize(1..4)], reference)
+            }
+            (28..40, _) => match (&self.open, random.bool()) {
+                (None, _) => Op::Begin,
+                (Some(_), true) => Op::Abort,
+                (Some(_), false) => Op::Commit,
+            },
+            (_, Some(reference)) => {
+                // Few fields of few objects, so that lists grow and are compacted.
+                let fields = &model.objects[&reference].fields;
+                let index = random.usize(0..fields.len().min(3));
+                let value = match random.u8(0..6) {
+                    0 => vec![0; fields[index].len()],
+                    1 => vec![0xFF; fields[index].len()],
+                    _ => fields[index].iter().map(|_| random.u8(..)).collect(),
+                };
+                Op::Put { reference, index, value }
+            }
+        }
+    }
+}
+
+/// The configurations that tests run with.
+pub fn configs() -> [Config; 4] {
+    let base = Config::tinystore_2006();
+    [
+        base,
+        Config { list_length_max: 1, initialization_flags: InitializationFlags::Off, ..base },
+        Config { list_length_max: 4, wear_period: 2, log_units: 3, ..base },
+        Config { list_length_max: 3, initialization_flags: InitializationFlags::Off, ..base },
+    ]
+}
+
+/// The number in an environment variable, for replaying a failure.
+pub fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+}
+
+/// Operations that mounting a clone of `device` takes.
+pub fn operations_to_mount(device: &NorSim) -> u64 {
+    let device = device.clone();
+    let before = device.operations();
+    TestHeap::mount(device).unwrap().device().operations() - before
+}
+
+/// The device's part, for messages.
+pub fn name_of(heap: &TestHeap) -> String {
+    format!("{} of {} units", heap.device().spec().name, heap.device().part().unit_count)
+}

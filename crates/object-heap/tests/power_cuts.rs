@@ -1,0 +1,223 @@
+//! Power is cut at every device operation of random operation sequences, in every torn shape, and again during recovery.
+//!
+//! After each cut the heap is mounted; it must hold what it held before the operation in flight, or what it would have held
+//! after it, and nothing in between; the checker must be silent; and it must go on working. Inside a transaction, only what
+//! was committed may be left.
+
+mod model;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::{Model, Op, Outcome, Pair, TestHeap, check, configs, from_environment, operations_to_mount};
+use norn_flash::Address;
+use norn_flash_sim::{NorSim, Tear, catalogue};
+use norn_object_heap::{Config, Heap};
+
+/// How wide to sweep.
+#[derive(Clone, Copy)]
+struct Width {
+    operations: u64,
+    /// Every single bit of each torn word, and every single bit spared, instead of two of each.
+    all_bits: bool,
+    subsets: u64,
+    /// One in this many first cuts is followed by further cuts during recovery, at up to `second_cuts` operations.
+    second_cut_period: u64,
+    second_cuts: u64,
+}
+
+/// Cuts tried so far.
+#[derive(Default)]
+struct Tried {
+    points: AtomicU64,
+    cuts: AtomicU64,
+    second_cuts: AtomicU64,
+    third_cuts: AtomicU64,
+}
+
+impl Tried {
+    fn add(counter: &AtomicU64) -> u64 {
+        counter.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// One sequence of operations, and the cuts of each.
+struct Sweep<'a> {
+    seed: u64,
+    width: Width,
+    tried: &'a Tried,
+    random: fastrand::Rng,
+}
+
+/// What a heap may hold after a cut.
+struct Allowed<'a> {
+    before: &'a Model,
+    after: &'a Model,
+}
+
+impl Sweep<'_> {
+    fn run(&mut self, units: u16, unit_bytes: u32, config: Config) {
+        let mut pair = Pair::new(catalogue::test_part(units, unit_bytes), config);
+        for number in 0..self.width.operations {
+            let op = pair.draw(&mut self.random);
+            let context = self.context(number, &op);
+            let mut next = pair.clone();
+            let operations = next.heap.device().operations();
+            assert_ne!(next.step(&op, &context), Outcome::PowerLost);
+            let operations = next.heap.device().operations() - operations;
+            let after = if next.open.is_some() { &pair.committed } else { &next.committed };
+            let allowed = Allowed { before: &pair.committed, after };
+            for cut in 0..operations {
+                Tried::add(&self.tried.points);
+                self.cut_at(&pair, &op, cut, &allowed, &context);
+            }
+            pair = next;
+        }
+    }
+
+    fn context(&self, number: u64, op: &Op) -> impl Fn() -> String + use<> {
+        let (seed, op) = (self.seed, format!("{op:?}"));
+        move || format!("at operation {number}, {op}; replay: NORN_SEED={seed} cargo test --test power_cuts")
+    }
+
+    /// Cuts `op` at its device operation `cut` in every shape.
+    fn cut_at(&mut self, pair: &Pair, op: &Op, cut: u64, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
+        for tear in self.shapes(pair, op, cut) {
+            let context = || format!("cut by {tear:?} at device operation {cut} {}", context());
+            let device = lose_power(pair, op, cut, tear, &context);
+            let number = Tried::add(&self.tried.cuts);
+            if number.is_multiple_of(self.width.second_cut_period) {
+                self.cut_recovery(&device, allowed, &context);
+            }
+            let mut heap = recover(device, allowed, &context);
+            if number.is_multiple_of(16) {
+                self.go_on(&mut heap, allowed, &context);
+            }
+        }
+    }
+
+    /// The shapes to try, by the number of bits that the operation changes.
+    fn shapes(&mut self, pair: &Pair, op: &Op, cut: u64) -> Vec<Tear> {
+        let torn = |tear| lose_power(pair, op, cut, tear, &String::new);
+        let (none, all) = (torn(Tear::Nothing), torn(Tear::Complete));
+        let (address, _) = none.last_torn().expect("the power was cut");
+        let len = (none.spec().part.size_bytes() - address.0).min(4) as usize;
+        let word = |device: &NorSim| device.peek(Address(address.0), len);
+        let changed: u32 = word(&none).iter().zip(word(&all)).map(|(a, b)| (a ^ b).count_ones()).sum();
+        let erase = all.erase_counts().sum::<u32>() > pair.heap.device().erase_counts().sum::<u32>()
+            && address.0.is_multiple_of(none.spec().part.unit_size_bytes);
+        let mut shapes = vec![Tear::Nothing, Tear::Complete];
+        let bits = if self.width.all_bits && !erase { changed } else { changed.min(2) };
+        let first = if bits < changed { self.random.u32(..) } else { 0 };
+        shapes.extend((0..bits).map(|bit| Tear::OneBit(first.wrapping_add(bit))));
+        shapes.extend((0..bits).map(|bit| Tear::AllButOneBit(first.wrapping_add(bit))));
+        for _ in 0..self.width.subsets {
+            let seed = self.random.u64(..);
+            shapes.extend([Tear::Subset(seed), Tear::Scattered(seed)]);
+            if erase {
+                shapes.extend([Tear::Prefix(seed), Tear::Suffix(seed), Tear::Unstable(seed)]);
+            }
+        }
+        shapes
+    }
+
+    /// Cuts the recovery at sampled operations, and a third time the recovery from that.
+    fn cut_recovery(&mut self, device: &NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
+        let operations = operations_to_mount(device);
+        let count = operations.min(self.width.second_cuts);
+        for number in 0..count {
+            let cut = if count == operations { number } else { self.random.u64(0..operations) };
+            let tear = Tear::draw(&mut self.random);
+            let second = || format!("and during recovery by {tear:?} at {cut}, {}", context());
+            let device = lose_power_again(device, cut, tear, &second);
+            Tried::add(&self.tried.second_cuts);
+            let operations = operations_to_mount(&device);
+            if operations > 0 && self.random.u8(0..4) == 0 {
+                let (cut, tear) = (self.random.u64(0..operations), Tear::draw(&mut self.random));
+                let third = || format!("and once more by {tear:?} at {cut}, {}", second());
+                Tried::add(&self.tried.third_cuts);
+                recover(lose_power_again(&device, cut, tear, &third), allowed, &third);
+            }
+            recover(device, allowed, &second);
+        }
+    }
+
+    /// The recovered heap takes further operations.
+    fn go_on(&mut self, heap: &mut TestHeap, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
+        let found = model::read_back(heap).unwrap();
+        let committed = if found == *allowed.before { allowed.before } else { allowed.after };
+        let mut pair = Pair { heap: heap.clone(), committed: committed.clone(), open: None };
+        for _ in 0..4 {
+            let op = pair.draw(&mut self.random);
+            let context = || format!("going on with {op:?} after {}", context());
+            pair.step(&op, &context);
+            let visible = pair.visible().clone();
+            check(&mut pair.heap, &visible, &context);
+        }
+    }
+}
+
+/// The device after `op` was cut.
+fn lose_power(pair: &Pair, op: &Op, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> NorSim {
+    let mut heap = pair.heap.clone();
+    heap.device_mut().cut_power_after(cut, tear);
+    let result = model::perform(&mut heap, op);
+    assert!(result.is_err(), "{op:?} succeeded without power {}", context());
+    let mut device = heap.into_device();
+    device.power_on();
+    device
+}
+
+/// The device after mounting it was cut.
+fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> NorSim {
+    let mut device = device.clone();
+    device.cut_power_after(cut, tear);
+    assert!(Heap::<_, 64>::mount(&mut device).is_err(), "mounted without power {}", context());
+    device.power_on();
+    device
+}
+
+/// Mounts and compares.
+fn recover(device: NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) -> TestHeap {
+    let mut heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
+    let found = model::read_back(&mut heap).unwrap_or_else(|error| panic!("{error} {}", context()));
+    let expected = if found == *allowed.before { allowed.before } else { allowed.after };
+    check(&mut heap, expected, context);
+    heap
+}
+
+fn sweep(seeds: std::ops::Range<u64>, width: Width) {
+    let seeds = from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1);
+    let tried = Tried::default();
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            let (tried, seeds) = (&tried, seeds.clone());
+            scope.spawn(move || {
+                for seed in seeds.filter(|seed| seed % 2 == worker) {
+                    let (units, unit_bytes) = [(6, 512), (8, 512), (6, 1024), (12, 512)][seed as usize / 4 % 4];
+                    let mut sweep = Sweep { seed, width, tried, random: fastrand::Rng::with_seed(seed) };
+                    sweep.run(units, unit_bytes, configs()[seed as usize % 4]);
+                }
+            });
+        }
+    });
+    let [points, cuts, second, third] =
+        [&tried.points, &tried.cuts, &tried.second_cuts, &tried.third_cuts].map(|count| count.load(Ordering::Relaxed));
+    println!("{points} cut points in {cuts} shapes, {second} cuts during recovery, {third} during recovery from those");
+    assert!(points > 0 && second > 0);
+}
+
+#[test]
+fn every_cut_in_every_shape() {
+    sweep(0..4, Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 });
+}
+
+#[test]
+fn every_cut_of_longer_sequences() {
+    sweep(16..32, Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 });
+}
+
+#[test]
+#[ignore = "the wide sweep: about 20 minutes"]
+fn every_cut_widely() {
+    sweep(100..180, Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 });
+}

@@ -1,0 +1,42 @@
+//! Random operations do to the heap what they do to a model in plain memory; the checker is silent after each of them, and
+//! a heap mounted again holds the same.
+
+mod model;
+
+use model::{Outcome, Pair, TestHeap, check, configs, from_environment};
+use norn_flash_sim::catalogue;
+
+#[test]
+fn random_operations_agree_with_the_model() {
+    let seeds = match from_environment("NORN_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..40,
+    };
+    let (mut done, mut refused) = (0, 0);
+    for seed in seeds {
+        let spec = catalogue::test_part([8, 12, 24][seed as usize % 3], [512, 1024, 2048][seed as usize / 3 % 3]);
+        let config = configs()[seed as usize / 9 % 4];
+        let mut pair = Pair::new(spec, config);
+        let mut random = fastrand::Rng::with_seed(seed);
+        for number in 0..400 {
+            let op = pair.draw(&mut random);
+            let context = || format!("after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test random_operations");
+            match pair.step(&op, &context) {
+                Outcome::Done => done += 1,
+                Outcome::Refused => refused += 1,
+                Outcome::PowerLost => unreachable!(),
+            }
+            let visible = pair.visible().clone();
+            check(&mut pair.heap, &visible, &context);
+            if pair.open.is_none() {
+                let mut again = TestHeap::mount(pair.heap.device().clone()).unwrap();
+                check(&mut again, &visible, &context);
+                if random.u8(0..20) == 0 {
+                    pair.heap = again;
+                }
+            }
+        }
+    }
+    println!("{done} operations done, {refused} refused");
+    assert!(refused * 2 < done, "the heap was full most of the time");
+}
