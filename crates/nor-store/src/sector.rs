@@ -7,7 +7,7 @@
 //! 3. program the descriptor, one word that checks itself. The sector's bytes are erased.
 //!
 //! Invariants: live and obsolete sectors of a unit are disjoint and lie between the descriptors and the unit's end; a gap is
-//! erased; room for `NODES_RESERVED` tree nodes remains for deletes, commits and aborts when ordinary allocations say `Full`.
+//! erased; when allocations say `Full`, room for tree nodes remains for what frees more than it takes.
 
 use norn_flash::{Address, EraseUnit, Nor};
 
@@ -20,16 +20,27 @@ use crate::log::Slot;
 use crate::store::Store;
 use crate::units::Role;
 
-/// Tree nodes for which ordinary allocations leave room: two paths through a tree of the largest height.
-const NODES_RESERVED: u32 = 10;
 
 /// Which space an allocation may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// All but the reserve.
+    /// All but the reserve: room for ten tree nodes, two paths through a tree of the largest height.
     Ordinary,
+    /// Half of the reserve, too: for a new form of something whose old form the commit frees.
+    Replacing,
     /// All: for what frees more than it takes.
     Reserved,
+}
+
+impl Room {
+    /// Tree nodes for which room remains after an allocation.
+    fn nodes_left(self) -> u32 {
+        match self {
+            Room::Ordinary => 10,
+            Room::Replacing => 5,
+            Room::Reserved => 0,
+        }
+    }
 }
 
 /// A sector's size and kind, as wanted.
@@ -92,7 +103,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(a.pointer)
     }
 
-    /// Allocates two sectors in one unit, with one log entry; as two where no unit can hold both.
+    /// Allocates two sectors in one unit, with one log entry; as two where no unit has room for both.
     ///
     /// Cost: 4 words programmed, plus a reclamation when no unit has room.
     ///
@@ -104,10 +115,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         room: Room,
     ) -> Result<[SectorPtr; 2], StoreError<D::Error>> {
         let [first, second] = specs.map(|spec| self.geometry.granules(spec.bytes));
-        if self.geometry.low_granules(2) + first + second > self.geometry.unit_granules {
-            return Ok([self.allocate(specs[0], room)?, self.allocate(specs[1], room)?]);
-        }
-        self.make_room(&specs, room)?;
+        match self.make_room(&specs, room) {
+            Err(StoreError::Full { .. }) => return Ok([self.allocate(specs[0], room)?, self.allocate(specs[1], room)?]),
+            made => made?,
+        };
         self.ensure_log_room(1)?;
         let a = self.place(first)?;
         let b = self.place(second)?;
@@ -293,7 +304,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let low = self.geometry.low_granules(sectors);
         if specs.iter().any(|spec| self.geometry.granules(spec.bytes) > SECTOR_GRANULES_MAX)
             || low + need > self.geometry.unit_granules
-            || (room == Room::Ordinary && !self.leaves_reserve(need + sectors))
+            || !self.leaves_nodes(need + sectors, room.nodes_left())
         {
             return Err(full);
         }
@@ -333,25 +344,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         (self.units.gap_granules(unit) >= granules).then_some(unit)
     }
 
-    /// Whether room for `NODES_RESERVED` nodes remains once `granules` are taken from the place where they hurt least.
-    fn leaves_reserve(&self, granules: u32) -> bool {
+    /// Whether room for `wanted` tree nodes remains once `granules` are taken, wherever that is.
+    fn leaves_nodes(&self, granules: u32, wanted: u32) -> bool {
         let node = self.geometry.granules(NODE_BYTES) + 1;
-        let mut nodes = 0;
-        let mut taken = false;
-        let mut count = |room: u32| {
-            let left = if !taken && room >= granules {
-                taken = true;
-                room - granules
-            } else {
-                room
-            };
-            nodes += left / node;
-        };
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
         let spare_units = self.units.count_of(Role::Free).saturating_sub(self.free_floor());
-        self.units.data().for_each(|unit| count(self.units.gap_granules(unit) + self.units.obsolete_granules(unit)));
-        (0..spare_units).for_each(|_| count(body));
-        taken && nodes >= NODES_RESERVED
+        let room = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
+        let nodes = spare_units * (body / node) + self.units.data().map(|unit| room(unit) / node).sum::<u32>();
+        wanted == 0 || nodes >= wanted + granules.div_ceil(node)
     }
 
     /// Makes the busy, erased unit `unit` a data unit and the one being filled.

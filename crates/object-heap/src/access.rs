@@ -5,7 +5,8 @@
 //! 2. else find the first record whose valid flag *i* is erased: it holds the value;
 //! 3. program the new value into the next record's slot, in a new record if there is none and the list may grow, and clear
 //!    the valid flag of the old value;
-//! 4. where the list may not grow, its last link is void or the slot is torn, [rewrite](crate::rewrite) the object.
+//! 4. where the list may not grow or finds no room, its last link is void or the slot is torn, [rewrite](crate::rewrite) the
+//!    object.
 //!
 //! A slot is torn when a power cut hit 1 or 3 between value and flag; a torn slot of the first record is made a default value
 //! first, which only takes clearing bits. Inside a transaction an object is rewritten at its first change, and that
@@ -32,7 +33,7 @@ pub(crate) struct Field {
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// Reads field `index` of an object into a buffer of its width.
     ///
-    /// Cost: *h*(2+*s*)+6 reads to find the object, 2 for its initialization flag, 3 for each record before the one that holds the
+    /// Cost: a look-up; 2 reads for the initialization flag, if there are any; 3 for each record before the one that holds the
     /// value, 2 and the value's words. Where fields differ in width, the widths of those before it.
     ///
     /// # Errors
@@ -50,7 +51,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     ///
     /// Cost: the reads of [`get_field`](Self::get_field) and a few more. Programs: the value's words and 1 for a flag; 4 more when
     /// a record is added to the list; when the list is full, as [`Config`](crate::Config) says, the object's data and
-    /// about 20. In a transaction the object's first change costs the latter, each further one the former.
+    /// 20, and once in nine times a copy of a tree node, at most 24. In a transaction the object's first change costs the
+    /// latter, each further one the former.
     ///
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's, `Full` among them: the field has its
@@ -97,7 +99,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Ok(length)
     }
 
-    /// Replaces the header, whole or not at all. Cost: the object's data, the header, and about 20 words programmed.
+    /// Replaces the header, whole or not at all. Cost: as a compaction in [`put_field`](Self::put_field), and the header.
     ///
     /// # Errors
     /// `Stale`, `HeaderTooLarge`: nothing was changed. The store's, `Full` among them: the header is the old one, and an open
@@ -248,7 +250,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             }
             Link::Erased if holder.position < limit => {
                 let bytes = data_offset(object.shape.count) + self.data_bytes(object)?;
-                self.store.extend_chain(holder.record, SectorSpec { bytes, kind: SectorKind::Record })?
+                match self.store.extend_chain(holder.record, SectorSpec { bytes, kind: SectorKind::Record }) {
+                    // Compaction takes room only until its commit, so that a device full of short lists takes updates.
+                    Err(StoreError::Full { .. }) => return self.rewrite(object, Change::Field(*field, value)),
+                    extended => extended?,
+                }
             }
             Link::Erased | Link::Void => return self.rewrite(object, Change::Field(*field, value)),
         };

@@ -20,8 +20,12 @@ pub(crate) enum Transaction {
 /// Persistent objects and arrays on one NOR part of at most `UNITS` erase units.
 ///
 /// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call needs more than 512 bytes of stack
-/// buffers, and none recurses. Reads are counted in the costs below as aligned words of 4 bytes or less, on a tree of height
-/// *h* (3 up to 4,096 objects) whose nodes have *s* spares in use, at most 8.
+/// buffers, and none recurses.
+///
+/// Costs are stated with each method, in aligned words of 4 bytes or less. A *look-up* takes *h*(3+*s*)+5 reads, on a REF tree
+/// of height *h* (1 up to 16 objects, 2 up to 256, 3 up to 4,096, 4 above) whose nodes have *s* spares in use, at most 8. On top
+/// of what is stated, any call that programs may find its erase unit full: it then reclaims one, which copies the live data
+/// of a unit at most and erases one unit, or starts a new log unit, 12 words and an erase.
 #[derive(Clone, Debug)]
 pub struct Heap<D: Nor, const UNITS: usize> {
     pub(crate) store: Store<D, UNITS>,
@@ -34,7 +38,7 @@ pub struct Heap<D: Nor, const UNITS: usize> {
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// Lays out an empty heap. What the part held is lost; the image remembers `config`.
     ///
-    /// Cost: an erase and 4 words programmed for each unit, about 20 words for the log.
+    /// Cost: an erase and 4 words programmed for each unit, 18 words for the log.
     ///
     /// # Errors
     /// When the part cannot be used, or the device fails.
@@ -44,7 +48,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted.
     ///
-    /// Cost: 6 words read a unit, 2 a log entry, 1 a sector; programs and erases only where a cut left work: at most one
+    /// Cost: 14 words read a unit, 2 a log entry, 1 a sector; programs and erases only where a cut left work: at most one
     /// reclamation, two erases, and the undoing or completion of one transaction.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub(crate) struct Root {
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.
     ///
-    /// Cost: the reads of [`root`](Self::root); about 12 words programmed.
+    /// Cost: the reads of [`root`](Self::root); at most 20 words programmed, unless a tree node is copied.
     ///
     /// # Errors
     /// `NameLength`, `Stale`; the store's.
@@ -42,7 +42,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     /// What `name` names; the reference is stale if that was deleted since.
     ///
-    /// Cost: about 20 reads for each root, up to the one wanted.
+    /// Cost: at most 30 reads for each root, up to the one wanted.
     ///
     /// # Errors
     /// `NameLength`; the store's.
@@ -50,7 +50,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Ok(self.find_root(name)?.map(|root| root.reference))
     }
 
-    /// Calls `visit` with every root's name and reference. Cost: about 20 reads for each.
+    /// Calls `visit` with every root's name and reference. Cost: at most 30 reads for each.
     ///
     /// # Errors
     /// The store's.

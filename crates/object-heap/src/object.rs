@@ -117,8 +117,8 @@ pub(crate) fn kind_of(shape: &Shape) -> Kind {
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// Creates an object with all its fields at their default value, zeros.
     ///
-    /// Cost: about 14 words programmed (without initialization flags also the data), more where the tree grows; reads as one
-    /// look-up plus a scan for a free reference from the lowest that may be.
+    /// Cost: 13 words programmed, and the header; without initialization flags also the data. Once in 16 times a new tree node,
+    /// 9 words each level. Reads as one look-up, and a scan for a free reference from the lowest that may be.
     ///
     /// # Errors
     /// Names what is wrong with the layout; `Full` when the device is. Nothing is created then, and an open transaction is
@@ -272,8 +272,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     /// Deletes an object or array. Roots that name it are left with a stale reference.
     ///
-    /// Works on a full device. Cost: 6 words programmed and one for each of its sectors; where the tree's node has no spare left
-    /// or becomes empty, a copy of the node.
+    /// Works on a full device. Cost: 8 words programmed, one for each of its sectors, and 2 more for every two after the first two;
+    /// where the tree's node has no spare left, a copy of the node, at most 24 words.
     ///
     /// # Errors
     /// `Stale`; the store's. Nothing is deleted then, and an open transaction is undone if the store failed.
@@ -336,7 +336,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     /// What `reference` names.
     ///
-    /// Cost: a look-up, a word for the header and two for each record.
+    /// Cost: a look-up, two words for each record, and two for the header.
     ///
     /// # Errors
     /// `Stale`; the store's.
@@ -375,7 +375,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
     }
 
-    /// Finds what `reference` names. Cost: *h*(2+*s*)+6 reads.
+    /// Finds what `reference` names. Cost: a look-up.
     pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Object, AccessError<D::Error>> {
         if self.transaction == Transaction::Aborted {
             return Err(AccessError::TransactionAborted);

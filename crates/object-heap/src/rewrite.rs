@@ -68,11 +68,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             SectorSpec { bytes: record, kind: SectorKind::Record },
             SectorSpec { bytes: object.shape.descriptor_bytes(), kind: SectorKind::Leaf },
         ];
-        let [first, leaf] = self.store.allocate_pair(specs, Room::Ordinary)?;
+        let [first, leaf] = self.store.allocate_pair(specs, Room::Replacing)?;
         self.copy_values(object, first, data_bytes, change)?;
         self.write_descriptor(&Object { leaf, first, header, ..*object })?;
         self.copy_initialization_flags(object, leaf, change)?;
-        self.store.tree_set(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Ordinary)?;
+        self.store.tree_set(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing)?;
         self.release_records(object.first, replaced)
     }
 
