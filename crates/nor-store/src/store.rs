@@ -159,7 +159,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         unit.min(crate::format::SECTOR_GRANULES_MAX) * self.geometry.granule_bytes
     }
 
-    /// Bytes that live sectors take, with their descriptors' four bytes not counted, over all units. Cost: RAM only.
+    /// Bytes that live sectors and all descriptors take. Cost: RAM only.
     pub fn live_bytes(&self) -> u64 {
         let live = |unit: EraseUnit| {
             let body = self.geometry.unit_granules - self.geometry.low_granules(0);

@@ -168,11 +168,10 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         };
         let max = self.store.sector_bytes_max();
         let record = data_offset(shape.count) + layout.data_bytes();
-        let header = HEADER_LENGTHS_BYTES + u32::from(shape.count) + layout.header.len() as u32;
+        let widths = if width.is_none() { u32::from(shape.count) } else { 0 };
+        let header = u32::try_from(layout.header.len()).unwrap_or(u32::MAX).saturating_add(HEADER_LENGTHS_BYTES + widths);
         match record.max(header) {
-            bytes if bytes > max || layout.header.len() > usize::from(u16::MAX) => {
-                Err(CreateError::TooLarge { bytes, max })
-            }
+            bytes if bytes > max => Err(CreateError::TooLarge { bytes, max }),
             _ => Ok(shape),
         }
     }

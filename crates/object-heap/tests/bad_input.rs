@@ -1,0 +1,176 @@
+//! Bad input gets an error that names it, and changes nothing: wrong arguments, stale references, and devices that hold no
+//! heap, a foreign one, a newer one, or one of another geometry.
+
+use norn_flash::{Address, Nor, PartError};
+use norn_flash_sim::{NorSim, PartSpec, catalogue};
+use norn_nor_store::format::{FORMAT_VERSION, Identity};
+use norn_object_heap::{AccessError, Config, CreateError, Heap, Layout, MountError, Ref, StoreError, TransactionError};
+
+type SimHeap = Heap<NorSim, 64>;
+
+fn heap() -> SimHeap {
+    SimHeap::format(NorSim::new(catalogue::test_part(8, 1024)), Config::default()).unwrap()
+}
+
+/// Asserts that `action` neither programs nor erases anything.
+fn changes_nothing<T>(heap: &mut SimHeap, action: impl FnOnce(&mut SimHeap) -> T) -> T {
+    let before = heap.device().operations();
+    let result = action(heap);
+    assert_eq!(heap.device().operations(), before);
+    result
+}
+
+#[test]
+fn impossible_objects() {
+    let mut heap = heap();
+    let max = 1024 - 24 - 4; // a unit without its header and one descriptor
+    let mut refused = |layout| changes_nothing(&mut heap, |heap| heap.create(layout)).unwrap_err();
+    assert_eq!(refused(Layout::fields(&[])), CreateError::NoFields);
+    assert_eq!(refused(Layout::uniform(0, 4)), CreateError::NoFields);
+    assert_eq!(refused(Layout::uniform(256, 1)), CreateError::TooManyFields { count: 256 });
+    assert_eq!(refused(Layout::uniform(3, 0)), CreateError::ZeroWidth { field: 0 });
+    assert_eq!(refused(Layout::fields(&[4, 2, 0, 1])), CreateError::ZeroWidth { field: 2 });
+    assert_eq!(refused(Layout::uniform(241, 4)), CreateError::TooLarge { bytes: 36 + 964, max });
+    assert_eq!(refused(Layout::uniform(1, 1).with_header(&[7; 1020])), CreateError::TooLarge { bytes: 1024, max });
+    let array = changes_nothing(&mut heap, |heap| heap.create_array(0, 4, &[])).unwrap_err();
+    assert_eq!(array, CreateError::NoFields);
+    let text = heap.create(Layout::uniform(241, 4)).unwrap_err().to_string();
+    assert_eq!(text, "a record of 1000 bytes: at most 996 on this part");
+    heap.create(Layout::uniform(240, 4)).unwrap();
+}
+
+#[test]
+fn wrong_accesses() {
+    let mut heap = heap();
+    let object = heap.create(Layout::fields(&[4, 2, 1])).unwrap();
+    let array = heap.create_array(3, 2, &[]).unwrap();
+    heap.put_field(object, 1, &[1, 2]).unwrap();
+
+    let beyond = AccessError::OutOfRange { reference: object, index: 3, count: 3 };
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(object, 3, &[0])), Err(beyond.clone()));
+    assert_eq!(heap.get_field(object, 3, &mut [0]), Err(beyond));
+    let width = AccessError::WrongWidth { width: 2, given: 4 };
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(object, 1, &[0; 4])), Err(width));
+    let kind = Err(AccessError::WrongKind(array));
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(array, 0, &[0; 2])), kind);
+    assert_eq!(heap.array_load(object, 0, &mut [0; 4]), Err(AccessError::WrongKind(object)));
+    let large = changes_nothing(&mut heap, |heap| heap.write_header(object, &[0; 1000]));
+    assert_eq!(large, Err(AccessError::HeaderTooLarge { bytes: 1000, max: 996 }));
+    for name in [&[][..], &[b'n'; 33]] {
+        let refused = changes_nothing(&mut heap, |heap| heap.set_root(name, Some(object)));
+        assert_eq!(refused, Err(AccessError::NameLength(name.len())));
+    }
+    let mut value = [0; 2];
+    heap.get_field(object, 1, &mut value).unwrap();
+    assert_eq!(value, [1, 2]);
+}
+
+#[test]
+fn stale_references() {
+    let mut heap = heap();
+    let object = heap.create(Layout::uniform(1, 4)).unwrap();
+    heap.set_root(b"old", Some(object)).unwrap();
+    heap.delete(object).unwrap();
+    let successor = heap.create(Layout::uniform(1, 4)).unwrap();
+    assert_ne!(object, successor, "the slot is used again, with another generation");
+    let stale = Err(AccessError::Stale(object));
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(object, 0, &[1; 4])), stale);
+    assert_eq!(heap.get_field(object, 0, &mut [0; 4]), stale);
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.delete(object)), stale);
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.set_root(b"new", Some(object))), stale);
+    assert_eq!(heap.info(object).unwrap_err(), AccessError::Stale(object));
+    assert_eq!(heap.root(b"old").unwrap(), Some(object), "a root may dangle; its reference says so when it is used");
+    let never = Ref::from_bits(object.bits() + 77).unwrap();
+    assert_eq!(heap.get_field(never, 0, &mut [0; 4]), Err(AccessError::Stale(never)));
+    assert_eq!(Ref::from_bits(5), None);
+}
+
+#[test]
+fn transactions_out_of_turn() {
+    let mut heap = heap();
+    assert_eq!(heap.commit(), Err(TransactionError::NotOpen));
+    assert_eq!(heap.abort(), Err(TransactionError::NotOpen));
+    heap.begin().unwrap();
+    assert_eq!(heap.begin(), Err(TransactionError::AlreadyOpen));
+    heap.commit().unwrap();
+}
+
+fn mount_error(device: NorSim) -> String {
+    let before = device.operations();
+    let mut device = device;
+    let error = Heap::<_, 64>::mount(&mut device).unwrap_err().to_string();
+    assert_eq!(device.operations(), before, "a device that is not mounted is not changed");
+    error
+}
+
+#[test]
+fn devices_without_a_heap() {
+    assert_eq!(mount_error(NorSim::new(catalogue::test_part(8, 1024))), "not formatted: no complete log unit found");
+    let foreign: Vec<u8> = (0..8192u32).map(|at| (at * 31 / 7) as u8).collect();
+    let foreign = NorSim::from_cells(catalogue::test_part(8, 1024), &foreign);
+    assert_eq!(mount_error(foreign), "not formatted: no complete log unit found");
+}
+
+/// The cells of a heap on another part.
+fn transplanted(to: PartSpec) -> NorSim {
+    let mut cells = heap().into_device().peek(Address(0), 8 * 1024);
+    cells.resize(to.part.size_bytes() as usize, 0xFF);
+    NorSim::from_cells(to, &cells)
+}
+
+#[test]
+fn devices_of_another_geometry() {
+    let stated = "the image was made for 8 units of 1024 bytes";
+    assert_eq!(mount_error(transplanted(catalogue::test_part(16, 512))), stated);
+    assert_eq!(mount_error(transplanted(catalogue::test_part(6, 1024))), stated);
+    assert_eq!(mount_error(transplanted(catalogue::test_part(12, 1024))), stated);
+}
+
+#[test]
+fn devices_of_a_newer_format() {
+    let mut device = heap().into_device();
+    let newer = Identity { version: FORMAT_VERSION + 1, unit_size_log2: 10, unit_count: 8, erase_count: 1 };
+    device.poke(Address(3 * 1024), &newer.encode());
+    assert_eq!(mount_error(device), "format version 2 is newer than this program's (1)");
+}
+
+#[test]
+fn parts_that_cannot_be_used() {
+    let refused = |spec: PartSpec| SimHeap::format(NorSim::new(spec), Config::default()).map(|_| ()).unwrap_err();
+    assert_eq!(refused(catalogue::test_part(4, 1024)), MountError::Unsuitable("fewer than 5 erase units"));
+    assert!(matches!(refused(catalogue::test_part(8, 256)), MountError::Unsuitable(_)));
+    assert_eq!(refused(catalogue::w25q()), MountError::TooManyUnits { part: 256, table: 64 });
+    let large = Heap::<_, 256>::format(NorSim::new(catalogue::stm32l4()), Config::default()).map(|_| ()).unwrap_err();
+    assert!(matches!(large, MountError::Unsuitable(why) if why.contains("limited number of times")));
+
+    struct Impossible;
+    impl Nor for Impossible {
+        type Error = ();
+        fn part(&self) -> norn_flash::NorPart {
+            norn_flash::NorPart { unit_size_bytes: 1000, ..catalogue::tinystore().part }
+        }
+        fn read(&mut self, _: Address, _: &mut [u8]) -> Result<(), ()> {
+            Err(())
+        }
+        fn program(&mut self, _: Address, _: &[u8]) -> Result<(), ()> {
+            Err(())
+        }
+        fn erase(&mut self, _: norn_flash::EraseUnit) -> Result<(), ()> {
+            Err(())
+        }
+    }
+    let impossible = Heap::<_, 64>::mount(Impossible).map(|_| ()).unwrap_err();
+    assert_eq!(impossible, MountError::Part(PartError::UnitSize(1000)));
+}
+
+#[test]
+fn a_device_that_fails_halts_the_heap_until_it_is_mounted_again() {
+    let mut heap = heap();
+    let object = heap.create(Layout::uniform(1, 4)).unwrap();
+    heap.device_mut().cut_power_after(0, norn_flash_sim::Tear::Nothing);
+    heap.put_field(object, 0, &[1; 4]).unwrap_err();
+    heap.device_mut().power_on();
+    assert_eq!(heap.put_field(object, 0, &[1; 4]), Err(AccessError::Store(StoreError::Halted)));
+    let mut heap = SimHeap::mount(heap.into_device()).unwrap();
+    heap.put_field(object, 0, &[1; 4]).unwrap();
+}
