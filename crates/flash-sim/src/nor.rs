@@ -48,7 +48,13 @@ pub struct NorSim {
 
 impl Clone for NorSim {
     fn clone(&self) -> Self {
-        NorSim { spec: self.spec.clone(), units: self.units.clone(), random: self.random.clone(), image: None, ..*self }
+        NorSim {
+            spec: self.spec.clone(),
+            units: self.units.clone(),
+            random: self.random.clone(),
+            image: None,
+            ..*self
+        }
     }
 }
 
@@ -84,7 +90,11 @@ impl NorSim {
     /// If `spec` describes no possible part, or `bytes` is not as long as the part.
     pub fn from_cells(spec: PartSpec, bytes: &[u8]) -> Self {
         let mut sim = Self::new(spec);
-        assert_eq!(bytes.len(), sim.spec.part.size_bytes() as usize, "a dump of the whole part");
+        assert_eq!(
+            bytes.len(),
+            sim.spec.part.size_bytes() as usize,
+            "a dump of the whole part"
+        );
         sim.poke(Address(0), bytes);
         sim
     }
@@ -158,7 +168,10 @@ impl NorSim {
 
     /// Plans a loss of power: `operations` more words and erases go through, the next one is torn.
     pub fn cut_power_after(&mut self, operations: u64, tear: Tear) {
-        self.cut = Some(Cut { operations_left: operations, tear });
+        self.cut = Some(Cut {
+            operations_left: operations,
+            tear,
+        });
     }
 
     /// Turns the power on again, and drops a planned cut.
@@ -224,7 +237,11 @@ impl NorSim {
         self.check_range(address, bytes.len())?;
         let program_unit = self.spec.part.program_unit_bytes;
         if !(address.0 as usize | bytes.len()).is_multiple_of(usize::from(program_unit)) {
-            return Err(SimError::Misaligned { address, len: bytes.len(), program_unit });
+            return Err(SimError::Misaligned {
+                address,
+                len: bytes.len(),
+                program_unit,
+            });
         }
         let mut rest = bytes;
         for (unit, at, len) in self.unit_ranges(address, bytes.len()) {
@@ -239,12 +256,19 @@ impl NorSim {
     fn check_cells(&self, unit: usize, at: usize, start: Address, bytes: &[u8]) -> Result<(), SimError> {
         let cells = &self.units[unit];
         if cells.torn && bytes.iter().any(|&byte| byte != 0) {
-            return Err(SimError::TornErase { address: start, unit: EraseUnit(unit as u16) });
+            return Err(SimError::TornErase {
+                address: start,
+                unit: EraseUnit(unit as u16),
+            });
         }
         let stored = &cells.bytes[at..at + bytes.len()];
         if let Some(offset) = (0..bytes.len()).find(|&offset| bytes[offset] & !stored[offset] != 0) {
             let address = start.offset(offset as u32);
-            return Err(SimError::SetsBits { address, stored: stored[offset], requested: bytes[offset] });
+            return Err(SimError::SetsBits {
+                address,
+                stored: stored[offset],
+                requested: bytes[offset],
+            });
         }
         let program_unit = usize::from(self.spec.part.program_unit_bytes);
         let limit = match self.spec.part.reprogramming {
@@ -252,16 +276,28 @@ impl NorSim {
             Reprogramming::Once => 1,
             Reprogramming::Times(times) => times,
         };
-        for (number, &times) in cells.programs[at / program_unit..][..bytes.len() / program_unit].iter().enumerate() {
+        for (number, &times) in cells.programs[at / program_unit..][..bytes.len() / program_unit]
+            .iter()
+            .enumerate()
+        {
             if times >= limit {
-                return Err(SimError::OverBudget { address: start.offset((number * program_unit) as u32), times });
+                return Err(SimError::OverBudget {
+                    address: start.offset((number * program_unit) as u32),
+                    times,
+                });
             }
         }
         Ok(())
     }
 
     /// Counts the words of a call that is carried out, and its time.
-    fn count(&mut self, address: Address, len: usize, count: impl Fn(&mut Counters) -> &mut [u64; 6], time: OperationTime) {
+    fn count(
+        &mut self,
+        address: Address,
+        len: usize,
+        count: impl Fn(&mut Counters) -> &mut [u64; 6],
+        time: OperationTime,
+    ) {
         if self.frozen {
             return;
         }
@@ -275,7 +311,11 @@ impl NorSim {
 
     /// Counts `operations` that a cut may hit; if the planned cut is among them, says how many come before it.
     fn advance(&mut self, operations: u64) -> Option<(u64, Tear)> {
-        let cut = self.cut.as_mut().filter(|cut| cut.operations_left < operations).copied();
+        let cut = self
+            .cut
+            .as_mut()
+            .filter(|cut| cut.operations_left < operations)
+            .copied();
         match cut {
             Some(cut) => {
                 self.operations += cut.operations_left + 1;
@@ -318,10 +358,18 @@ impl NorSim {
     /// Carries out a program up to the cut (step 3).
     fn tear_program(&mut self, address: Address, bytes: &[u8], words_before: u64, tear: Tear) -> Result<(), SimError> {
         let words = words_of(address, bytes.len(), self.spec.word_bytes);
-        let (cut, len) = words.clone().nth(words_before as usize).expect("the cut is among the words");
+        let (cut, len) = words
+            .clone()
+            .nth(words_before as usize)
+            .expect("the cut is among the words");
         let before = (cut.0 - address.0) as usize;
         self.torn = Some((cut, tear));
-        self.count(address, before + len, |counters| &mut counters.programs_by_size, self.spec.timings.program);
+        self.count(
+            address,
+            before + len,
+            |counters| &mut counters.programs_by_size,
+            self.spec.timings.program,
+        );
         if let Tear::Scattered(_) = tear {
             return self.clear(address, bytes, tear);
         }
@@ -348,7 +396,11 @@ impl NorSim {
     }
 
     fn state(&self) -> State {
-        State { counters: self.counters, elapsed_ns: self.elapsed_ns, operations: self.operations }
+        State {
+            counters: self.counters,
+            elapsed_ns: self.elapsed_ns,
+            operations: self.operations,
+        }
     }
 
     /// Brings a changed range of a unit, and the part's state, to the image file.
@@ -382,7 +434,12 @@ impl Nor for NorSim {
 
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), SimError> {
         self.check_range(address, buffer.len())?;
-        self.count(address, buffer.len(), |counters| &mut counters.reads_by_size, self.spec.timings.read);
+        self.count(
+            address,
+            buffer.len(),
+            |counters| &mut counters.reads_by_size,
+            self.spec.timings.read,
+        );
         let mut rest = buffer;
         for (unit, at, len) in self.unit_ranges(address, rest.len()) {
             let (piece, behind) = rest.split_at_mut(len);
@@ -399,7 +456,12 @@ impl Nor for NorSim {
             self.tear_program(address, bytes, words_before, tear)?;
             return Err(SimError::PowerLost);
         }
-        self.count(address, bytes.len(), |counters| &mut counters.programs_by_size, self.spec.timings.program);
+        self.count(
+            address,
+            bytes.len(),
+            |counters| &mut counters.programs_by_size,
+            self.spec.timings.program,
+        );
         self.clear(address, bytes, Tear::Complete)
     }
 
@@ -410,7 +472,12 @@ impl Nor for NorSim {
         let number = usize::from(unit.0);
         let erases = match self.units.get(number) {
             Some(cells) => cells.erases,
-            None => return Err(SimError::NoSuchUnit { unit, unit_count: self.spec.part.unit_count }),
+            None => {
+                return Err(SimError::NoSuchUnit {
+                    unit,
+                    unit_count: self.spec.part.unit_count,
+                });
+            }
         };
         if self.endurance_erases.is_some_and(|endurance| erases >= endurance) {
             self.tear_erase(number, Tear::Subset(u64::from(erases)));
@@ -429,7 +496,11 @@ impl Nor for NorSim {
             None => cells.erase(),
         }
         self.save(number, 0, self.spec.part.unit_size_bytes as usize)?;
-        if cut.is_some() { Err(SimError::PowerLost) } else { Ok(()) }
+        if cut.is_some() {
+            Err(SimError::PowerLost)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -464,7 +535,9 @@ mod tests {
     #[test]
     fn words_are_aligned_and_as_large_as_possible() {
         let words = |address, len, max| -> Vec<_> {
-            words_of(Address(address), len, max).map(|(at, len)| (at.0, len)).collect()
+            words_of(Address(address), len, max)
+                .map(|(at, len)| (at.0, len))
+                .collect()
         };
         assert_eq!(words(3, 6, 4), [(3, 1), (4, 4), (8, 1)]);
         assert_eq!(words(2, 3, 4), [(2, 2), (4, 1)]);

@@ -105,14 +105,27 @@ impl<E: fmt::Debug> fmt::Display for MountError<E> {
             MountError::Part(error) => write!(f, "impossible part: {error}"),
             MountError::Unsuitable(why) => write!(f, "unsuitable part: {why}"),
             MountError::TooManyUnits { part, table } => {
-                write!(f, "the part has {part} erase units, and the store was built for at most {table}")
+                write!(
+                    f,
+                    "the part has {part} erase units, and the store was built for at most {table}"
+                )
             }
             MountError::NotFormatted => f.write_str("not formatted: no complete log unit found"),
             MountError::NewerFormat { found } => {
-                write!(f, "format version {found} is newer than this program's ({})", crate::format::FORMAT_VERSION)
+                write!(
+                    f,
+                    "format version {found} is newer than this program's ({})",
+                    crate::format::FORMAT_VERSION
+                )
             }
-            MountError::WrongGeometry { unit_size_bytes, unit_count } => {
-                write!(f, "the image was made for {unit_count} units of {unit_size_bytes} bytes")
+            MountError::WrongGeometry {
+                unit_size_bytes,
+                unit_count,
+            } => {
+                write!(
+                    f,
+                    "the image was made for {unit_count} units of {unit_size_bytes} bytes"
+                )
             }
             MountError::UnknownSettings => f.write_str("the image's settings are not known to this program"),
             MountError::Corrupted(corruption) => write!(f, "corrupted: {corruption}"),

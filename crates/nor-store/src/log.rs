@@ -13,8 +13,8 @@
 use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::error::StoreError;
-use crate::format::{ASSIGNMENT_OFFSET, ENTRY_BYTES, Entry, FORMAT_VERSION, HEADER_BYTES, IDENTITY_BYTES, Identity};
 use crate::format::ERASE_COUNT_MAX;
+use crate::format::{ASSIGNMENT_OFFSET, ENTRY_BYTES, Entry, FORMAT_VERSION, HEADER_BYTES, IDENTITY_BYTES, Identity};
 use crate::store::{Settings, Store};
 use crate::units::Role;
 
@@ -54,7 +54,10 @@ impl Log {
     }
 
     pub fn end(&self) -> Position {
-        Position { sequence: self.sequence, index: self.next }
+        Position {
+            sequence: self.sequence,
+            index: self.next,
+        }
     }
 }
 
@@ -87,7 +90,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     pub(crate) fn entry_address(&self, unit: EraseUnit, index: u16) -> Address {
-        self.geometry.part.start_of(unit).offset(HEADER_BYTES + u32::from(index) * ENTRY_BYTES)
+        self.geometry
+            .part
+            .start_of(unit)
+            .offset(HEADER_BYTES + u32::from(index) * ENTRY_BYTES)
     }
 
     fn read_slot(&mut self, address: Address) -> Result<Slot, StoreError<D::Error>> {
@@ -136,13 +142,20 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Makes the free unit `unit` the newest of the log (steps 1 and 2 of the module's head).
     pub(crate) fn start_log_unit(&mut self, unit: EraseUnit, sequence: u32) -> Result<(), StoreError<D::Error>> {
-        let first = if self.log.open { self.log.start.sequence } else { sequence };
+        let first = if self.log.open {
+            self.log.start.sequence
+        } else {
+            sequence
+        };
         self.units.set_role(unit, Role::Log);
         self.write_assignment(unit, Entry::LogUnit { sequence })?;
         (self.log.unit, self.log.sequence, self.log.next) = (unit, sequence, 0);
         self.append_reserved(Entry::Chain { first })?;
         for key in 0..Settings::KEYS {
-            self.append_reserved(Entry::Setting { key, value: self.settings.get(key) })?;
+            self.append_reserved(Entry::Setting {
+                key,
+                value: self.settings.get(key),
+            })?;
         }
         for tree in 0..self.trees.len() {
             self.append_reserved(self.trees[tree].committed.entry(tree))?;
@@ -182,7 +195,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 return Ok(unit);
             }
         }
-        self.corrupted(self.entry_address(self.log.unit, 0), "the log's chain names a unit that is not there")
+        self.corrupted(
+            self.entry_address(self.log.unit, 0),
+            "the log's chain names a unit that is not there",
+        )
     }
 
     /// Erases `unit` and makes it free: an entry first, then the erase, then the identity that says it is complete.
@@ -222,7 +238,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
         }
         let Some((_, unit)) = best else {
-            return Err(StoreError::Full { needed_bytes: self.geometry.part.unit_size_bytes });
+            return Err(StoreError::Full {
+                needed_bytes: self.geometry.part.unit_size_bytes,
+            });
         };
         self.units.set_role(unit, Role::Busy);
         Ok(unit)

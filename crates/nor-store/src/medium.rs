@@ -20,7 +20,11 @@ pub(crate) struct Medium<D> {
 impl<D: Nor> Medium<D> {
     pub fn new(device: D) -> Self {
         let part = device.part();
-        Medium { device, part, halted: false }
+        Medium {
+            device,
+            part,
+            halted: false,
+        }
     }
 
     pub fn part(&self) -> NorPart {
@@ -39,10 +43,7 @@ impl<D: Nor> Medium<D> {
         self.device
     }
 
-    fn attempt<T>(
-        &mut self,
-        call: impl FnOnce(&mut D) -> Result<T, D::Error>,
-    ) -> Result<T, StoreError<D::Error>> {
+    fn attempt<T>(&mut self, call: impl FnOnce(&mut D) -> Result<T, D::Error>) -> Result<T, StoreError<D::Error>> {
         if self.halted {
             return Err(StoreError::Halted);
         }

@@ -88,7 +88,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         store.log.unit = newest;
         let replay = store.read_newest_log_unit()?;
         if let Some((unit, count)) = replay.erase {
-            let complete = store.read_identity(unit)?.is_some_and(|identity| identity.erase_count == count);
+            let complete = store
+                .read_identity(unit)?
+                .is_some_and(|identity| identity.erase_count == count);
             if !complete {
                 store.erase_logged(unit, count)?;
             }
@@ -112,10 +114,22 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let start = Position { sequence: 0, index: 0 };
         Ok(Store {
             units: UnitTable::new(geometry.part.unit_count),
-            log: Log { unit: EraseUnit(0), sequence: 0, next: 0, first: 0, start, open: false, pending_move: None },
+            log: Log {
+                unit: EraseUnit(0),
+                sequence: 0,
+                next: 0,
+                first: 0,
+                start,
+                open: false,
+                pending_move: None,
+            },
             trees: [TreeRoots::default(); TREES],
             filling: None,
-            settings: Settings { log_units: 2, wear_period: 0, client: [0; 2] },
+            settings: Settings {
+                log_units: 2,
+                wear_period: 0,
+                client: [0; 2],
+            },
             serial: 0,
             random: 1,
             medium,
@@ -124,7 +138,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     fn seed_random(&mut self) {
-        self.random = self.log.sequence.wrapping_mul(0x9E37_79B9) ^ self.serial.rotate_left(16) ^ u32::from(self.log.next);
+        self.random =
+            self.log.sequence.wrapping_mul(0x9E37_79B9) ^ self.serial.rotate_left(16) ^ u32::from(self.log.next);
     }
 
     /// Step 1, first half. Checks every identity on the way.
@@ -135,12 +150,17 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 continue;
             };
             if identity.version > FORMAT_VERSION {
-                return Err(MountError::NewerFormat { found: identity.version });
+                return Err(MountError::NewerFormat {
+                    found: identity.version,
+                });
             }
             let part = self.geometry.part;
             let unit_size_bytes = 1u64 << identity.unit_size_log2.min(63);
             if unit_size_bytes != u64::from(part.unit_size_bytes) || identity.unit_count != part.unit_count {
-                return Err(MountError::WrongGeometry { unit_size_bytes, unit_count: identity.unit_count });
+                return Err(MountError::WrongGeometry {
+                    unit_size_bytes,
+                    unit_count: identity.unit_count,
+                });
             }
             let Slot::Entry(Entry::LogUnit { sequence }) = self.read_assignment(unit)? else {
                 continue;
@@ -168,7 +188,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Step 1, second half.
     fn read_newest_log_unit(&mut self) -> Result<Replay, MountError<D::Error>> {
-        let mut replay = Replay { chain_first: self.log.sequence, ..Replay::default() };
+        let mut replay = Replay {
+            chain_first: self.log.sequence,
+            ..Replay::default()
+        };
         let mut roots = [None; TREES];
         while self.log.next < self.geometry.log_entries {
             match self.read_log(self.log.unit, self.log.next)? {
@@ -233,7 +256,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn take_roots(&mut self, roots: &[Option<Root>; TREES]) {
         for (tree, root) in self.trees.iter_mut().zip(roots) {
             if let Some(root) = *root {
-                *tree = TreeRoots { committed: root, open: root };
+                *tree = TreeRoots {
+                    committed: root,
+                    open: root,
+                };
             }
         }
     }
@@ -254,7 +280,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 let what = "a unit without an identity that no erase accounts for";
                 return Err(MountError::Corrupted(Corruption { address, what }));
             }
-            let in_move = self.log.pending_move.is_some_and(|(from, to)| unit == from || unit == to);
+            let in_move = self
+                .log
+                .pending_move
+                .is_some_and(|(from, to)| unit == from || unit == to);
             match self.read_assignment(unit)? {
                 Slot::Entry(Entry::DataUnit { logical, .. }) if logical.0 <= self.geometry.part.unit_count => {
                     if self.units.home(logical).is_some() && !in_move {
@@ -304,14 +333,21 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Step 5.
     fn settle_transaction(&mut self, replay: &Replay) -> Result<(), MountError<D::Error>> {
         let last_is_commit = matches!(replay.last, Some(Entry::Commit { .. }));
-        let closed = if last_is_commit { replay.closed_before } else { replay.closed };
+        let closed = if last_is_commit {
+            replay.closed_before
+        } else {
+            replay.closed
+        };
         let chained = closed.is_none() && replay.chain_first < self.log.sequence;
         if chained {
             self.log.first = replay.chain_first;
             self.log.start = self.find_start_in_chain(replay.chain_first)?;
         } else {
             self.log.first = self.log.sequence;
-            self.log.start = Position { sequence: self.log.sequence, index: closed.unwrap_or(0) };
+            self.log.start = Position {
+                sequence: self.log.sequence,
+                index: closed.unwrap_or(0),
+            };
         }
         if last_is_commit {
             self.apply_commit()?;
@@ -334,7 +370,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 start = index + 1;
             }
         }
-        Ok(Position { sequence: first, index: start })
+        Ok(Position {
+            sequence: first,
+            index: start,
+        })
     }
 
     fn settle_link(&mut self, last: SectorPtr, new: SectorPtr) -> Result<(), MountError<D::Error>> {

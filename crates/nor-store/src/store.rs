@@ -65,7 +65,10 @@ impl Geometry {
     pub fn of<E>(part: NorPart, table: usize) -> Result<Self, MountError<E>> {
         part.validate().map_err(MountError::Part)?;
         if usize::from(part.unit_count) > table {
-            return Err(MountError::TooManyUnits { part: part.unit_count, table: table as u16 });
+            return Err(MountError::TooManyUnits {
+                part: part.unit_count,
+                table: table as u16,
+            });
         }
         if part.unit_count > SectorPtr::UNIT_MAX {
             return Err(MountError::Unsuitable("more than 4094 erase units"));
@@ -77,7 +80,9 @@ impl Geometry {
             return Err(MountError::Unsuitable("erase units under 512 bytes or over 1 MB"));
         }
         if part.reprogramming != Reprogramming::Unlimited {
-            return Err(MountError::Unsuitable("words can be programmed a limited number of times between erases"));
+            return Err(MountError::Unsuitable(
+                "words can be programmed a limited number of times between erases",
+            ));
         }
         let granule_bytes = (part.unit_size_bytes / GRANULES_MAX).max(4);
         Ok(Geometry {
@@ -98,7 +103,9 @@ impl Geometry {
     }
 
     pub fn descriptor_address(&self, unit: EraseUnit, index: u16) -> Address {
-        self.part.start_of(unit).offset(HEADER_BYTES + u32::from(index) * DESCRIPTOR_BYTES)
+        self.part
+            .start_of(unit)
+            .offset(HEADER_BYTES + u32::from(index) * DESCRIPTOR_BYTES)
     }
 }
 
@@ -165,7 +172,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let body = self.geometry.unit_granules - self.geometry.low_granules(0);
             body.saturating_sub(self.units.gap_granules(unit) + self.units.obsolete_granules(unit))
         };
-        self.units.data().map(|unit| u64::from(live(unit) * self.geometry.granule_bytes)).sum()
+        self.units
+            .data()
+            .map(|unit| u64::from(live(unit) * self.geometry.granule_bytes))
+            .sum()
     }
 
     /// The role of a physical unit.

@@ -123,7 +123,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// The indices between `start` and `end` that lie in the log unit with this sequence number.
     fn indices(&self, sequence: u32, start: Position, end: Position) -> core::ops::Range<u16> {
         let from = if sequence == start.sequence { start.index } else { 0 };
-        let to = if sequence == end.sequence { end.index } else { self.geometry.log_entries };
+        let to = if sequence == end.sequence {
+            end.index
+        } else {
+            self.geometry.log_entries
+        };
         from..to
     }
 

@@ -28,8 +28,18 @@ struct Row {
 
 fn rows() -> Vec<Row> {
     let flags = Config::tinystore_2006();
-    let no_flags = Config { initialization_flags: InitializationFlags::Off, ..flags };
-    let row = |name, config, list_length_max, published| Row { name, config: Config { list_length_max, ..config }, published };
+    let no_flags = Config {
+        initialization_flags: InitializationFlags::Off,
+        ..flags
+    };
+    let row = |name, config, list_length_max, published| Row {
+        name,
+        config: Config {
+            list_length_max,
+            ..config
+        },
+        published,
+    };
     vec![
         row("1", flags, 1, (973.66, 280.13, 0.0384)),
         row("2", flags, 2, (291.92, 12.02, 0.0017)),
@@ -81,8 +91,15 @@ struct Workload {
 impl Workload {
     fn new(config: Config, objects: usize) -> Self {
         let mut heap = SimHeap::format(NorSim::new(catalogue::tinystore()), config).expect("the part is suitable");
-        let objects = (0..objects).map(|_| heap.create(Layout::uniform(FIELDS, WIDTH)).expect("half full")).collect();
-        Workload { heap, objects, random: fastrand::Rng::with_seed(SEED), updates: 0 }
+        let objects = (0..objects)
+            .map(|_| heap.create(Layout::uniform(FIELDS, WIDTH)).expect("half full"))
+            .collect();
+        Workload {
+            heap,
+            objects,
+            random: fastrand::Rng::with_seed(SEED),
+            updates: 0,
+        }
     }
 
     fn draw(&mut self) -> Ref {
@@ -109,7 +126,11 @@ impl Workload {
             }
         }
         let device = self.heap.device();
-        (device.counters() - before, device.elapsed_ns() - time, self.updates - updates)
+        (
+            device.counters() - before,
+            device.elapsed_ns() - time,
+            self.updates - updates,
+        )
     }
 }
 
@@ -139,7 +160,10 @@ fn measure(row: &Row) {
 
 fn main() {
     let part = catalogue::tinystore();
-    println!("20/80AllFields, {FIELDS} fields of {WIDTH} bytes, half full; {}; seed {SEED}", part.source);
+    println!(
+        "20/80AllFields, {FIELDS} fields of {WIDTH} bytes, half full; {}; seed {SEED}",
+        part.source
+    );
     println!("fresh, full: objects that fit when just created, and when every list has its maximal length");
     println!();
     println!("                                          per field update                      max/  published");

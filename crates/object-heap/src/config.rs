@@ -29,7 +29,12 @@ pub struct Config {
 impl Config {
     /// The configuration of TinyStore's evaluation (section 6.2): lists of at most 2 records, initialization flags on.
     pub const fn tinystore_2006() -> Config {
-        Config { list_length_max: 2, initialization_flags: InitializationFlags::On, log_units: 2, wear_period: 64 }
+        Config {
+            list_length_max: 2,
+            initialization_flags: InitializationFlags::On,
+            log_units: 2,
+            wear_period: 64,
+        }
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -52,7 +57,11 @@ impl Config {
         }
         Some(Config {
             list_length_max: word as u8,
-            initialization_flags: if word >> 8 & 1 == 1 { InitializationFlags::On } else { InitializationFlags::Off },
+            initialization_flags: if word >> 8 & 1 == 1 {
+                InitializationFlags::On
+            } else {
+                InitializationFlags::Off
+            },
             log_units: settings.log_units,
             wear_period: settings.wear_period,
         })

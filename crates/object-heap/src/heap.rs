@@ -59,7 +59,12 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     fn of_store(store: Store<D, UNITS>) -> Result<Self, MountError<D::Error>> {
         let config = Config::from_settings(&store.settings()).ok_or(MountError::UnknownSettings)?;
-        Ok(Heap { store, config, transaction: Transaction::None, slot_hint: 0 })
+        Ok(Heap {
+            store,
+            config,
+            transaction: Transaction::None,
+            slot_hint: 0,
+        })
     }
 
     /// What the image was formatted with.
@@ -209,4 +214,7 @@ impl Nor for NoDevice {
     }
 }
 
-const _: () = assert!(core::mem::size_of::<Heap<NoDevice, 64>>() <= 1024, "the mounted heap takes at most 1 KiB");
+const _: () = assert!(
+    core::mem::size_of::<Heap<NoDevice, 64>>() <= 1024,
+    "the mounted heap takes at most 1 KiB"
+);

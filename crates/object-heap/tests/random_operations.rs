@@ -20,7 +20,11 @@ fn random_operations_agree_with_the_model() {
         let mut random = fastrand::Rng::with_seed(seed);
         for number in 0..400 {
             let op = pair.draw(&mut random);
-            let context = || format!("after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test random_operations");
+            let context = || {
+                format!(
+                    "after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test random_operations"
+                )
+            };
             match pair.step(&op, &context) {
                 Outcome::Done => done += 1,
                 Outcome::Refused => refused += 1,
