@@ -35,10 +35,7 @@ pub fn tinystore() -> PartSpec {
 /// # Panics
 /// For any other size.
 pub fn tinystore_units(unit_size_kib: u32) -> PartSpec {
-    assert!(
-        matches!(unit_size_kib, 2 | 4 | 8 | 16 | 32 | 64),
-        "the lab sweeps units of 2 to 64 KB"
-    );
+    assert!(matches!(unit_size_kib, 2 | 4 | 8 | 16 | 32 | 64), "the lab sweeps units of 2 to 64 KB");
     let mut spec = tinystore();
     if unit_size_kib != 8 {
         spec.name = format!("tinystore-{unit_size_kib}k");
@@ -62,16 +59,8 @@ pub fn w25q() -> PartSpec {
         },
         word_bytes: 4,
         timings: Timings {
-            read: OperationTime {
-                call_ns: 480,
-                word_ns: 0,
-                byte_ns: 77,
-            },
-            program: OperationTime {
-                call_ns: 28_000,
-                word_ns: 0,
-                byte_ns: 1_500,
-            },
+            read: OperationTime { call_ns: 480, word_ns: 0, byte_ns: 77 },
+            program: OperationTime { call_ns: 28_000, word_ns: 0, byte_ns: 1_500 },
             erase_ns: 45_000_000,
         },
         source: "W25Q-JV family, typical values: first byte about 30 us, page of 256 about 0.4 ms, 4 KB erase 45 ms \
@@ -173,12 +162,7 @@ pub fn k8c1215etm() -> PartSpec {
 pub fn test_part(unit_count: u16, unit_size_bytes: u32) -> PartSpec {
     let mut spec = tinystore();
     spec.name = format!("test-{unit_count}x{unit_size_bytes}");
-    spec.part = NorPart {
-        unit_count,
-        unit_size_bytes,
-        endurance_erases: None,
-        ..spec.part
-    };
+    spec.part = NorPart { unit_count, unit_size_bytes, endurance_erases: None, ..spec.part };
     spec.source = "made up for tests, with TinyStore's times";
     spec
 }

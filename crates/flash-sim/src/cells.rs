@@ -20,13 +20,7 @@ pub(crate) struct Cells {
 impl Cells {
     /// Erased cells that have never been erased: as delivered. `budgets` is the number of program units to count.
     pub fn new(bytes: usize, budgets: usize) -> Self {
-        Cells {
-            bytes: vec![0xFF; bytes],
-            programs: vec![0; budgets],
-            unstable: Vec::new(),
-            erases: 0,
-            torn: false,
-        }
+        Cells { bytes: vec![0xFF; bytes], programs: vec![0; budgets], unstable: Vec::new(), erases: 0, torn: false }
     }
 
     /// Clears the bits that are set in `clearing`, from `at` on.

@@ -40,11 +40,7 @@ impl Counters {
 }
 
 fn bytes(by_size: &[u64; 6]) -> u64 {
-    by_size
-        .iter()
-        .zip(SIZE_CLASSES)
-        .map(|(count, size)| count * u64::from(size))
-        .sum()
+    by_size.iter().zip(SIZE_CLASSES).map(|(count, size)| count * u64::from(size)).sum()
 }
 
 /// Index of the class of words of `bytes` bytes.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! 0     header, 4096 bytes:
-//!         0  "NORNSIM\0"   8  version 2      10 name length 1   11 name, at most 53
-//!        64  units 4      68  unit size 4    72 program unit 1
+//!         0  "NORNSIM\0"     8  version (2)     10 name length (1)   11 name, at most 53 bytes
+//!        64  units (4)      68  unit size (4)   72 program unit (1)
 //!        76  crc of bytes 0..76 (4)
 //!        80  elapsed ns 8 · operations 8 · erases 8 · reads 6 × 8 · programs 6 × 8
 //! 4096  for each unit, 8 bytes: erases 4 · torn 1 · 0 0 0
@@ -12,7 +12,8 @@
 //!       programs of each program unit, one byte each, where the part limits them
 //! ```
 //!
-//! Numbers are little-endian. The file follows every operation; after the process is killed it holds what the part would.
+//! Numbers in parentheses are lengths in bytes; values are little-endian. The file follows every program and erase, so that
+//! after the process is killed it holds what the part would; reads are counted in it with the next of them.
 //!
 //! Invariant: the header's first 80 bytes never change; the file has the length that they imply.
 
@@ -90,11 +91,7 @@ struct Layout {
 impl Layout {
     fn of(part: &NorPart) -> Self {
         let (unit_count, unit_bytes) = (usize::from(part.unit_count), part.unit_size_bytes as usize);
-        Layout {
-            unit_count,
-            unit_bytes,
-            budgets: budgets(part),
-        }
+        Layout { unit_count, unit_bytes, budgets: budgets(part) }
     }
 
     fn unit_state(&self, unit: usize) -> usize {
@@ -127,16 +124,8 @@ pub(crate) struct Image {
 
 impl Image {
     pub fn create(path: &Path, spec: &PartSpec, state: &State, units: &[Arc<Cells>]) -> Result<Self, ImageError> {
-        let io_error = |source| ImageError::Io {
-            path: path.to_owned(),
-            source,
-        };
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .map_err(io_error)?;
+        let io_error = |source| ImageError::Io { path: path.to_owned(), source };
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(io_error)?;
         lock(&file, path)?;
         let layout = Layout::of(&spec.part);
         let mut image = Image { file, layout };
@@ -158,10 +147,7 @@ impl Image {
     }
 
     pub fn open(path: &Path) -> Result<(Self, PartSpec, State, Vec<Cells>), ImageError> {
-        let io_error = |source| ImageError::Io {
-            path: path.to_owned(),
-            source,
-        };
+        let io_error = |source| ImageError::Io { path: path.to_owned(), source };
         let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(io_error)?;
         lock(&file, path)?;
         let found = file.metadata().map_err(io_error)?.len();
@@ -170,17 +156,11 @@ impl Image {
         let spec = decode_header(&header, path)?;
         let layout = Layout::of(&spec.part);
         if found != layout.file_bytes() {
-            return Err(ImageError::Length {
-                path: path.to_owned(),
-                found,
-                wanted: layout.file_bytes(),
-            });
+            return Err(ImageError::Length { path: path.to_owned(), found, wanted: layout.file_bytes() });
         }
         let mut image = Image { file, layout };
         let state = State::decode(&header[STATE_OFFSET..STATE_OFFSET + STATE_BYTES]);
-        let units = (0..layout.unit_count)
-            .map(|unit| image.read_cells(unit))
-            .collect::<io::Result<_>>();
+        let units = (0..layout.unit_count).map(|unit| image.read_cells(unit)).collect::<io::Result<_>>();
         Ok((image, spec, state, units.map_err(io_error)?))
     }
 
@@ -198,11 +178,7 @@ impl Image {
         self.write_at(self.layout.cells(unit) + changed.start, &cells.bytes[changed.clone()])?;
         if whole || cells.torn {
             let zeros = vec![0; self.layout.unit_bytes];
-            let unstable = if cells.unstable.is_empty() {
-                &zeros
-            } else {
-                &cells.unstable
-            };
+            let unstable = if cells.unstable.is_empty() { &zeros } else { &cells.unstable };
             self.write_at(self.layout.unstable(unit), unstable)?;
             let mut state = [0; UNIT_STATE_BYTES];
             state[..4].copy_from_slice(&cells.erases.to_le_bytes());
@@ -241,19 +217,13 @@ impl Image {
 fn lock(file: &File, path: &Path) -> Result<(), ImageError> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => ImageError::Locked { path: path.to_owned() },
-        TryLockError::Error(source) => ImageError::Io {
-            path: path.to_owned(),
-            source,
-        },
+        TryLockError::Error(source) => ImageError::Io { path: path.to_owned(), source },
     })
 }
 
 fn encode_header(spec: &PartSpec) -> [u8; STATE_OFFSET] {
     let name = spec.name.as_bytes();
-    assert!(
-        name.len() <= GEOMETRY_OFFSET - NAME_OFFSET,
-        "a part's name has at most 53 bytes"
-    );
+    assert!(name.len() <= GEOMETRY_OFFSET - NAME_OFFSET, "a part's name has at most 53 bytes");
     let mut header = [0; STATE_OFFSET];
     header[..8].copy_from_slice(&MAGIC);
     header[8..10].copy_from_slice(&VERSION.to_le_bytes());
@@ -269,49 +239,30 @@ fn encode_header(spec: &PartSpec) -> [u8; STATE_OFFSET] {
 
 fn decode_header(header: &[u8], path: &Path) -> Result<PartSpec, ImageError> {
     let path = || PathBuf::from(path);
-    let foreign = |why: &str| ImageError::Foreign {
-        path: path(),
-        why: why.to_owned(),
-    };
+    let foreign = |why: &str| ImageError::Foreign { path: path(), why: why.to_owned() };
     if header.len() < MAGIC.len() || header[..8] != MAGIC {
         return Err(foreign("its first bytes are not NORNSIM"));
     }
     if header.len() < HEADER_BYTES {
-        return Err(ImageError::Length {
-            path: path(),
-            found: header.len() as u64,
-            wanted: HEADER_BYTES as u64,
-        });
+        return Err(ImageError::Length { path: path(), found: header.len() as u64, wanted: HEADER_BYTES as u64 });
     }
     let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let version = u16::from_le_bytes([header[8], header[9]]);
     if version > VERSION {
-        return Err(ImageError::Newer {
-            path: path(),
-            found: version,
-            known: VERSION,
-        });
+        return Err(ImageError::Newer { path: path(), found: version, known: VERSION });
     }
     if CRC.checksum(&header[..CRC_OFFSET]) != number(CRC_OFFSET) {
         return Err(foreign("its header is damaged"));
     }
-    let name = header[NAME_OFFSET..GEOMETRY_OFFSET]
-        .get(..usize::from(header[10]))
-        .unwrap_or_default();
+    let name = header[NAME_OFFSET..GEOMETRY_OFFSET].get(..usize::from(header[10])).unwrap_or_default();
     let name = String::from_utf8_lossy(name);
     let Some(spec) = catalogue::by_name(&name) else {
         return Err(foreign(&format!("no part is called {name:?}")));
     };
     let geometry = (number(64), number(68), header[72]);
-    let expected = (
-        u32::from(spec.part.unit_count),
-        spec.part.unit_size_bytes,
-        spec.part.program_unit_bytes,
-    );
+    let expected = (u32::from(spec.part.unit_count), spec.part.unit_size_bytes, spec.part.program_unit_bytes);
     if geometry != expected {
-        return Err(foreign(&format!(
-            "its geometry {geometry:?} is not that of {name}, {expected:?}"
-        )));
+        return Err(foreign(&format!("its geometry {geometry:?} is not that of {name}, {expected:?}")));
     }
     Ok(spec)
 }

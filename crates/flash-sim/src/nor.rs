@@ -48,13 +48,7 @@ pub struct NorSim {
 
 impl Clone for NorSim {
     fn clone(&self) -> Self {
-        NorSim {
-            spec: self.spec.clone(),
-            units: self.units.clone(),
-            random: self.random.clone(),
-            image: None,
-            ..*self
-        }
+        NorSim { spec: self.spec.clone(), units: self.units.clone(), random: self.random.clone(), image: None, ..*self }
     }
 }
 
@@ -90,11 +84,7 @@ impl NorSim {
     /// If `spec` describes no possible part, or `bytes` is not as long as the part.
     pub fn from_cells(spec: PartSpec, bytes: &[u8]) -> Self {
         let mut sim = Self::new(spec);
-        assert_eq!(
-            bytes.len(),
-            sim.spec.part.size_bytes() as usize,
-            "a dump of the whole part"
-        );
+        assert_eq!(bytes.len(), sim.spec.part.size_bytes() as usize, "a dump of the whole part");
         sim.poke(Address(0), bytes);
         sim
     }
@@ -168,10 +158,7 @@ impl NorSim {
 
     /// Plans a loss of power: `operations` more words and erases go through, the next one is torn.
     pub fn cut_power_after(&mut self, operations: u64, tear: Tear) {
-        self.cut = Some(Cut {
-            operations_left: operations,
-            tear,
-        });
+        self.cut = Some(Cut { operations_left: operations, tear });
     }
 
     /// Turns the power on again, and drops a planned cut.
@@ -237,11 +224,7 @@ impl NorSim {
         self.check_range(address, bytes.len())?;
         let program_unit = self.spec.part.program_unit_bytes;
         if !(address.0 as usize | bytes.len()).is_multiple_of(usize::from(program_unit)) {
-            return Err(SimError::Misaligned {
-                address,
-                len: bytes.len(),
-                program_unit,
-            });
+            return Err(SimError::Misaligned { address, len: bytes.len(), program_unit });
         }
         let mut rest = bytes;
         for (unit, at, len) in self.unit_ranges(address, bytes.len()) {
@@ -256,19 +239,12 @@ impl NorSim {
     fn check_cells(&self, unit: usize, at: usize, start: Address, bytes: &[u8]) -> Result<(), SimError> {
         let cells = &self.units[unit];
         if cells.torn && bytes.iter().any(|&byte| byte != 0) {
-            return Err(SimError::TornErase {
-                address: start,
-                unit: EraseUnit(unit as u16),
-            });
+            return Err(SimError::TornErase { address: start, unit: EraseUnit(unit as u16) });
         }
         let stored = &cells.bytes[at..at + bytes.len()];
         if let Some(offset) = (0..bytes.len()).find(|&offset| bytes[offset] & !stored[offset] != 0) {
             let address = start.offset(offset as u32);
-            return Err(SimError::SetsBits {
-                address,
-                stored: stored[offset],
-                requested: bytes[offset],
-            });
+            return Err(SimError::SetsBits { address, stored: stored[offset], requested: bytes[offset] });
         }
         let program_unit = usize::from(self.spec.part.program_unit_bytes);
         let limit = match self.spec.part.reprogramming {
@@ -276,15 +252,9 @@ impl NorSim {
             Reprogramming::Once => 1,
             Reprogramming::Times(times) => times,
         };
-        for (number, &times) in cells.programs[at / program_unit..][..bytes.len() / program_unit]
-            .iter()
-            .enumerate()
-        {
+        for (number, &times) in cells.programs[at / program_unit..][..bytes.len() / program_unit].iter().enumerate() {
             if times >= limit {
-                return Err(SimError::OverBudget {
-                    address: start.offset((number * program_unit) as u32),
-                    times,
-                });
+                return Err(SimError::OverBudget { address: start.offset((number * program_unit) as u32), times });
             }
         }
         Ok(())
@@ -311,11 +281,7 @@ impl NorSim {
 
     /// Counts `operations` that a cut may hit; if the planned cut is among them, says how many come before it.
     fn advance(&mut self, operations: u64) -> Option<(u64, Tear)> {
-        let cut = self
-            .cut
-            .as_mut()
-            .filter(|cut| cut.operations_left < operations)
-            .copied();
+        let cut = self.cut.as_mut().filter(|cut| cut.operations_left < operations).copied();
         match cut {
             Some(cut) => {
                 self.operations += cut.operations_left + 1;
@@ -358,18 +324,10 @@ impl NorSim {
     /// Carries out a program up to the cut (step 3).
     fn tear_program(&mut self, address: Address, bytes: &[u8], words_before: u64, tear: Tear) -> Result<(), SimError> {
         let words = words_of(address, bytes.len(), self.spec.word_bytes);
-        let (cut, len) = words
-            .clone()
-            .nth(words_before as usize)
-            .expect("the cut is among the words");
+        let (cut, len) = words.clone().nth(words_before as usize).expect("the cut is among the words");
         let before = (cut.0 - address.0) as usize;
         self.torn = Some((cut, tear));
-        self.count(
-            address,
-            before + len,
-            |counters| &mut counters.programs_by_size,
-            self.spec.timings.program,
-        );
+        self.count(address, before + len, |counters| &mut counters.programs_by_size, self.spec.timings.program);
         if let Tear::Scattered(_) = tear {
             return self.clear(address, bytes, tear);
         }
@@ -396,20 +354,16 @@ impl NorSim {
     }
 
     fn state(&self) -> State {
-        State {
-            counters: self.counters,
-            elapsed_ns: self.elapsed_ns,
-            operations: self.operations,
-        }
+        State { counters: self.counters, elapsed_ns: self.elapsed_ns, operations: self.operations }
     }
 
     /// Brings a changed range of a unit, and the part's state, to the image file.
     fn save(&mut self, unit: usize, at: usize, len: usize) -> Result<(), SimError> {
         let state = self.state();
         match &mut self.image {
-            Some(image) => image
-                .save(unit, &self.units[unit], at..at + len, &state)
-                .map_err(|error| SimError::Image(error.kind())),
+            Some(image) => {
+                image.save(unit, &self.units[unit], at..at + len, &state).map_err(|error| SimError::Image(error.kind()))
+            }
             None => Ok(()),
         }
     }
@@ -434,12 +388,7 @@ impl Nor for NorSim {
 
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), SimError> {
         self.check_range(address, buffer.len())?;
-        self.count(
-            address,
-            buffer.len(),
-            |counters| &mut counters.reads_by_size,
-            self.spec.timings.read,
-        );
+        self.count(address, buffer.len(), |counters| &mut counters.reads_by_size, self.spec.timings.read);
         let mut rest = buffer;
         for (unit, at, len) in self.unit_ranges(address, rest.len()) {
             let (piece, behind) = rest.split_at_mut(len);
@@ -456,12 +405,7 @@ impl Nor for NorSim {
             self.tear_program(address, bytes, words_before, tear)?;
             return Err(SimError::PowerLost);
         }
-        self.count(
-            address,
-            bytes.len(),
-            |counters| &mut counters.programs_by_size,
-            self.spec.timings.program,
-        );
+        self.count(address, bytes.len(), |counters| &mut counters.programs_by_size, self.spec.timings.program);
         self.clear(address, bytes, Tear::Complete)
     }
 
@@ -473,10 +417,7 @@ impl Nor for NorSim {
         let erases = match self.units.get(number) {
             Some(cells) => cells.erases,
             None => {
-                return Err(SimError::NoSuchUnit {
-                    unit,
-                    unit_count: self.spec.part.unit_count,
-                });
+                return Err(SimError::NoSuchUnit { unit, unit_count: self.spec.part.unit_count });
             }
         };
         if self.endurance_erases.is_some_and(|endurance| erases >= endurance) {
@@ -496,11 +437,7 @@ impl Nor for NorSim {
             None => cells.erase(),
         }
         self.save(number, 0, self.spec.part.unit_size_bytes as usize)?;
-        if cut.is_some() {
-            Err(SimError::PowerLost)
-        } else {
-            Ok(())
-        }
+        if cut.is_some() { Err(SimError::PowerLost) } else { Ok(()) }
     }
 }
 
@@ -535,9 +472,7 @@ mod tests {
     #[test]
     fn words_are_aligned_and_as_large_as_possible() {
         let words = |address, len, max| -> Vec<_> {
-            words_of(Address(address), len, max)
-                .map(|(at, len)| (at.0, len))
-                .collect()
+            words_of(Address(address), len, max).map(|(at, len)| (at.0, len)).collect()
         };
         assert_eq!(words(3, 6, 4), [(3, 1), (4, 4), (8, 1)]);
         assert_eq!(words(2, 3, 4), [(2, 2), (4, 1)]);

@@ -42,10 +42,6 @@ pub struct OperationTime {
 impl OperationTime {
     /// A time for each word and nothing else, as memory-mapped parts have it.
     pub const fn per_word(word_ns: u64) -> Self {
-        OperationTime {
-            call_ns: 0,
-            word_ns,
-            byte_ns: 0,
-        }
+        OperationTime { call_ns: 0, word_ns, byte_ns: 0 }
     }
 }

@@ -47,30 +47,20 @@ impl Tear {
             Tear::Nothing => vec![0; changing.len()],
             Tear::Complete => changing.to_vec(),
             Tear::OneBit(number) => nth_bit(changing, number),
-            Tear::AllButOneBit(number) => changing
-                .iter()
-                .zip(nth_bit(changing, number))
-                .map(|(bits, spared)| bits & !spared)
-                .collect(),
+            Tear::AllButOneBit(number) => {
+                changing.iter().zip(nth_bit(changing, number)).map(|(bits, spared)| bits & !spared).collect()
+            }
             Tear::Subset(seed) | Tear::Scattered(seed) | Tear::Unstable(seed) => {
                 let mut random = fastrand::Rng::with_seed(seed);
                 changing.iter().map(|bits| bits & random.u8(..)).collect()
             }
             Tear::Prefix(seed) => {
                 let border = seed as usize % (changing.len() + 1);
-                changing
-                    .iter()
-                    .enumerate()
-                    .map(|(at, &bits)| if at < border { bits } else { 0 })
-                    .collect()
+                changing.iter().enumerate().map(|(at, &bits)| if at < border { bits } else { 0 }).collect()
             }
             Tear::Suffix(seed) => {
                 let border = seed as usize % (changing.len() + 1);
-                changing
-                    .iter()
-                    .enumerate()
-                    .map(|(at, &bits)| if at >= border { bits } else { 0 })
-                    .collect()
+                changing.iter().enumerate().map(|(at, &bits)| if at >= border { bits } else { 0 }).collect()
             }
         }
     }
@@ -132,10 +122,7 @@ mod tests {
     #[test]
     fn prefix_and_suffix_of_one_seed_make_a_whole() {
         for seed in 0..5 {
-            let (prefix, suffix) = (
-                Tear::Prefix(seed).select(&CHANGING),
-                Tear::Suffix(seed).select(&CHANGING),
-            );
+            let (prefix, suffix) = (Tear::Prefix(seed).select(&CHANGING), Tear::Suffix(seed).select(&CHANGING));
             let whole: Vec<u8> = prefix.iter().zip(suffix).map(|(a, b)| a | b).collect();
             assert_eq!(whole, CHANGING);
         }

@@ -18,25 +18,12 @@ fn a_part_goes_on_where_it_stopped() {
         sim.cut_power_after(0, Tear::Unstable(3));
         sim.erase(EraseUnit(2)).unwrap_err();
         let size = spec.part.size_bytes() as usize;
-        let before = (
-            sim.peek(Address(0), size),
-            sim.counters(),
-            sim.elapsed_ns(),
-            sim.operations(),
-        );
+        let before = (sim.peek(Address(0), size), sim.counters(), sim.elapsed_ns(), sim.operations());
         let erases: Vec<u32> = sim.erase_counts().collect();
         drop(sim);
 
         let mut sim = NorSim::open_image(&path).unwrap();
-        assert_eq!(
-            (
-                sim.peek(Address(0), size),
-                sim.counters(),
-                sim.elapsed_ns(),
-                sim.operations()
-            ),
-            before
-        );
+        assert_eq!((sim.peek(Address(0), size), sim.counters(), sim.elapsed_ns(), sim.operations()), before);
         assert_eq!((sim.spec(), sim.erase_counts().collect::<Vec<_>>()), (&spec, erases));
         let torn = sim.program(Address(spec.part.unit_size_bytes * 2), &[1; 4]);
         assert!(matches!(torn, Err(SimError::TornErase { .. })));
@@ -81,10 +68,7 @@ fn neither_a_second_process_nor_a_second_creation_gets_at_an_image() {
     let path = dir.path().join("part.img");
     let first = NorSim::create_image(&path, catalogue::test_part(4, 512)).unwrap();
     assert!(matches!(NorSim::open_image(&path), Err(ImageError::Locked { .. })));
-    assert!(matches!(
-        NorSim::create_image(&path, catalogue::test_part(4, 512)),
-        Err(ImageError::Io { .. })
-    ));
+    assert!(matches!(NorSim::create_image(&path, catalogue::test_part(4, 512)), Err(ImageError::Io { .. })));
     drop(first);
     NorSim::open_image(&path).unwrap();
     let missing = NorSim::open_image(&dir.path().join("none")).unwrap_err();

@@ -19,29 +19,14 @@ fn illegal_use_is_refused_by_address_and_changes_nothing() {
     let mut sim = small();
     sim.program(Address(100), &[0x0F]).unwrap();
     let before = (sim.peek(Address(0), 2048), sim.counters(), sim.elapsed_ns());
-    let sets = SimError::SetsBits {
-        address: Address(100),
-        stored: 0x0F,
-        requested: 0x1F,
-    };
+    let sets = SimError::SetsBits { address: Address(100), stored: 0x0F, requested: 0x1F };
     assert_eq!(sim.program(Address(98), &[0, 0, 0x1F]), Err(sets));
-    let beyond = SimError::OutOfRange {
-        address: Address(2047),
-        len: 2,
-        end: 2048,
-    };
+    let beyond = SimError::OutOfRange { address: Address(2047), len: 2, end: 2048 };
     assert_eq!(sim.program(Address(2047), &[0, 0]), Err(beyond.clone()));
     assert_eq!(sim.read(Address(2047), &mut [0, 0]), Err(beyond));
-    let far = SimError::OutOfRange {
-        address: Address(u32::MAX),
-        len: 1,
-        end: 2048,
-    };
+    let far = SimError::OutOfRange { address: Address(u32::MAX), len: 1, end: 2048 };
     assert_eq!(sim.read(Address(u32::MAX), &mut [0]), Err(far));
-    let missing = SimError::NoSuchUnit {
-        unit: EraseUnit(4),
-        unit_count: 4,
-    };
+    let missing = SimError::NoSuchUnit { unit: EraseUnit(4), unit_count: 4 };
     assert_eq!(sim.erase(EraseUnit(4)), Err(missing));
     assert_eq!((sim.peek(Address(0), 2048), sim.counters(), sim.elapsed_ns()), before);
 }
@@ -49,17 +34,10 @@ fn illegal_use_is_refused_by_address_and_changes_nothing() {
 #[test]
 fn program_units_and_budgets_are_enforced() {
     let mut once = NorSim::new(catalogue::stm32l4());
-    let misaligned = SimError::Misaligned {
-        address: Address(4),
-        len: 8,
-        program_unit: 8,
-    };
+    let misaligned = SimError::Misaligned { address: Address(4), len: 8, program_unit: 8 };
     assert_eq!(once.program(Address(4), &[0; 8]), Err(misaligned));
     once.program(Address(8), &[0; 16]).unwrap();
-    let over = SimError::OverBudget {
-        address: Address(16),
-        times: 1,
-    };
+    let over = SimError::OverBudget { address: Address(16), times: 1 };
     assert_eq!(once.program(Address(16), &[0; 8]), Err(over));
     once.erase(EraseUnit(0)).unwrap();
     once.program(Address(16), &[0; 8]).unwrap();
@@ -68,10 +46,7 @@ fn program_units_and_budgets_are_enforced() {
     assert_eq!(twice.part().reprogramming, Reprogramming::Times(2));
     twice.program(Address(0), &[0xFE, 0xFF, 0xFF, 0xFF]).unwrap();
     twice.program(Address(0), &[0xFC, 0xFF, 0xFF, 0xFF]).unwrap();
-    let over = SimError::OverBudget {
-        address: Address(0),
-        times: 2,
-    };
+    let over = SimError::OverBudget { address: Address(0), times: 2 };
     assert_eq!(twice.program(Address(0), &[0xF8, 0xFF, 0xFF, 0xFF]), Err(over));
 }
 
@@ -82,10 +57,7 @@ fn words_are_counted_by_size_and_timed() {
     read::<2>(&mut sim, 510 + 1); // across a unit border: 1 + 1
     sim.erase(EraseUnit(2)).unwrap();
     let counters = sim.counters();
-    assert_eq!(
-        (counters.programs_by_size, counters.reads_by_size),
-        ([2, 0, 1, 0, 0, 0], [2, 0, 0, 0, 0, 0])
-    );
+    assert_eq!((counters.programs_by_size, counters.reads_by_size), ([2, 0, 1, 0, 0, 0], [2, 0, 0, 0, 0, 0]));
     assert_eq!((counters.programmed_bytes(), counters.erases), (6, 1));
     assert_eq!(sim.elapsed_ns(), 3 * 30_000 + 2 * 100 + 500_000_000);
     let text = "2 words read (2 of 1 B), 3 programmed (2 of 1 B, 1 of 4 B), 1 units erased";
@@ -108,14 +80,7 @@ fn a_cut_comes_at_the_word_that_was_named() {
         sim.cut_power_after(cut, Tear::Nothing);
         let result = sim.program(Address(0), &[0; 8]);
         let cleared = sim.peek(Address(0), 8).iter().filter(|&&byte| byte == 0).count() as u64;
-        assert_eq!(
-            (result, cleared),
-            if cut < 2 {
-                (Err(SimError::PowerLost), 4 * cut)
-            } else {
-                (Ok(()), 8)
-            }
-        );
+        assert_eq!((result, cleared), if cut < 2 { (Err(SimError::PowerLost), 4 * cut) } else { (Ok(()), 8) });
         if cut < 2 {
             assert_eq!(sim.last_torn(), Some((Address(4 * cut as u32), Tear::Nothing)));
             assert_eq!(sim.read(Address(0), &mut [0]), Err(SimError::PowerLost));
@@ -165,19 +130,10 @@ fn a_torn_erase_sets_only_some_bits_and_allows_only_zeros_until_the_next() {
         sim.cut_power_after(0, tear);
         assert_eq!(sim.erase(EraseUnit(1)), Err(SimError::PowerLost));
         sim.power_on();
-        assert!(
-            sim.peek(Address(512), 512).iter().all(|byte| byte & 0xA0 == 0xA0),
-            "{tear:?}"
-        );
+        assert!(sim.peek(Address(512), 512).iter().all(|byte| byte & 0xA0 == 0xA0), "{tear:?}");
         assert_eq!(sim.peek(Address(1024), 512), [0xFF; 512]);
-        let torn = Err(SimError::TornErase {
-            address: Address(600),
-            unit: EraseUnit(1),
-        });
-        assert_eq!(
-            sim.program(Address(600), &[0x20]),
-            if tear == Tear::Nothing { Ok(()) } else { torn }
-        );
+        let torn = Err(SimError::TornErase { address: Address(600), unit: EraseUnit(1) });
+        assert_eq!(sim.program(Address(600), &[0x20]), if tear == Tear::Nothing { Ok(()) } else { torn });
         sim.program(Address(604), &[0; 4]).unwrap();
         assert_eq!(read::<4>(&mut sim, 604), [0; 4], "zeros stay zeros after {tear:?}");
         sim.erase(EraseUnit(1)).unwrap();
@@ -217,13 +173,7 @@ fn a_unit_fails_at_its_endurance() {
     for _ in 0..3 {
         sim.erase(EraseUnit(0)).unwrap();
     }
-    assert_eq!(
-        sim.erase(EraseUnit(0)),
-        Err(SimError::WornOut {
-            unit: EraseUnit(0),
-            erases: 3
-        })
-    );
+    assert_eq!(sim.erase(EraseUnit(0)), Err(SimError::WornOut { unit: EraseUnit(0), erases: 3 }));
     assert!(matches!(sim.program(Address(0), &[1]), Err(SimError::TornErase { .. })));
     sim.erase(EraseUnit(1)).unwrap();
     assert_eq!(catalogue::tinystore().part.endurance_erases, Some(100_000));

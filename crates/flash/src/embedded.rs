@@ -70,32 +70,18 @@ impl<F: NorFlash> EmbeddedNor<F> {
 
     fn with_layout(self, region: Range<u32>, unit_size_bytes: u32) -> Result<Self, AdapterError> {
         if unit_size_bytes == 0 || !(unit_size_bytes as usize).is_multiple_of(F::ERASE_SIZE) {
-            return Err(AdapterError::UnitSize {
-                unit_size_bytes,
-                erase_size_bytes: F::ERASE_SIZE,
-            });
+            return Err(AdapterError::UnitSize { unit_size_bytes, erase_size_bytes: F::ERASE_SIZE });
         }
         let within = region.start <= region.end && region.end as usize <= self.flash.capacity();
         let size_bytes = region.end.saturating_sub(region.start);
         let whole = (region.start as usize).is_multiple_of(F::ERASE_SIZE) && size_bytes.is_multiple_of(unit_size_bytes);
         if !within || !whole {
-            return Err(AdapterError::Region {
-                start: region.start,
-                end: region.end,
-            });
+            return Err(AdapterError::Region { start: region.start, end: region.end });
         }
         let unit_count = u16::try_from(size_bytes / unit_size_bytes).map_err(|_| AdapterError::TooManyUnits)?;
-        let part = NorPart {
-            unit_count,
-            unit_size_bytes,
-            ..self.part
-        };
+        let part = NorPart { unit_count, unit_size_bytes, ..self.part };
         part.validate().map_err(AdapterError::Part)?;
-        Ok(EmbeddedNor {
-            start: region.start,
-            part,
-            ..self
-        })
+        Ok(EmbeddedNor { start: region.start, part, ..self })
     }
 
     /// States the guaranteed erases per unit, from the part's data sheet.
@@ -138,11 +124,7 @@ impl<F: NorFlash> Nor for EmbeddedNor<F> {
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), F::Error> {
         let at = self.start + address.0;
         let into = at as usize % F::READ_SIZE;
-        let head = if into == 0 {
-            0
-        } else {
-            (F::READ_SIZE - into).min(buffer.len())
-        };
+        let head = if into == 0 { 0 } else { (F::READ_SIZE - into).min(buffer.len()) };
         let (head, rest) = buffer.split_at_mut(head);
         let (body, tail) = rest.split_at_mut(rest.len() / F::READ_SIZE * F::READ_SIZE);
         let (body_at, tail_at) = (at + head.len() as u32, at + (head.len() + body.len()) as u32);
@@ -152,11 +134,7 @@ impl<F: NorFlash> Nor for EmbeddedNor<F> {
         if !body.is_empty() {
             self.flash.read(body_at, body)?;
         }
-        if tail.is_empty() {
-            Ok(())
-        } else {
-            self.read_around(tail_at, tail)
-        }
+        if tail.is_empty() { Ok(()) } else { self.read_around(tail_at, tail) }
     }
 
     fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), F::Error> {
@@ -201,14 +179,8 @@ impl fmt::Display for AdapterError {
         match self {
             AdapterError::ReadSize(bytes) => write!(f, "the driver reads {bytes} bytes at once: not 1 to 32"),
             AdapterError::WriteSize(bytes) => write!(f, "the driver programs {bytes} bytes at once: not 1 to 32"),
-            AdapterError::UnitSize {
-                unit_size_bytes,
-                erase_size_bytes,
-            } => {
-                write!(
-                    f,
-                    "units of {unit_size_bytes} bytes are no multiple of the driver's {erase_size_bytes}"
-                )
+            AdapterError::UnitSize { unit_size_bytes, erase_size_bytes } => {
+                write!(f, "units of {unit_size_bytes} bytes are no multiple of the driver's {erase_size_bytes}")
             }
             AdapterError::Region { start, end } => {
                 write!(f, "bytes {start:#x} to {end:#x} leave the flash or are not whole units")
@@ -308,27 +280,14 @@ mod tests {
 
     #[test]
     fn a_region_of_larger_units_is_addressed_from_its_start() {
-        let nor = EmbeddedNor::new(driver::<1, 4>())
-            .unwrap()
-            .in_region(1024..4096)
-            .unwrap();
-        let mut nor = nor
-            .with_unit_size(1024)
-            .unwrap()
-            .with_reprogramming(Reprogramming::Times(2))
-            .unwrap();
+        let nor = EmbeddedNor::new(driver::<1, 4>()).unwrap().in_region(1024..4096).unwrap();
+        let mut nor = nor.with_unit_size(1024).unwrap().with_reprogramming(Reprogramming::Times(2)).unwrap();
         let part = nor.part();
-        assert_eq!(
-            (part.unit_count, part.unit_size_bytes, part.program_unit_bytes),
-            (3, 1024, 4)
-        );
+        assert_eq!((part.unit_count, part.unit_size_bytes, part.program_unit_bytes), (3, 1024, 4));
         assert_eq!(part.reprogramming, Reprogramming::Times(2));
         nor.erase(EraseUnit(1)).unwrap();
         nor.program(Address(1024), &[1, 2, 3, 4]).unwrap();
-        assert_eq!(
-            nor.program(Address(1026), &[0; 4]),
-            Err(Refused(NorFlashErrorKind::NotAligned))
-        );
+        assert_eq!(nor.program(Address(1026), &[0; 4]), Err(Refused(NorFlashErrorKind::NotAligned)));
         let cells = nor.into_inner().0;
         assert_eq!(cells[2048..2056], [1, 2, 3, 4, 0xFF, 0xFF, 0xFF, 0xFF]);
         assert_eq!((cells[2047], cells[3071], cells[3072]), (36, 0xFF, 182));
@@ -336,45 +295,17 @@ mod tests {
 
     #[test]
     fn impossible_drivers_and_regions_are_refused() {
-        let refused = |range: Range<u32>| {
-            EmbeddedNor::new(driver::<1, 1>())
-                .unwrap()
-                .in_region(range)
-                .unwrap_err()
-        };
+        let refused = |range: Range<u32>| EmbeddedNor::new(driver::<1, 1>()).unwrap().in_region(range).unwrap_err();
         assert_eq!(refused(512..8192), AdapterError::Region { start: 512, end: 8192 });
         assert_eq!(refused(100..1024), AdapterError::Region { start: 100, end: 1024 });
         assert_eq!(refused(512..512), AdapterError::Part(PartError::NoUnits));
-        assert_eq!(
-            EmbeddedNor::new(driver::<64, 1>()).unwrap_err(),
-            AdapterError::ReadSize(64)
-        );
-        assert_eq!(
-            EmbeddedNor::new(driver::<1, 512>()).unwrap_err(),
-            AdapterError::WriteSize(512)
-        );
-        assert_eq!(
-            EmbeddedNor::new(driver::<1, 64>()).unwrap_err(),
-            AdapterError::Part(PartError::ProgramUnit(64))
-        );
-        let unit = EmbeddedNor::new(driver::<1, 1>())
-            .unwrap()
-            .with_unit_size(768)
-            .unwrap_err();
-        assert_eq!(
-            unit,
-            AdapterError::UnitSize {
-                unit_size_bytes: 768,
-                erase_size_bytes: 512
-            }
-        );
-        assert_eq!(
-            EmbeddedNor::new(driver::<1, 4>()).unwrap().part().reprogramming,
-            Reprogramming::Once
-        );
-        let none = EmbeddedNor::new(driver::<1, 4>())
-            .unwrap()
-            .with_reprogramming(Reprogramming::Times(0));
+        assert_eq!(EmbeddedNor::new(driver::<64, 1>()).unwrap_err(), AdapterError::ReadSize(64));
+        assert_eq!(EmbeddedNor::new(driver::<1, 512>()).unwrap_err(), AdapterError::WriteSize(512));
+        assert_eq!(EmbeddedNor::new(driver::<1, 64>()).unwrap_err(), AdapterError::Part(PartError::ProgramUnit(64)));
+        let unit = EmbeddedNor::new(driver::<1, 1>()).unwrap().with_unit_size(768).unwrap_err();
+        assert_eq!(unit, AdapterError::UnitSize { unit_size_bytes: 768, erase_size_bytes: 512 });
+        assert_eq!(EmbeddedNor::new(driver::<1, 4>()).unwrap().part().reprogramming, Reprogramming::Once);
+        let none = EmbeddedNor::new(driver::<1, 4>()).unwrap().with_reprogramming(Reprogramming::Times(0));
         assert_eq!(none.unwrap_err(), AdapterError::Part(PartError::Reprogramming));
     }
 }

@@ -126,10 +126,7 @@ impl fmt::Display for PartError {
             PartError::NoUnits => f.write_str("the part has no erase units"),
             PartError::UnitSize(bytes) => write!(f, "erase units of {bytes} bytes: not a power of two"),
             PartError::ProgramUnit(bytes) => {
-                write!(
-                    f,
-                    "program units of {bytes} bytes: not 1, 2, 4, 8, 16 or 32, or larger than an erase unit"
-                )
+                write!(f, "program units of {bytes} bytes: not 1, 2, 4, 8, 16 or 32, or larger than an erase unit")
             }
             PartError::Reprogramming => f.write_str("Times(n) takes an n of two or more"),
             PartError::TooLarge => f.write_str("the part is not addressable by 32 bits"),

@@ -43,10 +43,7 @@ pub trait Auditor {
 impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Reports that `what` is wrong with the sector `pointer`.
     pub fn report(&self, auditor: &mut impl Auditor, pointer: SectorPtr, what: &'static str) {
-        auditor.violation(Violation {
-            address: self.place_of(pointer),
-            what,
-        });
+        auditor.violation(Violation { address: self.place_of(pointer), what });
     }
 
     /// Marks a live sector of the expected kind as reached; `false` when it is something else or was reached before.
@@ -77,10 +74,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     pub fn audit_units(&mut self, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
         if self.transaction_is_open() {
             let address = self.entry_address(self.log.unit, self.log.next);
-            auditor.violation(Violation {
-                address,
-                what: "an open transaction",
-            });
+            auditor.violation(Violation { address, what: "an open transaction" });
         }
         for unit in self.units.all() {
             let address = self.geometry.part.start_of(unit);
@@ -94,17 +88,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 Role::Free => self.audit_erased(auditor, unit, HEADER_BYTES - 8, self.geometry.part.unit_size_bytes)?,
                 Role::Log if unit != self.log.unit => fail("a log unit too many"),
                 Role::Log => {
-                    let from = HEADER_BYTES + u32::from(self.log.next) * ENTRY_BYTES;
+                    let next = self.log.next + u16::from(self.log.torn);
+                    let from = HEADER_BYTES + u32::from(next) * ENTRY_BYTES;
                     self.audit_erased(auditor, unit, from, self.geometry.part.unit_size_bytes)?;
                 }
                 Role::Busy => fail("a unit that is neither free nor in use"),
             }
         }
         if self.units.count_of(Role::Free) < self.free_floor() {
-            auditor.violation(Violation {
-                address: Address(0),
-                what: "fewer free units than must stay free",
-            });
+            auditor.violation(Violation { address: Address(0), what: "fewer free units than must stay free" });
         }
         Ok(())
     }
@@ -113,10 +105,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let address = self.geometry.part.start_of(unit);
         let survey = match self.survey(unit) {
             Err(StoreError::Corrupted(corruption)) => {
-                auditor.violation(Violation {
-                    address: corruption.address,
-                    what: corruption.what,
-                });
+                auditor.violation(Violation { address: corruption.address, what: corruption.what });
                 return Ok(());
             }
             other => other?,
@@ -134,18 +123,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 auditor.violation(Violation { address, what });
             }
         };
-        expect(
-            survey.low + packed == self.geometry.unit_granules,
-            "sectors overlap or leave holes",
-        );
-        expect(
-            self.units.gap_granules(unit) == survey.low.saturating_sub(top),
-            "the unit table's gap is wrong",
-        );
-        expect(
-            self.units.obsolete_granules(unit) == survey.obsolete,
-            "the unit table's obsolete space is wrong",
-        );
+        expect(survey.low + packed == self.geometry.unit_granules, "sectors overlap or leave holes");
+        expect(self.units.gap_granules(unit) == survey.low.saturating_sub(top), "the unit table's gap is wrong");
+        expect(self.units.obsolete_granules(unit) == survey.obsolete, "the unit table's obsolete space is wrong");
         let granule = self.geometry.granule_bytes;
         let gap = HEADER_BYTES + u32::from(survey.descriptors) * 4;
         self.audit_erased(auditor, unit, gap, survey.low * granule)
@@ -162,10 +142,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         for offset in (from..to).step_by(4) {
             if self.medium.read_word(start.offset(offset))? != u32::MAX {
                 let address = start.offset(offset);
-                auditor.violation(Violation {
-                    address,
-                    what: "unused space that is not erased",
-                });
+                auditor.violation(Violation { address, what: "unused space that is not erased" });
                 break;
             }
         }
@@ -230,26 +207,16 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let is_spare = position >= NODE_SLOTS;
             let mut expect = |holds: bool, what| {
                 if !holds {
-                    auditor.violation(Violation {
-                        address: sector.address.offset(4 * position),
-                        what,
-                    });
+                    auditor.violation(Violation { address: sector.address.offset(4 * position), what });
                 }
             };
             expect(!(spare_ended && !word.is_erased()), "a spare pointer used out of order");
             expect(!(word.stands() && word.is_open()), "an open word outside a transaction");
-            expect(
-                !word.stands() || is_spare || word.index() == position,
-                "a slot with another slot's index",
-            );
+            expect(!word.stands() || is_spare || word.index() == position, "a slot with another slot's index");
             spare_ended |= is_spare && word.is_erased();
             if word.stands() {
                 let bit = 1 << word.index();
-                children = if word.pointer().is_some() {
-                    children | bit
-                } else {
-                    children & !bit
-                };
+                children = if word.pointer().is_some() { children | bit } else { children & !bit };
             }
         }
         if children == 0 {

@@ -90,6 +90,8 @@ pub enum MountError<E> {
         /// Number of units that the image states.
         unit_count: u16,
     },
+    /// A store cannot be formatted with these settings: which bound they violate.
+    Settings(&'static str),
     /// The image was made with settings that this program does not know.
     UnknownSettings,
     /// The flash holds something impossible.
@@ -105,28 +107,16 @@ impl<E: fmt::Debug> fmt::Display for MountError<E> {
             MountError::Part(error) => write!(f, "impossible part: {error}"),
             MountError::Unsuitable(why) => write!(f, "unsuitable part: {why}"),
             MountError::TooManyUnits { part, table } => {
-                write!(
-                    f,
-                    "the part has {part} erase units, and the store was built for at most {table}"
-                )
+                write!(f, "the part has {part} erase units, and the store was built for at most {table}")
             }
             MountError::NotFormatted => f.write_str("not formatted: no complete log unit found"),
             MountError::NewerFormat { found } => {
-                write!(
-                    f,
-                    "format version {found} is newer than this program's ({})",
-                    crate::format::FORMAT_VERSION
-                )
+                write!(f, "format version {found} is newer than this program's ({})", crate::format::FORMAT_VERSION)
             }
-            MountError::WrongGeometry {
-                unit_size_bytes,
-                unit_count,
-            } => {
-                write!(
-                    f,
-                    "the image was made for {unit_count} units of {unit_size_bytes} bytes"
-                )
+            MountError::WrongGeometry { unit_size_bytes, unit_count } => {
+                write!(f, "the image was made for {unit_count} units of {unit_size_bytes} bytes")
             }
+            MountError::Settings(why) => write!(f, "impossible settings: {why}"),
             MountError::UnknownSettings => f.write_str("the image's settings are not known to this program"),
             MountError::Corrupted(corruption) => write!(f, "corrupted: {corruption}"),
             MountError::Unrecoverable => f.write_str("recovery has no room for its own records: the image is damaged"),

@@ -169,12 +169,13 @@ impl Identity {
         if bytes[0..4] != MAGIC || (bytes[14], bytes[15]) != identity_codes(bytes) {
             return None;
         }
-        Some(Identity {
+        let identity = Identity {
             version: bytes[4],
             unit_size_log2: bytes[5],
             unit_count: u16::from_le_bytes([bytes[6], bytes[7]]),
             erase_count: u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]),
-        })
+        };
+        (identity.version > 0 && identity.erase_count <= ERASE_COUNT_MAX).then_some(identity)
     }
 }
 
@@ -297,11 +298,7 @@ impl Entry {
         if word >> 52 != entry_codes(bits) {
             return None;
         }
-        Self::from_fields(
-            bits & 0xF,
-            (bits >> 4) as u32 & POINTER_MASK,
-            (bits >> 28) as u32 & POINTER_MASK,
-        )
+        Self::from_fields(bits & 0xF, (bits >> 4) as u32 & POINTER_MASK, (bits >> 28) as u32 & POINTER_MASK)
     }
 
     fn fields(&self) -> (u64, u32, u32) {
@@ -329,47 +326,20 @@ impl Entry {
         let optional = |bits: u32| if bits == 0 { Some(None) } else { pointer(bits).map(Some) };
         Some(match kind {
             1 => Entry::Ready,
-            2 => Entry::Root {
-                tree: a as u8,
-                height: (a >> 8) as u8,
-                node: optional(b)?,
-            },
-            3 => Entry::Setting {
-                key: a as u8,
-                value: a >> 8 & 0xFFFF | b << 16,
-            },
+            2 => Entry::Root { tree: a as u8, height: (a >> 8) as u8, node: optional(b)? },
+            3 => Entry::Setting { key: a as u8, value: a >> 8 & 0xFFFF | b << 16 },
             4 => Entry::Chain { first: a },
-            5 => Entry::Erase {
-                unit: u16::try_from(a).ok()?,
-                count: b,
-            },
-            6 => Entry::Move {
-                from: u16::try_from(a).ok()?,
-                to: u16::try_from(b).ok()?,
-            },
-            7 => Entry::New {
-                a: pointer(a)?,
-                b: optional(b)?,
-            },
-            8 => Entry::Swap {
-                node: pointer(a)?,
-                freed: optional(b)?,
-            },
-            9 => Entry::Release {
-                a: pointer(a)?,
-                b: optional(b)?,
-            },
-            10 => Entry::Link {
-                last: pointer(a)?,
-                new: pointer(b)?,
-            },
+            5 => Entry::Erase { unit: u16::try_from(a).ok()?, count: b },
+            6 => Entry::Move { from: u16::try_from(a).ok()?, to: u16::try_from(b).ok()? },
+            7 => Entry::New { a: pointer(a)?, b: optional(b)? },
+            8 => Entry::Swap { node: pointer(a)?, freed: optional(b)? },
+            9 => Entry::Release { a: pointer(a)?, b: optional(b)? },
+            10 => Entry::Link { last: pointer(a)?, new: pointer(b)? },
             11 => Entry::Commit { serial: a },
             12 => Entry::Abort { serial: a },
             13 => Entry::LogUnit { sequence: a },
             14 => Entry::DataUnit {
-                logical: (1..=u32::from(SectorPtr::UNIT_MAX))
-                    .contains(&a)
-                    .then_some(LogicalUnit(a as u16))?,
+                logical: (1..=u32::from(SectorPtr::UNIT_MAX)).contains(&a).then_some(LogicalUnit(a as u16))?,
                 descriptors: u16::try_from(b).ok()?,
             },
             15 => Entry::Serial { serial: a },
@@ -551,35 +521,19 @@ mod tests {
         let (a, b) = (pointer(0x001_000), pointer(0xFFE_FFF));
         [
             Entry::Ready,
-            Entry::Root {
-                tree: 1,
-                height: 4,
-                node: Some(a),
-            },
-            Entry::Setting {
-                key: 7,
-                value: 0xDEAD_BEEF,
-            },
+            Entry::Root { tree: 1, height: 4, node: Some(a) },
+            Entry::Setting { key: 7, value: 0xDEAD_BEEF },
             Entry::Chain { first: 3 },
-            Entry::Erase {
-                unit: 55,
-                count: ERASE_COUNT_MAX,
-            },
+            Entry::Erase { unit: 55, count: ERASE_COUNT_MAX },
             Entry::Move { from: 1, to: 2 },
             Entry::New { a, b: None },
-            Entry::Swap {
-                node: b,
-                freed: Some(a),
-            },
+            Entry::Swap { node: b, freed: Some(a) },
             Entry::Release { a: b, b: Some(b) },
             Entry::Link { last: a, new: b },
             Entry::Commit { serial: 0 },
             Entry::Abort { serial: 0xFF_FFFF },
             Entry::LogUnit { sequence: 1 },
-            Entry::DataUnit {
-                logical: LogicalUnit(1),
-                descriptors: 70,
-            },
+            Entry::DataUnit { logical: LogicalUnit(1), descriptors: 70 },
             Entry::Serial { serial: 99 },
         ]
     }
@@ -619,12 +573,7 @@ mod tests {
 
     #[test]
     fn identities_round_trip_and_show_every_torn_bit() {
-        let identity = Identity {
-            version: 1,
-            unit_size_log2: 13,
-            unit_count: 56,
-            erase_count: 100_000,
-        };
+        let identity = Identity { version: 1, unit_size_log2: 13, unit_count: 56, erase_count: 100_000 };
         let whole = identity.encode();
         assert_eq!(Identity::decode(&whole), Some(identity));
         for bit in 0..128 {
@@ -639,21 +588,11 @@ mod tests {
     fn no_torn_descriptor_passes() {
         for (offset, granules) in [(0, 0), (6, 1), (2047, 28), (0x3FFF, 0x3FF), (0x1555, 0x2AA)] {
             let whole = Descriptor::encode(offset, granules, SectorKind::Node);
-            let sector = Descriptor::Sector {
-                offset,
-                granules,
-                kind: SectorKind::Node,
-                live: true,
-            };
+            let sector = Descriptor::Sector { offset, granules, kind: SectorKind::Node, live: true };
             assert_eq!(Descriptor::decode(whole), sector);
             assert_eq!(
                 Descriptor::decode(whole & !DESCRIPTOR_LIVE),
-                Descriptor::Sector {
-                    offset,
-                    granules,
-                    kind: SectorKind::Node,
-                    live: false
-                }
+                Descriptor::Sector { offset, granules, kind: SectorKind::Node, live: false }
             );
             let cleared = !whole;
             let mut kept = cleared; // Walks over every subset of the bits that were to be cleared.

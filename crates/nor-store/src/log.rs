@@ -7,8 +7,11 @@
 //! 3. unless a transaction is open, erase the older units. If one is open, the `Chain` entry names the oldest unit that it
 //!    needs, and they are erased after its commit or abort.
 //!
+//! A mount that finds a switch cut before `Ready` goes on with it, and a mount that had to use the reserve ends with a switch:
+//! however often power fails in a row, the log does not fill up.
+//!
 //! Invariants: at every moment exactly one unit is the newest with `Ready`; ordinary entries leave `RESERVE` entries free, so
-//! that a commit, an abort, a move or an erase always finds room; a unit is erased only after an entry says so.
+//! that a commit, an abort, a move or an erase always finds room; a unit in use is erased only after an entry says so.
 
 use norn_flash::{Address, EraseUnit, Nor};
 
@@ -16,15 +19,56 @@ use crate::error::StoreError;
 use crate::format::ERASE_COUNT_MAX;
 use crate::format::{ASSIGNMENT_OFFSET, ENTRY_BYTES, Entry, FORMAT_VERSION, HEADER_BYTES, IDENTITY_BYTES, Identity};
 use crate::store::{Settings, Store};
+use crate::tree::TREES;
 use crate::units::Role;
 
-/// Entries that ordinary appends leave free.
-pub(crate) const RESERVE: u16 = 12;
+/// Entries that ordinary appends leave free: a commit's two roots and itself, a torn entry, and what a recovery may have to add:
+/// the erase of a move's victim, an abort, and the erases of all log units but one and of two more units.
+pub(crate) const RESERVE: u16 = 3 + 1 + 1 + 1 + (LOG_UNITS_MAX as u16 - 1) + 2;
+/// Most units that the log may take.
+pub(crate) const LOG_UNITS_MAX: u8 = 8;
+/// Entries of a log unit's head at most.
+const HEAD_ENTRIES: usize = 4 + Settings::KEYS as usize + TREES;
+
+/// Position of a log unit in the chain. It goes round after 2²⁴ units; those on a part at any time are few and near each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sequence(u32);
+
+impl Sequence {
+    const MASK: u32 = (1 << 24) - 1;
+
+    pub fn new(bits: u32) -> Self {
+        Sequence(bits & Self::MASK)
+    }
+
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub fn next(self) -> Self {
+        Self::new(self.0 + 1)
+    }
+
+    /// How many units after `older` this one is.
+    pub fn since(self, older: Sequence) -> u32 {
+        self.0.wrapping_sub(older.0) & Self::MASK
+    }
+
+    pub fn is_after(self, other: Sequence) -> bool {
+        self != other && self.since(other) < Self::MASK / 2
+    }
+
+    /// The sequence numbers from `first` to `last`, both included, as often as the log may have units.
+    pub fn range(first: Sequence, last: Sequence) -> impl DoubleEndedIterator<Item = Sequence> {
+        let count = last.since(first).min(u32::from(LOG_UNITS_MAX));
+        (0..=count).map(move |offset| Self::new(first.0 + offset))
+    }
+}
 
 /// A place in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
-    pub sequence: u32,
+    pub sequence: Sequence,
     pub index: u16,
 }
 
@@ -34,11 +78,13 @@ pub(crate) struct Log {
     /// The newest log unit.
     pub unit: EraseUnit,
     /// Its sequence number.
-    pub sequence: u32,
+    pub sequence: Sequence,
     /// Index of its next entry.
     pub next: u16,
+    /// Whether a power cut has left part of an entry at `next`.
+    pub torn: bool,
     /// Sequence number of the oldest unit that is kept.
-    pub first: u32,
+    pub first: Sequence,
     /// Where the open transaction starts, or would.
     pub start: Position,
     /// Whether a transaction has entries.
@@ -50,14 +96,11 @@ pub(crate) struct Log {
 impl Log {
     /// Number of units that the log takes.
     pub fn length(&self) -> u32 {
-        self.sequence - self.first + 1
+        self.sequence.since(self.first) + 1
     }
 
     pub fn end(&self) -> Position {
-        Position {
-            sequence: self.sequence,
-            index: self.next,
-        }
+        Position { sequence: self.sequence, index: self.next }
     }
 }
 
@@ -90,10 +133,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     pub(crate) fn entry_address(&self, unit: EraseUnit, index: u16) -> Address {
-        self.geometry
-            .part
-            .start_of(unit)
-            .offset(HEADER_BYTES + u32::from(index) * ENTRY_BYTES)
+        self.geometry.part.start_of(unit).offset(HEADER_BYTES + u32::from(index) * ENTRY_BYTES)
     }
 
     fn read_slot(&mut self, address: Address) -> Result<Slot, StoreError<D::Error>> {
@@ -114,7 +154,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Appends an entry for which there is room: after `ensure_log_room`, or out of the reserve.
+    ///
+    /// A torn place is completed to the entry where it can be, so that a recovery that is cut at the same entry again and again
+    /// uses no more than one place for it.
     pub(crate) fn append_reserved(&mut self, entry: Entry) -> Result<(), StoreError<D::Error>> {
+        let torn = core::mem::take(&mut self.log.torn);
+        if torn && !self.can_become(self.entry_address(self.log.unit, self.log.next), entry)? {
+            self.log.next += 1;
+        }
         if self.log.next >= self.geometry.log_entries {
             return Err(StoreError::TransactionTooLarge);
         }
@@ -133,38 +180,60 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             return Err(StoreError::TransactionTooLarge);
         }
         let unit = self.take_free_unit()?;
-        self.start_log_unit(unit, self.log.sequence + 1)?;
+        self.start_log_unit(unit, self.log.sequence.next())?;
         if !self.log.open {
             self.retire_log_units()?;
         }
         Ok(())
     }
 
+    /// Whether what stands at `address` can be programmed to `entry`.
+    fn can_become(&mut self, address: Address, entry: Entry) -> Result<bool, StoreError<D::Error>> {
+        let mut bytes = [0; ENTRY_BYTES as usize];
+        self.medium.read(address, &mut bytes)?;
+        Ok(entry.encode().iter().zip(bytes).all(|(wanted, found)| wanted & !found == 0))
+    }
+
+    /// The head of a log unit: all that the log says at this moment.
+    fn log_head(&self, first: Sequence) -> impl Iterator<Item = Entry> + use<D, UNITS> {
+        let mut head = [None; HEAD_ENTRIES];
+        let settings = (0..Settings::KEYS).map(|key| Entry::Setting { key, value: self.settings.get(key) });
+        let roots = (0..self.trees.len()).map(|tree| self.trees[tree].committed.entry(tree));
+        let pending = self.log.pending_move.map(|(from, to)| Entry::Move { from: from.0, to: to.0 });
+        let entries = [Entry::Chain { first: first.bits() }].into_iter().chain(settings).chain(roots);
+        let entries = entries.chain([Entry::Serial { serial: self.serial }]).chain(pending).chain([Entry::Ready]);
+        for (place, entry) in head.iter_mut().zip(entries) {
+            *place = Some(entry);
+        }
+        head.into_iter().flatten()
+    }
+
+    /// Whether `unit` holds nothing but part of what starting it as the next log unit would program.
+    pub(crate) fn is_started_log_unit(&mut self, unit: EraseUnit) -> Result<bool, StoreError<D::Error>> {
+        let sequence = self.log.sequence.next();
+        let assignment = self.geometry.part.start_of(unit).offset(ASSIGNMENT_OFFSET);
+        if !self.can_become(assignment, Entry::LogUnit { sequence: sequence.bits() })? {
+            return Ok(false);
+        }
+        let mut index = 0;
+        for entry in self.log_head(sequence) {
+            if !self.can_become(self.entry_address(unit, index), entry)? {
+                return Ok(false);
+            }
+            index += 1;
+        }
+        Ok(self.read_log(unit, index)? == Slot::Erased)
+    }
+
     /// Makes the free unit `unit` the newest of the log (steps 1 and 2 of the module's head).
-    pub(crate) fn start_log_unit(&mut self, unit: EraseUnit, sequence: u32) -> Result<(), StoreError<D::Error>> {
-        let first = if self.log.open {
-            self.log.start.sequence
-        } else {
-            sequence
-        };
+    pub(crate) fn start_log_unit(&mut self, unit: EraseUnit, sequence: Sequence) -> Result<(), StoreError<D::Error>> {
+        let first = if self.log.open { self.log.start.sequence } else { sequence };
         self.units.set_role(unit, Role::Log);
-        self.write_assignment(unit, Entry::LogUnit { sequence })?;
-        (self.log.unit, self.log.sequence, self.log.next) = (unit, sequence, 0);
-        self.append_reserved(Entry::Chain { first })?;
-        for key in 0..Settings::KEYS {
-            self.append_reserved(Entry::Setting {
-                key,
-                value: self.settings.get(key),
-            })?;
+        self.write_assignment(unit, Entry::LogUnit { sequence: sequence.bits() })?;
+        (self.log.unit, self.log.sequence, self.log.next, self.log.torn) = (unit, sequence, 0, false);
+        for entry in self.log_head(first) {
+            self.append_reserved(entry)?;
         }
-        for tree in 0..self.trees.len() {
-            self.append_reserved(self.trees[tree].committed.entry(tree))?;
-        }
-        self.append_reserved(Entry::Serial { serial: self.serial })?;
-        if let Some((from, to)) = self.log.pending_move {
-            self.append_reserved(Entry::Move { from: from.0, to: to.0 })?;
-        }
-        self.append_reserved(Entry::Ready)?;
         if !self.log.open {
             self.log.first = sequence;
             self.log.start = self.log.end();
@@ -184,21 +253,18 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// The log unit with a sequence number.
-    pub(crate) fn log_unit(&mut self, sequence: u32) -> Result<EraseUnit, StoreError<D::Error>> {
+    pub(crate) fn log_unit(&mut self, sequence: Sequence) -> Result<EraseUnit, StoreError<D::Error>> {
         if sequence == self.log.sequence {
             return Ok(self.log.unit);
         }
         for unit in self.units.all() {
             if self.units.role(unit) == Role::Log
-                && self.read_assignment(unit)? == Slot::Entry(Entry::LogUnit { sequence })
+                && self.read_assignment(unit)? == Slot::Entry(Entry::LogUnit { sequence: sequence.bits() })
             {
                 return Ok(unit);
             }
         }
-        self.corrupted(
-            self.entry_address(self.log.unit, 0),
-            "the log's chain names a unit that is not there",
-        )
+        self.corrupted(self.entry_address(self.log.unit, 0), "the log's chain names a unit that is not there")
     }
 
     /// Erases `unit` and makes it free: an entry first, then the erase, then the identity that says it is complete.
@@ -238,9 +304,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
         }
         let Some((_, unit)) = best else {
-            return Err(StoreError::Full {
-                needed_bytes: self.geometry.part.unit_size_bytes,
-            });
+            return Err(StoreError::Full { needed_bytes: self.geometry.part.unit_size_bytes });
         };
         self.units.set_role(unit, Role::Busy);
         Ok(unit)

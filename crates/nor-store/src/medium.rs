@@ -20,11 +20,7 @@ pub(crate) struct Medium<D> {
 impl<D: Nor> Medium<D> {
     pub fn new(device: D) -> Self {
         let part = device.part();
-        Medium {
-            device,
-            part,
-            halted: false,
-        }
+        Medium { device, part, halted: false }
     }
 
     pub fn part(&self) -> NorPart {

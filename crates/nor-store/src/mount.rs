@@ -6,10 +6,12 @@
 //! 3. give every unit its role;
 //! 4. resume or finish the last `Move`;
 //! 5. redo the last commit, or repair the last link, when it is the log's last entry; or undo the open transaction;
-//! 6. erase units that a cut left neither free nor in use, and log units that are not needed.
+//! 6. go on with a switch to a new log unit;
+//! 7. erase units that a cut left neither free nor in use, and log units that are not needed;
+//! 8. switch to a new log unit if the reserve of the log was used.
 //!
 //! Steps 1 to 3 and 5 append nothing before they are done, so that a cut during recovery finds the same last entry again.
-//! Recovery as a table; each cut leaves exactly one of these states (`docs/format/nor-store.md` has it with the causes):
+//! Recovery as a table; of each group of rows, the first that fits applies (`docs/format/nor-store.md` has it with the causes):
 //!
 //! | last entries of the newest log unit | state on flash | action |
 //! |---|---|---|
@@ -22,16 +24,17 @@
 //! | `Link(l, n)` is last | anything else | free `n`, make a torn link void |
 //! | `Commit` is last | words open or sectors live | walk forwards again |
 //! | `New`, `Swap`, `Release` since the last `Commit` or `Abort` | anything | walk backwards, `Abort` |
-//! | anything | a unit's assignment is torn | erase the unit |
-//! | anything | a log unit older than the chain, or without `Ready` | erase the unit |
+//! | a torn entry is last | | the next entry is programmed over it where it can be |
+//! | anything | a unit holds the beginning of what the next log unit would | complete it |
+//! | anything | a unit's assignment is torn, or it is a log unit that is not the newest | erase the unit |
 
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::{Corruption, MountError, StoreError};
-use crate::format::{ASSIGNMENT_OFFSET, Entry, FORMAT_VERSION, Link, SectorPtr};
-use crate::log::{Log, Position, Slot};
+use crate::format::{ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Link, SectorPtr};
+use crate::log::{Log, Position, Sequence, Slot};
 use crate::medium::Medium;
-use crate::store::{Geometry, Settings, Store};
+use crate::store::{Geometry, SERIALS, Settings, Store};
 use crate::tree::{HEIGHT_MAX, Root, TREES, TreeRoots};
 use crate::units::{Role, UnitTable};
 
@@ -39,7 +42,7 @@ use crate::units::{Role, UnitTable};
 #[derive(Clone, Copy, Debug, Default)]
 struct Replay {
     /// Sequence number of the oldest unit that the transaction open at the unit's head needs.
-    chain_first: u32,
+    chain_first: Sequence,
     last: Option<Entry>,
     /// Index behind the last `Commit` or `Abort`, and behind the one before it.
     closed: Option<u16>,
@@ -51,27 +54,25 @@ struct Replay {
 impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Lays out an empty store. What the part held is lost, but for the erase counts of units that have one.
     ///
-    /// Cost: an erase and 4 words for each unit, about 30 words for the log's head.
+    /// Cost: an erase and 4 words for each unit, 18 words for the log's head.
     ///
     /// # Errors
     /// When the part cannot be used, or the device fails.
     pub fn format(device: D, settings: Settings) -> Result<Self, MountError<D::Error>> {
         let mut store = Self::unmounted(device)?;
+        settings.validate().map_err(MountError::Settings)?;
         store.settings = settings;
-        store.settings.log_units = settings.log_units.max(2);
-        // An old log goes first, so that a cut leaves no store that looks whole.
-        for unit in store.units.all() {
-            if let Slot::Entry(Entry::LogUnit { .. }) = store.read_assignment(unit)? {
-                let start = store.geometry.part.start_of(unit);
-                store.medium.program(start.offset(ASSIGNMENT_OFFSET), &[0; 8])?;
-            }
+        // An old log goes first, its oldest unit before the others, so that a cut leaves no store that looks whole and is not.
+        while let Some(unit) = store.oldest_log_unit()? {
+            let start = store.geometry.part.start_of(unit);
+            store.medium.program(start.offset(ASSIGNMENT_OFFSET), &[0; 8])?;
         }
         for unit in store.units.all() {
             let erase_count = store.read_identity(unit)?.map_or(0, |identity| identity.erase_count);
-            store.erase_logged(unit, erase_count + 1)?;
+            store.erase_logged(unit, (erase_count + 1).min(ERASE_COUNT_MAX))?;
         }
         let unit = store.take_free_unit()?;
-        store.start_log_unit(unit, 1)?;
+        store.start_log_unit(unit, Sequence::new(1))?;
         store.seed_random();
         Ok(store)
     }
@@ -88,9 +89,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         store.log.unit = newest;
         let replay = store.read_newest_log_unit()?;
         if let Some((unit, count)) = replay.erase {
-            let complete = store
-                .read_identity(unit)?
-                .is_some_and(|identity| identity.erase_count == count);
+            if unit == newest {
+                return Err(store.log_damage("a log entry that erases its own unit"));
+            }
+            let complete = store.read_identity(unit)?.is_some_and(|identity| identity.erase_count == count);
             if !complete {
                 store.erase_logged(unit, count)?;
             }
@@ -103,33 +105,47 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
         }
         store.settle_transaction(&replay)?;
+        store.settle_log()?;
         store.clear_leftovers()?;
+        store.ensure_log_room(0)?;
         store.seed_random();
         Ok(store)
+    }
+
+    /// The log unit with the lowest sequence number, for formatting.
+    fn oldest_log_unit(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
+        let mut oldest: Option<(Sequence, EraseUnit)> = None;
+        for unit in self.units.all() {
+            if let Slot::Entry(Entry::LogUnit { sequence }) = self.read_assignment(unit)? {
+                let sequence = Sequence::new(sequence);
+                if oldest.is_none_or(|(lowest, _)| lowest.is_after(sequence)) {
+                    oldest = Some((sequence, unit));
+                }
+            }
+        }
+        Ok(oldest.map(|(_, unit)| unit))
     }
 
     fn unmounted(device: D) -> Result<Self, MountError<D::Error>> {
         let medium = Medium::new(device);
         let geometry = Geometry::of(medium.part(), UNITS)?;
-        let start = Position { sequence: 0, index: 0 };
+        let first = Sequence::new(0);
+        let start = Position { sequence: first, index: 0 };
         Ok(Store {
             units: UnitTable::new(geometry.part.unit_count),
             log: Log {
                 unit: EraseUnit(0),
-                sequence: 0,
+                sequence: first,
                 next: 0,
-                first: 0,
+                torn: false,
+                first,
                 start,
                 open: false,
                 pending_move: None,
             },
             trees: [TreeRoots::default(); TREES],
             filling: None,
-            settings: Settings {
-                log_units: 2,
-                wear_period: 0,
-                client: [0; 2],
-            },
+            settings: Settings { log_units: 2, wear_period: 0, client: [0; 2] },
             serial: 0,
             random: 1,
             medium,
@@ -139,33 +155,29 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     fn seed_random(&mut self) {
         self.random =
-            self.log.sequence.wrapping_mul(0x9E37_79B9) ^ self.serial.rotate_left(16) ^ u32::from(self.log.next);
+            self.log.sequence.bits().wrapping_mul(0x9E37_79B9) ^ self.serial.rotate_left(16) ^ u32::from(self.log.next);
     }
 
     /// Step 1, first half. Checks every identity on the way.
     fn find_newest_log_unit(&mut self) -> Result<EraseUnit, MountError<D::Error>> {
-        let mut newest: Option<(u32, EraseUnit)> = None;
+        let mut newest: Option<(Sequence, EraseUnit)> = None;
         for unit in self.units.all() {
             let Some(identity) = self.read_identity(unit)? else {
                 continue;
             };
             if identity.version > FORMAT_VERSION {
-                return Err(MountError::NewerFormat {
-                    found: identity.version,
-                });
+                return Err(MountError::NewerFormat { found: identity.version });
             }
             let part = self.geometry.part;
             let unit_size_bytes = 1u64 << identity.unit_size_log2.min(63);
             if unit_size_bytes != u64::from(part.unit_size_bytes) || identity.unit_count != part.unit_count {
-                return Err(MountError::WrongGeometry {
-                    unit_size_bytes,
-                    unit_count: identity.unit_count,
-                });
+                return Err(MountError::WrongGeometry { unit_size_bytes, unit_count: identity.unit_count });
             }
             let Slot::Entry(Entry::LogUnit { sequence }) = self.read_assignment(unit)? else {
                 continue;
             };
-            if newest.is_none_or(|(highest, _)| sequence > highest) && self.log_unit_is_ready(unit)? {
+            let sequence = Sequence::new(sequence);
+            if newest.is_none_or(|(highest, _)| sequence.is_after(highest)) && self.log_unit_is_ready(unit)? {
                 newest = Some((sequence, unit));
             }
             self.units.set_role(unit, Role::Log);
@@ -188,19 +200,19 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Step 1, second half.
     fn read_newest_log_unit(&mut self) -> Result<Replay, MountError<D::Error>> {
-        let mut replay = Replay {
-            chain_first: self.log.sequence,
-            ..Replay::default()
-        };
+        let mut replay = Replay { chain_first: self.log.sequence, ..Replay::default() };
         let mut roots = [None; TREES];
         while self.log.next < self.geometry.log_entries {
-            match self.read_log(self.log.unit, self.log.next)? {
+            let slot = self.read_log(self.log.unit, self.log.next)?;
+            match slot {
                 Slot::Erased => break,
                 Slot::Torn => {}
                 Slot::Entry(entry) => self.replay_entry(entry, &mut replay, &mut roots)?,
             }
+            self.log.torn = slot == Slot::Torn;
             self.log.next += 1;
         }
+        self.log.next -= u16::from(self.log.torn);
         Ok(replay)
     }
 
@@ -211,9 +223,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         roots: &mut [Option<Root>; TREES],
     ) -> Result<(), MountError<D::Error>> {
         match entry {
-            Entry::Chain { first } => replay.chain_first = first,
-            Entry::Setting { key, value } if key < Settings::KEYS => self.settings.set(key, value),
-            Entry::Setting { .. } => return Err(MountError::UnknownSettings),
+            Entry::Chain { first } => replay.chain_first = Sequence::new(first),
+            Entry::Setting { key, value } => {
+                self.settings.set(key, value).ok_or(MountError::UnknownSettings)?;
+            }
             Entry::Serial { serial } => self.serial = serial,
             Entry::Root { tree, height, node } => {
                 let place = roots.get_mut(usize::from(tree));
@@ -256,10 +269,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn take_roots(&mut self, roots: &[Option<Root>; TREES]) {
         for (tree, root) in self.trees.iter_mut().zip(roots) {
             if let Some(root) = *root {
-                *tree = TreeRoots {
-                    committed: root,
-                    open: root,
-                };
+                *tree = TreeRoots { committed: root, open: root };
             }
         }
     }
@@ -280,10 +290,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 let what = "a unit without an identity that no erase accounts for";
                 return Err(MountError::Corrupted(Corruption { address, what }));
             }
-            let in_move = self
-                .log
-                .pending_move
-                .is_some_and(|(from, to)| unit == from || unit == to);
+            let in_move = self.log.pending_move.is_some_and(|(from, to)| unit == from || unit == to);
             match self.read_assignment(unit)? {
                 Slot::Entry(Entry::DataUnit { logical, .. }) if logical.0 <= self.geometry.part.unit_count => {
                     if self.units.home(logical).is_some() && !in_move {
@@ -333,26 +340,20 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Step 5.
     fn settle_transaction(&mut self, replay: &Replay) -> Result<(), MountError<D::Error>> {
         let last_is_commit = matches!(replay.last, Some(Entry::Commit { .. }));
-        let closed = if last_is_commit {
-            replay.closed_before
-        } else {
-            replay.closed
-        };
-        let chained = closed.is_none() && replay.chain_first < self.log.sequence;
+        let closed = if last_is_commit { replay.closed_before } else { replay.closed };
+        let chained = closed.is_none() && self.log.sequence.is_after(replay.chain_first);
         if chained {
             self.log.first = replay.chain_first;
             self.log.start = self.find_start_in_chain(replay.chain_first)?;
         } else {
             self.log.first = self.log.sequence;
-            self.log.start = Position {
-                sequence: self.log.sequence,
-                index: closed.unwrap_or(0),
-            };
+            self.log.start = Position { sequence: self.log.sequence, index: closed.unwrap_or(0) };
         }
         if last_is_commit {
             self.apply_commit()?;
         } else if replay.changed || chained {
             self.log.open = true;
+            self.skip_serials();
             self.abort()?;
         } else if let Some(Entry::Link { last, new }) = replay.last {
             self.settle_link(last, new)?;
@@ -361,8 +362,16 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(())
     }
 
+    /// Passes over the serial numbers that an undone transaction may have given out, one an entry at most.
+    fn skip_serials(&mut self) {
+        let (start, end) = (self.log.start, self.log.end());
+        let units = end.sequence.since(start.sequence);
+        let entries = units * u32::from(self.geometry.log_entries) + u32::from(end.index) - u32::from(start.index);
+        self.serial = (self.serial + entries) % SERIALS;
+    }
+
     /// Where a transaction starts that was open when its log unit was full.
-    fn find_start_in_chain(&mut self, first: u32) -> Result<Position, MountError<D::Error>> {
+    fn find_start_in_chain(&mut self, first: Sequence) -> Result<Position, MountError<D::Error>> {
         let unit = self.log_unit(first)?;
         let mut start = 0;
         for index in 0..self.geometry.log_entries {
@@ -370,10 +379,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 start = index + 1;
             }
         }
-        Ok(Position {
-            sequence: first,
-            index: start,
-        })
+        Ok(Position { sequence: first, index: start })
     }
 
     fn settle_link(&mut self, last: SectorPtr, new: SectorPtr) -> Result<(), MountError<D::Error>> {
@@ -390,6 +396,22 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Step 6.
+    fn settle_log(&mut self) -> Result<(), MountError<D::Error>> {
+        for unit in self.units.all() {
+            let unused = match self.units.role(unit) {
+                Role::Log => unit != self.log.unit,
+                Role::Busy => true,
+                Role::Free | Role::Data(_) => false,
+            };
+            if unused && self.is_started_log_unit(unit)? {
+                self.start_log_unit(unit, self.log.sequence.next())?;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 7.
     fn clear_leftovers(&mut self) -> Result<(), MountError<D::Error>> {
         for unit in self.units.all() {
             match self.units.role(unit) {

@@ -30,9 +30,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     pub(crate) fn reclaim_for(&mut self, granules: u32, sectors: u32) -> Result<(), StoreError<D::Error>> {
         self.reclaim_for_wear()?;
         for attempt in 0.. {
-            let full = StoreError::Full {
-                needed_bytes: granules * self.geometry.granule_bytes,
-            };
+            let full = StoreError::Full { needed_bytes: granules * self.geometry.granule_bytes };
             // Normally the first victim has the room. Only a descriptor array of the largest length can make it fail.
             let victim = self.victim(granules, sectors).filter(|_| attempt < 3).ok_or(full)?;
             self.reclaim(victim)?;
@@ -50,10 +48,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             // A dead sector leaves its descriptor to the first new one.
             obsolete > 0 && self.units.gap_granules(*unit) + obsolete > granules + sectors - 2
         };
-        self.units
-            .data()
-            .filter(fits)
-            .max_by_key(|&unit| self.units.obsolete_granules(unit))
+        self.units.data().filter(fits).max_by_key(|&unit| self.units.obsolete_granules(unit))
     }
 
     /// Every so often reclaims a random unit, whatever it holds, so that static data moves and all units wear alike.
@@ -78,10 +73,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         };
         self.ensure_log_room(2)?;
         let target = self.take_free_unit()?;
-        self.append_reserved(Entry::Move {
-            from: victim.0,
-            to: target.0,
-        })?;
+        self.append_reserved(Entry::Move { from: victim.0, to: target.0 })?;
         self.log.pending_move = Some((victim, target));
         self.move_sectors(victim, target, logical, Target::Erased)
     }
@@ -108,15 +100,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.write_assignment(target, Entry::DataUnit { logical, descriptors })?;
         self.finish_move(victim)?;
         self.units.set_role(target, Role::Data(logical));
-        self.units
-            .set_gap_granules(target, low - self.geometry.low_granules(u32::from(descriptors)));
-        self.filling = Some(Filling {
-            unit: target,
-            logical,
-            scan: 0,
-            descriptors,
-            low,
-        });
+        self.units.set_gap_granules(target, low - self.geometry.low_granules(u32::from(descriptors)));
+        self.filling = Some(Filling { unit: target, logical, scan: 0, descriptors, low });
         Ok(())
     }
 
@@ -138,13 +123,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let (mut descriptors, mut low) = (0, self.geometry.unit_granules);
         for index in 0..length {
             let word = self.medium.read_word(self.geometry.descriptor_address(victim, index))?;
-            let Descriptor::Sector {
-                offset,
-                granules,
-                kind,
-                live: true,
-            } = Descriptor::decode(word)
-            else {
+            let Descriptor::Sector { offset, granules, kind, live: true } = Descriptor::decode(word) else {
                 continue;
             };
             let Some(to) = low
@@ -182,10 +161,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         state: Target,
     ) -> Result<(), StoreError<D::Error>> {
         let address = |(unit, granule): (EraseUnit, u32)| {
-            self.geometry
-                .part
-                .start_of(unit)
-                .offset(granule * self.geometry.granule_bytes)
+            self.geometry.part.start_of(unit).offset(granule * self.geometry.granule_bytes)
         };
         let (from, to) = (address(from), address(to));
         let bytes = granules * self.geometry.granule_bytes;

@@ -123,17 +123,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.ensure_log_room(1)?;
         let a = self.place(first)?;
         let b = self.place(second)?;
-        self.append(Entry::New {
-            a: a.pointer,
-            b: Some(b.pointer),
-        })?;
+        self.append(Entry::New { a: a.pointer, b: Some(b.pointer) })?;
         self.program_descriptor(&a, specs[0])?;
         self.program_descriptor(&b, specs[1])?;
         Ok([a.pointer, b.pointer])
     }
 
-    /// Allocates a sector and links it behind `last`, the last of a chain. Alone it is atomic without a commit; inside an open
-    /// transaction it is part of that.
+    /// Allocates a sector and links it behind `last`, the last of a chain. Alone it is atomic without a commit. Inside an open
+    /// transaction, which must have allocated `last`, too, it is part of that: an abort frees both.
     ///
     /// Cost: 4 words programmed, plus a reclamation when no unit has room.
     ///
@@ -144,14 +141,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.ensure_log_room(1)?;
         let placed = self.place(granules)?;
         self.append_reserved(match self.log.open {
-            true => Entry::New {
-                a: placed.pointer,
-                b: None,
-            },
-            false => Entry::Link {
-                last,
-                new: placed.pointer,
-            },
+            true => Entry::New { a: placed.pointer, b: None },
+            false => Entry::Link { last, new: placed.pointer },
         })?;
         self.program_descriptor(&placed, spec)?;
         let sector = self.sector(last)?;
@@ -230,12 +221,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             return Ok(None);
         }
         let address = self.geometry.descriptor_address(unit, pointer.sector());
-        let Descriptor::Sector {
-            offset,
-            granules,
-            kind,
-            live,
-        } = Descriptor::decode(self.medium.read_word(address)?)
+        let Descriptor::Sector { offset, granules, kind, live } = Descriptor::decode(self.medium.read_word(address)?)
         else {
             return Ok(None);
         };
@@ -244,11 +230,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             return self.corrupted(address, "a descriptor of a sector outside its unit");
         }
         Ok(Some(Sector {
-            address: self
-                .geometry
-                .part
-                .start_of(unit)
-                .offset(u32::from(offset) * self.geometry.granule_bytes),
+            address: self.geometry.part.start_of(unit).offset(u32::from(offset) * self.geometry.granule_bytes),
             bytes: u32::from(granules) * self.geometry.granule_bytes,
             kind,
             live,
@@ -267,8 +249,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let word = self.medium.read_word(address)? & !DESCRIPTOR_LIVE;
         self.medium.program(address.offset(3), &[(word >> 24) as u8])?;
         if let Some(unit) = self.units.home(pointer.unit()) {
-            self.units
-                .add_obsolete_granules(unit, self.geometry.granules(sector.bytes));
+            self.units.add_obsolete_granules(unit, self.geometry.granules(sector.bytes));
         }
         Ok(())
     }
@@ -283,9 +264,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn place(&mut self, granules: u32) -> Result<Placed, StoreError<D::Error>> {
         self.find_erased_descriptor()?;
         let Some(filling) = &mut self.filling else {
-            return Err(StoreError::Full {
-                needed_bytes: granules * self.geometry.granule_bytes,
-            });
+            return Err(StoreError::Full { needed_bytes: granules * self.geometry.granule_bytes });
         };
         let index = filling.scan;
         filling.scan += 1;
@@ -294,17 +273,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let pointer = SectorPtr::new(filling.logical, index);
         let (offset, filling) = (filling.low as u16, *filling);
         self.units.set_gap_granules(filling.unit, self.gap(&filling));
-        Ok(Placed {
-            pointer,
-            offset,
-            granules: granules as u16,
-        })
+        Ok(Placed { pointer, offset, granules: granules as u16 })
     }
 
     fn gap(&self, filling: &Filling) -> u32 {
-        filling
-            .low
-            .saturating_sub(self.geometry.low_granules(u32::from(filling.descriptors)))
+        filling.low.saturating_sub(self.geometry.low_granules(u32::from(filling.descriptors)))
     }
 
     /// Moves the filled unit's scan to its next erased descriptor.
@@ -328,13 +301,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let first = self.geometry.granules(specs[0].bytes);
         let need: u32 = specs.iter().map(|spec| self.geometry.granules(spec.bytes)).sum();
         let sectors = specs.len() as u32;
-        let full = StoreError::Full {
-            needed_bytes: need * self.geometry.granule_bytes,
-        };
+        let full = StoreError::Full { needed_bytes: need * self.geometry.granule_bytes };
         let low = self.geometry.low_granules(sectors);
-        if specs
-            .iter()
-            .any(|spec| self.geometry.granules(spec.bytes) > SECTOR_GRANULES_MAX)
+        if specs.iter().any(|spec| self.geometry.granules(spec.bytes) > SECTOR_GRANULES_MAX)
             || low + need > self.geometry.unit_granules
             || !self.leaves_nodes(need + sectors, room.nodes_left())
         {
@@ -389,27 +358,12 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Makes the busy, erased unit `unit` a data unit and the one being filled.
     fn start_data_unit(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
         let Some(logical) = self.units.unused_logical() else {
-            return self.corrupted(
-                self.geometry.part.start_of(unit),
-                "no logical number left for a free unit",
-            );
+            return self.corrupted(self.geometry.part.start_of(unit), "no logical number left for a free unit");
         };
-        self.write_assignment(
-            unit,
-            Entry::DataUnit {
-                logical,
-                descriptors: 0,
-            },
-        )?;
+        self.write_assignment(unit, Entry::DataUnit { logical, descriptors: 0 })?;
         self.units.set_role(unit, Role::Data(logical));
         let low = self.geometry.unit_granules;
-        let filling = Filling {
-            unit,
-            logical,
-            scan: 0,
-            descriptors: 0,
-            low,
-        };
+        let filling = Filling { unit, logical, scan: 0, descriptors: 0, low };
         self.units.set_gap_granules(unit, self.gap(&filling));
         self.filling = Some(filling);
         Ok(())
@@ -433,16 +387,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Walks the descriptors of a data unit. Cost: 1 word read a descriptor, and the assignment.
     pub(crate) fn survey(&mut self, unit: EraseUnit) -> Result<UnitSurvey, StoreError<D::Error>> {
-        let Slot::Entry(Entry::DataUnit {
-            descriptors: sparse, ..
-        }) = self.read_assignment(unit)?
-        else {
+        let Slot::Entry(Entry::DataUnit { descriptors: sparse, .. }) = self.read_assignment(unit)? else {
             return self.corrupted(self.geometry.part.start_of(unit), "a data unit without an assignment");
         };
-        let mut survey = UnitSurvey {
-            low: self.geometry.unit_granules,
-            ..UnitSurvey::default()
-        };
+        let mut survey = UnitSurvey { low: self.geometry.unit_granules, ..UnitSurvey::default() };
         let mut first_erased = None;
         loop {
             let index = survey.descriptors;
@@ -455,9 +403,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 Descriptor::Erased if index >= sparse => break,
                 Descriptor::Erased => first_erased = first_erased.or(Some(index)),
                 Descriptor::Void => {}
-                Descriptor::Sector {
-                    offset, granules, live, ..
-                } => {
+                Descriptor::Sector { offset, granules, live, .. } => {
                     let (offset, granules) = (u32::from(offset), u32::from(granules));
                     if granules == 0 || offset < bottom || offset + granules > self.geometry.unit_granules {
                         return self.corrupted(address, "a descriptor of a sector outside its unit");
@@ -477,10 +423,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let survey = self.survey(unit)?;
         let top = self.geometry.low_granules(u32::from(survey.descriptors));
         if survey.low < top || survey.obsolete > self.geometry.unit_granules - survey.low {
-            return self.corrupted(
-                self.geometry.part.start_of(unit),
-                "descriptors and sectors of a unit collide",
-            );
+            return self.corrupted(self.geometry.part.start_of(unit), "descriptors and sectors of a unit collide");
         }
         self.units.set_gap_granules(unit, survey.low - top);
         self.units.add_obsolete_granules(unit, survey.obsolete);

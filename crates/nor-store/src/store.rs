@@ -6,7 +6,7 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
 use crate::error::{MountError, StoreError};
 use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, SectorPtr};
-use crate::log::Log;
+use crate::log::{LOG_UNITS_MAX, Log};
 use crate::medium::Medium;
 use crate::sector::Filling;
 use crate::tree::{TREES, TreeRoots};
@@ -19,11 +19,14 @@ const UNIT_BYTES_MAX: u32 = 1 << 20;
 /// Offsets that a descriptor can hold.
 const GRANULES_MAX: u32 = 1 << 14;
 
+/// Serial numbers go round after so many: they fit 24 bits and make whole rounds of 16 bits without a zero.
+pub(crate) const SERIALS: u32 = 256 * 0xFFFF;
+
 /// What an image remembers from its formatting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Most erase units that the log may take while one transaction is open, at least 2. Each holds about an eighth of
-    /// its bytes in entries.
+    /// Most erase units that the log may take while one transaction is open, 2 to 8. Each holds about an eighth of its bytes
+    /// in entries.
     pub log_units: u8,
     /// Every how many reclamations one of a random unit follows, for the sake of wear; 0 for never.
     pub wear_period: u16,
@@ -41,10 +44,21 @@ impl Settings {
         }
     }
 
-    pub(crate) fn set(&mut self, key: u8, value: u32) {
-        match key {
-            0 => (self.log_units, self.wear_period) = (value as u8, (value >> 8) as u16),
-            key => self.client[usize::from(key) - 1] = value,
+    /// Takes a value from flash; `None` for one that this version does not know.
+    pub(crate) fn set(&mut self, key: u8, value: u32) -> Option<()> {
+        if key == 0 {
+            (self.log_units, self.wear_period) = (value as u8, u16::try_from(value >> 8).ok()?);
+            return self.validate().ok();
+        }
+        *self.client.get_mut(usize::from(key) - 1)? = value;
+        Some(())
+    }
+
+    /// Whether a store can work by these settings, or why not.
+    pub(crate) fn validate(&self) -> Result<(), &'static str> {
+        match self.log_units {
+            2..=LOG_UNITS_MAX => Ok(()),
+            _ => Err("the log takes 2 to 8 units"),
         }
     }
 }
@@ -65,10 +79,7 @@ impl Geometry {
     pub fn of<E>(part: NorPart, table: usize) -> Result<Self, MountError<E>> {
         part.validate().map_err(MountError::Part)?;
         if usize::from(part.unit_count) > table {
-            return Err(MountError::TooManyUnits {
-                part: part.unit_count,
-                table: table as u16,
-            });
+            return Err(MountError::TooManyUnits { part: part.unit_count, table: table as u16 });
         }
         if part.unit_count > SectorPtr::UNIT_MAX {
             return Err(MountError::Unsuitable("more than 4094 erase units"));
@@ -80,9 +91,7 @@ impl Geometry {
             return Err(MountError::Unsuitable("erase units under 512 bytes or over 1 MB"));
         }
         if part.reprogramming != Reprogramming::Unlimited {
-            return Err(MountError::Unsuitable(
-                "words can be programmed a limited number of times between erases",
-            ));
+            return Err(MountError::Unsuitable("words can be programmed a limited number of times between erases"));
         }
         let granule_bytes = (part.unit_size_bytes / GRANULES_MAX).max(4);
         Ok(Geometry {
@@ -103,9 +112,7 @@ impl Geometry {
     }
 
     pub fn descriptor_address(&self, unit: EraseUnit, index: u16) -> Address {
-        self.part
-            .start_of(unit)
-            .offset(HEADER_BYTES + u32::from(index) * DESCRIPTOR_BYTES)
+        self.part.start_of(unit).offset(HEADER_BYTES + u32::from(index) * DESCRIPTOR_BYTES)
     }
 }
 
@@ -149,14 +156,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.settings
     }
 
-    /// How many objects were ever created, modulo 2²⁴, by the client's count.
+    /// How many objects were ever created, by the client's count, modulo 256 × 65,535.
     pub fn serial(&self) -> u32 {
         self.serial
     }
 
     /// Counts one more created object; durable with the next commit or abort.
     pub fn advance_serial(&mut self) -> u32 {
-        self.serial = (self.serial + 1) & 0xFF_FFFF;
+        self.serial = (self.serial + 1) % SERIALS;
         self.serial
     }
 
@@ -172,10 +179,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let body = self.geometry.unit_granules - self.geometry.low_granules(0);
             body.saturating_sub(self.units.gap_granules(unit) + self.units.obsolete_granules(unit))
         };
-        self.units
-            .data()
-            .map(|unit| u64::from(live(unit) * self.geometry.granule_bytes))
-            .sum()
+        self.units.data().map(|unit| u64::from(live(unit) * self.geometry.granule_bytes)).sum()
     }
 
     /// The role of a physical unit.

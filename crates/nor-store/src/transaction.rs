@@ -17,7 +17,7 @@ use norn_flash::Nor;
 
 use crate::error::StoreError;
 use crate::format::{Entry, SectorPtr};
-use crate::log::{Position, RESERVE, Slot};
+use crate::log::{Position, Sequence, Slot};
 use crate::store::Store;
 use crate::tree::Close;
 
@@ -64,15 +64,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         for tree in &mut self.trees {
             tree.open = tree.committed;
         }
-        // Torn entries of repeated cuts may have used the reserve up; the head of a new log unit says the same as `Abort`.
-        let room_left = self.log.next + RESERVE / 2 <= self.geometry.log_entries;
-        if room_left {
-            self.append_reserved(Entry::Abort { serial: self.serial })?;
-        }
-        self.log.open = false;
-        if !room_left {
-            self.ensure_log_room(1)?;
-        }
+        self.append_reserved(Entry::Abort { serial: self.serial })?;
         self.close_transaction()
     }
 
@@ -88,7 +80,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Step 2 of a commit.
     pub(crate) fn apply_commit(&mut self) -> Result<(), StoreError<D::Error>> {
         let (start, end) = (self.log.start, self.log.end());
-        for sequence in start.sequence..=end.sequence {
+        for sequence in Sequence::range(start.sequence, end.sequence) {
             let unit = self.log_unit(sequence)?;
             for index in self.indices(sequence, start, end) {
                 match self.read_log(unit, index)? {
@@ -107,7 +99,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Step 1 of an abort.
     pub(crate) fn apply_abort(&mut self) -> Result<(), StoreError<D::Error>> {
         let (start, end) = (self.log.start, self.log.end());
-        for sequence in (start.sequence..=end.sequence).rev() {
+        for sequence in Sequence::range(start.sequence, end.sequence).rev() {
             let unit = self.log_unit(sequence)?;
             for index in self.indices(sequence, start, end).rev() {
                 match self.read_log(unit, index)? {
@@ -121,13 +113,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// The indices between `start` and `end` that lie in the log unit with this sequence number.
-    fn indices(&self, sequence: u32, start: Position, end: Position) -> core::ops::Range<u16> {
+    fn indices(&self, sequence: Sequence, start: Position, end: Position) -> core::ops::Range<u16> {
         let from = if sequence == start.sequence { start.index } else { 0 };
-        let to = if sequence == end.sequence {
-            end.index
-        } else {
-            self.geometry.log_entries
-        };
+        let to = if sequence == end.sequence { end.index } else { self.geometry.log_entries };
         from..to
     }
 

@@ -28,10 +28,7 @@ pub(crate) const TREES: usize = 2;
 /// Largest height of a tree: keys below 16⁵.
 pub(crate) const HEIGHT_MAX: u8 = 5;
 
-const NODE: SectorSpec = SectorSpec {
-    bytes: NODE_BYTES,
-    kind: SectorKind::Node,
-};
+const NODE: SectorSpec = SectorSpec { bytes: NODE_BYTES, kind: SectorKind::Node };
 
 /// Which of the store's trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +48,7 @@ pub(crate) struct Root {
 
 impl Root {
     pub fn entry(self, tree: usize) -> Entry {
-        Entry::Root {
-            tree: tree as u8,
-            height: self.height,
-            node: self.node,
-        }
+        Entry::Root { tree: tree as u8, height: self.height, node: self.node }
     }
 
     fn holds(self, key: u32) -> bool {
@@ -156,10 +149,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             replaced = Some(node);
         }
         self.trees[tree as usize].open = match child {
-            Some(_) => Root {
-                node: child,
-                height: root.height,
-            },
+            Some(_) => Root { node: child, height: root.height },
             None => Root::default(),
         };
         self.log.open = true;
@@ -291,10 +281,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         if !word.stands() {
             return Ok(None);
         }
-        Ok(word.pointer().map(|pointer| Found {
-            pointer,
-            open: word.is_open(),
-        }))
+        Ok(word.pointer().map(|pointer| Found { pointer, open: word.is_open() }))
     }
 
     /// The open version of a node's children: one word each, erased where there is none.
@@ -342,13 +329,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         if position == NODE_SLOTS + NODE_SPARES {
             return Ok(false);
         }
-        self.append(Entry::Swap {
-            node: pointer,
-            freed: replaced,
-        })?;
+        self.append(Entry::Swap { node: pointer, freed: replaced })?;
         // The log may have taken a unit, but no sector moved: the node is where it was.
-        self.medium
-            .program_word(node.address.offset(4 * position), TreeWord::open(index, child).0)?;
+        self.medium.program_word(node.address.offset(4 * position), TreeWord::open(index, child).0)?;
         Ok(true)
     }
 
@@ -362,10 +345,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         room: Room,
     ) -> Result<SectorPtr, StoreError<D::Error>> {
         let pointer = self.allocate(NODE, room)?;
-        self.append(Entry::Swap {
-            node: pointer,
-            freed: replaced,
-        })?;
+        self.append(Entry::Swap { node: pointer, freed: replaced })?;
         let node = self.node(pointer)?;
         for (position, &word) in (0..).zip(words) {
             let word = match child {
@@ -405,8 +385,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                     Close::Commit => word.committed(),
                     Close::Abort => word.aborted(),
                 };
-                self.medium
-                    .program(node.address.offset(4 * position + 3), &[(closed.0 >> 24) as u8])?;
+                self.medium.program(node.address.offset(4 * position + 3), &[(closed.0 >> 24) as u8])?;
             }
         }
         Ok(())

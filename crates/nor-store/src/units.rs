@@ -46,16 +46,8 @@ impl<const UNITS: usize> UnitTable<UNITS> {
     /// A table of `count` units, all of them busy.
     pub fn new(count: u16) -> Self {
         assert!(usize::from(count) <= UNITS);
-        let row = Row {
-            role: BUSY,
-            gap_granules: 0,
-            obsolete_granules: 0,
-        };
-        UnitTable {
-            rows: [row; UNITS],
-            by_logical: [NOWHERE; UNITS],
-            count,
-        }
+        let row = Row { role: BUSY, gap_granules: 0, obsolete_granules: 0 };
+        UnitTable { rows: [row; UNITS], by_logical: [NOWHERE; UNITS], count }
     }
 
     pub fn all(&self) -> impl Iterator<Item = EraseUnit> + use<UNITS> {
@@ -87,11 +79,7 @@ impl<const UNITS: usize> UnitTable<UNITS> {
                 logical.0
             }
         };
-        self.rows[usize::from(unit.0)] = Row {
-            role,
-            gap_granules: 0,
-            obsolete_granules: 0,
-        };
+        self.rows[usize::from(unit.0)] = Row { role, gap_granules: 0, obsolete_granules: 0 };
     }
 
     /// Where logical unit `logical` is.
@@ -102,9 +90,7 @@ impl<const UNITS: usize> UnitTable<UNITS> {
 
     /// A logical number that no unit has. There is one whenever a unit is free.
     pub fn unused_logical(&self) -> Option<LogicalUnit> {
-        let index = self.by_logical[..usize::from(self.count)]
-            .iter()
-            .position(|&home| home == NOWHERE)?;
+        let index = self.by_logical[..usize::from(self.count)].iter().position(|&home| home == NOWHERE)?;
         Some(LogicalUnit(index as u16 + 1))
     }
 
@@ -129,6 +115,8 @@ impl<const UNITS: usize> UnitTable<UNITS> {
     }
 
     pub fn add_obsolete_granules(&mut self, unit: EraseUnit, granules: u32) {
-        self.rows[usize::from(unit.0)].obsolete_granules += granules as u16;
+        let row = &mut self.rows[usize::from(unit.0)];
+        // Only damage makes sectors overlap; a unit is never more than wholly obsolete.
+        row.obsolete_granules = row.obsolete_granules.saturating_add(granules as u16);
     }
 }

@@ -6,10 +6,7 @@ use norn_nor_store::{Room, SectorKind, SectorSpec, Settings, Store, TreeId};
 type SimStore = Store<NorSim, 8>;
 
 const KEYS: u32 = 80;
-const SPEC: SectorSpec = SectorSpec {
-    bytes: 40,
-    kind: SectorKind::Leaf,
-};
+const SPEC: SectorSpec = SectorSpec { bytes: 40, kind: SectorKind::Leaf };
 
 /// Makes key `key` hold a new sector with `value` in it.
 fn set(store: &mut SimStore, key: u32, value: u32) -> Result<(), norn_nor_store::StoreError<norn_flash_sim::SimError>> {
@@ -30,11 +27,7 @@ fn get(store: &mut SimStore, key: u32) -> u32 {
 
 /// A store whose next change of key 0 reclaims a unit: some keys, changed until the units are used up.
 fn about_to_reclaim() -> SimStore {
-    let settings = Settings {
-        log_units: 2,
-        wear_period: 0,
-        client: [0; 2],
-    };
+    let settings = Settings { log_units: 2, wear_period: 0, client: [0; 2] };
     let mut store = SimStore::format(NorSim::new(catalogue::test_part(6, 2048)), settings).unwrap();
     for value in 0.. {
         let mut trial = store.clone();

@@ -28,16 +28,10 @@ struct Row {
 
 fn rows() -> Vec<Row> {
     let flags = Config::tinystore_2006();
-    let no_flags = Config {
-        initialization_flags: InitializationFlags::Off,
-        ..flags
-    };
+    let no_flags = Config { initialization_flags: InitializationFlags::Off, ..flags };
     let row = |name, config, list_length_max, published| Row {
         name,
-        config: Config {
-            list_length_max,
-            ..config
-        },
+        config: Config { list_length_max, ..config },
         published,
     };
     vec![
@@ -91,24 +85,14 @@ struct Workload {
 impl Workload {
     fn new(config: Config, objects: usize) -> Self {
         let mut heap = SimHeap::format(NorSim::new(catalogue::tinystore()), config).expect("the part is suitable");
-        let objects = (0..objects)
-            .map(|_| heap.create(Layout::uniform(FIELDS, WIDTH)).expect("half full"))
-            .collect();
-        Workload {
-            heap,
-            objects,
-            random: fastrand::Rng::with_seed(SEED),
-            updates: 0,
-        }
+        let objects = (0..objects).map(|_| heap.create(Layout::uniform(FIELDS, WIDTH)).expect("half full")).collect();
+        Workload { heap, objects, random: fastrand::Rng::with_seed(SEED), updates: 0 }
     }
 
     fn draw(&mut self) -> Ref {
         let hot = self.objects.len() / 5;
-        let index = if self.random.f32() < 0.9 {
-            self.random.usize(..hot)
-        } else {
-            self.random.usize(hot..self.objects.len())
-        };
+        let index =
+            if self.random.f32() < 0.9 { self.random.usize(..hot) } else { self.random.usize(hot..self.objects.len()) };
         self.objects[index]
     }
 
@@ -126,11 +110,7 @@ impl Workload {
             }
         }
         let device = self.heap.device();
-        (
-            device.counters() - before,
-            device.elapsed_ns() - time,
-            self.updates - updates,
-        )
+        (device.counters() - before, device.elapsed_ns() - time, self.updates - updates)
     }
 }
 
@@ -160,10 +140,7 @@ fn measure(row: &Row) {
 
 fn main() {
     let part = catalogue::tinystore();
-    println!(
-        "20/80AllFields, {FIELDS} fields of {WIDTH} bytes, half full; {}; seed {SEED}",
-        part.source
-    );
+    println!("20/80AllFields, {FIELDS} fields of {WIDTH} bytes, half full; {}; seed {SEED}", part.source);
     println!("fresh, full: objects that fit when just created, and when every list has its maximal length");
     println!();
     println!("                                          per field update                      max/  published");

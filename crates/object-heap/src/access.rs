@@ -85,11 +85,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let (length, _) = self.header_lengths(&object)?;
         let sector = self.store.sector(header)?;
         let buffer_bytes = buffer.len().min(length);
-        self.store.read(
-            &sector,
-            HEADER_LENGTHS_BYTES + object.widths_bytes(),
-            &mut buffer[..buffer_bytes],
-        )?;
+        self.store.read(&sector, HEADER_LENGTHS_BYTES + object.widths_bytes(), &mut buffer[..buffer_bytes])?;
         Ok(length)
     }
 
@@ -102,14 +98,9 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let object = self.look_up(reference)?;
         let max = self.store.sector_bytes_max();
         if header.len() as u64 + u64::from(HEADER_LENGTHS_BYTES + object.widths_bytes()) > u64::from(max) {
-            return Err(AccessError::HeaderTooLarge {
-                bytes: header.len(),
-                max,
-            });
+            return Err(AccessError::HeaderTooLarge { bytes: header.len(), max });
         }
-        let written = self
-            .rewrite(&object, Change::Header(header))
-            .map_err(AccessError::Store);
+        let written = self.rewrite(&object, Change::Header(header)).map_err(AccessError::Store);
         self.settle(written)
     }
 
@@ -153,18 +144,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             return Err(AccessError::WrongKind(reference));
         }
         if index >= count {
-            return Err(AccessError::OutOfRange {
-                reference,
-                index,
-                count,
-            });
+            return Err(AccessError::OutOfRange { reference, index, count });
         }
         let field = self.field(&object, index)?;
         if field.width as usize != given {
-            return Err(AccessError::WrongWidth {
-                width: field.width as usize,
-                given,
-            });
+            return Err(AccessError::WrongWidth { width: field.width as usize, given });
         }
         Ok((object, field))
     }
@@ -173,18 +157,10 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     pub(crate) fn field(&mut self, object: &Object, index: usize) -> Result<Field, StoreError<D::Error>> {
         if let Some(width) = object.shape.width {
             let width = u32::from(width);
-            return Ok(Field {
-                index,
-                offset: index as u32 * width,
-                width,
-            });
+            return Ok(Field { index, offset: index as u32 * width, width });
         }
         let mut widths = [0; CHUNK_BYTES];
-        let mut field = Field {
-            index,
-            offset: 0,
-            width: 0,
-        };
+        let mut field = Field { index, offset: 0, width: 0 };
         for start in (0..=index).step_by(CHUNK_BYTES) {
             let len = CHUNK_BYTES.min(index + 1 - start);
             self.read_widths(object, start, &mut widths[..len])?;
@@ -216,11 +192,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         for position in 1.. {
             let sector = self.record(record)?;
             if self.read_flag(&sector, VALID_FLAGS_OFFSET, index)? {
-                return Ok(Holder {
-                    record,
-                    sector,
-                    position,
-                });
+                return Ok(Holder { record, sector, position });
             }
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
@@ -262,13 +234,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             }
             Link::Erased if holder.position < limit => {
                 let bytes = data_offset(object.shape.count) + self.data_bytes(object)?;
-                match self.store.extend_chain(
-                    holder.record,
-                    SectorSpec {
-                        bytes,
-                        kind: SectorKind::Record,
-                    },
-                ) {
+                match self.store.extend_chain(holder.record, SectorSpec { bytes, kind: SectorKind::Record }) {
                     // Compaction takes room only until its commit, so that a device full of short lists takes updates.
                     Err(StoreError::Full { .. }) => return self.rewrite(object, Change::Field(*field, value)),
                     extended => extended?,
@@ -305,11 +271,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     fn program_zeros(&mut self, sector: &Sector, offset: u32, bytes: u32) -> Result<(), StoreError<D::Error>> {
         for start in (0..bytes).step_by(CHUNK_BYTES) {
             let zeros = [0; CHUNK_BYTES];
-            self.store.program(
-                sector,
-                offset + start,
-                &zeros[..CHUNK_BYTES.min((bytes - start) as usize)],
-            )?;
+            self.store.program(sector, offset + start, &zeros[..CHUNK_BYTES.min((bytes - start) as usize)])?;
         }
         Ok(())
     }
@@ -329,17 +291,10 @@ impl Object {
 
     /// Bytes that the list of widths takes in the header sector.
     pub(crate) fn widths_bytes(&self) -> u32 {
-        if self.shape.width.is_none() {
-            u32::from(self.shape.count)
-        } else {
-            0
-        }
+        if self.shape.width.is_none() { u32::from(self.shape.count) } else { 0 }
     }
 }
 
 pub(crate) fn damage<E>(sector: &Sector, what: &'static str) -> StoreError<E> {
-    StoreError::Corrupted(Corruption {
-        address: sector.address,
-        what,
-    })
+    StoreError::Corrupted(Corruption { address: sector.address, what })
 }

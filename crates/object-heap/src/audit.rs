@@ -82,16 +82,14 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             if self.is_default(object, index)? {
                 let first = self.record(object.first)?;
                 if !self.read_flag(&first, VALID_FLAGS_OFFSET, index)? {
-                    self.store
-                        .report(auditor, object.first, "an invalid value of a field that was never set");
+                    self.store.report(auditor, object.first, "an invalid value of a field that was never set");
                 }
             } else {
                 self.find_value(object, index)?;
             }
         }
         if end != self.data_bytes(object)? {
-            self.store
-                .report(auditor, object.leaf, "widths that do not add up to the data");
+            self.store.report(auditor, object.leaf, "widths that do not add up to the data");
         }
         Ok(())
     }

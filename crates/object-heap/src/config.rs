@@ -19,7 +19,7 @@ pub struct Config {
     pub list_length_max: u8,
     /// Whether objects have initialization flags.
     pub initialization_flags: InitializationFlags,
-    /// Most erase units that the log may take while a transaction is open, at least 2. One unit of *n* bytes holds *n*/8
+    /// Most erase units that the log may take while a transaction is open, 2 to 8. One unit of *n* bytes holds *n*/8
     /// entries; an updated object takes three to five.
     pub log_units: u8,
     /// Every how many reclamations, on average, a random unit is reclaimed too, so that static data moves; 0 for never.
@@ -29,12 +29,7 @@ pub struct Config {
 impl Config {
     /// The configuration of TinyStore's evaluation (section 6.2): lists of at most 2 records, initialization flags on.
     pub const fn tinystore_2006() -> Config {
-        Config {
-            list_length_max: 2,
-            initialization_flags: InitializationFlags::On,
-            log_units: 2,
-            wear_period: 64,
-        }
+        Config { list_length_max: 2, initialization_flags: InitializationFlags::On, log_units: 2, wear_period: 64 }
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -43,9 +38,9 @@ impl Config {
             InitializationFlags::Off => 0,
         };
         Settings {
-            log_units: self.log_units.max(2),
+            log_units: self.log_units,
             wear_period: self.wear_period,
-            client: [u32::from(self.list_length_max.max(1)) | flags << 8, 0],
+            client: [u32::from(self.list_length_max) | flags << 8, 0],
         }
     }
 
@@ -57,11 +52,7 @@ impl Config {
         }
         Some(Config {
             list_length_max: word as u8,
-            initialization_flags: if word >> 8 & 1 == 1 {
-                InitializationFlags::On
-            } else {
-                InitializationFlags::Off
-            },
+            initialization_flags: if word >> 8 & 1 == 1 { InitializationFlags::On } else { InitializationFlags::Off },
             log_units: settings.log_units,
             wear_period: settings.wear_period,
         })

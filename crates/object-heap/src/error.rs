@@ -100,20 +100,13 @@ impl<E: fmt::Debug> fmt::Display for AccessError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AccessError::Stale(reference) => write!(f, "stale reference {reference}"),
-            AccessError::OutOfRange {
-                reference,
-                index,
-                count,
-            } => {
+            AccessError::OutOfRange { reference, index, count } => {
                 write!(f, "index {index} of {reference}, which has {count} fields or elements")
             }
             AccessError::WrongWidth { width, given } => write!(f, "{given} bytes for a field of {width}"),
             AccessError::WrongKind(reference) => write!(f, "{reference} is not of the wanted kind"),
             AccessError::HeaderTooLarge { bytes, max } => {
-                write!(
-                    f,
-                    "a header of {bytes} bytes: at most {max} with its widths on this part"
-                )
+                write!(f, "a header of {bytes} bytes: at most {max} with its widths on this part")
             }
             AccessError::NameLength(bytes) => write!(f, "a name of {bytes} bytes: from 1 to 32"),
             AccessError::TransactionAborted => f.write_str("an earlier failure has aborted the transaction"),

@@ -41,8 +41,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// Cost: an erase and 4 words programmed for each unit, 18 words for the log.
     ///
     /// # Errors
-    /// When the part cannot be used, or the device fails.
+    /// When the part cannot be used or the configuration is impossible, or the device fails.
     pub fn format(device: D, config: Config) -> Result<Self, MountError<D::Error>> {
+        if config.list_length_max == 0 {
+            return Err(MountError::Settings("lists of no records"));
+        }
         Self::of_store(Store::format(device, config.settings())?)
     }
 
@@ -59,12 +62,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     fn of_store(store: Store<D, UNITS>) -> Result<Self, MountError<D::Error>> {
         let config = Config::from_settings(&store.settings()).ok_or(MountError::UnknownSettings)?;
-        Ok(Heap {
-            store,
-            config,
-            transaction: Transaction::None,
-            slot_hint: 0,
-        })
+        Ok(Heap { store, config, transaction: Transaction::None, slot_hint: 0 })
     }
 
     /// What the image was formatted with.
@@ -214,7 +212,4 @@ impl Nor for NoDevice {
     }
 }
 
-const _: () = assert!(
-    core::mem::size_of::<Heap<NoDevice, 64>>() <= 1024,
-    "the mounted heap takes at most 1 KiB"
-);
+const _: () = assert!(core::mem::size_of::<Heap<NoDevice, 64>>() <= 1024, "the mounted heap takes at most 1 KiB");

@@ -96,12 +96,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let (Some(reference), 1..=NAME_BYTES_MAX) = (reference, len) else {
             return Err(damage(&sector, "an impossible root"));
         };
-        let mut root = Root {
-            key,
-            reference,
-            name: [0; NAME_BYTES_MAX],
-            len,
-        };
+        let mut root = Root { key, reference, name: [0; NAME_BYTES_MAX], len };
         self.store.read(&sector, NAME_OFFSET, &mut root.name[..len])?;
         Ok(root)
     }
@@ -124,13 +119,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             None => self.store.tree_vacant(TreeId::Name, 0)?.unwrap_or(0),
         };
         let bytes = NAME_OFFSET + name.len() as u32;
-        let leaf = self.store.allocate(
-            SectorSpec {
-                bytes,
-                kind: SectorKind::Leaf,
-            },
-            Room::Ordinary,
-        )?;
+        let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
         let sector = self.store.sector(leaf)?;
         self.store.program(&sector, 0, &reference.bits().to_le_bytes())?;
         self.store.program(&sector, 4, &[name.len() as u8])?;

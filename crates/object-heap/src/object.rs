@@ -33,18 +33,12 @@ pub(crate) enum Widths<'a> {
 impl<'a> Layout<'a> {
     /// `count` fields of `width` bytes each.
     pub const fn uniform(count: usize, width: u8) -> Layout<'a> {
-        Layout {
-            widths: Widths::Uniform { count, width },
-            header: &[],
-        }
+        Layout { widths: Widths::Uniform { count, width }, header: &[] }
     }
 
     /// A field of each of these widths, in bytes. Fields are packed without padding: order them by falling width.
     pub const fn fields(widths: &'a [u8]) -> Layout<'a> {
-        Layout {
-            widths: Widths::Each(widths),
-            header: &[],
-        }
+        Layout { widths: Widths::Each(widths), header: &[] }
     }
 
     /// The same with a header: bytes that the heap does not interpret (a type, in a Java virtual machine).
@@ -59,10 +53,7 @@ impl<'a> Layout<'a> {
             && let Some(&first) = widths.first()
             && widths.iter().all(|&width| width == first)
         {
-            self.widths = Widths::Uniform {
-                count: widths.len(),
-                width: first,
-            };
+            self.widths = Widths::Uniform { count: widths.len(), width: first };
         }
         self
     }
@@ -118,7 +109,7 @@ pub(crate) struct Object {
     pub shape: Shape,
 }
 
-/// Whether all in the descriptor's shape byte is wanted.
+/// Whether a shape is an object's or an array's.
 pub(crate) fn kind_of(shape: &Shape) -> Kind {
     if shape.is_array { Kind::Array } else { Kind::Object }
 }
@@ -178,9 +169,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let max = self.store.sector_bytes_max();
         let record = data_offset(shape.count) + layout.data_bytes();
         let widths = if width.is_none() { u32::from(shape.count) } else { 0 };
-        let header = u32::try_from(layout.header.len())
-            .unwrap_or(u32::MAX)
-            .saturating_add(HEADER_LENGTHS_BYTES + widths);
+        let header =
+            u32::try_from(layout.header.len()).unwrap_or(u32::MAX).saturating_add(HEADER_LENGTHS_BYTES + widths);
         match record.max(header) {
             bytes if bytes > max => Err(CreateError::TooLarge { bytes, max }),
             _ => Ok(shape),
@@ -194,28 +184,15 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let record = data_offset(shape.count) + layout.data_bytes();
         let [first, leaf] = self.store.allocate_pair(
             [
-                SectorSpec {
-                    bytes: record,
-                    kind: SectorKind::Record,
-                },
-                SectorSpec {
-                    bytes: shape.descriptor_bytes(),
-                    kind: SectorKind::Leaf,
-                },
+                SectorSpec { bytes: record, kind: SectorKind::Record },
+                SectorSpec { bytes: shape.descriptor_bytes(), kind: SectorKind::Leaf },
             ],
             Room::Ordinary,
         )?;
         if !shape.has_flags {
             self.fill_zeros(first, data_offset(shape.count), layout.data_bytes())?;
         }
-        let object = Object {
-            reference,
-            leaf,
-            fresh: true,
-            first,
-            header,
-            shape,
-        };
+        let object = Object { reference, leaf, fresh: true, first, header, shape };
         self.write_descriptor(&object)?;
         self.store.tree_set(TreeId::Ref, slot, Some(leaf), Room::Ordinary)?;
         self.slot_hint = slot + 1;
@@ -242,19 +219,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
         debug_assert!(widths.is_empty() || widths.len() == usize::from(shape.count));
         let bytes = HEADER_LENGTHS_BYTES + widths.len() as u32 + layout.header.len() as u32;
-        let pointer = self.store.allocate(
-            SectorSpec {
-                bytes,
-                kind: SectorKind::Opaque,
-            },
-            Room::Ordinary,
-        )?;
+        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
         let sector = self.store.sector(pointer)?;
-        self.store
-            .program(&sector, 0, &header_lengths(layout.header.len(), layout.data_bytes()))?;
+        self.store.program(&sector, 0, &header_lengths(layout.header.len(), layout.data_bytes()))?;
         self.store.program(&sector, HEADER_LENGTHS_BYTES, widths)?;
-        self.store
-            .program(&sector, HEADER_LENGTHS_BYTES + widths.len() as u32, layout.header)?;
+        self.store.program(&sector, HEADER_LENGTHS_BYTES + widths.len() as u32, layout.header)?;
         Ok(Some(pointer))
     }
 
@@ -428,12 +397,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.store.read(&sector, 0, &mut bytes)?;
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
-        let damaged = |what| {
-            Err(StoreError::Corrupted(norn_nor_store::Corruption {
-                address: sector.address,
-                what,
-            }))
-        };
+        let damaged = |what| Err(StoreError::Corrupted(norn_nor_store::Corruption { address: sector.address, what }));
         let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
             return damaged("an object descriptor with another object's reference");
         };
@@ -447,14 +411,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         };
         match Shape::decode(word(SHAPE_OFFSET)) {
             Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width.is_some() || header.is_some()) => {
-                Ok(Object {
-                    reference,
-                    leaf,
-                    fresh,
-                    first,
-                    header,
-                    shape,
-                })
+                Ok(Object { reference, leaf, fresh, first, header, shape })
             }
             _ => damaged("an object descriptor with an impossible shape"),
         }

@@ -6,8 +6,8 @@ use core::fmt;
 ///
 /// 32 bits: the slot in the low half, the generation in the high half. Deleting frees the slot, which the next creation
 /// may take; its generation, the number of creations modulo 65,535 plus one, is another one then, so that a stale reference is
-/// reported, unless a multiple of 65,535 objects were created in between and the last of them took its slot. At most 65,536
-/// objects, arrays included, exist at a time.
+/// reported, unless a multiple of 65,535 objects were created in between and the last of them took its slot. That holds for
+/// references from undone transactions, too. At most 65,536 objects, arrays included, exist at a time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ref(u32);
 

@@ -63,26 +63,14 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         };
         let record = data_offset(object.shape.count) + data_bytes;
         let specs = [
-            SectorSpec {
-                bytes: record,
-                kind: SectorKind::Record,
-            },
-            SectorSpec {
-                bytes: object.shape.descriptor_bytes(),
-                kind: SectorKind::Leaf,
-            },
+            SectorSpec { bytes: record, kind: SectorKind::Record },
+            SectorSpec { bytes: object.shape.descriptor_bytes(), kind: SectorKind::Leaf },
         ];
         let [first, leaf] = self.store.allocate_pair(specs, Room::Replacing)?;
         self.copy_values(object, first, data_bytes, change)?;
-        self.write_descriptor(&Object {
-            leaf,
-            first,
-            header,
-            ..*object
-        })?;
+        self.write_descriptor(&Object { leaf, first, header, ..*object })?;
         self.copy_initialization_flags(object, leaf, change)?;
-        self.store
-            .tree_set(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing)?;
+        self.store.tree_set(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing)?;
         self.release_records(object.first, replaced)
     }
 
@@ -93,25 +81,16 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
         let data_bytes = self.data_bytes(object)?;
         let bytes = HEADER_LENGTHS_BYTES + widths_bytes + header.len() as u32;
-        let pointer = self.store.allocate(
-            SectorSpec {
-                bytes,
-                kind: SectorKind::Opaque,
-            },
-            Room::Ordinary,
-        )?;
+        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
         let sector = self.store.sector(pointer)?;
-        self.store
-            .program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
+        self.store.program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
         let mut widths = [0; CHUNK_BYTES];
         for start in (0..widths_bytes as usize).step_by(CHUNK_BYTES) {
             let widths = &mut widths[..CHUNK_BYTES.min(widths_bytes as usize - start)];
             self.read_widths(object, start, widths)?;
-            self.store
-                .program(&sector, HEADER_LENGTHS_BYTES + start as u32, widths)?;
+            self.store.program(&sector, HEADER_LENGTHS_BYTES + start as u32, widths)?;
         }
-        self.store
-            .program(&sector, HEADER_LENGTHS_BYTES + widths_bytes, header)?;
+        self.store.program(&sector, HEADER_LENGTHS_BYTES + widths_bytes, header)?;
         Ok(Some(pointer))
     }
 
@@ -127,13 +106,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let (mut index, mut end) = (0, self.field_width(object, 0)?);
         for start in (0..data_bytes).step_by(CHUNK_BYTES) {
             let len = CHUNK_BYTES.min((data_bytes - start) as usize);
-            let mut stretch = Stretch {
-                start,
-                len,
-                bytes: [0xFF; CHUNK_BYTES],
-                owners: [0; CHUNK_BYTES],
-                known: 0,
-            };
+            let mut stretch = Stretch { start, len, bytes: [0xFF; CHUNK_BYTES], owners: [0; CHUNK_BYTES], known: 0 };
             for at in 0..len {
                 while start + at as u32 >= end {
                     index += 1;
@@ -229,12 +202,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     fn read_flags(&mut self, sector: &Sector, offset: u32, stretch: &Stretch) -> Result<Flags, StoreError<D::Error>> {
         let first = usize::from(stretch.owners[0]) / 8;
         let last = usize::from(stretch.owners[stretch.len - 1]) / 8;
-        let mut flags = Flags {
-            first,
-            bytes: [0; CHUNK_BYTES / 8 + 1],
-        };
-        self.store
-            .read(sector, offset + first as u32, &mut flags.bytes[..=last - first])?;
+        let mut flags = Flags { first, bytes: [0; CHUNK_BYTES / 8 + 1] };
+        self.store.read(sector, offset + first as u32, &mut flags.bytes[..=last - first])?;
         Ok(flags)
     }
 

@@ -27,23 +27,11 @@ fn impossible_objects() {
     let mut refused = |layout| changes_nothing(&mut heap, |heap| heap.create(layout)).unwrap_err();
     assert_eq!(refused(Layout::fields(&[])), CreateError::NoFields);
     assert_eq!(refused(Layout::uniform(0, 4)), CreateError::NoFields);
-    assert_eq!(
-        refused(Layout::uniform(256, 1)),
-        CreateError::TooManyFields { count: 256 }
-    );
+    assert_eq!(refused(Layout::uniform(256, 1)), CreateError::TooManyFields { count: 256 });
     assert_eq!(refused(Layout::uniform(3, 0)), CreateError::ZeroWidth { field: 0 });
-    assert_eq!(
-        refused(Layout::fields(&[4, 2, 0, 1])),
-        CreateError::ZeroWidth { field: 2 }
-    );
-    assert_eq!(
-        refused(Layout::uniform(241, 4)),
-        CreateError::TooLarge { bytes: 36 + 964, max }
-    );
-    assert_eq!(
-        refused(Layout::uniform(1, 1).with_header(&[7; 1020])),
-        CreateError::TooLarge { bytes: 1024, max }
-    );
+    assert_eq!(refused(Layout::fields(&[4, 2, 0, 1])), CreateError::ZeroWidth { field: 2 });
+    assert_eq!(refused(Layout::uniform(241, 4)), CreateError::TooLarge { bytes: 36 + 964, max });
+    assert_eq!(refused(Layout::uniform(1, 1).with_header(&[7; 1020])), CreateError::TooLarge { bytes: 1024, max });
     let array = changes_nothing(&mut heap, |heap| heap.create_array(0, 4, &[])).unwrap_err();
     assert_eq!(array, CreateError::NoFields);
     let text = heap.create(Layout::uniform(241, 4)).unwrap_err().to_string();
@@ -58,30 +46,14 @@ fn wrong_accesses() {
     let array = heap.create_array(3, 2, &[]).unwrap();
     heap.put_field(object, 1, &[1, 2]).unwrap();
 
-    let beyond = AccessError::OutOfRange {
-        reference: object,
-        index: 3,
-        count: 3,
-    };
-    assert_eq!(
-        changes_nothing(&mut heap, |heap| heap.put_field(object, 3, &[0])),
-        Err(beyond.clone())
-    );
+    let beyond = AccessError::OutOfRange { reference: object, index: 3, count: 3 };
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(object, 3, &[0])), Err(beyond.clone()));
     assert_eq!(heap.get_field(object, 3, &mut [0]), Err(beyond));
     let width = AccessError::WrongWidth { width: 2, given: 4 };
-    assert_eq!(
-        changes_nothing(&mut heap, |heap| heap.put_field(object, 1, &[0; 4])),
-        Err(width)
-    );
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(object, 1, &[0; 4])), Err(width));
     let kind = Err(AccessError::WrongKind(array));
-    assert_eq!(
-        changes_nothing(&mut heap, |heap| heap.put_field(array, 0, &[0; 2])),
-        kind
-    );
-    assert_eq!(
-        heap.array_load(object, 0, &mut [0; 4]),
-        Err(AccessError::WrongKind(object))
-    );
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(array, 0, &[0; 2])), kind);
+    assert_eq!(heap.array_load(object, 0, &mut [0; 4]), Err(AccessError::WrongKind(object)));
     let large = changes_nothing(&mut heap, |heap| heap.write_header(object, &[0; 1000]));
     assert_eq!(large, Err(AccessError::HeaderTooLarge { bytes: 1000, max: 996 }));
     for name in [&[][..], &[b'n'; 33]] {
@@ -102,22 +74,12 @@ fn stale_references() {
     let successor = heap.create(Layout::uniform(1, 4)).unwrap();
     assert_ne!(object, successor, "the slot is used again, with another generation");
     let stale = Err(AccessError::Stale(object));
-    assert_eq!(
-        changes_nothing(&mut heap, |heap| heap.put_field(object, 0, &[1; 4])),
-        stale
-    );
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(object, 0, &[1; 4])), stale);
     assert_eq!(heap.get_field(object, 0, &mut [0; 4]), stale);
     assert_eq!(changes_nothing(&mut heap, |heap| heap.delete(object)), stale);
-    assert_eq!(
-        changes_nothing(&mut heap, |heap| heap.set_root(b"new", Some(object))),
-        stale
-    );
+    assert_eq!(changes_nothing(&mut heap, |heap| heap.set_root(b"new", Some(object))), stale);
     assert_eq!(heap.info(object).unwrap_err(), AccessError::Stale(object));
-    assert_eq!(
-        heap.root(b"old").unwrap(),
-        Some(object),
-        "a root may dangle; its reference says so when it is used"
-    );
+    assert_eq!(heap.root(b"old").unwrap(), Some(object), "a root may dangle; its reference says so when it is used");
     let never = Ref::from_bits(object.bits() + 77).unwrap();
     assert_eq!(heap.get_field(never, 0, &mut [0; 4]), Err(AccessError::Stale(never)));
     assert_eq!(Ref::from_bits(5), None);
@@ -137,20 +99,13 @@ fn mount_error(device: NorSim) -> String {
     let before = device.operations();
     let mut device = device;
     let error = Heap::<_, 64>::mount(&mut device).unwrap_err().to_string();
-    assert_eq!(
-        device.operations(),
-        before,
-        "a device that is not mounted is not changed"
-    );
+    assert_eq!(device.operations(), before, "a device that is not mounted is not changed");
     error
 }
 
 #[test]
 fn devices_without_a_heap() {
-    assert_eq!(
-        mount_error(NorSim::new(catalogue::test_part(8, 1024))),
-        "not formatted: no complete log unit found"
-    );
+    assert_eq!(mount_error(NorSim::new(catalogue::test_part(8, 1024))), "not formatted: no complete log unit found");
     let foreign: Vec<u8> = (0..8192u32).map(|at| (at * 31 / 7) as u8).collect();
     let foreign = NorSim::from_cells(catalogue::test_part(8, 1024), &foreign);
     assert_eq!(mount_error(foreign), "not formatted: no complete log unit found");
@@ -174,48 +129,25 @@ fn devices_of_another_geometry() {
 #[test]
 fn devices_of_a_newer_format() {
     let mut device = heap().into_device();
-    let newer = Identity {
-        version: FORMAT_VERSION + 1,
-        unit_size_log2: 10,
-        unit_count: 8,
-        erase_count: 1,
-    };
+    let newer = Identity { version: FORMAT_VERSION + 1, unit_size_log2: 10, unit_count: 8, erase_count: 1 };
     device.poke(Address(3 * 1024), &newer.encode());
     assert_eq!(mount_error(device), "format version 2 is newer than this program's (1)");
 }
 
 #[test]
 fn parts_that_cannot_be_used() {
-    let refused = |spec: PartSpec| {
-        SimHeap::format(NorSim::new(spec), Config::default())
-            .map(|_| ())
-            .unwrap_err()
-    };
-    assert_eq!(
-        refused(catalogue::test_part(4, 1024)),
-        MountError::Unsuitable("fewer than 5 erase units")
-    );
-    assert!(matches!(
-        refused(catalogue::test_part(8, 256)),
-        MountError::Unsuitable(_)
-    ));
-    assert_eq!(
-        refused(catalogue::w25q()),
-        MountError::TooManyUnits { part: 256, table: 64 }
-    );
-    let large = Heap::<_, 256>::format(NorSim::new(catalogue::stm32l4()), Config::default())
-        .map(|_| ())
-        .unwrap_err();
+    let refused = |spec: PartSpec| SimHeap::format(NorSim::new(spec), Config::default()).map(|_| ()).unwrap_err();
+    assert_eq!(refused(catalogue::test_part(4, 1024)), MountError::Unsuitable("fewer than 5 erase units"));
+    assert!(matches!(refused(catalogue::test_part(8, 256)), MountError::Unsuitable(_)));
+    assert_eq!(refused(catalogue::w25q()), MountError::TooManyUnits { part: 256, table: 64 });
+    let large = Heap::<_, 256>::format(NorSim::new(catalogue::stm32l4()), Config::default()).map(|_| ()).unwrap_err();
     assert!(matches!(large, MountError::Unsuitable(why) if why.contains("limited number of times")));
 
     struct Impossible;
     impl Nor for Impossible {
         type Error = ();
         fn part(&self) -> norn_flash::NorPart {
-            norn_flash::NorPart {
-                unit_size_bytes: 1000,
-                ..catalogue::tinystore().part
-            }
+            norn_flash::NorPart { unit_size_bytes: 1000, ..catalogue::tinystore().part }
         }
         fn read(&mut self, _: Address, _: &mut [u8]) -> Result<(), ()> {
             Err(())
@@ -238,10 +170,7 @@ fn a_device_that_fails_halts_the_heap_until_it_is_mounted_again() {
     heap.device_mut().cut_power_after(0, norn_flash_sim::Tear::Nothing);
     heap.put_field(object, 0, &[1; 4]).unwrap_err();
     heap.device_mut().power_on();
-    assert_eq!(
-        heap.put_field(object, 0, &[1; 4]),
-        Err(AccessError::Store(StoreError::Halted))
-    );
+    assert_eq!(heap.put_field(object, 0, &[1; 4]), Err(AccessError::Store(StoreError::Halted)));
     let mut heap = SimHeap::mount(heap.into_device()).unwrap();
     heap.put_field(object, 0, &[1; 4]).unwrap();
 }

@@ -21,9 +21,7 @@ fn totals(counters: Counters) -> (u64, u64, u64) {
 }
 
 fn create(heap: &mut SimHeap, count: usize) -> Vec<Ref> {
-    (0..count)
-        .map(|_| heap.create(Layout::uniform(50, 2)).unwrap())
-        .collect()
+    (0..count).map(|_| heap.create(Layout::uniform(50, 2)).unwrap()).collect()
 }
 
 /// Reads that find an object in a tree of height `height` with no spares in use, and its descriptor.
@@ -58,27 +56,13 @@ fn formatting_and_mounting() {
 #[test]
 fn reads() {
     for (count, height) in [(16, 1), (256, 2), (2000, 3)] {
-        let mut heap = heap_of(Config {
-            list_length_max: 5,
-            ..Config::default()
-        });
+        let mut heap = heap_of(Config { list_length_max: 5, ..Config::default() });
         let object = create(&mut heap, count)[count / 2];
-        assert_eq!(
-            get(&mut heap, object),
-            (look_up(height) + 2, 0, 0),
-            "a default value in a tree of {height}"
-        );
+        assert_eq!(get(&mut heap, object), (look_up(height) + 2, 0, 0), "a default value in a tree of {height}");
         for records in 1..=5 {
             put(&mut heap, object, records as u8);
-            assert_eq!(
-                get(&mut heap, object),
-                (look_up(height) + 2 + 3 * records, 0, 0),
-                "in record {records}"
-            );
-            assert_eq!(
-                cost(&mut heap, |heap| heap.info(object).unwrap()),
-                (look_up(height) + 2 * records, 0, 0)
-            );
+            assert_eq!(get(&mut heap, object), (look_up(height) + 2 + 3 * records, 0, 0), "in record {records}");
+            assert_eq!(cost(&mut heap, |heap| heap.info(object).unwrap()), (look_up(height) + 2 * records, 0, 0));
         }
         let (reads, ..) = cost(&mut heap, |heap| heap.next_object(Some(object)).unwrap());
         assert!(reads <= 3 * height + 27 + 5, "{reads} reads to the next object");
@@ -90,16 +74,9 @@ fn creation() {
     let mut heap = heap_of(Config::default());
     create(&mut heap, 20);
     assert_eq!(cost(&mut heap, |heap| create(heap, 1)).1, 13);
-    let mut without = heap_of(Config {
-        initialization_flags: InitializationFlags::Off,
-        ..Config::default()
-    });
+    let mut without = heap_of(Config { initialization_flags: InitializationFlags::Off, ..Config::default() });
     create(&mut without, 20);
-    assert_eq!(
-        cost(&mut without, |heap| create(heap, 1)).1,
-        13 - 1 + 25 + 1,
-        "the data, too"
-    );
+    assert_eq!(cost(&mut without, |heap| create(heap, 1)).1, 13 - 1 + 25 + 1, "the data, too");
 
     let mut worst = 0;
     for _ in 21..2000 {
@@ -108,27 +85,16 @@ fn creation() {
             worst = worst.max(programs);
         }
     }
-    assert!(
-        worst <= 13 + 3 * 9 + 20,
-        "{worst} words for a creation, with a path of new nodes and a new log unit"
-    );
+    assert!(worst <= 13 + 3 * 9 + 20, "{worst} words for a creation, with a path of new nodes and a new log unit");
 }
 
 #[test]
 fn updates() {
     let mut heap = heap_of(Config::default());
     let object = create(&mut heap, 100)[50];
-    assert_eq!(
-        put(&mut heap, object, 1).1,
-        2,
-        "a default value is replaced in the first record"
-    );
+    assert_eq!(put(&mut heap, object, 1).1, 2, "a default value is replaced in the first record");
     assert_eq!(put(&mut heap, object, 2).1, 6, "a record is added");
-    assert_eq!(
-        put(&mut heap, object, 3).1,
-        20,
-        "a compaction of an object with one value"
-    );
+    assert_eq!(put(&mut heap, object, 3).1, 20, "a compaction of an object with one value");
     for field in 0..50 {
         heap.put_field(object, field, &[field as u8, 1]).unwrap();
     }
@@ -138,30 +104,19 @@ fn updates() {
 
     // Every ninth change of a tree node copies it.
     let worst = (0..100).map(|value| put(&mut heap, object, value).1).max().unwrap();
-    assert!(
-        worst <= 20 + 25 + 2 * 24,
-        "{worst} words for a compaction with two nodes copied"
-    );
+    assert!(worst <= 20 + 25 + 2 * 24, "{worst} words for a compaction with two nodes copied");
 }
 
 #[test]
 fn deletion() {
     let mut heap = heap_of(Config::default());
     let objects = create(&mut heap, 100);
-    assert_eq!(
-        cost(&mut heap, |heap| heap.delete(objects[50]).unwrap()).1,
-        8 + 2,
-        "a descriptor and a record"
-    );
+    assert_eq!(cost(&mut heap, |heap| heap.delete(objects[50]).unwrap()).1, 8 + 2, "a descriptor and a record");
     heap.write_header(objects[60], b"with a header").unwrap();
     put(&mut heap, objects[60], 1);
     put(&mut heap, objects[60], 2);
     let (_, programs, _) = cost(&mut heap, |heap| heap.delete(objects[60]).unwrap());
-    assert_eq!(
-        programs,
-        8 + 2 + 4,
-        "a descriptor, a header and two records, which take a second release"
-    );
+    assert_eq!(programs, 8 + 2 + 4, "a descriptor, a header and two records, which take a second release");
 }
 
 #[test]
@@ -172,11 +127,7 @@ fn transactions() {
     assert_eq!(cost(&mut heap, |heap| heap.begin().unwrap()), (0, 0, 0));
     for &object in &objects[..8] {
         put(&mut heap, object, 2);
-        assert_eq!(
-            put(&mut heap, object, 3).1,
-            6,
-            "the second change of an object in a transaction adds a record"
-        );
+        assert_eq!(put(&mut heap, object, 3).1, 6, "the second change of an object in a transaction adds a record");
     }
     // A tree word, the old descriptor and the old record of each object, and the commit itself.
     assert_eq!(cost(&mut heap, |heap| heap.commit().unwrap()).1, 2 + 3 * 8);
@@ -232,8 +183,5 @@ fn the_worst_case_of_a_read() {
         objects.len(),
         sum / objects.len() as u64 / 2
     );
-    assert!(
-        worst <= 10 * 4 + 5 + 2 + 6,
-        "the bound that the tree's height and its spares give"
-    );
+    assert!(worst <= 10 * 4 + 5 + 2 + 6, "the bound that the tree's height and its spares give");
 }

@@ -27,9 +27,7 @@ fn undamaged_images_are_consistent() {
 
 #[test]
 fn damaged_images_are_refused_noticed_or_harmless() {
-    let seed = std::env::var("NORN_SEED")
-        .ok()
-        .map(|text| text.parse::<u64>().expect("NORN_SEED is a number"));
+    let seed = std::env::var("NORN_SEED").ok().map(|text| text.parse::<u64>().expect("NORN_SEED is a number"));
     run(seed.map_or(0..4_000, |seed| seed..seed + 1));
 }
 

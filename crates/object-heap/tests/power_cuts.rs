@@ -64,15 +64,8 @@ impl Sweep<'_> {
             let operations = next.heap.device().operations();
             assert_ne!(next.step(&op, &context), Outcome::PowerLost);
             let operations = next.heap.device().operations() - operations;
-            let after = if next.open.is_some() {
-                &pair.committed
-            } else {
-                &next.committed
-            };
-            let allowed = Allowed {
-                before: &pair.committed,
-                after,
-            };
+            let after = if next.open.is_some() { &pair.committed } else { &next.committed };
+            let allowed = Allowed { before: &pair.committed, after };
             for cut in 0..operations {
                 Tried::add(&self.tried.points);
                 self.cut_at(&pair, &op, cut, &allowed, &context);
@@ -109,19 +102,11 @@ impl Sweep<'_> {
         let (address, _) = none.last_torn().expect("the power was cut");
         let len = (none.spec().part.size_bytes() - address.0).min(4) as usize;
         let word = |device: &NorSim| device.peek(Address(address.0), len);
-        let changed: u32 = word(&none)
-            .iter()
-            .zip(word(&all))
-            .map(|(a, b)| (a ^ b).count_ones())
-            .sum();
+        let changed: u32 = word(&none).iter().zip(word(&all)).map(|(a, b)| (a ^ b).count_ones()).sum();
         let erase = all.erase_counts().sum::<u32>() > pair.heap.device().erase_counts().sum::<u32>()
             && address.0.is_multiple_of(none.spec().part.unit_size_bytes);
         let mut shapes = vec![Tear::Nothing, Tear::Complete];
-        let bits = if self.width.all_bits && !erase {
-            changed
-        } else {
-            changed.min(2)
-        };
+        let bits = if self.width.all_bits && !erase { changed } else { changed.min(2) };
         let first = if bits < changed { self.random.u32(..) } else { 0 };
         shapes.extend((0..bits).map(|bit| Tear::OneBit(first.wrapping_add(bit))));
         shapes.extend((0..bits).map(|bit| Tear::AllButOneBit(first.wrapping_add(bit))));
@@ -140,11 +125,7 @@ impl Sweep<'_> {
         let operations = operations_to_mount(device);
         let count = operations.min(self.width.second_cuts);
         for number in 0..count {
-            let cut = if count == operations {
-                number
-            } else {
-                self.random.u64(0..operations)
-            };
+            let cut = if count == operations { number } else { self.random.u64(0..operations) };
             let tear = Tear::draw(&mut self.random);
             let second = || format!("and during recovery by {tear:?} at {cut}, {}", context());
             let device = lose_power_again(device, cut, tear, &second);
@@ -163,16 +144,8 @@ impl Sweep<'_> {
     /// The recovered heap takes further operations.
     fn go_on(&mut self, heap: &mut TestHeap, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
         let found = model::read_back(heap).unwrap();
-        let committed = if found == *allowed.before {
-            allowed.before
-        } else {
-            allowed.after
-        };
-        let mut pair = Pair {
-            heap: heap.clone(),
-            committed: committed.clone(),
-            open: None,
-        };
+        let committed = if found == *allowed.before { allowed.before } else { allowed.after };
+        let mut pair = Pair { heap: heap.clone(), committed: committed.clone(), open: None };
         for _ in 0..4 {
             let op = pair.draw(&mut self.random);
             let context = || format!("going on with {op:?} after {}", context());
@@ -198,11 +171,7 @@ fn lose_power(pair: &Pair, op: &Op, cut: u64, tear: Tear, context: &dyn Fn() -> 
 fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> NorSim {
     let mut device = device.clone();
     device.cut_power_after(cut, tear);
-    assert!(
-        Heap::<_, 64>::mount(&mut device).is_err(),
-        "mounted without power {}",
-        context()
-    );
+    assert!(Heap::<_, 64>::mount(&mut device).is_err(), "mounted without power {}", context());
     device.power_on();
     device
 }
@@ -211,11 +180,7 @@ fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() ->
 fn recover(device: NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) -> TestHeap {
     let mut heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
     let found = model::read_back(&mut heap).unwrap_or_else(|error| panic!("{error} {}", context()));
-    let expected = if found == *allowed.before {
-        allowed.before
-    } else {
-        allowed.after
-    };
+    let expected = if found == *allowed.before { allowed.before } else { allowed.after };
     check(&mut heap, expected, context);
     heap
 }
@@ -229,12 +194,7 @@ fn sweep(seeds: std::ops::Range<u64>, width: Width) {
             scope.spawn(move || {
                 for seed in seeds.filter(|seed| seed % 2 == worker) {
                     let (units, unit_bytes) = [(6, 512), (8, 512), (6, 1024), (12, 512)][seed as usize / 4 % 4];
-                    let mut sweep = Sweep {
-                        seed,
-                        width,
-                        tried,
-                        random: fastrand::Rng::with_seed(seed),
-                    };
+                    let mut sweep = Sweep { seed, width, tried, random: fastrand::Rng::with_seed(seed) };
                     sweep.run(units, unit_bytes, configs()[seed as usize % 4]);
                 }
             });
@@ -248,43 +208,105 @@ fn sweep(seeds: std::ops::Range<u64>, width: Width) {
 
 #[test]
 fn every_cut_in_every_shape() {
-    sweep(
-        0..4,
-        Width {
-            operations: 25,
-            all_bits: true,
-            subsets: 3,
-            second_cut_period: 20,
-            second_cuts: 4,
-        },
-    );
+    sweep(0..4, Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 });
 }
 
 #[test]
 fn every_cut_of_longer_sequences() {
-    sweep(
-        16..32,
-        Width {
-            operations: 60,
-            all_bits: false,
-            subsets: 1,
-            second_cut_period: 12,
-            second_cuts: 3,
-        },
-    );
+    sweep(16..32, Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 });
 }
 
 #[test]
 #[ignore = "the wide sweep: about 20 minutes"]
 fn every_cut_widely() {
-    sweep(
-        100..180,
-        Width {
-            operations: 150,
-            all_bits: false,
-            subsets: 3,
-            second_cut_period: 6,
-            second_cuts: 12,
-        },
-    );
+    sweep(100..180, Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 });
+}
+
+/// The supply fails again and again, during mounts and soon after them, as with a weak battery: nothing fills up, and when it
+/// holds at last, all is there.
+fn brown_out(seed: u64, boots: u64) -> u64 {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let config = Config { log_units: [2, 5, 8][seed as usize % 3], ..configs()[seed as usize % 4] };
+    let mut pair = Pair::new(catalogue::test_part(20, 512), config);
+    let context = || format!("; replay: NORN_SEED={seed} cargo test --test power_cuts brown_outs");
+    for _ in 0..random.usize(0..120) {
+        let op = pair.draw(&mut random);
+        pair.step(&op, &context);
+    }
+    if pair.open.is_some() {
+        pair.step(&Op::Abort, &context);
+    }
+    let short = random.u64(1..40);
+    let mut allowed = vec![pair.committed.clone()];
+    let mut device = pair.heap.into_device();
+    let mut cuts = 0;
+    for _ in 0..boots {
+        device.power_on();
+        device.cut_power_after(random.u64(0..short), Tear::draw(&mut random));
+        // The part outlives the heap that was mounted on it.
+        let mut part = device;
+        let mounted = Heap::<_, 64>::mount(&mut part).is_ok();
+        device = part;
+        if !mounted {
+            cuts += 1;
+            continue;
+        }
+        let heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
+        (device, allowed) = run_until_cut(heap, allowed, &mut random, &context);
+        cuts += 1;
+    }
+    device.power_on();
+    let mut heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
+    let found = model::read_back(&mut heap).unwrap();
+    let expected = allowed.iter().find(|model| **model == found).unwrap_or(&allowed[0]).clone();
+    check(&mut heap, &expected, &context);
+    let mut pair = Pair { heap, committed: expected, open: None };
+    for _ in 0..30 {
+        let op = pair.draw(&mut random);
+        pair.step(&op, &context);
+        let visible = pair.visible().clone();
+        check(&mut pair.heap, &visible, &context);
+    }
+    cuts
+}
+
+/// Carries out operations until the planned cut comes; returns the device, and what it may hold.
+fn run_until_cut(
+    mut heap: TestHeap,
+    allowed: Vec<Model>,
+    random: &mut fastrand::Rng,
+    context: &dyn Fn() -> String,
+) -> (NorSim, Vec<Model>) {
+    let Ok(found) = model::read_back(&mut heap) else {
+        return (heap.into_device(), allowed);
+    };
+    assert!(allowed.contains(&found), "holds {found:?}\ninstead of one of {allowed:?} {}", context());
+    let mut pair = Pair { heap, committed: found, open: None };
+    loop {
+        let op = pair.draw(random);
+        // What the operation would do shows on a device whose power holds.
+        let mut whole = pair.clone();
+        whole.heap.device_mut().power_on();
+        whole.step(&op, context);
+        let before = pair.committed.clone();
+        if pair.step(&op, context) == Outcome::PowerLost {
+            let after = if whole.open.is_some() { before.clone() } else { whole.committed };
+            return (pair.heap.into_device(), vec![before, after]);
+        }
+    }
+}
+
+#[test]
+fn brown_outs_in_a_row_fill_nothing_up() {
+    let seeds = from_environment("NORN_SEED").map_or(0..60, |seed| seed..seed + 1);
+    let cuts: u64 = seeds.map(|seed| brown_out(seed, 120)).sum();
+    println!("{cuts} cuts in a row");
+    assert!(cuts > 100);
+}
+
+#[test]
+#[ignore = "long: half a million cuts"]
+fn many_brown_outs_in_a_row() {
+    let cuts: u64 = (1000..1500).map(|seed| brown_out(seed, 1000)).sum();
+    println!("{cuts} cuts in a row");
 }

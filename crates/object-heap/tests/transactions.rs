@@ -29,10 +29,7 @@ fn transfer(heap: &mut SimHeap, from: Ref, to: Ref, amount: u32) {
 #[test]
 fn changes_are_seen_at_once_and_undone_by_an_abort() {
     let mut heap = heap_of(8, 1024, Config::default());
-    let (a, b) = (
-        heap.create(Layout::uniform(2, 4)).unwrap(),
-        heap.create(Layout::uniform(2, 4)).unwrap(),
-    );
+    let (a, b) = (heap.create(Layout::uniform(2, 4)).unwrap(), heap.create(Layout::uniform(2, 4)).unwrap());
     set_balance(&mut heap, a, 100);
     transfer(&mut heap, a, b, 30);
     assert_eq!((balance(&mut heap, a), balance(&mut heap, b)), (70, 30));
@@ -54,10 +51,7 @@ fn objects_created_in_an_aborted_transaction_vanish() {
     heap.delete(kept).unwrap();
     assert_eq!(heap.get_field(kept, 0, &mut [0; 4]), Err(AccessError::Stale(kept)));
     heap.abort().unwrap();
-    assert_eq!(
-        heap.get_field(created, 2, &mut [0; 4]),
-        Err(AccessError::Stale(created))
-    );
+    assert_eq!(heap.get_field(created, 2, &mut [0; 4]), Err(AccessError::Stale(created)));
     assert_eq!(heap.root(b"created").unwrap(), None);
     assert_eq!(heap.next_object(None).unwrap(), Some(kept));
     assert_eq!(heap.next_object(Some(kept)).unwrap(), None);
@@ -68,10 +62,7 @@ fn objects_created_in_an_aborted_transaction_vanish() {
 #[test]
 fn an_open_transaction_is_gone_after_a_reboot() {
     let mut heap = heap_of(8, 1024, Config::default());
-    let (a, b) = (
-        heap.create(Layout::uniform(2, 4)).unwrap(),
-        heap.create(Layout::uniform(2, 4)).unwrap(),
-    );
+    let (a, b) = (heap.create(Layout::uniform(2, 4)).unwrap(), heap.create(Layout::uniform(2, 4)).unwrap());
     set_balance(&mut heap, a, 100);
     transfer(&mut heap, a, b, 30);
     let mut heap = SimHeap::mount(heap.into_device()).unwrap();
@@ -94,10 +85,7 @@ fn a_transaction_that_fails_for_lack_of_room_is_undone_and_says_so() {
     // It is undone already; every further call says so until the client has closed it.
     assert_eq!(heap.create(Layout::uniform(1, 1)), Err(CreateError::TransactionAborted));
     assert_eq!(heap.put_field(kept, 0, &[0; 4]), Err(AccessError::TransactionAborted));
-    assert_eq!(
-        heap.get_field(kept, 0, &mut [0; 4]),
-        Err(AccessError::TransactionAborted)
-    );
+    assert_eq!(heap.get_field(kept, 0, &mut [0; 4]), Err(AccessError::TransactionAborted));
     assert_eq!(heap.commit(), Err(TransactionError::Aborted));
     assert_eq!(balance(&mut heap, kept), 0);
     set_balance(&mut heap, kept, 6);
@@ -108,36 +96,20 @@ fn a_transaction_that_fails_for_lack_of_room_is_undone_and_says_so() {
 
 #[test]
 fn a_transaction_too_large_for_its_log_is_undone_and_says_so() {
-    let mut heap = heap_of(
-        16,
-        512,
-        Config {
-            log_units: 2,
-            ..Config::default()
-        },
-    );
+    let mut heap = heap_of(16, 512, Config { log_units: 2, ..Config::default() });
     let objects: Vec<Ref> = (0..40).map(|_| heap.create(Layout::uniform(2, 4)).unwrap()).collect();
     heap.begin().unwrap();
-    let failed = objects
-        .iter()
-        .position(|&object| match heap.put_field(object, 0, &[9; 4]) {
-            Ok(()) => false,
-            Err(AccessError::Store(StoreError::TransactionTooLarge)) => true,
-            Err(error) => panic!("{error}"),
-        });
+    let failed = objects.iter().position(|&object| match heap.put_field(object, 0, &[9; 4]) {
+        Ok(()) => false,
+        Err(AccessError::Store(StoreError::TransactionTooLarge)) => true,
+        Err(error) => panic!("{error}"),
+    });
     assert!(failed.is_some_and(|failed| failed > 10), "{failed:?}");
     heap.abort().unwrap();
     assert!(objects.iter().all(|&object| balance(&mut heap, object) == 0));
 
     // The same with a log of four units, which an image is told when it is formatted.
-    let mut heap = heap_of(
-        16,
-        512,
-        Config {
-            log_units: 4,
-            ..Config::default()
-        },
-    );
+    let mut heap = heap_of(16, 512, Config { log_units: 4, ..Config::default() });
     let objects: Vec<Ref> = (0..40).map(|_| heap.create(Layout::uniform(2, 4)).unwrap()).collect();
     heap.begin().unwrap();
     objects.iter().for_each(|&object| set_balance(&mut heap, object, 9));
@@ -148,14 +120,7 @@ fn a_transaction_too_large_for_its_log_is_undone_and_says_so() {
 /// A transaction that spans log units, cut at every operation of its commit: all objects changed, or none.
 #[test]
 fn a_long_commit_is_whole_or_absent() {
-    let mut heap = heap_of(
-        20,
-        512,
-        Config {
-            log_units: 4,
-            ..Config::default()
-        },
-    );
+    let mut heap = heap_of(20, 512, Config { log_units: 4, ..Config::default() });
     let objects: Vec<Ref> = (0..40).map(|_| heap.create(Layout::uniform(2, 4)).unwrap()).collect();
     heap.begin().unwrap();
     objects.iter().for_each(|&object| set_balance(&mut heap, object, 9));
@@ -171,14 +136,8 @@ fn a_long_commit_is_whole_or_absent() {
             heap.commit().unwrap_err();
             heap.device_mut().power_on();
             let mut heap = SimHeap::mount(heap.into_device()).unwrap();
-            let changed = objects
-                .iter()
-                .filter(|&&object| balance(&mut heap, object) == 9)
-                .count();
-            assert!(
-                changed == 0 || changed == 40,
-                "{changed} of 40 changed after {tear:?} at {cut}"
-            );
+            let changed = objects.iter().filter(|&&object| balance(&mut heap, object) == 9).count();
+            assert!(changed == 0 || changed == 40, "{changed} of 40 changed after {tear:?} at {cut}");
             outcomes[usize::from(changed > 0)] += 1;
         }
     }

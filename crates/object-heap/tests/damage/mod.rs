@@ -49,57 +49,21 @@ impl Choices<'_> {
         let unit = |choices: &mut Self| choices.below(u32::from(UNITS) + 1) as u16;
         let optional = |choices: &mut Self| (choices.byte() % 2 == 0).then(|| choices.pointer());
         match self.byte() % 15 {
-            0 => Entry::LogUnit {
-                sequence: self.below(6),
-            },
-            1 => Entry::DataUnit {
-                logical: LogicalUnit(unit(self)),
-                descriptors: self.below(300) as u16,
-            },
+            0 => Entry::LogUnit { sequence: self.below(6) },
+            1 => Entry::DataUnit { logical: LogicalUnit(unit(self)), descriptors: self.below(300) as u16 },
             2 => Entry::Chain { first: self.below(6) },
-            3 => Entry::Setting {
-                key: self.byte() % 4,
-                value: self.word(),
-            },
-            4 => Entry::Root {
-                tree: self.byte() % 3,
-                height: self.byte() % 7,
-                node: optional(self),
-            },
-            5 => Entry::Serial {
-                serial: self.below(1 << 24),
-            },
+            3 => Entry::Setting { key: self.byte() % 4, value: self.word() },
+            4 => Entry::Root { tree: self.byte() % 3, height: self.byte() % 7, node: optional(self) },
+            5 => Entry::Serial { serial: self.below(1 << 24) },
             6 => Entry::Ready,
-            7 => Entry::Erase {
-                unit: unit(self),
-                count: self.below(100),
-            },
-            8 => Entry::Move {
-                from: unit(self),
-                to: unit(self),
-            },
-            9 => Entry::New {
-                a: self.pointer(),
-                b: optional(self),
-            },
-            10 => Entry::Swap {
-                node: self.pointer(),
-                freed: optional(self),
-            },
-            11 => Entry::Release {
-                a: self.pointer(),
-                b: optional(self),
-            },
-            12 => Entry::Link {
-                last: self.pointer(),
-                new: self.pointer(),
-            },
-            13 => Entry::Commit {
-                serial: self.below(1 << 24),
-            },
-            _ => Entry::Abort {
-                serial: self.below(1 << 24),
-            },
+            7 => Entry::Erase { unit: unit(self), count: self.below(100) },
+            8 => Entry::Move { from: unit(self), to: unit(self) },
+            9 => Entry::New { a: self.pointer(), b: optional(self) },
+            10 => Entry::Swap { node: self.pointer(), freed: optional(self) },
+            11 => Entry::Release { a: self.pointer(), b: optional(self) },
+            12 => Entry::Link { last: self.pointer(), new: self.pointer() },
+            13 => Entry::Commit { serial: self.below(1 << 24) },
+            _ => Entry::Abort { serial: self.below(1 << 24) },
         }
     }
 
@@ -128,17 +92,11 @@ static IMAGES: LazyLock<[NorSim; 12]> = LazyLock::new(|| std::array::from_fn(|va
 /// A heap with objects, arrays, lists, headers and roots, and an open transaction for even `variant`s.
 fn image(variant: u8) -> NorSim {
     let sim = NorSim::new(catalogue::test_part(UNITS, UNIT_BYTES));
-    let config = Config {
-        list_length_max: 3,
-        wear_period: 4,
-        ..Config::default()
-    };
+    let config = Config { list_length_max: 3, wear_period: 4, ..Config::default() };
     let mut heap = SimHeap::format(sim, config).expect("the part is suitable");
     let mut objects = Vec::new();
     for count in 1..20 {
-        let object = heap
-            .create(Layout::uniform(count, 2).with_header(&[1; 7][..count % 7]))
-            .expect("room");
+        let object = heap.create(Layout::uniform(count, 2).with_header(&[1; 7][..count % 7])).expect("room");
         heap.set_root(&[b'a' + count as u8 % 5], Some(object)).expect("room");
         objects.push(object);
     }
@@ -175,9 +133,7 @@ fn damage(device: &mut NorSim, choices: &mut Choices<'_>) {
         2 => {
             // Behind the last entry of a log unit, where it counts.
             let unit = choices.below(u32::from(UNITS)) * UNIT_BYTES;
-            let end = (24..UNIT_BYTES)
-                .step_by(8)
-                .find(|at| device.peek(Address(unit + at), 8) == [0xFF; 8]);
+            let end = (24..UNIT_BYTES).step_by(8).find(|at| device.peek(Address(unit + at), 8) == [0xFF; 8]);
             device.poke(Address(unit + end.unwrap_or(UNIT_BYTES - 8)), &choices.entry().encode());
         }
         3 => {
@@ -256,10 +212,7 @@ pub fn try_damaged(bytes: &[u8]) -> Fate {
         (audited, used) => {
             for error in [audited, used].into_iter().filter_map(Result::err) {
                 assert!(
-                    !matches!(
-                        error,
-                        AccessError::Store(StoreError::Device(SimError::OutOfRange { .. }))
-                    ),
+                    !matches!(error, AccessError::Store(StoreError::Device(SimError::OutOfRange { .. }))),
                     "{error}"
                 );
             }
@@ -272,10 +225,7 @@ pub fn try_damaged(bytes: &[u8]) -> Fate {
 fn exercise(heap: &mut SimHeap, choices: &mut Choices<'_>) -> Result<(), AccessError<SimError>> {
     let mut after = None;
     while let Some(object) = heap.next_object(after)? {
-        assert!(
-            after.is_none_or(|after| object.bits() & 0xFFFF > after.bits() & 0xFFFF),
-            "enumeration goes round"
-        );
+        assert!(after.is_none_or(|after| object.bits() & 0xFFFF > after.bits() & 0xFFFF), "enumeration goes round");
         after = Some(object);
         let info = heap.info(object)?;
         heap.read_header(object, &mut [0; 16])?;

@@ -33,21 +33,10 @@ pub struct Model {
 /// One call of the heap's interface.
 #[derive(Clone, Debug)]
 pub enum Op {
-    Create {
-        widths: Vec<u8>,
-        header: Vec<u8>,
-    },
-    CreateArray {
-        count: usize,
-        width: u8,
-        header: Vec<u8>,
-    },
+    Create { widths: Vec<u8>, header: Vec<u8> },
+    CreateArray { count: usize, width: u8, header: Vec<u8> },
     Delete(Ref),
-    Put {
-        reference: Ref,
-        index: usize,
-        value: Vec<u8>,
-    },
+    Put { reference: Ref, index: usize, value: Vec<u8> },
     WriteHeader(Ref, Vec<u8>),
     SetRoot(Vec<u8>, Option<Ref>),
     Begin,
@@ -105,11 +94,7 @@ pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
         Op::Create { widths, header } => Ok(Some(heap.create(Layout::fields(widths).with_header(header))?)),
         Op::CreateArray { count, width, header } => Ok(Some(heap.create_array(*count, *width, header)?)),
         Op::Delete(reference) => Ok(heap.delete(*reference).map(|()| None)?),
-        Op::Put {
-            reference,
-            index,
-            value,
-        } => match heap.info(*reference)?.kind {
+        Op::Put { reference, index, value } => match heap.info(*reference)?.kind {
             Kind::Object => Ok(heap.put_field(*reference, *index, value).map(|()| None)?),
             Kind::Array => Ok(heap.array_store(*reference, *index, value).map(|()| None)?),
         },
@@ -127,36 +112,18 @@ impl Model {
         match op {
             Op::Create { widths, header } => {
                 let fields = widths.iter().map(|&width| vec![0; usize::from(width)]).collect();
-                let object = ModelObject {
-                    kind: Kind::Object,
-                    fields,
-                    header: header.clone(),
-                };
-                assert!(
-                    self.objects.insert(created.unwrap(), object).is_none(),
-                    "a reference given twice"
-                );
+                let object = ModelObject { kind: Kind::Object, fields, header: header.clone() };
+                assert!(self.objects.insert(created.unwrap(), object).is_none(), "a reference given twice");
             }
             Op::CreateArray { count, width, header } => {
                 let fields = vec![vec![0; usize::from(*width)]; *count];
-                let array = ModelObject {
-                    kind: Kind::Array,
-                    fields,
-                    header: header.clone(),
-                };
-                assert!(
-                    self.objects.insert(created.unwrap(), array).is_none(),
-                    "a reference given twice"
-                );
+                let array = ModelObject { kind: Kind::Array, fields, header: header.clone() };
+                assert!(self.objects.insert(created.unwrap(), array).is_none(), "a reference given twice");
             }
             Op::Delete(reference) => {
                 self.objects.remove(reference);
             }
-            Op::Put {
-                reference,
-                index,
-                value,
-            } => {
+            Op::Put { reference, index, value } => {
                 self.objects.get_mut(reference).unwrap().fields[*index] = value.clone();
             }
             Op::WriteHeader(reference, header) => {
@@ -212,14 +179,7 @@ pub fn read_back(heap: &mut TestHeap) -> Result<Model, AccessError<SimError>> {
             fields.push(value);
         }
         assert_eq!(fields.iter().map(Vec::len).sum::<usize>(), info.data_bytes as usize);
-        model.objects.insert(
-            reference,
-            ModelObject {
-                kind: info.kind,
-                fields,
-                header,
-            },
-        );
+        model.objects.insert(reference, ModelObject { kind: info.kind, fields, header });
         after = Some(reference);
     }
     heap.visit_roots(|name, reference| {
@@ -249,12 +209,7 @@ pub fn check(heap: &mut TestHeap, model: &Model, context: &dyn Fn() -> String) {
         if let Err(error) = heap.audit(&mut collected) {
             panic!("{error} during the audit {}", context());
         }
-        assert!(
-            collected.violations.is_empty(),
-            "{:?} {}",
-            collected.violations,
-            context()
-        );
+        assert!(collected.violations.is_empty(), "{:?} {}", collected.violations, context());
     }
     match read_back(heap) {
         Ok(found) => assert!(found == *model, "holds {found:?}\ninstead of {model:?} {}", context()),
@@ -283,11 +238,7 @@ pub enum Outcome {
 impl Pair {
     pub fn new(spec: PartSpec, config: Config) -> Pair {
         let heap = Heap::format(NorSim::new(spec), config).unwrap();
-        Pair {
-            heap,
-            committed: Model::default(),
-            open: None,
-        }
+        Pair { heap, committed: Model::default(), open: None }
     }
 
     /// What the heap should show now.
@@ -310,12 +261,7 @@ impl Pair {
             Err(failure) if failure.is_power_loss() => Outcome::PowerLost,
             Err(Failure::Store(StoreError::Full { .. } | StoreError::TransactionTooLarge)) => {
                 if self.open.take().is_some() && !matches!(op, Op::Commit) {
-                    assert_eq!(
-                        perform(&mut self.heap, &Op::Commit),
-                        Err(Failure::Doomed),
-                        "{}",
-                        context()
-                    );
+                    assert_eq!(perform(&mut self.heap, &Op::Commit), Err(Failure::Doomed), "{}", context());
                 }
                 Outcome::Refused
             }
@@ -336,22 +282,12 @@ impl Pair {
             (0..12, _) | (_, None) => match random.u8(0..3) {
                 0 => {
                     let header = header(random);
-                    Op::CreateArray {
-                        count: random.usize(1..30),
-                        width: random.u8(1..9),
-                        header,
-                    }
+                    Op::CreateArray { count: random.usize(1..30), width: random.u8(1..9), header }
                 }
-                1 => Op::Create {
-                    widths: vec![random.u8(1..5); random.usize(1..20)],
-                    header: header(random),
-                },
+                1 => Op::Create { widths: vec![random.u8(1..5); random.usize(1..20)], header: header(random) },
                 _ => {
                     let widths = (0..random.usize(1..20)).map(|_| random.u8(1..9)).collect();
-                    Op::Create {
-                        widths,
-                        header: header(random),
-                    }
+                    Op::Create { widths, header: header(random) }
                 }
             },
             (12..20, Some(reference)) => Op::Delete(reference),
@@ -374,11 +310,7 @@ impl Pair {
                     1 => vec![0xFF; fields[index].len()],
                     _ => fields[index].iter().map(|_| random.u8(..)).collect(),
                 };
-                Op::Put {
-                    reference,
-                    index,
-                    value,
-                }
+                Op::Put { reference, index, value }
             }
         }
     }
@@ -389,30 +321,15 @@ pub fn configs() -> [Config; 4] {
     let base = Config::tinystore_2006();
     [
         base,
-        Config {
-            list_length_max: 1,
-            initialization_flags: InitializationFlags::Off,
-            ..base
-        },
-        Config {
-            list_length_max: 4,
-            wear_period: 2,
-            log_units: 3,
-            ..base
-        },
-        Config {
-            list_length_max: 3,
-            initialization_flags: InitializationFlags::Off,
-            ..base
-        },
+        Config { list_length_max: 1, initialization_flags: InitializationFlags::Off, ..base },
+        Config { list_length_max: 4, wear_period: 2, log_units: 3, ..base },
+        Config { list_length_max: 3, initialization_flags: InitializationFlags::Off, ..base },
     ]
 }
 
 /// The number in an environment variable, for replaying a failure.
 pub fn from_environment(name: &str) -> Option<u64> {
-    std::env::var(name)
-        .ok()
-        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
 /// Operations that mounting a clone of `device` takes.
@@ -424,9 +341,5 @@ pub fn operations_to_mount(device: &NorSim) -> u64 {
 
 /// The device's part, for messages.
 pub fn name_of(heap: &TestHeap) -> String {
-    format!(
-        "{} of {} units",
-        heap.device().spec().name,
-        heap.device().part().unit_count
-    )
+    format!("{} of {} units", heap.device().spec().name, heap.device().part().unit_count)
 }
