@@ -263,7 +263,7 @@ pub enum Entry {
         b: Option<SectorPtr>,
     },
     /// A new sector is about to be linked behind the last of a chain. Complete in itself: the link is whole, or the sector
-    /// is freed and the link made void.
+    /// is freed and the link erased or torn.
     Link {
         /// The chain's last sector.
         last: SectorPtr,
@@ -433,7 +433,7 @@ impl Descriptor {
 pub enum Link {
     /// Not yet programmed.
     Erased,
-    /// Torn or made void: nothing follows, and nothing can be linked here.
+    /// Torn: nothing follows, and nothing can be linked here.
     Void,
     /// The next sector.
     To(SectorPtr),

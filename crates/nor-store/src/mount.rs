@@ -21,7 +21,7 @@
 //! | `Move(v, t)` without `Erase(v)` | `t` not assigned | copy what is missing, assign, erase `v` |
 //! | `Move(v, t)` without `Erase(v)` | `t` assigned | erase `v` |
 //! | `Link(l, n)` is last | link of `l` leads to `n` | none |
-//! | `Link(l, n)` is last | anything else | free `n`, make a torn link void |
+//! | `Link(l, n)` is last | link of `l` erased or torn | free `n` |
 //! | `Commit` is last | words open or sectors live | walk forwards again |
 //! | `New`, `Swap`, `Release` since the last `Commit` or `Abort` | anything | walk backwards, `Abort` |
 //! | a torn entry is last | | the next entry is programmed over it where it can be |
@@ -388,11 +388,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             return Err(MountError::Corrupted(Corruption { address, what }));
         };
         match self.link(&sector)? {
-            Link::To(pointer) if pointer == new => return Ok(()),
-            Link::Erased => {}
-            Link::Void | Link::To(_) => self.program(&sector, 0, &[0; 4])?,
+            Link::To(pointer) if pointer == new => Ok(()),
+            // A torn link is no link and stays none.
+            Link::Erased | Link::Void => Ok(self.free_sector(new)?),
+            Link::To(_) => {
+                let what = "a link to another sector than the log says";
+                Err(MountError::Corrupted(Corruption { address: sector.address, what }))
+            }
         }
-        Ok(self.free_sector(new)?)
     }
 
     /// Step 6.

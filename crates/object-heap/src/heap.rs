@@ -159,26 +159,23 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     where
         E: From<StoreError<D::Error>>,
     {
-        let settled = match &result {
-            Ok(_) if self.transaction == Transaction::None => match self.store.commit() {
-                Err(StoreError::TransactionTooLarge) => {
-                    self.undo()?;
-                    Err(StoreError::TransactionTooLarge)
-                }
-                other => other,
+        let error = match result {
+            Ok(value) if self.transaction != Transaction::None => return Ok(value),
+            Ok(value) => match self.store.commit() {
+                Ok(()) => return Ok(value),
+                Err(StoreError::TransactionTooLarge) => E::from(StoreError::TransactionTooLarge),
+                Err(error) => return Err(error.into()),
             },
-            Ok(_) => Ok(()),
-            Err(_) => {
-                if self.transaction == Transaction::Open {
-                    self.transaction = Transaction::Aborted;
-                }
-                // A failure to undo is the lesser news: the store is halted then, or corrupted as `result` says.
-                let _ = self.undo();
-                Ok(())
-            }
+            Err(error) => error,
         };
-        settled?;
-        result
+        if self.transaction == Transaction::Open {
+            self.transaction = Transaction::Aborted;
+        }
+        match self.undo() {
+            // Where the device had failed already, the first failure is the news.
+            Ok(()) | Err(StoreError::Halted) => Err(error),
+            Err(failure) => Err(failure.into()),
+        }
     }
 }
 

@@ -143,3 +143,26 @@ fn a_long_commit_is_whole_or_absent() {
     }
     assert!(outcomes[0] > 0 && outcomes[1] > 100, "{outcomes:?}");
 }
+
+/// References that an undone transaction gave out stay stale after a reboot, too.
+#[test]
+fn a_reference_from_an_undone_transaction_is_not_given_again() {
+    let mut heap = heap_of(8, 1024, Config::default());
+    heap.begin().unwrap();
+    let lost: Vec<Ref> = (0..5).map(|_| heap.create(Layout::uniform(1, 4)).unwrap()).collect();
+    let mut heap = SimHeap::mount(heap.into_device()).unwrap();
+    for _ in 0..5 {
+        let created = heap.create(Layout::uniform(1, 4)).unwrap();
+        assert!(!lost.contains(&created), "{created} was given out before");
+    }
+    assert!(lost.iter().all(|&lost| heap.get_field(lost, 0, &mut [0; 4]) == Err(AccessError::Stale(lost))));
+}
+
+#[test]
+fn impossible_configurations_are_refused() {
+    let refused = |config| SimHeap::format(NorSim::new(catalogue::test_part(8, 1024)), config).map(|_| ()).unwrap_err();
+    let text = |config| refused(config).to_string();
+    assert_eq!(text(Config { log_units: 1, ..Config::default() }), "impossible settings: the log takes 2 to 8 units");
+    assert_eq!(text(Config { log_units: 9, ..Config::default() }), "impossible settings: the log takes 2 to 8 units");
+    assert_eq!(text(Config { list_length_max: 0, ..Config::default() }), "impossible settings: lists of no records");
+}
