@@ -47,3 +47,8 @@ pub use name::NAME_BYTES_MAX;
 pub use norn_nor_store::{Auditor, Corruption, MountError, SectorPtr, StoreError, Violation};
 pub use object::{Info, Kind, Layout};
 pub use reference::Ref;
+
+/// The README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -47,7 +47,7 @@ impl Choices<'_> {
 
     fn entry(&mut self) -> Entry {
         let unit = |choices: &mut Self| choices.below(u32::from(UNITS) + 1) as u16;
-        let optional = |choices: &mut Self| (choices.byte() % 2 == 0).then(|| choices.pointer());
+        let optional = |choices: &mut Self| choices.byte().is_multiple_of(2).then(|| choices.pointer());
         match self.byte() % 15 {
             0 => Entry::LogUnit { sequence: self.below(6) },
             1 => Entry::DataUnit { logical: LogicalUnit(unit(self)), descriptors: self.below(300) as u16 },
@@ -109,7 +109,7 @@ fn image(variant: u8) -> NorSim {
             objects.push(heap.create(Layout::uniform(3, 4)).expect("room"));
         }
     }
-    if variant % 2 == 0 {
+    if variant.is_multiple_of(2) {
         heap.begin().expect("none is open");
         heap.put_field(objects[1], 0, &[0; 2]).expect("room");
         heap.delete(objects[2]).expect("it is there");
