@@ -65,6 +65,9 @@ fn create(heap: &mut SimHeap, records: u8) -> bool {
     let mut value: u16 = 0;
     while heap.info(object).expect("it was just created").records < usize::from(records) {
         value += 1;
+        if value > u16::from(records) + 1 {
+            return false; // There is no room for a longer list: the object is compacted instead.
+        }
         match heap.put_field(object, 0, &value.to_le_bytes()) {
             Ok(()) => {}
             Err(AccessError::Store(StoreError::Full { .. })) => return false,
