@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::format::{Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
 use crate::log::Slot;
 use crate::store::Store;
-use crate::tree::{HEIGHT_MAX, TreeId};
+use crate::tree::{HEIGHT_MAX, TreeRoot};
 use crate::units::Role;
 
 /// An invariant that does not hold, and where.
@@ -153,8 +153,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     ///
     /// # Errors
     /// The device's.
-    pub fn audit_tree(&mut self, auditor: &mut impl Auditor, tree: TreeId) -> Result<(), StoreError<D::Error>> {
-        let root = self.trees[tree as usize].committed;
+    pub fn audit_tree(&mut self, auditor: &mut impl Auditor, root: TreeRoot) -> Result<(), StoreError<D::Error>> {
         // The path from the root down: a node and the digit to look at next, for each level.
         let mut path = [(None, 0); HEIGHT_MAX as usize];
         let mut level = root.height;

@@ -18,11 +18,11 @@
 //! let leaf = store.allocate(SectorSpec { bytes: 8, kind: SectorKind::Leaf }, Room::Ordinary).unwrap();
 //! let sector = store.sector(leaf).unwrap();
 //! store.program(&sector, 0, b"durable!").unwrap();
-//! store.tree_set(TreeId::Name, 7, Some(leaf), Room::Ordinary).unwrap();
+//! store.tree_put(TreeId::Name, 7, Some(leaf), Room::Ordinary).unwrap();
 //! store.commit().unwrap();
 //!
 //! let mut store: Store<_, 64> = Store::mount(store.into_device()).unwrap();
-//! let found = store.tree_get(TreeId::Name, 7).unwrap().unwrap();
+//! let found = store.tree_get(store.tree(TreeId::Name), 7).unwrap().unwrap();
 //! let sector = store.sector(found.pointer).unwrap();
 //! let mut bytes = [0; 8];
 //! store.read(&sector, 0, &mut bytes).unwrap();
@@ -49,5 +49,5 @@ pub use error::{Corruption, MountError, StoreError};
 pub use format::{Link, LogicalUnit, SectorKind, SectorPtr};
 pub use sector::{Room, Sector, SectorSpec};
 pub use store::{Settings, Store};
-pub use tree::{Found, TreeId};
+pub use tree::{Found, TreeId, TreeRoot};
 pub use units::Role;

@@ -16,8 +16,10 @@
 use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::error::StoreError;
-use crate::format::ERASE_COUNT_MAX;
-use crate::format::{ASSIGNMENT_OFFSET, ENTRY_BYTES, Entry, FORMAT_VERSION, HEADER_BYTES, IDENTITY_BYTES, Identity};
+use crate::format::{
+    ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, HEADER_BYTES, IDENTITY_BYTES, Identity,
+    SectorPtr,
+};
 use crate::store::{Settings, Store};
 use crate::tree::TREES;
 use crate::units::Role;
@@ -89,6 +91,8 @@ pub(crate) struct Log {
     pub start: Position,
     /// Whether a transaction has entries.
     pub open: bool,
+    /// The node of the open transaction's last `Swap`.
+    pub swapped: Option<SectorPtr>,
     /// A move that is not followed by the erase of its victim yet.
     pub pending_move: Option<(EraseUnit, EraseUnit)>,
 }

@@ -35,7 +35,7 @@ use crate::format::{ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, L
 use crate::log::{Log, Position, Sequence, Slot};
 use crate::medium::Medium;
 use crate::store::{Geometry, SERIALS, Settings, Store};
-use crate::tree::{HEIGHT_MAX, Root, TREES, TreeRoots};
+use crate::tree::{HEIGHT_MAX, TREES, TreeRoot, TreeRoots};
 use crate::units::{Role, UnitTable};
 
 /// What reading the newest log unit tells beyond the store's own state.
@@ -141,6 +141,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 first,
                 start,
                 open: false,
+                swapped: None,
                 pending_move: None,
             },
             trees: [TreeRoots::default(); TREES],
@@ -220,7 +221,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         &mut self,
         entry: Entry,
         replay: &mut Replay,
-        roots: &mut [Option<Root>; TREES],
+        roots: &mut [Option<TreeRoot>; TREES],
     ) -> Result<(), MountError<D::Error>> {
         match entry {
             Entry::Chain { first } => replay.chain_first = Sequence::new(first),
@@ -231,7 +232,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             Entry::Root { tree, height, node } => {
                 let place = roots.get_mut(usize::from(tree));
                 match place.filter(|_| height <= HEIGHT_MAX && (height == 0) == node.is_none()) {
-                    Some(place) => *place = Some(Root { node, height }),
+                    Some(place) => *place = Some(TreeRoot { node, height }),
                     None => return Err(self.log_damage("a log entry with an impossible root")),
                 }
             }
@@ -266,7 +267,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(())
     }
 
-    fn take_roots(&mut self, roots: &[Option<Root>; TREES]) {
+    fn take_roots(&mut self, roots: &[Option<TreeRoot>; TREES]) {
         for (tree, root) in self.trees.iter_mut().zip(roots) {
             if let Some(root) = *root {
                 *tree = TreeRoots { committed: root, open: root };

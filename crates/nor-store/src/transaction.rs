@@ -69,7 +69,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     fn close_transaction(&mut self) -> Result<(), StoreError<D::Error>> {
-        self.log.open = false;
+        (self.log.open, self.log.swapped) = (false, None);
         self.log.start = self.log.end();
         if self.log.length() > 1 {
             self.retire_log_units()?;

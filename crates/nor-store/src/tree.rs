@@ -41,13 +41,15 @@ pub enum TreeId {
 
 /// A tree's root node and height; height 0 is the empty tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Root {
+pub struct TreeRoot {
+    /// The root node.
     pub node: Option<SectorPtr>,
+    /// Levels of nodes, at most 5.
     pub height: u8,
 }
 
-impl Root {
-    pub fn entry(self, tree: usize) -> Entry {
+impl TreeRoot {
+    pub(crate) fn entry(self, tree: usize) -> Entry {
         Entry::Root { tree: tree as u8, height: self.height, node: self.node }
     }
 
@@ -59,8 +61,8 @@ impl Root {
 /// The two versions of a tree.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TreeRoots {
-    pub committed: Root,
-    pub open: Root,
+    pub committed: TreeRoot,
+    pub open: TreeRoot,
 }
 
 /// What a tree holds for a key.
@@ -83,12 +85,16 @@ fn digit(key: u32, level: u8) -> u32 {
 }
 
 impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
-    /// What `tree` holds for `key` in the open version. Cost: for each of the tree's levels 2 words and the spares in use.
+    /// The open version of one of the store's own trees.
+    pub fn tree(&self, tree: TreeId) -> TreeRoot {
+        self.trees[tree as usize].open
+    }
+
+    /// What a tree holds for `key` in the open version. Cost: for each of the tree's levels 3 words and the spares in use.
     ///
     /// # Errors
     /// The device's, and `Corrupted`.
-    pub fn tree_get(&mut self, tree: TreeId, key: u32) -> Result<Option<Found>, StoreError<D::Error>> {
-        let root = self.trees[tree as usize].open;
+    pub fn tree_get(&mut self, root: TreeRoot, key: u32) -> Result<Option<Found>, StoreError<D::Error>> {
         let (Some(mut pointer), true) = (root.node, root.holds(key)) else {
             return Ok(None);
         };
@@ -102,7 +108,29 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(Some(Found { pointer, open }))
     }
 
-    /// Makes `tree` hold `target` (or nothing) for `key` in the open version. The sector held before is freed by the commit.
+    /// Makes one of the store's own trees hold `target` (or nothing) for `key`, as [`tree_set`](Self::tree_set) does.
+    ///
+    /// # Errors
+    /// As `tree_set`.
+    pub fn tree_put(
+        &mut self,
+        tree: TreeId,
+        key: u32,
+        target: Option<SectorPtr>,
+        room: Room,
+    ) -> Result<(), StoreError<D::Error>> {
+        let open = self.trees[tree as usize].open;
+        let root = self.tree_set(open, key, target, room)?;
+        if root != open {
+            self.trees[tree as usize].open = root;
+            self.log.open = true;
+        }
+        Ok(())
+    }
+
+    /// Makes a tree hold `target` (or nothing) for `key` in the open version. The sector held before is freed by the commit.
+    /// Returns the tree's root in the open version: where it is another one, the caller has to keep it, in the same
+    /// transaction.
     ///
     /// Cost: 3 words programmed and 1 at the commit; once every nine changes of a node a copy of it, about 25 words.
     ///
@@ -113,22 +141,19 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// If the key is not below 16⁵.
     pub fn tree_set(
         &mut self,
-        tree: TreeId,
+        root: TreeRoot,
         key: u32,
         target: Option<SectorPtr>,
         room: Room,
-    ) -> Result<(), StoreError<D::Error>> {
+    ) -> Result<TreeRoot, StoreError<D::Error>> {
         assert!(key >> (4 * u32::from(HEIGHT_MAX)) == 0, "key {key} exceeds the tree");
-        if target.is_some() {
-            self.grow(tree, key, room)?;
-        }
-        let root = self.trees[tree as usize].open;
+        let root = if target.is_some() { self.grow(root, key, room)? } else { root };
         if !root.holds(key) {
-            return Ok(());
+            return Ok(root);
         }
         let (path, mut replaced) = self.descend(root, key)?;
         if target.is_none() && replaced.is_none() {
-            return Ok(());
+            return Ok(root);
         }
         let mut child = target;
         for level in 0..root.height {
@@ -141,29 +166,27 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             if child.is_none() && !self.has_other_children(node, index)? {
                 self.release_replaced(replaced)?;
             } else if self.fill_word(node, index, child, replaced)? {
-                return Ok(());
+                return Ok(root);
             } else {
                 let words = self.node_words(node)?;
                 child = Some(self.write_node(&words, index, child, replaced, room)?);
             }
             replaced = Some(node);
         }
-        self.trees[tree as usize].open = match child {
-            Some(_) => Root { node: child, height: root.height },
-            None => Root::default(),
-        };
-        self.log.open = true;
-        self.release_replaced(replaced)
+        self.release_replaced(replaced)?;
+        Ok(match child {
+            Some(_) => TreeRoot { node: child, height: root.height },
+            None => TreeRoot::default(),
+        })
     }
 
-    /// The smallest key from `from` on that `tree` holds in the open version, with its sector.
+    /// The smallest key from `from` on that a tree holds in the open version, with its sector.
     ///
     /// Cost: as a look-up, and up to 24 words for each node that is passed.
     ///
     /// # Errors
     /// The device's, and `Corrupted`.
-    pub fn tree_next(&mut self, tree: TreeId, from: u32) -> Result<Option<(u32, SectorPtr)>, StoreError<D::Error>> {
-        let root = self.trees[tree as usize].open;
+    pub fn tree_next(&mut self, root: TreeRoot, from: u32) -> Result<Option<(u32, SectorPtr)>, StoreError<D::Error>> {
         let mut key = from;
         while root.height > 0 && root.holds(key) {
             let (path, _) = self.descend(root, key)?;
@@ -196,19 +219,19 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(None)
     }
 
-    /// The smallest key from `from` on, below 16⁵, that `tree` does not hold in the open version.
+    /// The smallest key from `from` on, below 16⁵, that a tree does not hold in the open version.
     ///
     /// Cost: as [`tree_next`](Self::tree_next).
     ///
     /// # Errors
     /// The device's, and `Corrupted`.
-    pub fn tree_vacant(&mut self, tree: TreeId, from: u32) -> Result<Option<u32>, StoreError<D::Error>> {
+    pub fn tree_vacant(&mut self, root: TreeRoot, from: u32) -> Result<Option<u32>, StoreError<D::Error>> {
         let mut key = from;
         while key >> (4 * u32::from(HEIGHT_MAX)) == 0 {
-            let (path, _) = match self.trees[tree as usize].open {
-                root if root.holds(key) => self.descend(root, key)?,
-                _ => return Ok(Some(key)),
-            };
+            if !root.holds(key) {
+                return Ok(Some(key));
+            }
+            let (path, _) = self.descend(root, key)?;
             let Some(leaf) = path.nodes[0] else {
                 return Ok(Some(key));
             };
@@ -223,21 +246,19 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(None)
     }
 
-    /// Raises the open version's root until the tree holds `key`.
-    fn grow(&mut self, tree: TreeId, key: u32, room: Room) -> Result<(), StoreError<D::Error>> {
-        let mut root = self.trees[tree as usize].open;
+    /// Raises a tree's root until it holds `key`.
+    fn grow(&mut self, mut root: TreeRoot, key: u32, room: Room) -> Result<TreeRoot, StoreError<D::Error>> {
         while root.height == 0 || !root.holds(key) {
             if root.node.is_some() {
                 root.node = Some(self.write_node(&[ERASED_WORD; NODE_SLOTS as usize], 0, root.node, None, room)?);
             }
             root.height += 1;
         }
-        self.trees[tree as usize].open = root;
-        Ok(())
+        Ok(root)
     }
 
     /// The nodes on the path to `key`, and what the tree holds for it.
-    fn descend(&mut self, root: Root, key: u32) -> Result<(Path, Option<SectorPtr>), StoreError<D::Error>> {
+    fn descend(&mut self, root: TreeRoot, key: u32) -> Result<(Path, Option<SectorPtr>), StoreError<D::Error>> {
         let mut path = Path::default();
         let mut at = root.node;
         for level in (0..root.height).rev() {
@@ -329,7 +350,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         if position == NODE_SLOTS + NODE_SPARES {
             return Ok(false);
         }
-        self.append(Entry::Swap { node: pointer, freed: replaced })?;
+        // One entry is enough to have all of a node's open words closed.
+        if self.log.swapped != Some(pointer) || replaced.is_some() {
+            self.append(Entry::Swap { node: pointer, freed: replaced })?;
+            self.log.swapped = Some(pointer);
+        }
         // The log may have taken a unit, but no sector moved: the node is where it was.
         self.medium.program_word(node.address.offset(4 * position), TreeWord::open(index, child).0)?;
         Ok(true)
@@ -346,6 +371,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     ) -> Result<SectorPtr, StoreError<D::Error>> {
         let pointer = self.allocate(NODE, room)?;
         self.append(Entry::Swap { node: pointer, freed: replaced })?;
+        self.log.swapped = Some(pointer);
         let node = self.node(pointer)?;
         for (position, &word) in (0..).zip(words) {
             let word = match child {

@@ -13,12 +13,12 @@ fn set(store: &mut SimStore, key: u32, value: u32) -> Result<(), norn_nor_store:
     let pointer = store.allocate(SPEC, Room::Ordinary)?;
     let sector = store.sector(pointer)?;
     store.program(&sector, 0, &value.to_le_bytes())?;
-    store.tree_set(TreeId::Ref, key, Some(pointer), Room::Ordinary)?;
+    store.tree_put(TreeId::Ref, key, Some(pointer), Room::Ordinary)?;
     store.commit()
 }
 
 fn get(store: &mut SimStore, key: u32) -> u32 {
-    let found = store.tree_get(TreeId::Ref, key).unwrap().unwrap();
+    let found = store.tree_get(store.tree(TreeId::Ref), key).unwrap().unwrap();
     let sector = store.sector(found.pointer).unwrap();
     let mut bytes = [0; 4];
     store.read(&sector, 0, &mut bytes).unwrap();

@@ -18,9 +18,10 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     pub fn audit(&mut self, auditor: &mut impl Auditor) -> Result<(), AccessError<D::Error>> {
         self.store.audit_units(auditor)?;
         for tree in [TreeId::Ref, TreeId::Name] {
-            self.store.audit_tree(auditor, tree)?;
+            let root = self.store.tree(tree);
+            self.store.audit_tree(auditor, root)?;
             let mut from = 0;
-            while let Some((key, leaf)) = reported(auditor, self.store.tree_next(tree, from))?.flatten() {
+            while let Some((key, leaf)) = reported(auditor, self.store.tree_next(root, from))?.flatten() {
                 let audited = match tree {
                     TreeId::Ref => self.audit_object(auditor, key, leaf),
                     TreeId::Name => self.audit_root(auditor, key, leaf),

@@ -81,7 +81,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     fn next_root(&mut self, from: u32) -> Result<Option<Root>, StoreError<D::Error>> {
-        match self.store.tree_next(TreeId::Name, from)? {
+        match self.store.tree_next(self.store.tree(TreeId::Name), from)? {
             Some((key, leaf)) => self.read_root(key, leaf).map(Some),
             None => Ok(None),
         }
@@ -109,14 +109,14 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     ) -> Result<(), AccessError<D::Error>> {
         let Some(reference) = reference else {
             if let Some(key) = key {
-                self.store.tree_set(TreeId::Name, key, None, Room::Reserved)?;
+                self.store.tree_put(TreeId::Name, key, None, Room::Reserved)?;
             }
             return Ok(());
         };
         let key = match key {
             Some(key) => key,
             // There are never as many roots as keys: each takes room on the part.
-            None => self.store.tree_vacant(TreeId::Name, 0)?.unwrap_or(0),
+            None => self.store.tree_vacant(self.store.tree(TreeId::Name), 0)?.unwrap_or(0),
         };
         let bytes = NAME_OFFSET + name.len() as u32;
         let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
@@ -124,6 +124,6 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.store.program(&sector, 0, &reference.bits().to_le_bytes())?;
         self.store.program(&sector, 4, &[name.len() as u8])?;
         self.store.program(&sector, NAME_OFFSET, name)?;
-        Ok(self.store.tree_set(TreeId::Name, key, Some(leaf), Room::Ordinary)?)
+        Ok(self.store.tree_put(TreeId::Name, key, Some(leaf), Room::Ordinary)?)
     }
 }

@@ -194,14 +194,14 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
         let object = Object { reference, leaf, fresh: true, first, header, shape };
         self.write_descriptor(&object)?;
-        self.store.tree_set(TreeId::Ref, slot, Some(leaf), Room::Ordinary)?;
+        self.store.tree_put(TreeId::Ref, slot, Some(leaf), Room::Ordinary)?;
         self.slot_hint = slot + 1;
         Ok(reference)
     }
 
     fn free_slot(&mut self) -> Result<u32, CreateError<D::Error>> {
         for from in [self.slot_hint, 0] {
-            match self.store.tree_vacant(TreeId::Ref, from)? {
+            match self.store.tree_vacant(self.store.tree(TreeId::Ref), from)? {
                 Some(slot) if slot < Ref::SLOTS => return Ok(slot),
                 _ => {}
             }
@@ -281,7 +281,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     fn dismantle(&mut self, object: &Object) -> Result<(), AccessError<D::Error>> {
         let slot = object.reference.slot();
-        self.store.tree_set(TreeId::Ref, slot, None, Room::Reserved)?;
+        self.store.tree_put(TreeId::Ref, slot, None, Room::Reserved)?;
         self.release_records(object.first, object.header)?;
         self.slot_hint = self.slot_hint.min(slot);
         Ok(())
@@ -323,7 +323,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
         let from = after.map_or(0, |after| after.slot() + 1);
-        let Some((slot, leaf)) = self.store.tree_next(TreeId::Ref, from)? else {
+        let Some((slot, leaf)) = self.store.tree_next(self.store.tree(TreeId::Ref), from)? else {
             return Ok(None);
         };
         let object = self.read_descriptor(leaf, slot, true)?;
@@ -376,7 +376,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         if self.transaction == Transaction::Aborted {
             return Err(AccessError::TransactionAborted);
         }
-        let Some(found) = self.store.tree_get(TreeId::Ref, reference.slot())? else {
+        let Some(found) = self.store.tree_get(self.store.tree(TreeId::Ref), reference.slot())? else {
             return Err(AccessError::Stale(reference));
         };
         let object = self.read_descriptor(found.pointer, reference.slot(), found.open)?;

@@ -70,7 +70,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.copy_values(object, first, data_bytes, change)?;
         self.write_descriptor(&Object { leaf, first, header, ..*object })?;
         self.copy_initialization_flags(object, leaf, change)?;
-        self.store.tree_set(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing)?;
+        self.store.tree_put(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing)?;
         self.release_records(object.first, replaced)
     }
 
