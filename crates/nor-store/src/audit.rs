@@ -170,7 +170,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 continue;
             };
             path[usize::from(level)].1 += 1;
-            let child = self.committed_child(node, digit)?;
+            let child = self.standing_child(node, digit)?;
             let Some(child) = child else {
                 continue;
             };
@@ -180,19 +180,6 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
         }
         Ok(())
-    }
-
-    /// Reads one child of a node that has been audited.
-    fn committed_child(&mut self, node: SectorPtr, digit: u32) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let sector = self.sector(node)?;
-        let mut child = None;
-        for position in 0..NODE_SLOTS + NODE_SPARES {
-            let word = TreeWord(self.medium.read_word(sector.address.offset(4 * position))?);
-            if word.stands() && word.index() == digit {
-                child = word.pointer();
-            }
-        }
-        Ok(child)
     }
 
     fn audit_node(&mut self, auditor: &mut impl Auditor, node: SectorPtr) -> Result<bool, StoreError<D::Error>> {

@@ -262,6 +262,13 @@ pub enum Entry {
         /// Another.
         b: Option<SectorPtr>,
     },
+    /// A commit frees a whole tree of a client's: its nodes, and the chain of sectors that each leaf heads.
+    ReleaseTree {
+        /// The root node.
+        node: SectorPtr,
+        /// Levels of nodes.
+        height: u8,
+    },
     /// A new sector is about to be linked behind the last of a chain. Complete in itself: the link is whole, or the sector
     /// is freed and the link erased or torn.
     Link {
@@ -318,6 +325,7 @@ impl Entry {
             Entry::LogUnit { sequence } => (13, sequence, 0),
             Entry::DataUnit { logical, descriptors } => (14, u32::from(logical.0), u32::from(descriptors)),
             Entry::Serial { serial } => (15, serial, 0),
+            Entry::ReleaseTree { node, height } => (0, node.bits(), u32::from(height)),
         }
     }
 
@@ -343,6 +351,7 @@ impl Entry {
                 descriptors: u16::try_from(b).ok()?,
             },
             15 => Entry::Serial { serial: a },
+            0 => Entry::ReleaseTree { node: pointer(a)?, height: u8::try_from(b).ok()? },
             _ => return None,
         })
     }
@@ -517,7 +526,7 @@ mod tests {
         SectorPtr::from_bits(bits).unwrap()
     }
 
-    fn entries() -> [Entry; 15] {
+    fn entries() -> [Entry; 16] {
         let (a, b) = (pointer(0x001_000), pointer(0xFFE_FFF));
         [
             Entry::Ready,
@@ -532,6 +541,7 @@ mod tests {
             Entry::Link { last: a, new: b },
             Entry::Commit { serial: 0 },
             Entry::Abort { serial: 0xFF_FFFF },
+            Entry::ReleaseTree { node: a, height: 3 },
             Entry::LogUnit { sequence: 1 },
             Entry::DataUnit { logical: LogicalUnit(1), descriptors: 70 },
             Entry::Serial { serial: 99 },

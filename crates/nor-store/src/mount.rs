@@ -250,7 +250,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 return Err(self.log_damage("a log entry that names a unit beyond the part"));
             }
             Entry::Move { from, to } => self.log.pending_move = Some((EraseUnit(from), EraseUnit(to))),
-            Entry::New { .. } | Entry::Swap { .. } | Entry::Release { .. } => replay.changed = true,
+            Entry::New { .. } | Entry::Swap { .. } | Entry::Release { .. } | Entry::ReleaseTree { .. } => {
+                replay.changed = true;
+            }
             Entry::Abort { .. } | Entry::Link { .. } => {}
             Entry::LogUnit { .. } | Entry::DataUnit { .. } => {
                 return Err(self.log_damage("a unit's assignment inside the log"));

@@ -205,7 +205,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// The address to name in an error about `pointer`: its descriptor's, or the part's end when its unit is nowhere.
-    pub(crate) fn place_of(&self, pointer: SectorPtr) -> Address {
+    pub fn place_of(&self, pointer: SectorPtr) -> Address {
         match self.units.home(pointer.unit()) {
             Some(unit) => self.geometry.descriptor_address(unit, pointer.sector()),
             None => Address(self.geometry.part.size_bytes()),

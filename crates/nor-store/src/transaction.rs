@@ -2,8 +2,8 @@
 //!
 //! Commit:
 //! 1. append the changed roots and `Commit`, the moment of truth;
-//! 2. forwards: close the open words of every `Swap`'s node into the committed version, and free what each `Swap` and
-//!    `Release` names.
+//! 2. forwards: close the open words of every `Swap`'s node into the committed version, and free what each `Swap`,
+//!    `Release` and `ReleaseTree` names.
 //!
 //! Abort:
 //! 1. backwards: close the open words of every `Swap`'s node as aborted, and free what each `New` names;
@@ -89,6 +89,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                         self.free_both(freed, None)?;
                     }
                     Slot::Entry(Entry::Release { a, b }) => self.free_both(Some(a), b)?,
+                    Slot::Entry(Entry::ReleaseTree { node, height }) => self.free_tree(node, height)?,
                     _ => {}
                 }
             }

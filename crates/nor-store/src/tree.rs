@@ -19,7 +19,7 @@
 use norn_flash::Nor;
 
 use crate::error::StoreError;
-use crate::format::{ERASED_WORD, Entry, NODE_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
+use crate::format::{ERASED_WORD, Entry, Link, NODE_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
 use crate::sector::{Room, Sector, SectorSpec};
 use crate::store::Store;
 
@@ -27,6 +27,9 @@ use crate::store::Store;
 pub(crate) const TREES: usize = 2;
 /// Largest height of a tree: keys below 16⁵.
 pub(crate) const HEIGHT_MAX: u8 = 5;
+
+/// Sectors of a chain at most: a section descriptor and a list of records.
+const CHAIN_MAX: usize = 256;
 
 const NODE: SectorSpec = SectorSpec { bytes: NODE_BYTES, kind: SectorKind::Node };
 
@@ -391,6 +394,86 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             Some(pointer) => self.release(pointer, None),
             None => Ok(()),
         }
+    }
+
+    /// Frees a tree of a client's when the open transaction commits: its nodes, and the chain of sectors that each leaf heads, the
+    /// sectors of a chain being linked by their first word. Cost: 2 words programmed, and 1 a sector at the commit.
+    ///
+    /// # Errors
+    /// The device's, and `TransactionTooLarge`.
+    pub fn release_tree(&mut self, root: TreeRoot) -> Result<(), StoreError<D::Error>> {
+        match root.node {
+            Some(node) => self.append(Entry::ReleaseTree { node, height: root.height }),
+            None => Ok(()),
+        }
+    }
+
+    /// Frees a tree. A sector that is free already is passed through all the same, so that a cut walk can be repeated: freeing
+    /// leaves the bytes as they are.
+    pub(crate) fn free_tree(&mut self, node: SectorPtr, height: u8) -> Result<(), StoreError<D::Error>> {
+        // The path from the root down: a node and the digit to look at next, for each level.
+        let mut path = [(node, NODE_SLOTS); HEIGHT_MAX as usize + 1];
+        let height = usize::from(height.min(HEIGHT_MAX));
+        let mut level = height.saturating_sub(1);
+        path[level] = (node, 0);
+        while level < height {
+            let (node, digit) = path[level];
+            if digit == NODE_SLOTS {
+                self.free_sector(node)?;
+                level += 1;
+                continue;
+            }
+            path[level].1 += 1;
+            match self.standing_child(node, digit)? {
+                Some(child) if level > 0 => {
+                    level -= 1;
+                    path[level] = (child, 0);
+                }
+                Some(leaf) => self.free_chain(leaf)?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn free_chain(&mut self, head: SectorPtr) -> Result<(), StoreError<D::Error>> {
+        let mut next = Some(head);
+        for _ in 0..CHAIN_MAX {
+            let Some(pointer) = next else {
+                break;
+            };
+            next = match self.find_sector(pointer)? {
+                Some(sector) => match self.link(&sector)? {
+                    Link::To(behind) => Some(behind),
+                    Link::Erased | Link::Void => None,
+                },
+                None => None,
+            };
+            self.free_sector(pointer)?;
+        }
+        Ok(())
+    }
+
+    /// Child `index` of a node, be it live or free.
+    pub(crate) fn standing_child(
+        &mut self,
+        node: SectorPtr,
+        index: u32,
+    ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        let Some(sector) = self.find_sector(node)?.filter(|sector| sector.bytes >= NODE_BYTES) else {
+            return Ok(None);
+        };
+        let mut child = None;
+        for position in 0..NODE_SLOTS + NODE_SPARES {
+            let word = self.tree_word(&sector, position)?;
+            if position >= NODE_SLOTS && word.is_erased() {
+                break;
+            }
+            if word.stands() && word.index() == index {
+                child = word.pointer();
+            }
+        }
+        Ok(child)
     }
 
     /// Closes the open words of a node: into the committed version, or as aborted. Nothing where the node is gone.

@@ -16,9 +16,9 @@ use norn_flash::Nor;
 use norn_nor_store::{Corruption, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
 use crate::error::AccessError;
-use crate::format::{HEADER_LENGTHS_BYTES, INITIALIZATION_FLAGS_OFFSET, VALID_FLAGS_OFFSET, data_offset};
+use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::{Heap, Transaction};
-use crate::object::{CHUNK_BYTES, Kind, Object, kind_of};
+use crate::object::{CHUNK_BYTES, Kind, Named, Object};
 use crate::reference::Ref;
 use crate::rewrite::Change;
 
@@ -78,14 +78,14 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn read_header(&mut self, reference: Ref, buffer: &mut [u8]) -> Result<usize, AccessError<D::Error>> {
-        let object = self.look_up(reference)?;
-        let Some(header) = object.header else {
+        let named = self.look_up(reference)?;
+        let Some(header) = named.header() else {
             return Ok(0);
         };
-        let (length, _) = self.header_lengths(&object)?;
+        let (length, _) = self.header_lengths(Some(header))?;
         let sector = self.store.sector(header)?;
         let buffer_bytes = buffer.len().min(length);
-        self.store.read(&sector, HEADER_LENGTHS_BYTES + object.widths_bytes(), &mut buffer[..buffer_bytes])?;
+        self.store.read(&sector, HEADER_LENGTHS_BYTES + named.widths_bytes(), &mut buffer[..buffer_bytes])?;
         Ok(length)
     }
 
@@ -95,13 +95,16 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// `Stale`, `HeaderTooLarge`: nothing was changed. The store's, `Full` among them: the header is the old one, and an open
     /// transaction is undone.
     pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
-        let object = self.look_up(reference)?;
+        let named = self.look_up(reference)?;
         let max = self.store.sector_bytes_max();
-        if header.len() as u64 + u64::from(HEADER_LENGTHS_BYTES + object.widths_bytes()) > u64::from(max) {
+        if header.len() as u64 + u64::from(HEADER_LENGTHS_BYTES + named.widths_bytes()) > u64::from(max) {
             return Err(AccessError::HeaderTooLarge { bytes: header.len(), max });
         }
-        let written = self.rewrite(&object, Change::Header(header)).map_err(AccessError::Store);
-        self.settle(written)
+        let written = match named {
+            Named::List(object) => self.rewrite(&object, Change::Header(header)),
+            Named::Split(array) => self.replace_array_header(&array, header),
+        };
+        self.settle(written.map_err(AccessError::Store))
     }
 
     fn get(
@@ -112,11 +115,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         buffer: &mut [u8],
     ) -> Result<(), AccessError<D::Error>> {
         let (object, field) = self.locate(reference, kind, index, buffer.len())?;
-        if self.is_default(&object, index)? {
+        if self.is_default(&object, field.index)? {
             buffer.fill(0);
             return Ok(());
         }
-        let holder = self.find_value(&object, index)?;
+        let holder = self.find_value(&object, field.index)?;
         Ok(self.store.read(&holder.sector, object.slot_offset(&field), buffer)?)
     }
 
@@ -138,14 +141,21 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         index: usize,
         given: usize,
     ) -> Result<(Object, Field), AccessError<D::Error>> {
-        let object = self.look_up(reference)?;
-        let count = usize::from(object.shape.count);
-        if kind_of(&object.shape) != kind {
+        let named = self.look_up(reference)?;
+        let count = named.count();
+        if named.kind() != kind {
             return Err(AccessError::WrongKind(reference));
         }
         if index >= count {
             return Err(AccessError::OutOfRange { reference, index, count });
         }
+        let (object, index) = match named {
+            Named::List(object) => (object, index),
+            Named::Split(array) => {
+                let elements = usize::from(array.shape.section_elements);
+                (self.section(&array, (index / elements) as u32)?, index % elements)
+            }
+        };
         let field = self.field(&object, index)?;
         if field.width as usize != given {
             return Err(AccessError::WrongWidth { width: field.width as usize, given });
@@ -217,10 +227,10 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             let (leaf, first) = (self.store.sector(object.leaf)?, self.record(object.first)?);
             if self.is_erased(&first, at, field.width)? {
                 self.program_value(&first, at, value)?;
-                return self.clear_flag(&leaf, INITIALIZATION_FLAGS_OFFSET, field.index);
+                return self.clear_flag(&leaf, object.flags_offset(), field.index);
             }
             self.program_zeros(&first, at, field.width)?;
-            self.clear_flag(&leaf, INITIALIZATION_FLAGS_OFFSET, field.index)?;
+            self.clear_flag(&leaf, object.flags_offset(), field.index)?;
         }
         let holder = self.find_value(object, field.index)?;
         let limit = usize::from(self.config.list_length_max);
@@ -282,6 +292,16 @@ pub(crate) struct Holder {
     record: SectorPtr,
     sector: Sector,
     position: usize,
+}
+
+impl Named {
+    /// Bytes that the list of widths takes in the header sector.
+    fn widths_bytes(&self) -> u32 {
+        match self {
+            Named::List(object) => object.widths_bytes(),
+            Named::Split(_) => 0,
+        }
+    }
 }
 
 impl Object {

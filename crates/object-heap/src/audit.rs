@@ -3,10 +3,11 @@
 use norn_flash::Nor;
 use norn_nor_store::{Auditor, Corruption, SectorKind, SectorPtr, StoreError, TreeId, Violation};
 
+use crate::array::Array;
 use crate::error::AccessError;
 use crate::format::{VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::Heap;
-use crate::object::Object;
+use crate::object::{Named, Object};
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// Walks everything on flash and reports each invariant that does not hold to `auditor`.
@@ -54,10 +55,40 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         if !self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
             return Ok(());
         }
-        let object = self.read_descriptor(leaf, slot, false)?;
-        if let Some(header) = object.header {
+        let named = self.read_descriptor(leaf, slot, false)?;
+        if let Some(header) = named.header() {
             self.store.audit_sector(auditor, header, SectorKind::Opaque)?;
         }
+        match named {
+            Named::List(object) => self.audit_list(auditor, &object),
+            Named::Split(array) => self.audit_split(auditor, &array),
+        }
+    }
+
+    /// A split array has each of its sections, and nothing else in its tree.
+    fn audit_split(&mut self, auditor: &mut impl Auditor, array: &Array) -> Result<(), StoreError<D::Error>> {
+        self.store.audit_tree(auditor, array.tree)?;
+        let mut expected = 0;
+        while let Some((number, leaf)) = self.store.tree_next(array.tree, expected)? {
+            if number != expected || number >= array.sections() {
+                self.store.report(auditor, leaf, "a section out of its array");
+                break;
+            }
+            if self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
+                let section = self.section(array, number)?;
+                self.audit_list(auditor, &section)?;
+            }
+            expected += 1;
+        }
+        if expected != array.sections()
+            && let Some(node) = array.tree.node
+        {
+            self.store.report(auditor, node, "an array without one of its sections");
+        }
+        Ok(())
+    }
+
+    fn audit_list(&mut self, auditor: &mut impl Auditor, object: &Object) -> Result<(), StoreError<D::Error>> {
         let mut record = Some(object.first);
         let mut position = 0;
         while let Some(pointer) = record {
@@ -66,12 +97,12 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                 return Ok(());
             }
             let sector = self.record(pointer)?;
-            if sector.bytes < data_offset(object.shape.count) + self.data_bytes(&object)? {
+            if sector.bytes < data_offset(object.shape.count) + self.data_bytes(object)? {
                 self.store.report(auditor, pointer, "a record too small for its fields");
             }
             record = self.next_record(&sector, position)?;
         }
-        self.audit_fields(auditor, &object)
+        self.audit_fields(auditor, object)
     }
 
     /// Every field has a value: by default, or in the first record whose flag says so.

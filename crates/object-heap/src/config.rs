@@ -19,6 +19,8 @@ pub struct Config {
     pub list_length_max: u8,
     /// Whether objects have initialization flags.
     pub initialization_flags: InitializationFlags,
+    /// Most elements of an array that is kept like an object, and of a section of a longer one; at least 1.
+    pub array_threshold: u8,
     /// Most erase units that the log may take while a transaction is open, 2 to 8. One unit of *n* bytes holds *n*/8
     /// entries; an updated object takes three to five.
     pub log_units: u8,
@@ -27,9 +29,16 @@ pub struct Config {
 }
 
 impl Config {
-    /// The configuration of TinyStore's evaluation (section 6.2): lists of at most 2 records, initialization flags on.
+    /// The configuration of TinyStore's evaluation (section 6.2): lists of at most 2 records, initialization flags on,
+    /// arrays of more than 255 elements split.
     pub const fn tinystore_2006() -> Config {
-        Config { list_length_max: 2, initialization_flags: InitializationFlags::On, log_units: 2, wear_period: 64 }
+        Config {
+            list_length_max: 2,
+            initialization_flags: InitializationFlags::On,
+            array_threshold: 255,
+            log_units: 2,
+            wear_period: 64,
+        }
     }
 
     pub(crate) fn settings(&self) -> Settings {
@@ -40,19 +49,20 @@ impl Config {
         Settings {
             log_units: self.log_units,
             wear_period: self.wear_period,
-            client: [u32::from(self.list_length_max) | flags << 8, 0],
+            client: [u32::from(self.list_length_max) | flags << 8 | u32::from(self.array_threshold) << 9, 0],
         }
     }
 
     /// The configuration that `settings` hold, or `None` if a newer version wrote them.
     pub(crate) fn from_settings(settings: &Settings) -> Option<Config> {
         let [word, reserved] = settings.client;
-        if word >> 9 != 0 || word & 0xFF == 0 || reserved != 0 {
+        if word >> 17 != 0 || word & 0xFF == 0 || word >> 9 & 0xFF == 0 || reserved != 0 {
             return None;
         }
         Some(Config {
             list_length_max: word as u8,
             initialization_flags: if word >> 8 & 1 == 1 { InitializationFlags::On } else { InitializationFlags::Off },
+            array_threshold: (word >> 9) as u8,
             log_units: settings.log_units,
             wear_period: settings.wear_period,
         })

@@ -5,12 +5,18 @@
 //! ```text
 //! object descriptor (leaf)   ref 4 │ link to first record 4 │ link to header 4 │ shape 4 │ initialization flags ⌈n/8⌉
 //! shape                      bit 0 array · 1 flags · 2 widths · 3..8 zero │ width 1 │ field count 2
+//! array descriptor (leaf)    ref 4 │ link to root node 4 │ link to header 4 │ split shape 4 │ element count 4
+//! split shape                bit 0 array (1) · 1 flags · 3 split (1), others zero │ width 1 │ elements a section 1 │ tree height 1
+//! section descriptor (leaf)  link to first record 4 │ initialization flags ⌈n/8⌉
 //! object record              link to next record 4 │ valid flags ⌈n/8⌉, padded to 4 │ data: the fields, without padding
 //! header (opaque)            header length 2 │ data length 2 │ widths n (only where fields differ) │ header bytes
 //! name (leaf)                ref 4 │ length 1 │ name
 //! ```
 //!
-//! Field *i* has its default value (zeros) if the descriptor has initialization flags and flag *i* is erased; else the value
+//! An array of more elements than the heap's threshold is split into sections, each a list of records of its own, which a
+//! tree of the array's leads to by section number.
+//!
+//! Field *i* has its default value (zeros) if the (section) descriptor has initialization flags and flag *i* is erased; else the value
 //! is that of the first record of the list whose valid flag *i* is erased. Flags are bit *i* mod 8 of byte *i*/8.
 //!
 //! Invariant: a slot behind the record that holds a field's value is erased, or a power cut left it torn.
@@ -32,9 +38,17 @@ pub const HEADER_LENGTHS_BYTES: u32 = 4;
 /// Bytes of a name sector before the name.
 pub const NAME_OFFSET: u32 = 5;
 
+/// Bytes of an array descriptor.
+pub const ARRAY_DESCRIPTOR_BYTES: u32 = 20;
+/// Where the number of elements stands in an array descriptor.
+pub const ELEMENTS_OFFSET: usize = 16;
+/// Where the initialization flags stand in a section descriptor, behind the link to its first record.
+pub const SECTION_FLAGS_OFFSET: u32 = 4;
+
 const ARRAY: u8 = 1;
 const FLAGS: u8 = 1 << 1;
 const WIDTHS: u8 = 1 << 2;
+const SPLIT: u8 = 1 << 3;
 
 /// Bytes of `count` flags.
 pub const fn flag_bytes(count: u16) -> u32 {
@@ -51,7 +65,7 @@ pub const fn data_offset(count: u16) -> u32 {
 pub struct Shape {
     /// Whether it is an array.
     pub is_array: bool,
-    /// Whether the descriptor has initialization flags.
+    /// Whether the (section) descriptor has initialization flags.
     pub has_flags: bool,
     /// Bytes of each field, or `None` where they differ and the header sector lists them.
     pub width: Option<u8>,
@@ -87,5 +101,35 @@ impl Shape {
     /// Bytes of the descriptor.
     pub fn descriptor_bytes(&self) -> u32 {
         DESCRIPTOR_BYTES + if self.has_flags { flag_bytes(self.count) } else { 0 }
+    }
+}
+
+/// What a descriptor says of the form of an array that is split into sections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SplitShape {
+    /// Whether section descriptors have initialization flags.
+    pub has_flags: bool,
+    /// Bytes of an element.
+    pub width: u8,
+    /// Elements of a section, but for the last one.
+    pub section_elements: u8,
+    /// Levels of the array's tree.
+    pub height: u8,
+}
+
+impl SplitShape {
+    /// The shape's four bytes.
+    pub fn encode(&self) -> [u8; 4] {
+        let form = ARRAY | SPLIT | if self.has_flags { FLAGS } else { 0 };
+        [form, self.width, self.section_elements, self.height]
+    }
+
+    /// The shape that `bytes` hold, or `None` for an impossible one, or one that is not split.
+    pub fn decode(bytes: [u8; 4]) -> Option<SplitShape> {
+        let [form, width, section_elements, height] = bytes;
+        if form & !FLAGS != ARRAY | SPLIT || width == 0 || section_elements == 0 || !(1..=5).contains(&height) {
+            return None;
+        }
+        Some(SplitShape { has_flags: form & FLAGS != 0, width, section_elements, height })
     }
 }

@@ -46,6 +46,9 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         if config.list_length_max == 0 {
             return Err(MountError::Settings("lists of no records"));
         }
+        if config.array_threshold == 0 {
+            return Err(MountError::Settings("an array threshold of no elements"));
+        }
         Self::of_store(Store::format(device, config.settings())?)
     }
 

@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod array;
 mod audit;
 mod config;
 mod error;

@@ -1,13 +1,15 @@
-//! Objects and small arrays as a whole: creation, deletion, enumeration, and what their descriptors say.
+//! Objects and arrays as a whole: creation, deletion, enumeration, and what their descriptors say.
 
 use norn_flash::Nor;
-use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot};
 
+use crate::access::damage;
+use crate::array::Array;
 use crate::config::InitializationFlags;
 use crate::error::{AccessError, CreateError};
 use crate::format::{
     DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_LENGTHS_BYTES, HEADER_OFFSET, INITIALIZATION_FLAGS_OFFSET,
-    SHAPE_OFFSET, Shape, data_offset, flag_bytes,
+    SECTION_FLAGS_OFFSET, SHAPE_OFFSET, Shape, SplitShape, data_offset, flag_bytes,
 };
 use crate::heap::{Heap, Transaction};
 use crate::reference::Ref;
@@ -93,20 +95,85 @@ pub struct Info {
     pub data_bytes: u32,
     /// Bytes of the header.
     pub header_bytes: usize,
-    /// Records of its list, at most [`Config::list_length_max`](crate::Config::list_length_max).
+    /// Records of its list, at most [`Config::list_length_max`](crate::Config::list_length_max); of a split array, those of all
+    /// its sections' lists.
     pub records: usize,
 }
 
-/// An object or array that has been looked up. Sectors are named by logical pointers, so that it outlives reclamations.
+/// An object, a small array, or a section of a split array that has been looked up: what is a list of records. Sectors are named
+/// by logical pointers, so that it outlives reclamations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Object {
     pub reference: Ref,
+    /// The object descriptor or section descriptor.
     pub leaf: SectorPtr,
     /// Whether the open transaction made this representation.
     pub fresh: bool,
     pub first: SectorPtr,
     pub header: Option<SectorPtr>,
     pub shape: Shape,
+    pub owner: Owner,
+}
+
+/// Where the pointer to a list's descriptor is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Owner {
+    /// In the REF tree.
+    RefTree,
+    /// In a split array's own tree, under the section's number.
+    Array(Array, u32),
+}
+
+/// What a reference names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Named {
+    List(Object),
+    Split(Array),
+}
+
+impl Named {
+    pub fn reference(&self) -> Ref {
+        match self {
+            Named::List(object) => object.reference,
+            Named::Split(array) => array.reference,
+        }
+    }
+
+    pub fn kind(&self) -> Kind {
+        match self {
+            Named::List(object) => kind_of(&object.shape),
+            Named::Split(_) => Kind::Array,
+        }
+    }
+
+    pub fn count(&self) -> usize {
+        match self {
+            Named::List(object) => usize::from(object.shape.count),
+            Named::Split(array) => array.count as usize,
+        }
+    }
+
+    pub fn header(&self) -> Option<SectorPtr> {
+        match self {
+            Named::List(object) => object.header,
+            Named::Split(array) => array.header,
+        }
+    }
+}
+
+impl Object {
+    /// Bytes of the descriptor.
+    pub fn leaf_bytes(&self) -> u32 {
+        self.flags_offset() + if self.shape.has_flags { flag_bytes(self.shape.count) } else { 0 }
+    }
+
+    /// Where the initialization flags stand in the descriptor.
+    pub fn flags_offset(&self) -> u32 {
+        match self.owner {
+            Owner::RefTree => INITIALIZATION_FLAGS_OFFSET,
+            Owner::Array(..) => SECTION_FLAGS_OFFSET,
+        }
+    }
 }
 
 /// Whether a shape is an object's or an array's.
@@ -127,11 +194,17 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.create_kind(layout.simplified(), Kind::Object)
     }
 
-    /// Creates an array of `count` elements of `width` bytes, all zeros, with a header (or an empty one). At most 255.
+    /// Creates an array of `count` elements of `width` bytes, all zeros, with a header (or an empty one). One of more elements than
+    /// [`Config::array_threshold`](crate::Config::array_threshold) is split into sections; it may take most of the device.
+    ///
+    /// Cost: as [`create`](Self::create); for a split array 9 words programmed a section, and its data without initialization flags.
     ///
     /// # Errors
-    /// As [`create`](Self::create).
+    /// As [`create`](Self::create), and `TransactionTooLarge`: a section takes a log entry and an eighth.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
+        if count > usize::from(self.config.array_threshold) {
+            return self.create_split(count, width, header);
+        }
         self.create_kind(Layout::uniform(count, width).with_header(header), Kind::Array)
     }
 
@@ -180,7 +253,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     fn build(&mut self, layout: &Layout<'_>, shape: Shape) -> Result<Ref, CreateError<D::Error>> {
         let slot = self.free_slot()?;
         let reference = Ref::new(slot, self.store.advance_serial());
-        let header = self.build_header(layout, shape)?;
+        debug_assert!(!matches!(layout.widths, Widths::Each(widths) if widths.len() != usize::from(shape.count)));
+        let header = self.build_header(layout)?;
         let record = data_offset(shape.count) + layout.data_bytes();
         let [first, leaf] = self.store.allocate_pair(
             [
@@ -192,14 +266,14 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         if !shape.has_flags {
             self.fill_zeros(first, data_offset(shape.count), layout.data_bytes())?;
         }
-        let object = Object { reference, leaf, fresh: true, first, header, shape };
-        self.write_descriptor(&object)?;
+        let object = Object { reference, leaf, fresh: true, first, header, shape, owner: Owner::RefTree };
+        self.write_leaf(&object)?;
         self.store.tree_put(TreeId::Ref, slot, Some(leaf), Room::Ordinary)?;
         self.slot_hint = slot + 1;
         Ok(reference)
     }
 
-    fn free_slot(&mut self) -> Result<u32, CreateError<D::Error>> {
+    pub(crate) fn free_slot(&mut self) -> Result<u32, CreateError<D::Error>> {
         for from in [self.slot_hint, 0] {
             match self.store.tree_vacant(self.store.tree(TreeId::Ref), from)? {
                 Some(slot) if slot < Ref::SLOTS => return Ok(slot),
@@ -209,7 +283,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Err(CreateError::NoReferences)
     }
 
-    fn build_header(&mut self, layout: &Layout<'_>, shape: Shape) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+    pub(crate) fn build_header(&mut self, layout: &Layout<'_>) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
         let widths = match layout.widths {
             Widths::Uniform { .. } => &[],
             Widths::Each(widths) => widths,
@@ -217,7 +291,6 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         if widths.is_empty() && layout.header.is_empty() {
             return Ok(None);
         }
-        debug_assert!(widths.is_empty() || widths.len() == usize::from(shape.count));
         let bytes = HEADER_LENGTHS_BYTES + widths.len() as u32 + layout.header.len() as u32;
         let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
         let sector = self.store.sector(pointer)?;
@@ -228,17 +301,26 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     /// Programs the descriptor of a new representation, its initialization flags (if any) erased.
-    pub(crate) fn write_descriptor(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
-        let mut bytes = [0xFF; DESCRIPTOR_BYTES as usize];
-        bytes[..4].copy_from_slice(&object.reference.bits().to_le_bytes());
-        let link = norn_nor_store::Link::encode(object.first);
-        bytes[FIRST_RECORD_OFFSET..FIRST_RECORD_OFFSET + 4].copy_from_slice(&link.to_le_bytes());
-        if let Some(header) = object.header {
-            bytes[HEADER_OFFSET..HEADER_OFFSET + 4].copy_from_slice(&Link::encode(header).to_le_bytes());
-        }
-        bytes[SHAPE_OFFSET..].copy_from_slice(&object.shape.encode());
+    pub(crate) fn write_leaf(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
         let sector = self.store.sector(object.leaf)?;
-        self.program_words(&sector, 0, &bytes)
+        match object.owner {
+            Owner::RefTree => {
+                let links = (Some(object.first), object.header);
+                let bytes = descriptor_bytes(object.reference, links, object.shape.encode());
+                self.program_words(&sector, 0, &bytes)
+            }
+            Owner::Array(..) => self.program_words(&sector, 0, &Link::encode(object.first).to_le_bytes()),
+        }
+    }
+
+    /// Makes the tree lead to a new representation.
+    pub(crate) fn point_to(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
+        match object.owner {
+            Owner::RefTree => {
+                self.store.tree_put(TreeId::Ref, object.reference.slot(), Some(object.leaf), Room::Replacing)
+            }
+            Owner::Array(array, number) => self.point_to_section(&array, number, object.leaf),
+        }
     }
 
     /// Programs words of four bytes, but for erased ones.
@@ -256,7 +338,12 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Ok(())
     }
 
-    fn fill_zeros(&mut self, record: SectorPtr, offset: u32, bytes: u32) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn fill_zeros(
+        &mut self,
+        record: SectorPtr,
+        offset: u32,
+        bytes: u32,
+    ) -> Result<(), StoreError<D::Error>> {
         let sector = self.store.sector(record)?;
         for start in (0..bytes).step_by(CHUNK_BYTES) {
             let chunk = [0; CHUNK_BYTES];
@@ -274,15 +361,23 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// # Errors
     /// `Stale`; the store's. Nothing is deleted then, and an open transaction is undone if the store failed.
     pub fn delete(&mut self, reference: Ref) -> Result<(), AccessError<D::Error>> {
-        let object = self.look_up(reference)?;
-        let deleted = self.dismantle(&object);
+        let named = self.look_up(reference)?;
+        let deleted = self.dismantle(&named);
         self.settle(deleted)
     }
 
-    fn dismantle(&mut self, object: &Object) -> Result<(), AccessError<D::Error>> {
-        let slot = object.reference.slot();
+    fn dismantle(&mut self, named: &Named) -> Result<(), AccessError<D::Error>> {
+        let slot = named.reference().slot();
         self.store.tree_put(TreeId::Ref, slot, None, Room::Reserved)?;
-        self.release_records(object.first, object.header)?;
+        match named {
+            Named::List(object) => self.release_records(object.first, object.header)?,
+            Named::Split(array) => {
+                self.store.release_tree(array.tree)?;
+                if let Some(header) = array.header {
+                    self.store.release(header, None)?;
+                }
+            }
+        }
         self.slot_hint = self.slot_hint.min(slot);
         Ok(())
     }
@@ -326,8 +421,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let Some((slot, leaf)) = self.store.tree_next(self.store.tree(TreeId::Ref), from)? else {
             return Ok(None);
         };
-        let object = self.read_descriptor(leaf, slot, true)?;
-        Ok(Some(object.reference))
+        let named = self.read_descriptor(leaf, slot, true)?;
+        Ok(Some(named.reference()))
     }
 
     /// What `reference` names.
@@ -337,20 +432,30 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// # Errors
     /// `Stale`; the store's.
     pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
-        let object = self.look_up(reference)?;
+        let named = self.look_up(reference)?;
+        let (data_bytes, records) = match named {
+            Named::List(object) => (self.data_bytes(&object)?, self.count_records(&object)?),
+            Named::Split(array) => {
+                let mut records = 0;
+                for number in 0..array.sections() {
+                    let section = self.section(&array, number)?;
+                    records += self.count_records(&section)?;
+                }
+                (array.count * u32::from(array.shape.width), records)
+            }
+        };
+        let header_bytes = self.header_lengths(named.header())?.0;
+        Ok(Info { kind: named.kind(), count: named.count(), data_bytes, header_bytes, records })
+    }
+
+    fn count_records(&mut self, object: &Object) -> Result<usize, StoreError<D::Error>> {
         let (mut records, mut record) = (0, Some(object.first));
         while let Some(pointer) = record {
             records += 1;
             let sector = self.store.sector(pointer)?;
             record = self.next_record(&sector, records)?;
         }
-        Ok(Info {
-            kind: kind_of(&object.shape),
-            count: usize::from(object.shape.count),
-            data_bytes: self.data_bytes(&object)?,
-            header_bytes: self.header_lengths(&object)?.0,
-            records,
-        })
+        Ok(records)
     }
 
     /// The record behind `sector`, which is number `position` of its list, from 1.
@@ -372,18 +477,18 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     /// Finds what `reference` names. Cost: a look-up.
-    pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Object, AccessError<D::Error>> {
+    pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Named, AccessError<D::Error>> {
         if self.transaction == Transaction::Aborted {
             return Err(AccessError::TransactionAborted);
         }
         let Some(found) = self.store.tree_get(self.store.tree(TreeId::Ref), reference.slot())? else {
             return Err(AccessError::Stale(reference));
         };
-        let object = self.read_descriptor(found.pointer, reference.slot(), found.open)?;
-        if object.reference != reference {
+        let named = self.read_descriptor(found.pointer, reference.slot(), found.open)?;
+        if named.reference() != reference {
             return Err(AccessError::Stale(reference));
         }
-        Ok(object)
+        Ok(named)
     }
 
     pub(crate) fn read_descriptor(
@@ -391,35 +496,39 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         leaf: SectorPtr,
         slot: u32,
         fresh: bool,
-    ) -> Result<Object, StoreError<D::Error>> {
+    ) -> Result<Named, StoreError<D::Error>> {
         let sector = self.store.sector(leaf)?;
         let mut bytes = [0; DESCRIPTOR_BYTES as usize];
         self.store.read(&sector, 0, &mut bytes)?;
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
-        let damaged = |what| Err(StoreError::Corrupted(norn_nor_store::Corruption { address: sector.address, what }));
         let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
-            return damaged("an object descriptor with another object's reference");
+            return Err(damage(&sector, "an object descriptor with another object's reference"));
         };
         let Link::To(first) = link(FIRST_RECORD_OFFSET) else {
-            return damaged("an object descriptor without a record");
+            return Err(damage(&sector, "an object descriptor without a record"));
         };
         let header = match link(HEADER_OFFSET) {
             Link::To(header) => Some(header),
             Link::Erased => None,
-            Link::Void => return damaged("an object descriptor with a damaged header link"),
+            Link::Void => return Err(damage(&sector, "an object descriptor with a damaged header link")),
         };
+        if let Some(shape) = SplitShape::decode(word(SHAPE_OFFSET)) {
+            let tree = TreeRoot { node: Some(first), height: shape.height };
+            let count = self.read_element_count(&sector, &shape)?;
+            return Ok(Named::Split(Array { reference, tree, header, shape, count }));
+        }
         match Shape::decode(word(SHAPE_OFFSET)) {
             Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width.is_some() || header.is_some()) => {
-                Ok(Object { reference, leaf, fresh, first, header, shape })
+                Ok(Named::List(Object { reference, leaf, fresh, first, header, shape, owner: Owner::RefTree }))
             }
-            _ => damaged("an object descriptor with an impossible shape"),
+            _ => Err(damage(&sector, "an object descriptor with an impossible shape")),
         }
     }
 
     /// Lengths of the header and of the data that the header sector states.
-    pub(crate) fn header_lengths(&mut self, object: &Object) -> Result<(usize, u32), StoreError<D::Error>> {
-        let Some(header) = object.header else {
+    pub(crate) fn header_lengths(&mut self, header: Option<SectorPtr>) -> Result<(usize, u32), StoreError<D::Error>> {
+        let Some(header) = header else {
             return Ok((0, 0));
         };
         let sector = self.store.sector(header)?;
@@ -433,7 +542,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     pub(crate) fn data_bytes(&mut self, object: &Object) -> Result<u32, StoreError<D::Error>> {
         match object.shape.width {
             Some(width) => Ok(u32::from(object.shape.count) * u32::from(width)),
-            None => Ok(self.header_lengths(object)?.1),
+            None => Ok(self.header_lengths(object.header)?.1),
         }
     }
 
@@ -443,7 +552,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             return Ok(false);
         }
         let sector = self.store.sector(object.leaf)?;
-        self.read_flag(&sector, INITIALIZATION_FLAGS_OFFSET, index)
+        self.read_flag(&sector, object.flags_offset(), index)
     }
 
     /// Whether flag `index` of the flags at `offset` is in the erased state.
@@ -470,6 +579,23 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.store.read(sector, at, &mut byte)?;
         self.store.program(sector, at, &[byte[0] & !(1 << (index % 8))])
     }
+}
+
+/// The descriptor of an object, or the first bytes of an array's: with the list or tree, and the header, that it links to.
+pub(crate) fn descriptor_bytes(
+    reference: Ref,
+    links: (Option<SectorPtr>, Option<SectorPtr>),
+    shape: [u8; 4],
+) -> [u8; DESCRIPTOR_BYTES as usize] {
+    let mut bytes = [0xFF; DESCRIPTOR_BYTES as usize];
+    bytes[..4].copy_from_slice(&reference.bits().to_le_bytes());
+    for (at, link) in [(FIRST_RECORD_OFFSET, links.0), (HEADER_OFFSET, links.1)] {
+        if let Some(pointer) = link {
+            bytes[at..at + 4].copy_from_slice(&Link::encode(pointer).to_le_bytes());
+        }
+    }
+    bytes[SHAPE_OFFSET..].copy_from_slice(&shape);
+    bytes
 }
 
 pub(crate) fn header_lengths(header: usize, data: u32) -> [u8; HEADER_LENGTHS_BYTES as usize] {

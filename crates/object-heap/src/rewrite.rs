@@ -8,12 +8,13 @@
 //! All of it belongs to the open transaction, be it the client's or one of its own.
 
 use norn_flash::Nor;
-use norn_nor_store::{Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+use norn_nor_store::{Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
 use crate::access::{Field, damage};
-use crate::format::{HEADER_LENGTHS_BYTES, INITIALIZATION_FLAGS_OFFSET, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
+use crate::array::Array;
+use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
 use crate::heap::Heap;
-use crate::object::{CHUNK_BYTES, Object, header_lengths};
+use crate::object::{CHUNK_BYTES, Layout, Object, header_lengths};
 
 /// What is different in the new representation.
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +65,25 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let record = data_offset(object.shape.count) + data_bytes;
         let specs = [
             SectorSpec { bytes: record, kind: SectorKind::Record },
-            SectorSpec { bytes: object.shape.descriptor_bytes(), kind: SectorKind::Leaf },
+            SectorSpec { bytes: object.leaf_bytes(), kind: SectorKind::Leaf },
         ];
         let [first, leaf] = self.store.allocate_pair(specs, Room::Replacing)?;
         self.copy_values(object, first, data_bytes, change)?;
-        self.write_descriptor(&Object { leaf, first, header, ..*object })?;
+        let new = Object { leaf, first, header, ..*object };
+        self.write_leaf(&new)?;
         self.copy_initialization_flags(object, leaf, change)?;
-        self.store.tree_put(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing)?;
+        self.point_to(&new)?;
         self.release_records(object.first, replaced)
+    }
+
+    /// Replaces the header of a split array: a new header sector and a new array descriptor.
+    pub(crate) fn replace_array_header(&mut self, array: &Array, header: &[u8]) -> Result<(), StoreError<D::Error>> {
+        let pointer = self.build_header(&Layout::uniform(0, array.shape.width).with_header(header))?;
+        self.write_array(&Array { header: pointer, ..*array }, Room::Replacing)?;
+        match array.header {
+            Some(old) => self.store.release(old, None),
+            None => Ok(()),
+        }
     }
 
     fn replace_header(&mut self, object: &Object, header: &[u8]) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
@@ -153,7 +165,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
         if object.shape.has_flags {
             let leaf = self.store.sector(object.leaf)?;
-            let flags = self.read_flags(&leaf, INITIALIZATION_FLAGS_OFFSET, stretch)?;
+            let flags = self.read_flags(&leaf, object.flags_offset(), stretch)?;
             for at in stretch.unknown() {
                 if flags.is_erased(stretch.owners[at]) {
                     stretch.known |= 1 << at;
@@ -219,10 +231,10 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let mut buffer = [0; CHUNK_BYTES];
         let flags = &mut buffer[..flag_bytes(object.shape.count) as usize];
         let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);
-        self.store.read(&from, INITIALIZATION_FLAGS_OFFSET, flags)?;
+        self.store.read(&from, object.flags_offset(), flags)?;
         if let Change::Field(field, _) = change {
             flags[field.index / 8] &= !(1 << (field.index % 8));
         }
-        self.program_words(&to, INITIALIZATION_FLAGS_OFFSET, flags)
+        self.program_words(&to, object.flags_offset(), flags)
     }
 }

@@ -282,7 +282,9 @@ impl Pair {
             (0..12, _) | (_, None) => match random.u8(0..3) {
                 0 => {
                     let header = header(random);
-                    Op::CreateArray { count: random.usize(1..30), width: random.u8(1..9), header }
+                    // With a threshold of 20 elements, most of these are split.
+                    let count = if random.bool() { random.usize(1..30) } else { random.usize(30..150) };
+                    Op::CreateArray { count, width: random.u8(1..5), header }
                 }
                 1 => Op::Create { widths: vec![random.u8(1..5); random.usize(1..20)], header: header(random) },
                 _ => {
@@ -304,7 +306,8 @@ impl Pair {
             (_, Some(reference)) => {
                 // Few fields of few objects, so that lists grow and are compacted.
                 let fields = &model.objects[&reference].fields;
-                let index = random.usize(0..fields.len().min(3));
+                let index =
+                    if random.bool() { random.usize(0..fields.len().min(3)) } else { random.usize(0..fields.len()) };
                 let value = match random.u8(0..6) {
                     0 => vec![0; fields[index].len()],
                     1 => vec![0xFF; fields[index].len()],
@@ -318,7 +321,7 @@ impl Pair {
 
 /// The configurations that tests run with.
 pub fn configs() -> [Config; 4] {
-    let base = Config::tinystore_2006();
+    let base = Config { array_threshold: 20, ..Config::tinystore_2006() };
     [
         base,
         Config { list_length_max: 1, initialization_flags: InitializationFlags::Off, ..base },
