@@ -196,7 +196,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                     auditor.violation(Violation { address: sector.address.offset(4 * position), what });
                 }
             };
-            expect(!(spare_ended && !word.is_erased()), "a spare pointer used out of order");
+            expect(!spare_ended || word.is_erased(), "a spare pointer used out of order");
             expect(!(word.stands() && word.is_open()), "an open word outside a transaction");
             expect(!word.stands() || is_spare || word.index() == position, "a slot with another slot's index");
             spare_ended |= is_spare && word.is_erased();

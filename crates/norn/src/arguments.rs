@@ -1,0 +1,156 @@
+//! The command line: every command, argument and option, with its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use norn_flash_sim::PartSpec;
+use norn_object_heap::{Config, InitializationFlags};
+
+use crate::parts;
+
+const EXAMPLES: &str = "\
+Examples:
+  norn purse purse.img examples/purse.txt                    run a script of payments on a new image
+  norn purse purse.img examples/purse.txt --cut-power 2006   again, cutting the power at random operations
+  norn heap check purse.img                                  is the heap in the image sound?
+  norn heap show purse.img --fields                          what is in it?
+  norn heap dump purse.img                                   how does it lie on the flash?
+
+Exit codes:
+  0  all is well
+  1  a check failed: the heap has violations, or money was lost
+  2  wrong usage, a mistake in a script, or an image that cannot be used";
+
+/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make, check and look into a heap in an image file.
+    #[command(subcommand)]
+    Heap(HeapCommand),
+    /// Run a script of payments between electronic purses, with the power cut at random if you like.
+    Purse(PurseArguments),
+    /// List the simulated flash parts: geometry, times, and where the figures are from.
+    Parts,
+}
+
+/// The commands on a heap.
+#[derive(Debug, Subcommand)]
+pub enum HeapCommand {
+    /// Make an image file of a simulated part with an empty heap. An existing file is never overwritten.
+    Create(CreateArguments),
+    /// Mount the heap, which recovers it from a power cut, and check that all in it is sound. Exit code 1 if it is not.
+    Check(ImageArgument),
+    /// List roots, objects and arrays, and the part's wear and counters.
+    ///
+    /// The heap is mounted first, which completes or undoes what a power cut interrupted; nothing else is changed.
+    Show(ShowArguments),
+    /// List what every erase unit serves for and holds, and the entries of the log.
+    ///
+    /// The heap is mounted first, which completes or undoes what a power cut interrupted; nothing else is changed.
+    Dump(ImageArgument),
+}
+
+/// An image file.
+#[derive(Args, Debug)]
+pub struct ImageArgument {
+    /// Image file of a simulated part with a heap in it.
+    pub image: PathBuf,
+}
+
+/// What to create.
+#[derive(Args, Debug)]
+pub struct CreateArguments {
+    /// Image file to make; there must be none of this name.
+    pub image: PathBuf,
+    /// Simulated part that the image is of; `norn parts` lists them.
+    #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = parts::by_name)]
+    pub part: PartSpec,
+    /// Most records of an object's list: longer lists make updates cheaper and objects larger.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
+    list_length: u8,
+    /// Whether a flag stands for each field that was never set, which spares programming zeros when an object is created.
+    #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
+    initialization_flags: Switch,
+    /// Most erase units that the log may take while a transaction is open, from 2 to 8.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=8))]
+    log_units: u8,
+    /// Every how many reclamations, on average, a random erase unit is reclaimed for the sake of even wear; 0 for never.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    wear_period: u16,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl CreateArguments {
+    /// The configuration that they ask for.
+    pub fn config(&self) -> Config {
+        Config {
+            list_length_max: self.list_length,
+            initialization_flags: match self.initialization_flags {
+                Switch::On => InitializationFlags::On,
+                Switch::Off => InitializationFlags::Off,
+            },
+            log_units: self.log_units,
+            wear_period: self.wear_period,
+        }
+    }
+}
+
+/// What to show.
+#[derive(Args, Debug)]
+pub struct ShowArguments {
+    /// Image file of a simulated part with a heap in it.
+    pub image: PathBuf,
+    /// Show headers and the values of fields and elements, too, as hexadecimal digits of their bytes.
+    #[arg(long)]
+    pub fields: bool,
+}
+
+const SCRIPT_HELP: &str = "\
+A script has one command a line; # starts a comment:
+  open NAME                 opens an account; nothing happens if there is one
+  credit NAME AMOUNT        puts money into it
+  debit NAME AMOUNT         takes money out
+  transfer FROM TO AMOUNT   moves money
+  close NAME                closes an empty account
+  random-transfers N        N transfers between random accounts, the same in each run on the same image
+  repeat N ... end          the lines between, N times; blocks do not nest
+Each command is one transaction of the heap. One that an account has no money for is refused and counted. A mistake in the
+script is found before anything is changed.
+
+With --cut-power, every loss of power is followed by a mount, and the books on flash are compared with those in memory: the
+interrupted command must have taken effect wholly or not at all, and is repeated in the latter case. The mean number of
+operations to the next cut doubles with each cut since a command last got through, so that a run ends.";
+
+/// What to run.
+#[derive(Args, Debug)]
+#[command(after_help = SCRIPT_HELP)]
+pub struct PurseArguments {
+    /// Image file with the purses; it is made if there is none, and gone on with if there is.
+    pub image: PathBuf,
+    /// Text file of commands.
+    pub script: PathBuf,
+    /// Cut the power again and again, at operations and in ways that derive from this number.
+    #[arg(long, value_name = "SEED")]
+    pub cut_power: Option<u64>,
+    /// Mean number of words programmed and units erased between two power cuts.
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "cut_power")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub cuts_every: u32,
+    /// Simulated part of a new image: `tinystore` if left out; an image that exists has to be of it.
+    #[arg(long, value_name = "NAME", value_parser = parts::by_name)]
+    pub part: Option<PartSpec>,
+}

@@ -1,0 +1,111 @@
+//! `norn heap check`: the heap's own checker, and what it found in figures.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::Path;
+
+use norn_flash_sim::NorSim;
+use norn_nor_store::Role;
+use norn_object_heap::{Auditor, Kind, SectorPtr, Violation};
+
+use crate::error::{Error, HeapFailure};
+use crate::image::{self, ImageHeap};
+use crate::wear::Wear;
+
+/// Collects the violations that an audit reports.
+#[derive(Default)]
+pub struct Collected {
+    marked: HashSet<SectorPtr>,
+    /// What is wrong, and where.
+    pub violations: Vec<Violation>,
+}
+
+impl Auditor for Collected {
+    fn mark(&mut self, sector: SectorPtr) -> bool {
+        !self.marked.insert(sector)
+    }
+
+    fn is_marked(&self, sector: SectorPtr) -> bool {
+        self.marked.contains(&sector)
+    }
+
+    fn violation(&mut self, violation: Violation) {
+        self.violations.push(violation);
+    }
+}
+
+/// Every violation in the heap. The device counts nothing meanwhile.
+///
+/// # Errors
+/// When the heap cannot be read.
+pub fn violations(heap: &mut ImageHeap<'_>) -> Result<Vec<Violation>, HeapFailure> {
+    let mut collected = Collected::default();
+    heap.device_mut().freeze_counters();
+    let audited = heap.audit(&mut collected);
+    heap.device_mut().thaw_counters();
+    audited?;
+    Ok(collected.violations)
+}
+
+/// What a check found.
+pub struct Findings {
+    objects: usize,
+    arrays: usize,
+    roots: usize,
+    live_bytes: u64,
+    free_units: usize,
+    units: usize,
+    wear: Wear,
+    /// What is wrong, and where.
+    pub violations: Vec<Violation>,
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "objects       {}", self.objects)?;
+        writeln!(f, "arrays        {}", self.arrays)?;
+        writeln!(f, "roots         {}", self.roots)?;
+        writeln!(f, "live bytes    {}", self.live_bytes)?;
+        writeln!(f, "free units    {} of {}", self.free_units, self.units)?;
+        writeln!(f, "erase counts  {}", self.wear)?;
+        writeln!(f, "violations    {}", self.violations.len())?;
+        self.violations.iter().try_for_each(|violation| writeln!(f, "violation: {violation}"))
+    }
+}
+
+/// Mounts and audits the heap in `image`.
+///
+/// # Errors
+/// When the image or the heap cannot be opened or read.
+pub fn check(image: &Path) -> Result<Findings, Error> {
+    let mut device = NorSim::open_image(image)?;
+    let wear = Wear::of(&device);
+    findings(&mut device, wear).map_err(|failure| failure.in_image(image))
+}
+
+fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
+    let mut heap = image::mount(device)?;
+    let violations = violations(&mut heap)?;
+    let units = usize::from(heap.device().spec().part.unit_count);
+    let free_units = image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
+    let live_bytes = heap.store().live_bytes();
+    let mut findings = Findings { objects: 0, arrays: 0, roots: 0, live_bytes, free_units, units, wear, violations };
+    // A heap with violations may not let itself be counted; they are the news then.
+    match count(&mut heap, &mut findings) {
+        Err(failure) if findings.violations.is_empty() => Err(failure),
+        _ => Ok(findings),
+    }
+}
+
+fn count(heap: &mut ImageHeap<'_>, findings: &mut Findings) -> Result<(), HeapFailure> {
+    heap.visit_roots(|_, _| findings.roots += 1)?;
+    let mut after = None;
+    while let Some(reference) = heap.next_object(after)? {
+        match heap.info(reference)?.kind {
+            Kind::Object => findings.objects += 1,
+            Kind::Array => findings.arrays += 1,
+        }
+        after = Some(reference);
+    }
+    Ok(())
+}

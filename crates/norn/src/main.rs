@@ -1,0 +1,99 @@
+//! `norn`: makes, checks and shows heaps in image files of simulated flash, and runs electronic purses on them.
+//!
+//! Every command returns what it found; this file prints it and turns it into an exit code.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod audit;
+mod dump;
+mod error;
+mod image;
+mod listing;
+mod parts;
+mod purse;
+mod raw_unit;
+mod table;
+mod wear;
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command, CreateArguments, HeapCommand, PurseArguments, ShowArguments};
+use crate::error::Error;
+use crate::listing::Values;
+
+const EXIT_FINDINGS: u8 = 1;
+const EXIT_ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    match execute(Arguments::parse().command) {
+        Ok(code) => code,
+        // Whoever reads us has seen enough.
+        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("norn: {error}");
+            ExitCode::from(EXIT_ERROR)
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<ExitCode, Error> {
+    match command {
+        Command::Heap(HeapCommand::Create(arguments)) => create(arguments),
+        Command::Heap(HeapCommand::Check(arguments)) => {
+            let findings = audit::check(&arguments.image)?;
+            let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
+            print(&findings, verdict)
+        }
+        Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
+        Command::Heap(HeapCommand::Dump(arguments)) => print(&dump::dump(&arguments.image)?, Verdict::Sound),
+        Command::Purse(arguments) => run_purses(arguments),
+        Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
+    }
+}
+
+/// What the exit code says.
+enum Verdict {
+    Sound,
+    Findings,
+}
+
+/// Prints what a command found.
+fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
+    let mut output = io::stdout().lock();
+    write!(output, "{found}")?;
+    output.flush()?;
+    Ok(match verdict {
+        Verdict::Sound => ExitCode::SUCCESS,
+        Verdict::Findings => ExitCode::from(EXIT_FINDINGS),
+    })
+}
+
+fn create(arguments: CreateArguments) -> Result<ExitCode, Error> {
+    let config = arguments.config();
+    let device = image::create(&arguments.image, arguments.part, config)?;
+    let part = &device.spec().part;
+    let what =
+        format!("an empty heap on {}, {} bytes in {} units", device.spec().name, part.size_bytes(), part.unit_count);
+    print(&format!("{}: {what}\n", arguments.image.display()), Verdict::Sound)
+}
+
+fn show(arguments: &ShowArguments) -> Result<ExitCode, Error> {
+    let values = if arguments.fields { Values::Hexadecimal } else { Values::Hidden };
+    print(&listing::show(&arguments.image, values)?, Verdict::Sound)
+}
+
+fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {
+    let job = purse::Job {
+        image: arguments.image,
+        script: arguments.script,
+        part: arguments.part,
+        cuts: arguments.cut_power.map(|seed| (seed, arguments.cuts_every)),
+    };
+    let report = purse::run(&job)?;
+    let verdict = if report.is_clean() { Verdict::Sound } else { Verdict::Findings };
+    print(&report, verdict)
+}

@@ -1,0 +1,69 @@
+//! `norn parts`: the catalogue of simulated parts.
+
+use norn_flash::Reprogramming;
+use norn_flash_sim::{OperationTime, PartSpec, catalogue};
+
+use crate::table::{Side, table, text};
+use crate::wear::Nanoseconds;
+
+/// The part of this name, for an argument.
+///
+/// # Errors
+/// Says which names there are.
+pub fn by_name(name: &str) -> Result<PartSpec, String> {
+    catalogue::by_name(name).ok_or_else(|| {
+        let names: Vec<String> = catalogue::all().into_iter().map(|part| part.name).collect();
+        format!("no such part; there are {}, and test-UNITSxBYTES", names.join(", "))
+    })
+}
+
+/// The catalogue as text.
+pub fn catalogue_text() -> String {
+    let columns =
+        ["Name", "Size", "Unit", "Units", "Program unit", "Reprogramming", "Endurance", "Read", "Program", "Erase"];
+    let mut parts = table(
+        columns.map(|title| (title, if matches!(title, "Name" | "Reprogramming") { Side::Left } else { Side::Right })),
+    );
+    let mut sources = String::new();
+    for spec in catalogue::all() {
+        sources += &format!("{}: {}\n", spec.name, spec.source);
+        parts.add_row(row(&spec));
+    }
+    let note = "test-UNITSxBYTES is a part of any geometry, for tests. A heap needs unlimited reprogramming.";
+    format!("{}\n{note}\n\nSources\n{sources}", text(&parts))
+}
+
+fn row(spec: &PartSpec) -> [String; 10] {
+    let part = &spec.part;
+    [
+        spec.name.clone(),
+        kib(part.size_bytes()),
+        kib(part.unit_size_bytes),
+        part.unit_count.to_string(),
+        format!("{} B", part.program_unit_bytes),
+        reprogramming(part.reprogramming),
+        part.endurance_erases.map_or("unlimited".to_owned(), |erases| erases.to_string()),
+        time(&spec.timings.read),
+        time(&spec.timings.program),
+        Nanoseconds(spec.timings.erase_ns).to_string(),
+    ]
+}
+
+fn kib(bytes: u32) -> String {
+    format!("{} KiB", bytes / 1024)
+}
+
+fn reprogramming(reprogramming: Reprogramming) -> String {
+    match reprogramming {
+        Reprogramming::Unlimited => "unlimited".to_owned(),
+        Reprogramming::Times(times) => format!("{times} programs"),
+        Reprogramming::Once => "once".to_owned(),
+    }
+}
+
+/// The parts of a time that are not nothing: per call, word and byte.
+fn time(time: &OperationTime) -> String {
+    let parts = [(time.call_ns, "/call"), (time.word_ns, "/word"), (time.byte_ns, "/byte")];
+    let written = parts.iter().filter(|(ns, _)| *ns > 0).map(|(ns, per)| format!("{}{per}", Nanoseconds(*ns)));
+    written.collect::<Vec<_>>().join(" + ")
+}

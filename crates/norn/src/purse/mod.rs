@@ -1,0 +1,113 @@
+//! `norn purse`: electronic purses on a heap, through any number of power cuts.
+//!
+//! In the order that a command flows: [`script`] says what to do, [`decision`] what that changes on the books of a
+//! [`ledger`], [`bank`] keeps those on flash, [`run`] does it all under the [`cuts`] and checks it, [`report`] tells.
+
+mod bank;
+mod cuts;
+mod decision;
+mod ledger;
+mod report;
+mod run;
+pub mod script;
+
+use std::path::{Path, PathBuf};
+
+use norn_flash_sim::{NorSim, PartSpec, catalogue};
+use norn_object_heap::Config;
+
+use crate::error::{Error, HeapFailure};
+use crate::image;
+use crate::purse::bank::Bank;
+use crate::purse::cuts::Cuts;
+use crate::purse::ledger::Ledger;
+use crate::purse::run::Run;
+use crate::purse::script::Script;
+pub use report::Report;
+
+/// What to run, and on what.
+pub struct Job {
+    /// The image file; it is made if there is none.
+    pub image: PathBuf,
+    /// The script.
+    pub script: PathBuf,
+    /// The part of a new image, or what an old one has to be.
+    pub part: Option<PartSpec>,
+    /// Seed of the power cuts, and their mean distance in operations.
+    pub cuts: Option<(u64, u32)>,
+}
+
+/// Runs a script of commands on an image.
+///
+/// # Errors
+/// When the script has a mistake, before anything has changed; when the image or the heap cannot be used.
+pub fn run(job: &Job) -> Result<Report, Error> {
+    let text = std::fs::read_to_string(&job.script)
+        .map_err(|source| Error::ScriptFile { script: job.script.clone(), source })?;
+    let script = Script::parse(&job.script, &text)?;
+    let (mut device, ledger) = prepare(job, &script)?;
+    let mut run = Run::new(ledger, job.cuts.map(|(seed, every)| Cuts::new(seed, every)));
+    match run.complete(&mut device, &script) {
+        Ok(outcome) => Ok(Report::new(job, outcome, &device)),
+        Err(failure) => Err(job.failure(failure, run.tally.cuts)),
+    }
+}
+
+/// The device and the books on it. The script is rehearsed on the books, before a new image is made.
+fn prepare(job: &Job, script: &Script) -> Result<(NorSim, Ledger), Error> {
+    if !job.image.exists() {
+        run::rehearse(script, Ledger::empty())?;
+        let part = job.part.clone().unwrap_or_else(catalogue::tinystore);
+        let mut device = image::create(&job.image, part, Config::tinystore_2006())?;
+        let ledger = read_books(&mut device, &job.image)?;
+        return Ok((device, ledger));
+    }
+    let mut device = NorSim::open_image(&job.image)?;
+    expect_part(job, &device)?;
+    let ledger = read_books(&mut device, &job.image)?;
+    run::rehearse(script, ledger.clone())?;
+    Ok((device, ledger))
+}
+
+fn expect_part(job: &Job, device: &NorSim) -> Result<(), Error> {
+    match &job.part {
+        Some(wanted) if wanted.name != device.spec().name => Err(Error::OtherPart {
+            image: job.image.clone(),
+            found: device.spec().name.clone(),
+            wanted: wanted.name.clone(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The books on `device`, which have to be consistent for a run to prove anything.
+fn read_books(device: &mut NorSim, image: &Path) -> Result<Ledger, Error> {
+    let ledger = Bank::mount(device).and_then(|mut bank| bank.ledger()).map_err(|failure| failure.in_image(image))?;
+    match ledger.inconsistency() {
+        Some(inconsistency) => Err(HeapFailure::NoBank(inconsistency).in_image(image)),
+        None => Ok(ledger),
+    }
+}
+
+impl Job {
+    fn failure(&self, failure: HeapFailure, cuts: u64) -> Error {
+        match self.cuts {
+            None => failure.in_image(&self.image),
+            Some((seed, _)) => {
+                Error::HeapUnderCuts { image: self.image.clone(), failure, cuts, seed, replay: self.command_line() }
+            }
+        }
+    }
+
+    /// The command that does the same again, on the image as it was.
+    fn command_line(&self) -> String {
+        let mut line = format!("norn purse {} {}", self.image.display(), self.script.display());
+        if let Some(part) = &self.part {
+            line += &format!(" --part {}", part.name);
+        }
+        if let Some((seed, every)) = self.cuts {
+            line += &format!(" --cut-power {seed} --cuts-every {every}");
+        }
+        line
+    }
+}
