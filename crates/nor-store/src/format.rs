@@ -33,6 +33,8 @@ pub const MAGIC: [u8; 4] = *b"NORN";
 pub const FORMAT_VERSION: u8 = 1;
 /// Bytes of the identity, programmed when the unit's erase is complete.
 pub const IDENTITY_BYTES: usize = 16;
+/// Where the erase count stands in a unit.
+pub const ERASE_COUNT_OFFSET: u32 = 8;
 /// Where the assignment (one log entry) stands in a unit.
 pub const ASSIGNMENT_OFFSET: u32 = 16;
 /// Bytes of a unit before its body.

@@ -17,6 +17,8 @@ use crate::store::Store;
 use crate::units::Role;
 
 const CHUNK_BYTES: usize = 32;
+/// Units whose obsolete space differs by less than this part of a unit are equally good victims.
+const NEARLY_AS_MUCH: u32 = 16;
 
 /// Whether the target of a copy is erased, or may hold part of the copy already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         for attempt in 0.. {
             let full = StoreError::Full { needed_bytes: granules * self.geometry.granule_bytes };
             // Normally the first victim has the room. Only a descriptor array of the largest length can make it fail.
-            let victim = self.victim(granules, sectors).filter(|_| attempt < 3).ok_or(full)?;
+            let victim = self.victim(granules, sectors)?.filter(|_| attempt < 3).ok_or(full)?;
             self.reclaim(victim)?;
             if self.filled_unit_fits(granules, sectors)? {
                 return Ok(());
@@ -41,14 +43,27 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         unreachable!()
     }
 
-    /// The unit with the most obsolete space among those whose reclamation leaves room for the sectors.
-    fn victim(&self, granules: u32, sectors: u32) -> Option<EraseUnit> {
-        let fits = |unit: &EraseUnit| {
-            let obsolete = self.units.obsolete_granules(*unit);
+    /// Among the units whose reclamation leaves room for the sectors, one with the most obsolete space; of those that have nearly
+    /// as much, the least worn. Cost: 1 word read for each of the latter.
+    fn victim(&mut self, granules: u32, sectors: u32) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
+        let fits = |store: &Self, unit: EraseUnit| {
+            let obsolete = store.units.obsolete_granules(unit);
             // A dead sector leaves its descriptor to the first new one.
-            obsolete > 0 && self.units.gap_granules(*unit) + obsolete > granules + sectors - 2
+            let room = store.units.gap_granules(unit) + obsolete > granules + sectors - 2;
+            if obsolete > 0 && room { obsolete } else { 0 }
         };
-        self.units.data().filter(fits).max_by_key(|&unit| self.units.obsolete_granules(unit))
+        let most = self.units.data().map(|unit| fits(self, unit)).max().unwrap_or(0);
+        let enough = most.saturating_sub(self.geometry.unit_granules / NEARLY_AS_MUCH).max(1);
+        let mut least: Option<(u32, EraseUnit)> = None;
+        for unit in self.units.all() {
+            if matches!(self.units.role(unit), Role::Data(_)) && fits(self, unit) >= enough {
+                let erase_count = self.read_erase_count(unit)?;
+                if least.is_none_or(|(count, _)| erase_count < count) {
+                    least = Some((erase_count, unit));
+                }
+            }
+        }
+        Ok(least.map(|(_, unit)| unit))
     }
 
     /// Every so often reclaims a random unit, whatever it holds, so that static data moves and all units wear alike.
