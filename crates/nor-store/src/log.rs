@@ -17,8 +17,8 @@ use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::error::StoreError;
 use crate::format::{
-    ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, ERASE_COUNT_OFFSET, Entry, FORMAT_VERSION, HEADER_BYTES, IDENTITY_BYTES, Identity,
-    SectorPtr,
+    ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, ERASE_COUNT_OFFSET, Entry, FORMAT_VERSION, HEADER_BYTES,
+    IDENTITY_BYTES, Identity, SectorPtr,
 };
 use crate::store::{Settings, Store};
 use crate::tree::TREES;

@@ -12,7 +12,8 @@ const WIDTH: u8 = 2;
 const FULL: usize = 1611;
 
 fn run(percent: usize, mean_erases: u64, config: Config) {
-    let mut heap: Heap<_, 64> = Heap::format(NorSim::new(catalogue::tinystore()), config).expect("the part is suitable");
+    let mut heap: Heap<_, 64> =
+        Heap::format(NorSim::new(catalogue::tinystore()), config).expect("the part is suitable");
     let create = |heap: &mut Heap<NorSim, 64>| heap.create(Layout::uniform(FIELDS, WIDTH)).expect("room");
     let objects: Vec<Ref> = (0..FULL * percent / 100).map(|_| create(&mut heap)).collect();
     let mut random = fastrand::Rng::with_seed(20_80);

@@ -258,7 +258,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.clear_flag(&old, VALID_FLAGS_OFFSET, field.index)
     }
 
-    fn is_erased(&mut self, sector: &Sector, offset: u32, bytes: u32) -> Result<bool, StoreError<D::Error>> {
+    pub(crate) fn is_erased(&mut self, sector: &Sector, offset: u32, bytes: u32) -> Result<bool, StoreError<D::Error>> {
         let mut buffer = [0; CHUNK_BYTES];
         for start in (0..bytes).step_by(CHUNK_BYTES) {
             let chunk = &mut buffer[..CHUNK_BYTES.min((bytes - start) as usize)];
@@ -271,7 +271,12 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     /// Programs a value, unless it is what an erased slot reads anyway.
-    fn program_value(&mut self, sector: &Sector, offset: u32, value: &[u8]) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn program_value(
+        &mut self,
+        sector: &Sector,
+        offset: u32,
+        value: &[u8],
+    ) -> Result<(), StoreError<D::Error>> {
         if value.iter().all(|&byte| byte == 0xFF) {
             return Ok(());
         }

@@ -38,6 +38,7 @@ pub mod format;
 mod heap;
 mod name;
 mod object;
+mod range;
 mod reference;
 mod rewrite;
 
@@ -47,6 +48,7 @@ pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
 pub use norn_nor_store::{Auditor, Corruption, MountError, SectorPtr, StoreError, Violation};
 pub use object::{Info, Kind, Layout};
+pub use range::Elements;
 pub use reference::Ref;
 
 /// The README's example, as a test.

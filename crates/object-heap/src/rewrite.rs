@@ -14,22 +14,43 @@ use crate::access::{Field, damage};
 use crate::array::Array;
 use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
 use crate::heap::Heap;
-use crate::object::{CHUNK_BYTES, Layout, Object, header_lengths};
+use crate::object::{CHUNK_BYTES, Layout, Named, Object, header_lengths};
 
 /// What is different in the new representation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change<'a> {
     Field(Field, &'a [u8]),
     Header(&'a [u8]),
+    Range(Range<'a>),
+}
+
+/// A stretch of elements that get new values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range<'a> {
+    /// Index of the first in its list of records.
+    pub first: u32,
+    pub count: u32,
+    pub source: Source<'a>,
+}
+
+/// Where the new values of a range come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source<'a> {
+    /// One value for all.
+    Value(&'a [u8]),
+    /// The elements of an array of the same width, from this index on.
+    Array(&'a Named, u32),
 }
 
 /// A stretch of the data: its bytes, whose field each is, and which are known already.
-struct Stretch {
+pub(crate) struct Stretch {
     start: u32,
     len: usize,
     bytes: [u8; CHUNK_BYTES],
     owners: [u8; CHUNK_BYTES],
     known: u32,
+    /// Bytes of fields that have their default value.
+    defaults: u32,
 }
 
 /// Flag bytes of the fields that a stretch touches, from byte `first` of the flags on.
@@ -45,6 +66,20 @@ impl Flags {
 }
 
 impl Stretch {
+    /// Bytes `start` to `start + len` of fields of `width` bytes.
+    pub fn uniform(start: u32, len: usize, width: u32) -> Self {
+        let mut owners = [0; CHUNK_BYTES];
+        for (at, owner) in (start..).zip(&mut owners[..len]) {
+            *owner = (at / width) as u8;
+        }
+        Stretch { start, len, bytes: [0xFF; CHUNK_BYTES], owners, known: 0, defaults: 0 }
+    }
+
+    /// The values of the bytes, which all are known.
+    pub fn values(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..self.len).map(|at| if self.defaults >> at & 1 == 1 { 0 } else { self.bytes[at] })
+    }
+
     fn all_known(&self) -> bool {
         self.known == u32::MAX >> (CHUNK_BYTES - self.len)
     }
@@ -60,7 +95,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let data_bytes = self.data_bytes(object)?;
         let (header, replaced) = match change {
             Change::Header(bytes) => (self.replace_header(object, bytes)?, object.header),
-            Change::Field(..) => (object.header, None),
+            Change::Field(..) | Change::Range(_) => (object.header, None),
         };
         let record = data_offset(object.shape.count) + data_bytes;
         let specs = [
@@ -118,7 +153,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let (mut index, mut end) = (0, self.field_width(object, 0)?);
         for start in (0..data_bytes).step_by(CHUNK_BYTES) {
             let len = CHUNK_BYTES.min((data_bytes - start) as usize);
-            let mut stretch = Stretch { start, len, bytes: [0xFF; CHUNK_BYTES], owners: [0; CHUNK_BYTES], known: 0 };
+            let mut stretch =
+                Stretch { start, len, bytes: [0xFF; CHUNK_BYTES], owners: [0; CHUNK_BYTES], known: 0, defaults: 0 };
             for at in 0..len {
                 while start + at as u32 >= end {
                     index += 1;
@@ -126,7 +162,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                 }
                 stretch.owners[at] = index as u8;
             }
-            self.gather(object, &mut stretch, change)?;
+            self.apply(object, &mut stretch, change)?;
+            self.gather(object, &mut stretch)?;
             self.program_words(&to, data_offset(object.shape.count) + start, &stretch.bytes[..len])?;
         }
         Ok(())
@@ -148,27 +185,64 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
     }
 
-    /// Finds the current value of every byte of a stretch.
-    fn gather(
+    /// Puts the new values of a change into a stretch.
+    fn apply(
         &mut self,
         object: &Object,
         stretch: &mut Stretch,
         change: Change<'_>,
     ) -> Result<(), StoreError<D::Error>> {
-        if let Change::Field(field, value) = change {
-            for at in 0..stretch.len {
-                if usize::from(stretch.owners[at]) == field.index {
-                    stretch.bytes[at] = value[(stretch.start + at as u32 - field.offset) as usize];
-                    stretch.known |= 1 << at;
+        match change {
+            Change::Header(_) => {}
+            Change::Field(field, value) => {
+                for at in 0..stretch.len {
+                    if usize::from(stretch.owners[at]) == field.index {
+                        stretch.bytes[at] = value[(stretch.start + at as u32 - field.offset) as usize];
+                        stretch.known |= 1 << at;
+                    }
+                }
+            }
+            Change::Range(range) => {
+                let width = object.shape.width.map_or(1, u32::from);
+                let from = (range.first * width).max(stretch.start);
+                let to = ((range.first + range.count) * width).min(stretch.start + stretch.len as u32);
+                if from < to {
+                    let into = (from - stretch.start) as usize..(to - stretch.start) as usize;
+                    into.clone().for_each(|at| stretch.known |= 1 << at);
+                    self.read_source(&range, width, from - range.first * width, &mut stretch.bytes[into])?;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Reads bytes of what a range gets, from byte `offset` of it on.
+    pub(crate) fn read_source(
+        &mut self,
+        range: &Range<'_>,
+        width: u32,
+        offset: u32,
+        bytes: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        match range.source {
+            Source::Value(value) => {
+                let value = value.iter().cycle().skip((offset % width) as usize);
+                bytes.iter_mut().zip(value).for_each(|(byte, &new)| *byte = new);
+                Ok(())
+            }
+            Source::Array(named, first) => self.read_elements(named, width, first * width + offset, bytes),
+        }
+    }
+
+    /// Finds the current value of every byte of a stretch that is not known.
+    pub(crate) fn gather(&mut self, object: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
         if object.shape.has_flags {
             let leaf = self.store.sector(object.leaf)?;
             let flags = self.read_flags(&leaf, object.flags_offset(), stretch)?;
             for at in stretch.unknown() {
                 if flags.is_erased(stretch.owners[at]) {
                     stretch.known |= 1 << at;
+                    stretch.defaults |= 1 << at;
                 }
             }
         }
@@ -232,8 +306,13 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let flags = &mut buffer[..flag_bytes(object.shape.count) as usize];
         let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);
         self.store.read(&from, object.flags_offset(), flags)?;
-        if let Change::Field(field, _) = change {
-            flags[field.index / 8] &= !(1 << (field.index % 8));
+        let changed = match change {
+            Change::Field(field, _) => field.index..field.index + 1,
+            Change::Range(range) => range.first as usize..(range.first + range.count) as usize,
+            Change::Header(_) => 0..0,
+        };
+        for index in changed {
+            flags[index / 8] &= !(1 << (index % 8));
         }
         self.program_words(&to, object.flags_offset(), flags)
     }

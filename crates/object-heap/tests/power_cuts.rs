@@ -8,7 +8,7 @@ mod model;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{Model, Op, Outcome, Pair, TestHeap, check, configs, from_environment, operations_to_mount};
+use model::{Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, from_environment, operations_to_mount};
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, Tear, catalogue};
 use norn_object_heap::{Config, Heap};
@@ -52,6 +52,23 @@ struct Sweep<'a> {
 struct Allowed<'a> {
     before: &'a Model,
     after: &'a Model,
+    atomicity: Atomicity,
+}
+
+impl Allowed<'_> {
+    /// Asserts that `found` is one of them, and returns it.
+    fn admit(&self, found: Model, context: &dyn Fn() -> String) -> Model {
+        let whole = found == *self.before || found == *self.after;
+        let mixed = self.atomicity == Atomicity::EachElement && found.is_between(self.before, self.after);
+        assert!(
+            whole || mixed,
+            "holds {found:?}\nwhich is neither {:?}\nnor {:?} {}",
+            self.before,
+            self.after,
+            context()
+        );
+        found
+    }
 }
 
 impl Sweep<'_> {
@@ -65,7 +82,8 @@ impl Sweep<'_> {
             assert_ne!(next.step(&op, &context), Outcome::PowerLost);
             let operations = next.heap.device().operations() - operations;
             let after = if next.open.is_some() { &pair.committed } else { &next.committed };
-            let allowed = Allowed { before: &pair.committed, after };
+            let atomicity = if next.open.is_some() { Atomicity::Whole } else { op.atomicity() };
+            let allowed = Allowed { before: &pair.committed, after, atomicity };
             for cut in 0..operations {
                 Tried::add(&self.tried.points);
                 self.cut_at(&pair, &op, cut, &allowed, &context);
@@ -144,8 +162,7 @@ impl Sweep<'_> {
     /// The recovered heap takes further operations.
     fn go_on(&mut self, heap: &mut TestHeap, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
         let found = model::read_back(heap).unwrap();
-        let committed = if found == *allowed.before { allowed.before } else { allowed.after };
-        let mut pair = Pair { heap: heap.clone(), committed: committed.clone(), open: None };
+        let mut pair = Pair { heap: heap.clone(), committed: allowed.admit(found, context), open: None };
         for _ in 0..4 {
             let op = pair.draw(&mut self.random);
             let context = || format!("going on with {op:?} after {}", context());
@@ -180,8 +197,8 @@ fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() ->
 fn recover(device: NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) -> TestHeap {
     let mut heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
     let found = model::read_back(&mut heap).unwrap_or_else(|error| panic!("{error} {}", context()));
-    let expected = if found == *allowed.before { allowed.before } else { allowed.after };
-    check(&mut heap, expected, context);
+    let expected = allowed.admit(found, context);
+    check(&mut heap, &expected, context);
     heap
 }
 
@@ -284,6 +301,9 @@ fn run_until_cut(
     let mut pair = Pair { heap, committed: found, open: None };
     loop {
         let op = pair.draw(random);
+        if op.atomicity() == Atomicity::EachElement {
+            continue;
+        }
         // What the operation would do shows on a device whose power holds.
         let mut whole = pair.clone();
         whole.heap.device_mut().power_on();

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 use norn_flash::Nor;
 use norn_flash_sim::{NorSim, PartSpec, SimError};
 use norn_object_heap::{
-    AccessError, Auditor, Config, CreateError, Heap, InitializationFlags, Kind, Layout, Ref, SectorPtr, StoreError,
-    TransactionError, Violation,
+    AccessError, Auditor, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout, Ref, SectorPtr,
+    StoreError, TransactionError, Violation,
 };
 
 /// The heap under test: small enough to clone at every operation.
@@ -39,9 +39,29 @@ pub enum Op {
     Put { reference: Ref, index: usize, value: Vec<u8> },
     WriteHeader(Ref, Vec<u8>),
     SetRoot(Vec<u8>, Option<Ref>),
+    Fill { to: Elements, value: Vec<u8> },
+    Copy { from: Elements, to: (Ref, usize), atomicity: Atomicity },
     Begin,
     Commit,
     Abort,
+}
+
+/// Whether a copy is whole or absent, or each of its elements is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomicity {
+    Whole,
+    EachElement,
+}
+
+impl Op {
+    /// What of the operation a power cut leaves whole.
+    pub fn atomicity(&self) -> Atomicity {
+        match self {
+            Op::Fill { .. } => Atomicity::EachElement,
+            Op::Copy { atomicity, .. } => *atomicity,
+            _ => Atomicity::Whole,
+        }
+    }
 }
 
 /// Why a call had no effect.
@@ -100,6 +120,9 @@ pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
         },
         Op::WriteHeader(reference, header) => Ok(heap.write_header(*reference, header).map(|()| None)?),
         Op::SetRoot(name, reference) => Ok(heap.set_root(name, *reference).map(|()| None)?),
+        Op::Fill { to, value } => Ok(heap.array_fill_non_atomic(*to, value).map(|()| None)?),
+        Op::Copy { from, to, atomicity: Atomicity::Whole } => Ok(heap.array_copy(*from, *to).map(|()| None)?),
+        Op::Copy { from, to, .. } => Ok(heap.array_copy_non_atomic(*from, *to).map(|()| None)?),
         Op::Begin => Ok(heap.begin().map(|()| None)?),
         Op::Commit => Ok(heap.commit().map(|()| None)?),
         Op::Abort => Ok(heap.abort().map(|()| None)?),
@@ -135,8 +158,45 @@ impl Model {
             Op::SetRoot(name, None) => {
                 self.roots.remove(name);
             }
+            Op::Fill { to, value } => {
+                self.objects.get_mut(&to.array).unwrap().fields[to.first..to.first + to.count].fill(value.clone());
+            }
+            Op::Copy { from, to, .. } => {
+                let values = self.objects[&from.array].fields[from.first..from.first + from.count].to_vec();
+                let target = &mut self.objects.get_mut(&to.0).unwrap().fields;
+                target[to.1..to.1 + from.count].clone_from_slice(&values);
+            }
             Op::Begin | Op::Commit | Op::Abort => unreachable!(),
         }
+    }
+}
+
+impl Model {
+    /// Whether every field is as in `before` or as in `after`, which have the same objects.
+    pub fn is_between(&self, before: &Model, after: &Model) -> bool {
+        let same = |model: &Model| model.roots == self.roots && model.objects.keys().eq(self.objects.keys());
+        same(before)
+            && same(after)
+            && self.objects.iter().all(|(reference, object)| {
+                let (old, new) = (&before.objects[reference], &after.objects[reference]);
+                object.header == old.header
+                    && object.fields.len() == old.fields.len()
+                    && (object.fields.iter().zip(&old.fields).zip(&new.fields))
+                        .all(|((found, old), new)| found == old || found == new)
+            })
+    }
+
+    /// A range of an array, and another array or the same with elements of the same width, with where to copy it there.
+    fn draw_copy(&self, random: &mut fastrand::Rng) -> Option<(Elements, (Ref, usize))> {
+        let arrays: Vec<(&Ref, &ModelObject)> =
+            self.objects.iter().filter(|(_, object)| object.kind == Kind::Array).collect();
+        let (&array, source) = *random.choice(&arrays)?;
+        let width = source.fields[0].len();
+        let targets: Vec<_> = arrays.iter().filter(|(_, target)| target.fields[0].len() == width).collect();
+        let (&to, target) = **random.choice(&targets)?;
+        let (first, at) = (random.usize(..source.fields.len()), random.usize(..target.fields.len()));
+        let room = (source.fields.len() - first).min(target.fields.len() - at);
+        Some((Elements { array, first, count: random.usize(..=room) }, (to, at)))
     }
 }
 
@@ -177,6 +237,11 @@ pub fn read_back(heap: &mut TestHeap) -> Result<Model, AccessError<SimError>> {
                 Kind::Array => heap.array_load(reference, index, &mut value)?,
             }
             fields.push(value);
+        }
+        if info.kind == Kind::Array {
+            let mut whole = vec![0; info.data_bytes as usize];
+            heap.array_read(reference, 0, &mut whole)?;
+            assert!(whole == fields.concat(), "{reference} read at once differs from its elements");
         }
         assert_eq!(fields.iter().map(Vec::len).sum::<usize>(), info.data_bytes as usize);
         model.objects.insert(reference, ModelObject { kind: info.kind, fields, header });
@@ -278,6 +343,7 @@ impl Pair {
             0 => (0..random.usize(1..20)).map(|_| random.u8(..)).collect(),
             _ => Vec::new(),
         };
+        let copy = model.draw_copy(random);
         match (random.u8(0..100), any(random)) {
             (0..12, _) | (_, None) => match random.u8(0..3) {
                 0 => {
@@ -298,6 +364,19 @@ impl Pair {
                 let reference = random.bool().then_some(reference);
                 Op::SetRoot(vec![b'a' + random.u8(0..6); random.usize(1..4)], reference)
             }
+            (40..50, Some(_)) if copy.is_some() => match (random.u8(0..3), copy.unwrap()) {
+                (0, (from, _)) => {
+                    let value = match random.u8(0..4) {
+                        0 => 0,
+                        1 => 0xFF,
+                        _ => random.u8(..),
+                    };
+                    let width = model.objects[&from.array].fields[0].len();
+                    Op::Fill { to: from, value: vec![value; width] }
+                }
+                (1, (from, to)) => Op::Copy { from, to, atomicity: Atomicity::Whole },
+                (_, (from, to)) => Op::Copy { from, to, atomicity: Atomicity::EachElement },
+            },
             (28..40, _) => match (&self.open, random.bool()) {
                 (None, _) => Op::Begin,
                 (Some(_), true) => Op::Abort,
