@@ -107,8 +107,8 @@ impl Sweep<'_> {
                 self.cut_recovery(&device, allowed, &context);
             }
             let mut heap = recover(device, allowed, &context);
-            if number.is_multiple_of(16) {
-                self.go_on(&mut heap, allowed, &context);
+            if number.is_multiple_of(5) {
+                self.go_on(&mut heap, op, allowed, &context);
             }
         }
     }
@@ -159,12 +159,17 @@ impl Sweep<'_> {
         }
     }
 
-    /// The recovered heap takes further operations.
-    fn go_on(&mut self, heap: &mut TestHeap, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
+    /// The recovered heap takes further operations: the one that was cut, if it can be done again, with another value perhaps,
+    /// and some more.
+    fn go_on(&mut self, heap: &mut TestHeap, cut: &Op, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
         let found = model::read_back(heap).unwrap();
         let mut pair = Pair { heap: heap.clone(), committed: allowed.admit(found, context), open: None };
-        for _ in 0..4 {
-            let op = pair.draw(&mut self.random);
+        let mut again = Some(cut.clone()).filter(|op| pair.committed.can_repeat(op));
+        if let Some(Op::Put { value, .. } | Op::Fill { value, .. }) = &mut again {
+            value.iter_mut().for_each(|byte| *byte = self.random.u8(..));
+        }
+        for _ in 0..3 {
+            let op = again.take().unwrap_or_else(|| pair.draw(&mut self.random));
             let context = || format!("going on with {op:?} after {}", context());
             pair.step(&op, &context);
             let visible = pair.visible().clone();

@@ -186,6 +186,17 @@ impl Model {
             })
     }
 
+    /// Whether an operation that may have been done can be done once more.
+    pub fn can_repeat(&self, op: &Op) -> bool {
+        let there = |reference| self.objects.contains_key(reference);
+        match op {
+            Op::Put { reference, .. } | Op::WriteHeader(reference, _) => there(reference),
+            Op::Fill { to, .. } => there(&to.array),
+            Op::Copy { from, to, .. } => there(&from.array) && there(&to.0),
+            _ => false,
+        }
+    }
+
     /// A range of an array, and another array or the same with elements of the same width, with where to copy it there.
     fn draw_copy(&self, random: &mut fastrand::Rng) -> Option<(Elements, (Ref, usize))> {
         let arrays: Vec<(&Ref, &ModelObject)> =
