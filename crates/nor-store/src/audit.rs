@@ -254,6 +254,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 Slot::Erased => {}
             }
         }
+        if self.log.torn {
+            visit(self.log.next, None);
+        }
         Ok(())
     }
 }

@@ -60,10 +60,13 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// When the part cannot be used, or the device fails.
     pub fn format(device: D, settings: Settings) -> Result<Self, MountError<D::Error>> {
         let mut store = Self::unmounted(device)?;
-        settings.validate().map_err(MountError::Settings)?;
+        settings.validate().and_then(|()| store.geometry.suits(&settings)).map_err(MountError::Settings)?;
         store.settings = settings;
         // An old log goes first, its oldest unit before the others, so that a cut leaves no store that looks whole and is not.
-        while let Some(unit) = store.oldest_log_unit()? {
+        for _ in store.units.all() {
+            let Some(unit) = store.oldest_log_unit()? else {
+                break;
+            };
             let start = store.geometry.part.start_of(unit);
             store.medium.program(start.offset(ASSIGNMENT_OFFSET), &[0; 8])?;
         }

@@ -5,7 +5,7 @@
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
 use crate::error::{MountError, StoreError};
-use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, SectorPtr};
+use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, NODE_BYTES, SectorPtr};
 use crate::log::{LOG_UNITS_MAX, Log};
 use crate::medium::Medium;
 use crate::sector::Filling;
@@ -16,6 +16,8 @@ use crate::units::{Role, UnitTable};
 const UNIT_BYTES_MIN: u32 = 512;
 /// Largest erase unit whose sectors a descriptor can address.
 const UNIT_BYTES_MAX: u32 = 1 << 20;
+/// Tree nodes for which data units must have room at least: ten are a reserve.
+const NODES_MIN: u32 = 12;
 /// Offsets that a descriptor can hold.
 const GRANULES_MAX: u32 = 1 << 14;
 
@@ -102,6 +104,16 @@ impl Geometry {
         })
     }
 
+    /// Whether beside the log and the units that must stay free the part has room for the reserve, and for something to keep.
+    pub fn suits(&self, settings: &Settings) -> Result<(), &'static str> {
+        let data_units = u32::from(self.part.unit_count).saturating_sub(1 + u32::from(settings.log_units));
+        let nodes = (self.unit_granules - self.low_granules(0)) / (self.granules(NODE_BYTES) + 1);
+        match data_units * nodes {
+            NODES_MIN.. => Ok(()),
+            _ => Err("the part is too small for a log of this many units"),
+        }
+    }
+
     pub fn granules(&self, bytes: u32) -> u32 {
         bytes.div_ceil(self.granule_bytes)
     }
@@ -161,10 +173,16 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.serial
     }
 
-    /// Counts one more created object; durable with the next commit or abort.
-    pub fn advance_serial(&mut self) -> u32 {
-        self.serial = (self.serial + 1) % SERIALS;
-        self.serial
+    /// What [`advance_serial`](Self::advance_serial) would make of it.
+    pub fn next_serial(&self) -> u32 {
+        (self.serial + 1) % SERIALS
+    }
+
+    /// Counts one more created object; durable with the next commit or abort. At most once for each entry of the open
+    /// transaction, and after that entry: as many are passed over when the transaction is undone after a reboot.
+    pub fn advance_serial(&mut self) {
+        debug_assert!(self.log.open);
+        self.serial = self.next_serial();
     }
 
     /// Largest sector that can be allocated, in bytes.

@@ -158,13 +158,14 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     fn build_split(&mut self, count: u32, shape: SplitShape, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         let slot = self.free_slot()?;
-        let reference = Ref::new(slot, self.store.advance_serial());
+        let reference = Ref::new(slot, self.store.next_serial());
         let layout = Layout::uniform(0, shape.width).with_header(header);
         let header = self.build_header(&layout)?;
         let mut array = Array { reference, tree: TreeRoot::default(), header, shape, count };
         for number in 0..array.sections() {
             array.tree = self.build_section(&array, number)?;
         }
+        self.store.advance_serial();
         array.shape.height = array.tree.height;
         self.write_array(&array, Room::Ordinary)?;
         self.slot_hint = slot + 1;

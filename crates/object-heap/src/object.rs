@@ -252,7 +252,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     fn build(&mut self, layout: &Layout<'_>, shape: Shape) -> Result<Ref, CreateError<D::Error>> {
         let slot = self.free_slot()?;
-        let reference = Ref::new(slot, self.store.advance_serial());
+        let reference = Ref::new(slot, self.store.next_serial());
         debug_assert!(!matches!(layout.widths, Widths::Each(widths) if widths.len() != usize::from(shape.count)));
         let header = self.build_header(layout)?;
         let record = data_offset(shape.count) + layout.data_bytes();
@@ -267,6 +267,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             self.fill_zeros(first, data_offset(shape.count), layout.data_bytes())?;
         }
         let object = Object { reference, leaf, fresh: true, first, header, shape, owner: Owner::RefTree };
+        self.store.advance_serial();
         self.write_leaf(&object)?;
         self.store.tree_put(TreeId::Ref, slot, Some(leaf), Room::Ordinary)?;
         self.slot_hint = slot + 1;

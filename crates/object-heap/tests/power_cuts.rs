@@ -215,7 +215,7 @@ fn sweep(seeds: std::ops::Range<u64>, width: Width) {
             let (tried, seeds) = (&tried, seeds.clone());
             scope.spawn(move || {
                 for seed in seeds.filter(|seed| seed % 2 == worker) {
-                    let (units, unit_bytes) = [(6, 512), (8, 512), (6, 1024), (12, 512)][seed as usize / 4 % 4];
+                    let (units, unit_bytes) = [(8, 512), (10, 512), (6, 1024), (12, 512)][seed as usize / 4 % 4];
                     let mut sweep = Sweep { seed, width, tried, random: fastrand::Rng::with_seed(seed) };
                     sweep.run(units, unit_bytes, configs()[seed as usize % 4]);
                 }

@@ -148,11 +148,16 @@ fn a_long_commit_is_whole_or_absent() {
 #[test]
 fn a_reference_from_an_undone_transaction_is_not_given_again() {
     let mut heap = heap_of(8, 1024, Config::default());
+    // Creations that fail do not use references up.
+    let full: Vec<Ref> = std::iter::from_fn(|| heap.create(Layout::uniform(100, 4)).ok()).collect();
+    (0..40).for_each(|_| assert!(heap.create(Layout::uniform(100, 4)).is_err()));
+    full.into_iter().for_each(|object| heap.delete(object).unwrap());
     heap.begin().unwrap();
     let lost: Vec<Ref> = (0..5).map(|_| heap.create(Layout::uniform(1, 4)).unwrap()).collect();
     let mut heap = SimHeap::mount(heap.into_device()).unwrap();
-    for _ in 0..5 {
-        let created = heap.create(Layout::uniform(1, 4)).unwrap();
+    for _ in 0..100 {
+        let created = heap.create(Layout::uniform(1, 1)).unwrap();
+        heap.delete(created).unwrap();
         assert!(!lost.contains(&created), "{created} was given out before");
     }
     assert!(lost.iter().all(|&lost| heap.get_field(lost, 0, &mut [0; 4]) == Err(AccessError::Stale(lost))));
@@ -164,5 +169,7 @@ fn impossible_configurations_are_refused() {
     let text = |config| refused(config).to_string();
     assert_eq!(text(Config { log_units: 1, ..Config::default() }), "impossible settings: the log takes 2 to 8 units");
     assert_eq!(text(Config { log_units: 9, ..Config::default() }), "impossible settings: the log takes 2 to 8 units");
+    let small = "impossible settings: the part is too small for a log of this many units";
+    assert_eq!(text(Config { log_units: 7, ..Config::default() }), small);
     assert_eq!(text(Config { list_length_max: 0, ..Config::default() }), "impossible settings: lists of no records");
 }
