@@ -80,6 +80,9 @@ pub struct CreateArguments {
     /// Whether a flag stands for each field that was never set, which spares programming zeros when an object is created.
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
     initialization_flags: Switch,
+    /// Most elements of an array that is kept as one, and of a section of a longer one.
+    #[arg(long, value_name = "N", default_value_t = 255, value_parser = clap::value_parser!(u8).range(1..))]
+    array_threshold: u8,
     /// Most erase units that the log may take while a transaction is open, from 2 to 8.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=8))]
     log_units: u8,
@@ -103,6 +106,7 @@ impl CreateArguments {
                 Switch::On => InitializationFlags::On,
                 Switch::Off => InitializationFlags::Off,
             },
+            array_threshold: self.array_threshold,
             log_units: self.log_units,
             wear_period: self.wear_period,
         }

@@ -136,8 +136,10 @@ fn configuration_text(heap: &ImageHeap<'_>) -> String {
         InitializationFlags::On => "on",
         InitializationFlags::Off => "off",
     };
-    let (length, units, period) = (config.list_length_max, config.log_units, config.wear_period);
-    format!("heap      list length {length}, initialization flags {flags}, log units {units}, wear period {period}\n")
+    let (length, threshold) = (config.list_length_max, config.array_threshold);
+    let (units, period) = (config.log_units, config.wear_period);
+    let form = format!("list length {length}, initialization flags {flags}, array threshold {threshold}");
+    format!("heap      {form}, log units {units}, wear period {period}\n")
 }
 
 fn device_text(device: &NorSim) -> String {

@@ -15,10 +15,11 @@
 use norn_flash::Nor;
 use norn_nor_store::{Corruption, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
+use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
 use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::{Heap, Transaction};
-use crate::object::{CHUNK_BYTES, Kind, Named, Object};
+use crate::object::{CHUNK_BYTES, Kind};
 use crate::reference::Ref;
 use crate::rewrite::Change;
 

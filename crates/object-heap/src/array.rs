@@ -12,13 +12,14 @@ use norn_nor_store::{Corruption, Link, Room, Sector, SectorKind, SectorPtr, Sect
 
 use crate::access::damage;
 use crate::config::InitializationFlags;
+use crate::descriptor::{Object, Owner, descriptor_bytes};
 use crate::error::CreateError;
 use crate::format::{
     ARRAY_DESCRIPTOR_BYTES, ELEMENTS_OFFSET, HEADER_LENGTHS_BYTES, SECTION_FLAGS_OFFSET, Shape, SplitShape,
     data_offset, flag_bytes,
 };
 use crate::heap::{Heap, Transaction};
-use crate::object::{Layout, Object, Owner, descriptor_bytes};
+use crate::object::Layout;
 use crate::reference::Ref;
 
 /// A split array that has been looked up.

@@ -4,10 +4,10 @@ use norn_flash::Nor;
 use norn_nor_store::{Auditor, Corruption, SectorKind, SectorPtr, StoreError, TreeId, Violation};
 
 use crate::array::Array;
+use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
 use crate::format::{VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::Heap;
-use crate::object::{Named, Object};
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// Walks everything on flash and reports each invariant that does not hold to `auditor`.

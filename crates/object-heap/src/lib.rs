@@ -33,6 +33,7 @@ mod access;
 mod array;
 mod audit;
 mod config;
+mod descriptor;
 mod error;
 pub mod format;
 mod heap;

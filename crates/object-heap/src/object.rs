@@ -1,16 +1,12 @@
-//! Objects and arrays as a whole: creation, deletion, enumeration, and what their descriptors say.
+//! Objects and arrays as a whole: creation, deletion, enumeration.
 
 use norn_flash::Nor;
-use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot};
+use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
-use crate::access::damage;
-use crate::array::Array;
 use crate::config::InitializationFlags;
+use crate::descriptor::{Named, Object, Owner, header_lengths};
 use crate::error::{AccessError, CreateError};
-use crate::format::{
-    DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_LENGTHS_BYTES, HEADER_OFFSET, INITIALIZATION_FLAGS_OFFSET,
-    SECTION_FLAGS_OFFSET, SHAPE_OFFSET, Shape, SplitShape, data_offset, flag_bytes,
-};
+use crate::format::{HEADER_LENGTHS_BYTES, Shape, data_offset};
 use crate::heap::{Heap, Transaction};
 use crate::reference::Ref;
 
@@ -98,87 +94,6 @@ pub struct Info {
     /// Records of its list, at most [`Config::list_length_max`](crate::Config::list_length_max); of a split array, those of all
     /// its sections' lists.
     pub records: usize,
-}
-
-/// An object, a small array, or a section of a split array that has been looked up: what is a list of records. Sectors are named
-/// by logical pointers, so that it outlives reclamations.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Object {
-    pub reference: Ref,
-    /// The object descriptor or section descriptor.
-    pub leaf: SectorPtr,
-    /// Whether the open transaction made this representation.
-    pub fresh: bool,
-    pub first: SectorPtr,
-    pub header: Option<SectorPtr>,
-    pub shape: Shape,
-    pub owner: Owner,
-}
-
-/// Where the pointer to a list's descriptor is kept.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Owner {
-    /// In the REF tree.
-    RefTree,
-    /// In a split array's own tree, under the section's number.
-    Array(Array, u32),
-}
-
-/// What a reference names.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Named {
-    List(Object),
-    Split(Array),
-}
-
-impl Named {
-    pub fn reference(&self) -> Ref {
-        match self {
-            Named::List(object) => object.reference,
-            Named::Split(array) => array.reference,
-        }
-    }
-
-    pub fn kind(&self) -> Kind {
-        match self {
-            Named::List(object) => kind_of(&object.shape),
-            Named::Split(_) => Kind::Array,
-        }
-    }
-
-    pub fn count(&self) -> usize {
-        match self {
-            Named::List(object) => usize::from(object.shape.count),
-            Named::Split(array) => array.count as usize,
-        }
-    }
-
-    pub fn header(&self) -> Option<SectorPtr> {
-        match self {
-            Named::List(object) => object.header,
-            Named::Split(array) => array.header,
-        }
-    }
-}
-
-impl Object {
-    /// Bytes of the descriptor.
-    pub fn leaf_bytes(&self) -> u32 {
-        self.flags_offset() + if self.shape.has_flags { flag_bytes(self.shape.count) } else { 0 }
-    }
-
-    /// Where the initialization flags stand in the descriptor.
-    pub fn flags_offset(&self) -> u32 {
-        match self.owner {
-            Owner::RefTree => INITIALIZATION_FLAGS_OFFSET,
-            Owner::Array(..) => SECTION_FLAGS_OFFSET,
-        }
-    }
-}
-
-/// Whether a shape is an object's or an array's.
-pub(crate) fn kind_of(shape: &Shape) -> Kind {
-    if shape.is_array { Kind::Array } else { Kind::Object }
 }
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
@@ -299,19 +214,6 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.store.program(&sector, HEADER_LENGTHS_BYTES, widths)?;
         self.store.program(&sector, HEADER_LENGTHS_BYTES + widths.len() as u32, layout.header)?;
         Ok(Some(pointer))
-    }
-
-    /// Programs the descriptor of a new representation, its initialization flags (if any) erased.
-    pub(crate) fn write_leaf(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
-        let sector = self.store.sector(object.leaf)?;
-        match object.owner {
-            Owner::RefTree => {
-                let links = (Some(object.first), object.header);
-                let bytes = descriptor_bytes(object.reference, links, object.shape.encode());
-                self.program_words(&sector, 0, &bytes)
-            }
-            Owner::Array(..) => self.program_words(&sector, 0, &Link::encode(object.first).to_le_bytes()),
-        }
     }
 
     /// Makes the tree lead to a new representation.
@@ -476,133 +378,4 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             Link::Erased | Link::Void => Ok(None),
         }
     }
-
-    /// Finds what `reference` names. Cost: a look-up.
-    pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Named, AccessError<D::Error>> {
-        if self.transaction == Transaction::Aborted {
-            return Err(AccessError::TransactionAborted);
-        }
-        let Some(found) = self.store.tree_get(self.store.tree(TreeId::Ref), reference.slot())? else {
-            return Err(AccessError::Stale(reference));
-        };
-        let named = self.read_descriptor(found.pointer, reference.slot(), found.open)?;
-        if named.reference() != reference {
-            return Err(AccessError::Stale(reference));
-        }
-        Ok(named)
-    }
-
-    pub(crate) fn read_descriptor(
-        &mut self,
-        leaf: SectorPtr,
-        slot: u32,
-        fresh: bool,
-    ) -> Result<Named, StoreError<D::Error>> {
-        let sector = self.store.sector(leaf)?;
-        let mut bytes = [0; DESCRIPTOR_BYTES as usize];
-        self.store.read(&sector, 0, &mut bytes)?;
-        let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-        let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
-        let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
-            return Err(damage(&sector, "an object descriptor with another object's reference"));
-        };
-        let Link::To(first) = link(FIRST_RECORD_OFFSET) else {
-            return Err(damage(&sector, "an object descriptor without a record"));
-        };
-        let header = match link(HEADER_OFFSET) {
-            Link::To(header) => Some(header),
-            Link::Erased => None,
-            Link::Void => return Err(damage(&sector, "an object descriptor with a damaged header link")),
-        };
-        if let Some(shape) = SplitShape::decode(word(SHAPE_OFFSET)) {
-            let tree = TreeRoot { node: Some(first), height: shape.height };
-            let count = self.read_element_count(&sector, &shape)?;
-            return Ok(Named::Split(Array { reference, tree, header, shape, count }));
-        }
-        match Shape::decode(word(SHAPE_OFFSET)) {
-            Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width.is_some() || header.is_some()) => {
-                Ok(Named::List(Object { reference, leaf, fresh, first, header, shape, owner: Owner::RefTree }))
-            }
-            _ => Err(damage(&sector, "an object descriptor with an impossible shape")),
-        }
-    }
-
-    /// Lengths of the header and of the data that the header sector states.
-    pub(crate) fn header_lengths(&mut self, header: Option<SectorPtr>) -> Result<(usize, u32), StoreError<D::Error>> {
-        let Some(header) = header else {
-            return Ok((0, 0));
-        };
-        let sector = self.store.sector(header)?;
-        let mut bytes = [0; HEADER_LENGTHS_BYTES as usize];
-        self.store.read(&sector, 0, &mut bytes)?;
-        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        Ok((usize::from(half(0)), u32::from(half(2))))
-    }
-
-    /// Bytes of all fields together.
-    pub(crate) fn data_bytes(&mut self, object: &Object) -> Result<u32, StoreError<D::Error>> {
-        match object.shape.width {
-            Some(width) => Ok(u32::from(object.shape.count) * u32::from(width)),
-            None => Ok(self.header_lengths(object.header)?.1),
-        }
-    }
-
-    /// Whether a field has its default value by its initialization flag. Cost: 2 reads where there are flags.
-    pub(crate) fn is_default(&mut self, object: &Object, index: usize) -> Result<bool, StoreError<D::Error>> {
-        if !object.shape.has_flags {
-            return Ok(false);
-        }
-        let sector = self.store.sector(object.leaf)?;
-        self.read_flag(&sector, object.flags_offset(), index)
-    }
-
-    /// Whether flag `index` of the flags at `offset` is in the erased state.
-    pub(crate) fn read_flag(
-        &mut self,
-        sector: &Sector,
-        offset: u32,
-        index: usize,
-    ) -> Result<bool, StoreError<D::Error>> {
-        let mut byte = [0];
-        self.store.read(sector, offset + index as u32 / 8, &mut byte)?;
-        Ok(byte[0] >> (index % 8) & 1 == 1)
-    }
-
-    /// Clears flag `index` of the flags at `offset`. Cost: 1 read, 1 word programmed.
-    pub(crate) fn clear_flag(
-        &mut self,
-        sector: &Sector,
-        offset: u32,
-        index: usize,
-    ) -> Result<(), StoreError<D::Error>> {
-        let at = offset + index as u32 / 8;
-        let mut byte = [0];
-        self.store.read(sector, at, &mut byte)?;
-        self.store.program(sector, at, &[byte[0] & !(1 << (index % 8))])
-    }
 }
-
-/// The descriptor of an object, or the first bytes of an array's: with the list or tree, and the header, that it links to.
-pub(crate) fn descriptor_bytes(
-    reference: Ref,
-    links: (Option<SectorPtr>, Option<SectorPtr>),
-    shape: [u8; 4],
-) -> [u8; DESCRIPTOR_BYTES as usize] {
-    let mut bytes = [0xFF; DESCRIPTOR_BYTES as usize];
-    bytes[..4].copy_from_slice(&reference.bits().to_le_bytes());
-    for (at, link) in [(FIRST_RECORD_OFFSET, links.0), (HEADER_OFFSET, links.1)] {
-        if let Some(pointer) = link {
-            bytes[at..at + 4].copy_from_slice(&Link::encode(pointer).to_le_bytes());
-        }
-    }
-    bytes[SHAPE_OFFSET..].copy_from_slice(&shape);
-    bytes
-}
-
-pub(crate) fn header_lengths(header: usize, data: u32) -> [u8; HEADER_LENGTHS_BYTES as usize] {
-    let (header, data) = ((header as u16).to_le_bytes(), (data as u16).to_le_bytes());
-    [header[0], header[1], data[0], data[1]]
-}
-
-const _: () = assert!(CHUNK_BYTES == 32, "one bit of a u32 for each byte of a chunk");
-const _: () = assert!(flag_bytes(COUNT_MAX as u16) <= 32);

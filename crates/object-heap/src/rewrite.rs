@@ -12,9 +12,10 @@ use norn_nor_store::{Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError
 
 use crate::access::{Field, damage};
 use crate::array::Array;
+use crate::descriptor::{Named, Object, header_lengths};
 use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
 use crate::heap::Heap;
-use crate::object::{CHUNK_BYTES, Layout, Named, Object, header_lengths};
+use crate::object::{CHUNK_BYTES, COUNT_MAX, Layout};
 
 /// What is different in the new representation.
 #[derive(Clone, Copy, Debug)]
@@ -317,3 +318,6 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.program_words(&to, object.flags_offset(), flags)
     }
 }
+
+const _: () = assert!(CHUNK_BYTES == 32, "one bit of a u32 for each byte of a chunk");
+const _: () = assert!(flag_bytes(COUNT_MAX as u16) as usize <= CHUNK_BYTES);
