@@ -92,10 +92,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                     let from = HEADER_BYTES + u32::from(next) * ENTRY_BYTES;
                     self.audit_erased(auditor, unit, from, self.geometry.part.unit_size_bytes)?;
                 }
-                Role::Busy => fail("a unit that is neither free nor in use"),
+                Role::Scratch => {}
+                Role::Busy | Role::ScratchInUse => fail("a unit that is neither free nor in use"),
             }
         }
-        if self.units.count_of(Role::Free) < self.free_floor() {
+        if self.units.available() < self.free_floor() {
             auditor.violation(Violation { address: Address(0), what: "fewer free units than must stay free" });
         }
         Ok(())

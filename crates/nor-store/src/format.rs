@@ -194,9 +194,9 @@ pub enum Entry {
         /// Position of the unit in the log's chain; higher is newer.
         sequence: u32,
     },
-    /// Assignment: the unit holds sectors.
+    /// Assignment: the unit holds sectors, or scratch bits.
     DataUnit {
-        /// The unit's logical number.
+        /// The unit's logical number; 0 for scratch bits.
         logical: LogicalUnit,
         /// Descriptors of the array that may be interspersed with erased ones; behind them it is dense.
         descriptors: u16,
@@ -349,7 +349,7 @@ impl Entry {
             12 => Entry::Abort { serial: a },
             13 => Entry::LogUnit { sequence: a },
             14 => Entry::DataUnit {
-                logical: (1..=u32::from(SectorPtr::UNIT_MAX)).contains(&a).then_some(LogicalUnit(a as u16))?,
+                logical: (0..=u32::from(SectorPtr::UNIT_MAX)).contains(&a).then_some(LogicalUnit(a as u16))?,
                 descriptors: u16::try_from(b).ok()?,
             },
             15 => Entry::Serial { serial: a },

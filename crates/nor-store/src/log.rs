@@ -21,7 +21,7 @@ use crate::format::{
     IDENTITY_BYTES, Identity, SectorPtr,
 };
 use crate::store::{Settings, Store};
-use crate::tree::TREES;
+use crate::tree::{HEIGHT_MAX, TREES};
 use crate::units::Role;
 
 /// Entries that ordinary appends leave free: a commit's two roots and itself, a torn entry, and what a recovery may have to add:
@@ -29,6 +29,8 @@ use crate::units::Role;
 pub(crate) const RESERVE: u16 = 3 + 1 + 1 + 1 + (LOG_UNITS_MAX as u16 - 1) + 2;
 /// Most units that the log may take.
 pub(crate) const LOG_UNITS_MAX: u8 = 8;
+/// Entries of a transaction that replaces or deletes one thing, at most: two for each level of a tree, a move, and its own.
+const SMALL_TRANSACTION: u16 = 2 * HEIGHT_MAX as u16 + 4 + 6;
 /// Entries of a log unit's head at most.
 const HEAD_ENTRIES: usize = 4 + Settings::KEYS as usize + TREES;
 
@@ -180,6 +182,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(())
     }
 
+    /// Makes sure that a transaction of a few entries does not need another log unit. Only outside a transaction.
+    ///
+    /// # Errors
+    /// The device's, and `Full`.
+    pub fn make_log_room(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.ensure_log_room(SMALL_TRANSACTION)
+    }
+
     /// Makes sure that `entries` more fit without touching the reserve, in a new log unit if need be.
     pub(crate) fn ensure_log_room(&mut self, entries: u16) -> Result<(), StoreError<D::Error>> {
         if self.log.next + entries + RESERVE <= self.geometry.log_entries {
@@ -300,6 +310,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(())
     }
 
+    /// Erases a unit of scratch bits that nobody needs.
+    fn clear_scratch_unit(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
+        match self.units.all().find(|&unit| self.units.role(unit) == Role::Scratch) {
+            Some(unit) => self.erase_unit(unit).map(|()| unit),
+            None => Err(StoreError::Full { needed_bytes: self.geometry.part.unit_size_bytes }),
+        }
+    }
+
     /// The least worn free unit, from here on busy.
     pub(crate) fn take_free_unit(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
         let mut best: Option<(u32, EraseUnit)> = None;
@@ -312,8 +330,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 best = Some((erase_count, unit));
             }
         }
-        let Some((_, unit)) = best else {
-            return Err(StoreError::Full { needed_bytes: self.geometry.part.unit_size_bytes });
+        let unit = match best {
+            Some((_, unit)) => unit,
+            None => self.clear_scratch_unit()?,
         };
         self.units.set_role(unit, Role::Busy);
         Ok(unit)

@@ -31,7 +31,7 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::{Corruption, MountError, StoreError};
-use crate::format::{ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Link, SectorPtr};
+use crate::format::{ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Link, LogicalUnit, SectorPtr};
 use crate::log::{Log, Position, Sequence, Slot};
 use crate::medium::Medium;
 use crate::store::{Geometry, SERIALS, Settings, Store};
@@ -298,6 +298,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
             let in_move = self.log.pending_move.is_some_and(|(from, to)| unit == from || unit == to);
             match self.read_assignment(unit)? {
+                Slot::Entry(Entry::DataUnit { logical: LogicalUnit(0), .. }) => {
+                    self.units.set_role(unit, Role::Scratch)
+                }
                 Slot::Entry(Entry::DataUnit { logical, .. }) if logical.0 <= self.geometry.part.unit_count => {
                     if self.units.home(logical).is_some() && !in_move {
                         let what = "two units with one logical number";
@@ -410,7 +413,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let unused = match self.units.role(unit) {
                 Role::Log => unit != self.log.unit,
                 Role::Busy => true,
-                Role::Free | Role::Data(_) => false,
+                Role::Free | Role::Data(_) | Role::Scratch | Role::ScratchInUse => false,
             };
             if unused && self.is_started_log_unit(unit)? {
                 self.start_log_unit(unit, self.log.sequence.next())?;

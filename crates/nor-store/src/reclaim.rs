@@ -86,7 +86,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let Role::Data(logical) = self.units.role(victim) else {
             return Ok(());
         };
-        self.ensure_log_room(2)?;
+        // The move, the victim's erase, and that of a scratch unit in its place.
+        self.ensure_log_room(3)?;
         let target = self.take_free_unit()?;
         self.append_reserved(Entry::Move { from: victim.0, to: target.0 })?;
         self.log.pending_move = Some((victim, target));

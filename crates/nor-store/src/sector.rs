@@ -319,7 +319,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 return Ok(first);
             }
         }
-        if self.units.count_of(Role::Free) > self.free_floor() {
+        if self.units.available() > self.free_floor() {
             let unit = self.take_free_unit()?;
             self.start_data_unit(unit)?;
             return Ok(first);
@@ -349,7 +349,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn leaves_nodes(&self, granules: u32, wanted: u32) -> bool {
         let node = self.geometry.granules(NODE_BYTES) + 1;
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
-        let spare_units = self.units.count_of(Role::Free).saturating_sub(self.free_floor());
+        let spare_units = self.units.available().saturating_sub(self.free_floor());
         let room = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
         let nodes = spare_units * (body / node) + self.units.data().map(|unit| room(unit) / node).sum::<u32>();
         wanted == 0 || nodes >= wanted + granules.div_ceil(node)

@@ -203,7 +203,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Bytes that allocations may still take at most, in how many pieces ever. Cost: RAM only.
     pub fn room_bytes(&self) -> u64 {
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
-        let spare_units = self.units.count_of(Role::Free).saturating_sub(self.free_floor());
+        let spare_units = self.units.available().saturating_sub(self.free_floor());
         let room = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
         let granules = u64::from(spare_units * body) + self.units.data().map(|unit| u64::from(room(unit))).sum::<u64>();
         granules * u64::from(self.geometry.granule_bytes)

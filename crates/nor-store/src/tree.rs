@@ -222,6 +222,26 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(None)
     }
 
+    /// The largest key that a tree holds in the open version. Cost: up to 26 words for each level.
+    ///
+    /// # Errors
+    /// The device's, and `Corrupted`.
+    pub fn tree_last(&mut self, root: TreeRoot) -> Result<Option<u32>, StoreError<D::Error>> {
+        let (mut key, mut at) = (0, root.node);
+        for _ in 0..root.height {
+            let Some(node) = at else {
+                return Ok(None);
+            };
+            let words = self.node_words(node)?;
+            let Some(last) = (0..NODE_SLOTS).rev().find(|&index| words[index as usize] != ERASED_WORD) else {
+                return self.corrupted(self.place_of(node), "a tree node without children");
+            };
+            key = key << 4 | last;
+            at = TreeWord(words[last as usize]).pointer();
+        }
+        Ok(at.map(|_| key))
+    }
+
     /// The smallest key from `from` on, below 16⁵, that a tree does not hold in the open version.
     ///
     /// Cost: as [`tree_next`](Self::tree_next).

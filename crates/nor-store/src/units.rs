@@ -18,6 +18,10 @@ pub enum Role {
     Log,
     /// Holds sectors.
     Data(LogicalUnit),
+    /// Holds scratch bits that nobody needs: as good as free, after an erase.
+    Scratch,
+    /// Holds scratch bits in use.
+    ScratchInUse,
     /// In between: being filled by a reclamation, or waiting to be erased.
     Busy,
 }
@@ -33,6 +37,8 @@ struct Row {
 const FREE: u16 = 0;
 const LOG: u16 = u16::MAX;
 const BUSY: u16 = u16::MAX - 1;
+const SCRATCH: u16 = u16::MAX - 2;
+const SCRATCH_IN_USE: u16 = u16::MAX - 3;
 
 /// Role, room and obsolete space of every physical unit, and where every logical unit is.
 #[derive(Clone, Debug)]
@@ -59,6 +65,8 @@ impl<const UNITS: usize> UnitTable<UNITS> {
             FREE => Role::Free,
             LOG => Role::Log,
             BUSY => Role::Busy,
+            SCRATCH => Role::Scratch,
+            SCRATCH_IN_USE => Role::ScratchInUse,
             logical => Role::Data(LogicalUnit(logical)),
         }
     }
@@ -74,6 +82,8 @@ impl<const UNITS: usize> UnitTable<UNITS> {
             Role::Free => FREE,
             Role::Log => LOG,
             Role::Busy => BUSY,
+            Role::Scratch => SCRATCH,
+            Role::ScratchInUse => SCRATCH_IN_USE,
             Role::Data(logical) => {
                 self.by_logical[usize::from(logical.0) - 1] = unit.0;
                 logical.0
@@ -96,6 +106,11 @@ impl<const UNITS: usize> UnitTable<UNITS> {
 
     pub fn count_of(&self, role: Role) -> u32 {
         self.all().filter(|&unit| self.role(unit) == role).count() as u32
+    }
+
+    /// Units that are free, or would be after an erase.
+    pub fn available(&self) -> u32 {
+        self.count_of(Role::Free) + self.count_of(Role::Scratch)
     }
 
     pub fn data(&self) -> impl Iterator<Item = EraseUnit> + '_ {

@@ -129,6 +129,44 @@ impl<E> From<Corruption> for AccessError<E> {
     }
 }
 
+/// Why a collection did not come to its end. Nothing reachable was deleted; some garbage may have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectError<E> {
+    /// A transaction is open.
+    TransactionOpen,
+    /// There are not enough units that are free, or may be borrowed, for two bits a slot.
+    TooManyObjects {
+        /// Slots of the REF tree up to the last in use.
+        slots: u32,
+    },
+    /// Reading an object or tracing failed.
+    Access(AccessError<E>),
+}
+
+impl<E: fmt::Debug> fmt::Display for CollectError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CollectError::TransactionOpen => f.write_str("a transaction is open"),
+            CollectError::TooManyObjects { slots } => write!(f, "no room for marks of {slots} slots"),
+            CollectError::Access(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for CollectError<E> {}
+
+impl<E> From<AccessError<E>> for CollectError<E> {
+    fn from(error: AccessError<E>) -> Self {
+        CollectError::Access(error)
+    }
+}
+
+impl<E> From<StoreError<E>> for CollectError<E> {
+    fn from(error: StoreError<E>) -> Self {
+        CollectError::Access(AccessError::Store(error))
+    }
+}
+
 /// Why a transaction did not begin or commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionError<E> {

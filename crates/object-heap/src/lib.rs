@@ -32,6 +32,7 @@
 mod access;
 mod array;
 mod audit;
+mod collect;
 mod config;
 mod descriptor;
 mod error;
@@ -43,8 +44,9 @@ mod range;
 mod reference;
 mod rewrite;
 
+pub use collect::{Collected, Tracer};
 pub use config::{Config, InitializationFlags};
-pub use error::{AccessError, CreateError, TransactionError};
+pub use error::{AccessError, CollectError, CreateError, TransactionError};
 pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
 pub use norn_nor_store::{Auditor, Corruption, MountError, SectorPtr, StoreError, Violation};

@@ -80,7 +80,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Ok(None)
     }
 
-    fn next_root(&mut self, from: u32) -> Result<Option<Root>, StoreError<D::Error>> {
+    pub(crate) fn next_root(&mut self, from: u32) -> Result<Option<Root>, StoreError<D::Error>> {
         match self.store.tree_next(self.store.tree(TreeId::Name), from)? {
             Some((key, leaf)) => self.read_root(key, leaf).map(Some),
             None => Ok(None),

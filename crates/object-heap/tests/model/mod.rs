@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 use norn_flash::Nor;
 use norn_flash_sim::{NorSim, PartSpec, SimError};
 use norn_object_heap::{
-    AccessError, Auditor, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout, Ref, SectorPtr,
-    StoreError, TransactionError, Violation,
+    AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout, Ref,
+    SectorPtr, StoreError, Tracer, TransactionError, Violation,
 };
 
 /// The heap under test: small enough to clone at every operation.
@@ -33,20 +33,42 @@ pub struct Model {
 /// One call of the heap's interface.
 #[derive(Clone, Debug)]
 pub enum Op {
-    Create { widths: Vec<u8>, header: Vec<u8> },
-    CreateArray { count: usize, width: u8, header: Vec<u8> },
+    Create {
+        widths: Vec<u8>,
+        header: Vec<u8>,
+    },
+    CreateArray {
+        count: usize,
+        width: u8,
+        header: Vec<u8>,
+    },
     Delete(Ref),
-    Put { reference: Ref, index: usize, value: Vec<u8> },
+    Put {
+        reference: Ref,
+        index: usize,
+        value: Vec<u8>,
+    },
     WriteHeader(Ref, Vec<u8>),
     SetRoot(Vec<u8>, Option<Ref>),
-    Fill { to: Elements, value: Vec<u8> },
-    Copy { from: Elements, to: (Ref, usize), atomicity: Atomicity },
+    Fill {
+        to: Elements,
+        value: Vec<u8>,
+    },
+    Copy {
+        from: Elements,
+        to: (Ref, usize),
+        atomicity: Atomicity,
+    },
+    /// Deletes what neither named roots nor these reach; a field of four bytes may hold a reference.
+    Collect {
+        roots: Vec<Ref>,
+    },
     Begin,
     Commit,
     Abort,
 }
 
-/// Whether a copy is whole or absent, or each of its elements is.
+/// Whether an operation is whole or absent, or each of its elements or deletions is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomicity {
     Whole,
@@ -57,7 +79,7 @@ impl Op {
     /// What of the operation a power cut leaves whole.
     pub fn atomicity(&self) -> Atomicity {
         match self {
-            Op::Fill { .. } => Atomicity::EachElement,
+            Op::Fill { .. } | Op::Collect { .. } => Atomicity::EachElement,
             Op::Copy { atomicity, .. } => *atomicity,
             _ => Atomicity::Whole,
         }
@@ -98,6 +120,15 @@ impl From<AccessError<SimError>> for Failure {
     }
 }
 
+impl From<CollectError<SimError>> for Failure {
+    fn from(error: CollectError<SimError>) -> Self {
+        match error {
+            CollectError::Access(error) => error.into(),
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}
+
 impl From<TransactionError<SimError>> for Failure {
     fn from(error: TransactionError<SimError>) -> Self {
         match error {
@@ -123,13 +154,51 @@ pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
         Op::Fill { to, value } => Ok(heap.array_fill_non_atomic(*to, value).map(|()| None)?),
         Op::Copy { from, to, atomicity: Atomicity::Whole } => Ok(heap.array_copy(*from, *to).map(|()| None)?),
         Op::Copy { from, to, .. } => Ok(heap.array_copy_non_atomic(*from, *to).map(|()| None)?),
+        Op::Collect { roots } => Ok(heap.collect(roots, trace).map(|_| None)?),
         Op::Begin => Ok(heap.begin().map(|()| None)?),
         Op::Commit => Ok(heap.commit().map(|()| None)?),
         Op::Abort => Ok(heap.abort().map(|()| None)?),
     }
 }
 
+/// Tells a collection what an object refers to: every field or element of four bytes may hold a reference.
+fn trace(tracer: &mut Tracer<'_, NorSim, 64>, reference: Ref) -> Result<(), AccessError<SimError>> {
+    let info = tracer.heap().info(reference)?;
+    for index in 0..info.count {
+        let mut value = [0; 4];
+        let read = match info.kind {
+            Kind::Object => tracer.heap().get_field(reference, index, &mut value),
+            Kind::Array => tracer.heap().array_load(reference, index, &mut value),
+        };
+        match read {
+            Ok(()) => {}
+            Err(AccessError::WrongWidth { .. }) => continue,
+            Err(error) => return Err(error),
+        }
+        if let Some(found) = Ref::from_bits(u32::from_le_bytes(value)) {
+            tracer.reached(found)?;
+        }
+    }
+    Ok(())
+}
+
 impl Model {
+    /// Removes what neither named roots nor `roots` reach.
+    fn collect(&mut self, roots: &[Ref]) {
+        let mut reached = HashSet::new();
+        let mut waiting: Vec<Ref> = self.roots.values().chain(roots).copied().collect();
+        while let Some(reference) = waiting.pop() {
+            let Some(object) = self.objects.get(&reference) else {
+                continue;
+            };
+            if reached.insert(reference) {
+                let fields = object.fields.iter().filter_map(|field| <[u8; 4]>::try_from(&field[..]).ok());
+                waiting.extend(fields.filter_map(|bytes| Ref::from_bits(u32::from_le_bytes(bytes))));
+            }
+        }
+        self.objects.retain(|reference, _| reached.contains(reference));
+    }
+
     /// Carries out a change, which is not the begin or end of a transaction.
     fn change(&mut self, op: &Op, created: Option<Ref>) {
         match op {
@@ -166,24 +235,29 @@ impl Model {
                 let target = &mut self.objects.get_mut(&to.0).unwrap().fields;
                 target[to.1..to.1 + from.count].clone_from_slice(&values);
             }
+            Op::Collect { roots } => self.collect(roots),
             Op::Begin | Op::Commit | Op::Abort => unreachable!(),
         }
     }
 }
 
 impl Model {
-    /// Whether every field is as in `before` or as in `after`, which have the same objects.
+    /// Whether this is something between `before` and `after`: every field as in one or the other, and every object that only
+    /// `before` has there or not.
     pub fn is_between(&self, before: &Model, after: &Model) -> bool {
-        let same = |model: &Model| model.roots == self.roots && model.objects.keys().eq(self.objects.keys());
-        same(before)
-            && same(after)
-            && self.objects.iter().all(|(reference, object)| {
-                let (old, new) = (&before.objects[reference], &after.objects[reference]);
-                object.header == old.header
-                    && object.fields.len() == old.fields.len()
-                    && (object.fields.iter().zip(&old.fields).zip(&new.fields))
-                        .all(|((found, old), new)| found == old || found == new)
-            })
+        let agrees = |found: &ModelObject, reference: &Ref| {
+            let old = &before.objects[reference];
+            let new = after.objects.get(reference).unwrap_or(old);
+            found.header == old.header
+                && found.fields.len() == old.fields.len()
+                && (found.fields.iter().zip(&old.fields).zip(&new.fields))
+                    .all(|((found, old), new)| found == old || found == new)
+        };
+        self.roots == before.roots
+            && before.roots == after.roots
+            && after.objects.keys().all(|reference| self.objects.contains_key(reference))
+            && self.objects.keys().all(|reference| before.objects.contains_key(reference))
+            && self.objects.iter().all(|(reference, found)| agrees(found, reference))
     }
 
     /// Whether an operation that may have been done can be done once more.
@@ -193,6 +267,7 @@ impl Model {
             Op::Put { reference, .. } | Op::WriteHeader(reference, _) => there(reference),
             Op::Fill { to, .. } => there(&to.array),
             Op::Copy { from, to, .. } => there(&from.array) && there(&to.0),
+            Op::Collect { .. } => true,
             _ => false,
         }
     }
@@ -388,6 +463,10 @@ impl Pair {
                 (1, (from, to)) => Op::Copy { from, to, atomicity: Atomicity::Whole },
                 (_, (from, to)) => Op::Copy { from, to, atomicity: Atomicity::EachElement },
             },
+            (50..53, Some(_)) if self.open.is_none() => {
+                let roots = references.iter().copied().filter(|_| random.u8(0..3) > 0).collect();
+                Op::Collect { roots }
+            }
             (28..40, _) => match (&self.open, random.bool()) {
                 (None, _) => Op::Begin,
                 (Some(_), true) => Op::Abort,
@@ -401,6 +480,7 @@ impl Pair {
                 let value = match random.u8(0..6) {
                     0 => vec![0; fields[index].len()],
                     1 => vec![0xFF; fields[index].len()],
+                    2 | 3 if fields[index].len() == 4 => any(random).unwrap().bits().to_le_bytes().to_vec(),
                     _ => fields[index].iter().map(|_| random.u8(..)).collect(),
                 };
                 Op::Put { reference, index, value }
