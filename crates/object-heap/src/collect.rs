@@ -183,16 +183,13 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 }
 
 impl<D: Nor, const UNITS: usize> Tracer<'_, D, UNITS> {
-    /// Has the object in `slot` traced, unless it has been.
+    /// Has the object in `slot` traced.
     fn trace(
         &mut self,
         slot: u32,
         trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let store = &mut self.heap.store;
-        if !store.scratch_bit(self.scratch, traced_bit(slot))? {
-            return Ok(());
-        }
         if let Some(found) = store.tree_get(store.tree(TreeId::Ref), slot)? {
             let reference = self.heap.read_descriptor(found.pointer, slot, false)?.reference();
             trace(self, reference)?;

@@ -120,13 +120,27 @@ fn several_collections_share_a_unit() {
 
 #[test]
 fn a_full_device_is_collected() {
-    let mut heap = heap_of(12, 1024);
-    let kept = chain(&mut heap, 10);
-    while heap.create(Layout::uniform(2, 4)).is_ok() {}
-    let full = count(&mut heap);
-    let collected = heap.collect(&[kept], trace).unwrap();
-    assert_eq!(collected, Collected { live: 10, deleted: full - 10 });
-    chain(&mut heap, 20);
+    for (units, unit_bytes) in [(8, 512), (9, 512), (12, 1024), (16, 512), (16, 2048)] {
+        for count_of_fields in 2..14 {
+            let mut heap = heap_of(units, unit_bytes);
+            let kept = chain(&mut heap, 5);
+            let mut random = fastrand::Rng::with_seed(count_of_fields as u64);
+            let mut objects = Vec::new();
+            while let Ok(object) = heap.create(Layout::uniform(count_of_fields, 4)) {
+                objects.push(object);
+            }
+            // Updates until nothing fits any more, so that obsolete space is everywhere.
+            for _ in 0..1000 {
+                let object = *random.choice(&objects).unwrap();
+                let _ =
+                    heap.put_field(object, random.usize(2..count_of_fields.max(3)).min(count_of_fields - 1), &[0; 4]);
+            }
+            let full = count(&mut heap);
+            let collected = heap.collect(&[kept], trace).unwrap();
+            assert_eq!(collected, Collected { live: 5, deleted: full - 5 });
+            chain(&mut heap, 10);
+        }
+    }
 }
 
 #[test]
