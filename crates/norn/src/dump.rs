@@ -71,6 +71,7 @@ fn role_name(role: Role) -> &'static str {
         Role::Free => "free",
         Role::Log => "log",
         Role::Data(_) => "data",
+        Role::Scratch | Role::ScratchInUse => "scratch",
         Role::Busy => "busy",
     }
 }

@@ -234,9 +234,9 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             self.clear_flag(&leaf, object.flags_offset(), field.index)?;
         }
         let holder = self.find_value(object, field.index)?;
-        let limit = usize::from(self.config.list_length_max);
+        let limit = self.list_limit(object);
         let next = match self.store.link(&holder.sector)? {
-            Link::To(next) => {
+            Link::To(next) if holder.position < limit => {
                 let sector = self.record(next)?;
                 if !self.is_erased(&sector, at, field.width)? {
                     return self.rewrite(object, Change::Field(*field, value));
@@ -251,7 +251,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                     extended => extended?,
                 }
             }
-            Link::Erased | Link::Void => return self.rewrite(object, Change::Field(*field, value)),
+            Link::To(_) | Link::Erased | Link::Void => return self.rewrite(object, Change::Field(*field, value)),
         };
         let next = self.record(next)?;
         self.program_value(&next, at, value)?;

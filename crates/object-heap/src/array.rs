@@ -12,15 +12,16 @@ use norn_nor_store::{Corruption, Link, Room, Sector, SectorKind, SectorPtr, Sect
 
 use crate::access::damage;
 use crate::config::InitializationFlags;
-use crate::descriptor::{Object, Owner, descriptor_bytes};
-use crate::error::CreateError;
+use crate::descriptor::{Named, Object, Owner, descriptor_bytes};
+use crate::error::{AccessError, CreateError};
 use crate::format::{
     ARRAY_DESCRIPTOR_BYTES, ELEMENTS_OFFSET, HEADER_LENGTHS_BYTES, SECTION_FLAGS_OFFSET, Shape, SplitShape,
     data_offset, flag_bytes,
 };
 use crate::heap::{Heap, Transaction};
-use crate::object::Layout;
+use crate::object::{Layout, Representation};
 use crate::reference::Ref;
+use crate::rewrite::Change;
 
 /// A split array that has been looked up.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +45,8 @@ impl Array {
     fn section_shape(&self, number: u32) -> Shape {
         let elements = u32::from(self.shape.section_elements);
         let count = (self.count - number * elements).min(elements) as u16;
-        Shape { is_array: true, has_flags: self.shape.has_flags, width: Some(self.shape.width), count }
+        let SplitShape { has_flags, representation, width, .. } = self.shape;
+        Shape { is_array: true, has_flags, representation, width: Some(width), count }
     }
 }
 
@@ -94,6 +96,32 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.store.tree_put(TreeId::Ref, array.reference.slot(), Some(leaf), room)
     }
 
+    /// Gives a split array another representation: every section as one record where reads are to be cheap, then the descriptor.
+    pub(crate) fn change_array_representation(
+        &mut self,
+        reference: Ref,
+        representation: Representation,
+    ) -> Result<(), AccessError<D::Error>> {
+        if representation == Representation::ReadOptimized {
+            for number in 0..self.look_up_split(reference)?.sections() {
+                // The array's tree may have moved with the section before.
+                let array = self.look_up_split(reference)?;
+                let section = self.section(&array, number)?;
+                self.rewrite(&section, Change::Representation(representation))?;
+            }
+        }
+        let array = self.look_up_split(reference)?;
+        let shape = SplitShape { representation, ..array.shape };
+        Ok(self.write_array(&Array { shape, ..array }, Room::Replacing)?)
+    }
+
+    fn look_up_split(&mut self, reference: Ref) -> Result<Array, AccessError<D::Error>> {
+        match self.look_up(reference)? {
+            Named::Split(array) => Ok(array),
+            Named::List(_) => Err(AccessError::WrongKind(reference)),
+        }
+    }
+
     /// The number of elements that an array descriptor states, if the array's tree can hold that many.
     pub(crate) fn read_element_count(
         &mut self,
@@ -128,6 +156,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
         let shape = SplitShape {
             has_flags: self.config.initialization_flags == InitializationFlags::On,
+            representation: Representation::ModifyOptimized,
             width,
             section_elements: self.section_elements(width),
             height: 1,

@@ -13,7 +13,7 @@ use crate::format::{
     SECTION_FLAGS_OFFSET, SHAPE_OFFSET, Shape, SplitShape, flag_bytes,
 };
 use crate::heap::{Heap, Transaction};
-use crate::object::{COUNT_MAX, Kind};
+use crate::object::{COUNT_MAX, Kind, Representation};
 use crate::reference::Ref;
 
 /// An object, a small array, or a section of a split array that has been looked up: what is a list of records.
@@ -61,6 +61,13 @@ impl Named {
         }
     }
 
+    pub fn representation(&self) -> Representation {
+        match self {
+            Named::List(object) => object.shape.representation,
+            Named::Split(array) => array.shape.representation,
+        }
+    }
+
     pub fn count(&self) -> usize {
         match self {
             Named::List(object) => usize::from(object.shape.count),
@@ -96,6 +103,14 @@ pub(crate) fn kind_of(shape: &Shape) -> Kind {
     if shape.is_array { Kind::Array } else { Kind::Object }
 }
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+    /// Most records that a list may grow to.
+    pub(crate) fn list_limit(&self, object: &Object) -> usize {
+        match object.shape.representation {
+            Representation::ModifyOptimized => usize::from(self.config.list_length_max),
+            Representation::ReadOptimized => 1,
+        }
+    }
+
     /// Finds what `reference` names. Cost: a look-up.
     pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Named, AccessError<D::Error>> {
         if self.transaction == Transaction::Aborted {

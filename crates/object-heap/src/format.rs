@@ -4,9 +4,9 @@
 //!
 //! ```text
 //! object descriptor (leaf)   ref 4 │ link to first record 4 │ link to header 4 │ shape 4 │ initialization flags ⌈n/8⌉
-//! shape                      bit 0 array · 1 flags · 2 widths · 3..8 zero │ width 1 │ field count 2
+//! shape                      bit 0 array · 1 flags · 2 widths · 3 zero · 4 read-optimized · 5..8 zero │ width 1 │ field count 2
 //! array descriptor (leaf)    ref 4 │ link to root node 4 │ link to header 4 │ split shape 4 │ element count 4
-//! split shape                bit 0 array (1) · 1 flags · 3 split (1), others zero │ width 1 │ elements a section 1 │ tree height 1
+//! split shape                bit 0 array (1) · 1 flags · 3 split (1) · 4 read-optimized, others zero │ width 1 │ elements a section 1 │ tree height 1
 //! section descriptor (leaf)  link to first record 4 │ initialization flags ⌈n/8⌉
 //! object record              link to next record 4 │ valid flags ⌈n/8⌉, padded to 4 │ data: the fields, without padding
 //! header (opaque)            header length 2 │ data length 2 │ widths n (only where fields differ) │ header bytes
@@ -20,6 +20,8 @@
 //! is that of the first record of the list whose valid flag *i* is erased. Flags are bit *i* mod 8 of byte *i*/8.
 //!
 //! Invariant: a slot behind the record that holds a field's value is erased, or a power cut left it torn.
+
+use crate::object::Representation;
 
 /// Bytes of an object descriptor without its initialization flags.
 pub const DESCRIPTOR_BYTES: u32 = 16;
@@ -49,6 +51,7 @@ const ARRAY: u8 = 1;
 const FLAGS: u8 = 1 << 1;
 const WIDTHS: u8 = 1 << 2;
 const SPLIT: u8 = 1 << 3;
+const READ_OPTIMIZED: u8 = 1 << 4;
 
 /// Bytes of `count` flags.
 pub const fn flag_bytes(count: u16) -> u32 {
@@ -60,6 +63,19 @@ pub const fn data_offset(count: u16) -> u32 {
     (VALID_FLAGS_OFFSET + flag_bytes(count)).next_multiple_of(4)
 }
 
+impl Representation {
+    fn bit(self) -> u8 {
+        match self {
+            Representation::ModifyOptimized => 0,
+            Representation::ReadOptimized => READ_OPTIMIZED,
+        }
+    }
+
+    fn of_bit(form: u8) -> Self {
+        if form & READ_OPTIMIZED == 0 { Representation::ModifyOptimized } else { Representation::ReadOptimized }
+    }
+}
+
 /// What a descriptor says of an object's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -67,6 +83,8 @@ pub struct Shape {
     pub is_array: bool,
     /// Whether the (section) descriptor has initialization flags.
     pub has_flags: bool,
+    /// Whether updates or reads are to be cheap.
+    pub representation: Representation,
     /// Bytes of each field, or `None` where they differ and the header sector lists them.
     pub width: Option<u8>,
     /// Number of fields or elements.
@@ -78,6 +96,7 @@ impl Shape {
     pub fn encode(&self) -> [u8; 4] {
         let bit = |set: bool, bit: u8| if set { bit } else { 0 };
         let form = bit(self.is_array, ARRAY) | bit(self.has_flags, FLAGS) | bit(self.width.is_none(), WIDTHS);
+        let form = form | self.representation.bit();
         let count = self.count.to_le_bytes();
         [form, self.width.unwrap_or(0), count[0], count[1]]
     }
@@ -87,12 +106,13 @@ impl Shape {
         let [form, width, low, high] = bytes;
         let count = u16::from_le_bytes([low, high]);
         let differing = form & WIDTHS != 0;
-        if form & !(ARRAY | FLAGS | WIDTHS) != 0 || count == 0 || differing != (width == 0) {
+        if form & !(ARRAY | FLAGS | WIDTHS | READ_OPTIMIZED) != 0 || count == 0 || differing != (width == 0) {
             return None;
         }
         Some(Shape {
             is_array: form & ARRAY != 0,
             has_flags: form & FLAGS != 0,
+            representation: Representation::of_bit(form),
             width: (!differing).then_some(width),
             count,
         })
@@ -109,6 +129,8 @@ impl Shape {
 pub struct SplitShape {
     /// Whether section descriptors have initialization flags.
     pub has_flags: bool,
+    /// Whether updates or reads are to be cheap.
+    pub representation: Representation,
     /// Bytes of an element.
     pub width: u8,
     /// Elements of a section, but for the last one.
@@ -120,16 +142,21 @@ pub struct SplitShape {
 impl SplitShape {
     /// The shape's four bytes.
     pub fn encode(&self) -> [u8; 4] {
-        let form = ARRAY | SPLIT | if self.has_flags { FLAGS } else { 0 };
+        let form = ARRAY | SPLIT | self.representation.bit() | if self.has_flags { FLAGS } else { 0 };
         [form, self.width, self.section_elements, self.height]
     }
 
     /// The shape that `bytes` hold, or `None` for an impossible one, or one that is not split.
     pub fn decode(bytes: [u8; 4]) -> Option<SplitShape> {
         let [form, width, section_elements, height] = bytes;
-        if form & !FLAGS != ARRAY | SPLIT || width == 0 || section_elements == 0 || !(1..=5).contains(&height) {
+        if form & !(FLAGS | READ_OPTIMIZED) != ARRAY | SPLIT
+            || width == 0
+            || section_elements == 0
+            || !(1..=5).contains(&height)
+        {
             return None;
         }
-        Some(SplitShape { has_flags: form & FLAGS != 0, width, section_elements, height })
+        let representation = Representation::of_bit(form);
+        Some(SplitShape { has_flags: form & FLAGS != 0, representation, width, section_elements, height })
     }
 }

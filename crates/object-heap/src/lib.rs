@@ -50,7 +50,7 @@ pub use error::{AccessError, CollectError, CreateError, TransactionError};
 pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
 pub use norn_nor_store::{Auditor, Corruption, MountError, SectorPtr, StoreError, Violation};
-pub use object::{Info, Kind, Layout};
+pub use object::{Info, Kind, Layout, Representation};
 pub use range::Elements;
 pub use reference::Ref;
 

@@ -9,6 +9,7 @@ use crate::error::{AccessError, CreateError};
 use crate::format::{HEADER_LENGTHS_BYTES, Shape, data_offset};
 use crate::heap::{Heap, Transaction};
 use crate::reference::Ref;
+use crate::rewrite::Change;
 
 /// Most fields of an object and elements of a small array.
 pub(crate) const COUNT_MAX: usize = 255;
@@ -20,6 +21,7 @@ pub(crate) const CHUNK_BYTES: usize = 32;
 pub struct Layout<'a> {
     widths: Widths<'a>,
     header: &'a [u8],
+    representation: Representation,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,17 +33,27 @@ pub(crate) enum Widths<'a> {
 impl<'a> Layout<'a> {
     /// `count` fields of `width` bytes each.
     pub const fn uniform(count: usize, width: u8) -> Layout<'a> {
-        Layout { widths: Widths::Uniform { count, width }, header: &[] }
+        Layout {
+            widths: Widths::Uniform { count, width },
+            header: &[],
+            representation: Representation::ModifyOptimized,
+        }
     }
 
     /// A field of each of these widths, in bytes. Fields are packed without padding: order them by falling width.
     pub const fn fields(widths: &'a [u8]) -> Layout<'a> {
-        Layout { widths: Widths::Each(widths), header: &[] }
+        Layout { widths: Widths::Each(widths), header: &[], representation: Representation::ModifyOptimized }
     }
 
     /// The same with a header: bytes that the heap does not interpret (a type, in a Java virtual machine).
     pub const fn with_header(mut self, header: &'a [u8]) -> Layout<'a> {
         self.header = header;
+        self
+    }
+
+    /// The same in another representation.
+    pub const fn with_representation(mut self, representation: Representation) -> Layout<'a> {
+        self.representation = representation;
         self
     }
 
@@ -80,11 +92,24 @@ pub enum Kind {
     Array,
 }
 
+/// Which accesses of an object or array are to be cheap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Representation {
+    /// Updates: its list of records grows to its maximal length before it is compacted. What is created is so, unless its
+    /// layout says otherwise.
+    ModifyOptimized,
+    /// Reads: it has one record, and takes the room of one. The first update of a field is as cheap as any; each further one
+    /// compacts it, about 20 words programmed and its data.
+    ReadOptimized,
+}
+
 /// What an object or array is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
     /// Object or array.
     pub kind: Kind,
+    /// Which accesses are to be cheap.
+    pub representation: Representation,
     /// Number of fields or elements.
     pub count: usize,
     /// Bytes of all fields or elements together.
@@ -151,6 +176,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let shape = Shape {
             is_array: kind == Kind::Array,
             has_flags: self.config.initialization_flags == InitializationFlags::On,
+            representation: layout.representation,
             width,
             count: count as u16,
         };
@@ -313,6 +339,29 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
     }
 
+    /// Changes which accesses are to be cheap. Nothing is done where it is so already.
+    ///
+    /// Cost: as a compaction in [`put_field`](Self::put_field). A split array has each of its sections compacted when it becomes
+    /// read-optimized, and otherwise only a new array descriptor.
+    ///
+    /// # Errors
+    /// `Stale`; the store's. Nothing was changed then, and an open transaction is undone if the store failed.
+    pub fn set_representation(
+        &mut self,
+        reference: Ref,
+        representation: Representation,
+    ) -> Result<(), AccessError<D::Error>> {
+        let named = self.look_up(reference)?;
+        if named.representation() == representation {
+            return Ok(());
+        }
+        let changed = match named {
+            Named::List(object) => Ok(self.rewrite(&object, Change::Representation(representation))?),
+            Named::Split(_) => self.change_array_representation(reference, representation),
+        };
+        self.settle(changed)
+    }
+
     /// The object or array with the smallest reference slot behind that of `after`, or the first one.
     ///
     /// Cost: a look-up, and 24 words for each tree node that is passed.
@@ -348,7 +397,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             }
         };
         let header_bytes = self.header_lengths(named.header())?.0;
-        Ok(Info { kind: named.kind(), count: named.count(), data_bytes, header_bytes, records })
+        let (kind, representation, count) = (named.kind(), named.representation(), named.count());
+        Ok(Info { kind, representation, count, data_bytes, header_bytes, records })
     }
 
     fn count_records(&mut self, object: &Object) -> Result<usize, StoreError<D::Error>> {

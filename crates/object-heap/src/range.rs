@@ -297,12 +297,13 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         chunk: &Range<'_>,
     ) -> Result<Option<(SectorPtr, SectorPtr)>, StoreError<D::Error>> {
         let mut record = section.first;
-        for position in 1..=usize::from(self.config.list_length_max) {
+        let limit = self.list_limit(section);
+        for position in 1..=limit {
             let sector = self.record(record)?;
             match (self.flags_state(&sector, VALID_FLAGS_OFFSET, chunk)?, self.store.link(&sector)?) {
                 (FlagsState::Cleared, Link::To(next)) => record = next,
-                (FlagsState::Erased, Link::To(next)) => return Ok(Some((record, next))),
-                (FlagsState::Erased, Link::Erased) if position < usize::from(self.config.list_length_max) => {
+                (FlagsState::Erased, Link::To(next)) if position < limit => return Ok(Some((record, next))),
+                (FlagsState::Erased, Link::Erased) if position < limit => {
                     let bytes = data_offset(section.shape.count) + self.data_bytes(section)?;
                     let spec = SectorSpec { bytes, kind: SectorKind::Record };
                     return match self.store.extend_chain(record, spec) {

@@ -15,7 +15,7 @@ use crate::array::Array;
 use crate::descriptor::{Named, Object, header_lengths};
 use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
 use crate::heap::Heap;
-use crate::object::{CHUNK_BYTES, COUNT_MAX, Layout};
+use crate::object::{CHUNK_BYTES, COUNT_MAX, Layout, Representation};
 
 /// What is different in the new representation.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,7 @@ pub(crate) enum Change<'a> {
     Field(Field, &'a [u8]),
     Header(&'a [u8]),
     Range(Range<'a>),
+    Representation(Representation),
 }
 
 /// A stretch of elements that get new values.
@@ -96,7 +97,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let data_bytes = self.data_bytes(object)?;
         let (header, replaced) = match change {
             Change::Header(bytes) => (self.replace_header(object, bytes)?, object.header),
-            Change::Field(..) | Change::Range(_) => (object.header, None),
+            Change::Field(..) | Change::Range(_) | Change::Representation(_) => (object.header, None),
         };
         let record = data_offset(object.shape.count) + data_bytes;
         let specs = [
@@ -105,7 +106,10 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         ];
         let [first, leaf] = self.store.allocate_pair(specs, Room::Replacing)?;
         self.copy_values(object, first, data_bytes, change)?;
-        let new = Object { leaf, first, header, ..*object };
+        let mut new = Object { leaf, first, header, ..*object };
+        if let Change::Representation(representation) = change {
+            new.shape.representation = representation;
+        }
         self.write_leaf(&new)?;
         self.copy_initialization_flags(object, leaf, change)?;
         self.point_to(&new)?;
@@ -194,7 +198,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         change: Change<'_>,
     ) -> Result<(), StoreError<D::Error>> {
         match change {
-            Change::Header(_) => {}
+            Change::Header(_) | Change::Representation(_) => {}
             Change::Field(field, value) => {
                 for at in 0..stretch.len {
                     if usize::from(stretch.owners[at]) == field.index {
@@ -310,7 +314,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let changed = match change {
             Change::Field(field, _) => field.index..field.index + 1,
             Change::Range(range) => range.first as usize..(range.first + range.count) as usize,
-            Change::Header(_) => 0..0,
+            Change::Header(_) | Change::Representation(_) => 0..0,
         };
         for index in changed {
             flags[index / 8] &= !(1 << (index % 8));

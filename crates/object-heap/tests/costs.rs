@@ -1,7 +1,7 @@
 //! The costs that the documentation of public functions states hold, counted by the simulated part.
 
 use norn_flash_sim::{Counters, NorSim, catalogue};
-use norn_object_heap::{Config, Heap, InitializationFlags, Layout, Ref};
+use norn_object_heap::{Config, Elements, Heap, InitializationFlags, Layout, Ref, Representation};
 
 type SimHeap = Heap<NorSim, 64>;
 
@@ -184,4 +184,62 @@ fn the_worst_case_of_a_read() {
         sum / objects.len() as u64 / 2
     );
     assert!(worst <= 10 * 4 + 5 + 2 + 6, "the bound that the tree's height and its spares give");
+}
+
+/// What the representations are for: updates of the one, reads of the other.
+#[test]
+fn representations() {
+    let mut heap = heap_of(Config { list_length_max: 4, ..Config::default() });
+    create(&mut heap, 100);
+    let layout = Layout::uniform(50, 2);
+    let modified = heap.create(layout).unwrap();
+    let read = heap.create(layout.with_representation(Representation::ReadOptimized)).unwrap();
+    let (mut updates, mut reads) = ([0; 2], [0; 2]);
+    for (at, object) in [modified, read].into_iter().enumerate() {
+        for value in 0..40 {
+            let (_, programs, _) = put(&mut heap, object, value);
+            updates[at] += programs;
+            reads[at] = get(&mut heap, object).0.max(reads[at]);
+        }
+    }
+    println!("words programmed in 40 updates {updates:?}, reads at most {reads:?}");
+    assert!(updates[0] * 3 < updates[1] * 2 && reads[1] < reads[0]);
+    assert_eq!(heap.info(read).unwrap().records, 1);
+
+    heap.set_representation(modified, Representation::ReadOptimized).unwrap();
+    assert_eq!(heap.info(modified).unwrap().records, 1);
+    assert_eq!(cost(&mut heap, |heap| heap.set_representation(modified, Representation::ReadOptimized).unwrap()).1, 0);
+}
+
+/// Operations on ranges against the same element by element: 4,000 bytes in sections of 255.
+#[test]
+fn ranges_of_arrays() {
+    let mut heap = heap_of(Config::default());
+    let (a, b) = (heap.create_array(4000, 1, &[]).unwrap(), heap.create_array(4000, 1, &[]).unwrap());
+    let all = Elements { array: a, first: 0, count: 4000 };
+    let mut costs = Vec::new();
+    let mut measure = |heap: &mut SimHeap, name: &'static str, action: &mut dyn FnMut(&mut SimHeap)| {
+        let (reads, programs, _) = cost(heap, action);
+        costs.push((name, reads, programs));
+    };
+    measure(&mut heap, "fill, first", &mut |heap| heap.array_fill_non_atomic(all, &[1]).unwrap());
+    measure(&mut heap, "fill, again", &mut |heap| heap.array_fill_non_atomic(all, &[2]).unwrap());
+    measure(&mut heap, "copy, each", &mut |heap| heap.array_copy_non_atomic(all, (b, 0)).unwrap());
+    measure(&mut heap, "copy, whole", &mut |heap| heap.array_copy(all, (b, 0)).unwrap());
+    measure(&mut heap, "compare", &mut |heap| assert!(heap.array_compare(all, (b, 0)).unwrap().is_eq()));
+    measure(&mut heap, "element by element", &mut |heap| {
+        (0..4000).for_each(|index| heap.array_store(b, index, &[3]).unwrap());
+    });
+    for (name, reads, programs) in &costs {
+        println!(
+            "{name:20} {:6.2} reads and {:6.3} words programmed an element",
+            *reads as f64 / 4e3,
+            *programs as f64 / 4e3
+        );
+    }
+    let programs = |name: &str| costs.iter().find(|(found, ..)| *found == name).unwrap().2;
+    assert!(programs("fill, first") <= 4000 / 4 + 4000 / 8, "in place: values and flags");
+    for name in ["fill, again", "copy, each", "copy, whole"] {
+        assert!(programs(name) * 4 < programs("element by element"), "{name}");
+    }
 }

@@ -9,7 +9,7 @@ use norn_flash::Nor;
 use norn_flash_sim::{NorSim, PartSpec, SimError};
 use norn_object_heap::{
     AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout, Ref,
-    SectorPtr, StoreError, Tracer, TransactionError, Violation,
+    Representation, SectorPtr, StoreError, Tracer, TransactionError, Violation,
 };
 
 /// The heap under test: small enough to clone at every operation.
@@ -19,6 +19,7 @@ pub type TestHeap = Heap<NorSim, 64>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelObject {
     pub kind: Kind,
+    pub representation: Representation,
     pub fields: Vec<Vec<u8>>,
     pub header: Vec<u8>,
 }
@@ -49,6 +50,7 @@ pub enum Op {
         value: Vec<u8>,
     },
     WriteHeader(Ref, Vec<u8>),
+    SetRepresentation(Ref, Representation),
     SetRoot(Vec<u8>, Option<Ref>),
     Fill {
         to: Elements,
@@ -150,6 +152,7 @@ pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
             Kind::Array => Ok(heap.array_store(*reference, *index, value).map(|()| None)?),
         },
         Op::WriteHeader(reference, header) => Ok(heap.write_header(*reference, header).map(|()| None)?),
+        Op::SetRepresentation(reference, wanted) => Ok(heap.set_representation(*reference, *wanted).map(|()| None)?),
         Op::SetRoot(name, reference) => Ok(heap.set_root(name, *reference).map(|()| None)?),
         Op::Fill { to, value } => Ok(heap.array_fill_non_atomic(*to, value).map(|()| None)?),
         Op::Copy { from, to, atomicity: Atomicity::Whole } => Ok(heap.array_copy(*from, *to).map(|()| None)?),
@@ -204,12 +207,22 @@ impl Model {
         match op {
             Op::Create { widths, header } => {
                 let fields = widths.iter().map(|&width| vec![0; usize::from(width)]).collect();
-                let object = ModelObject { kind: Kind::Object, fields, header: header.clone() };
+                let object = ModelObject {
+                    kind: Kind::Object,
+                    representation: Representation::ModifyOptimized,
+                    fields,
+                    header: header.clone(),
+                };
                 assert!(self.objects.insert(created.unwrap(), object).is_none(), "a reference given twice");
             }
             Op::CreateArray { count, width, header } => {
                 let fields = vec![vec![0; usize::from(*width)]; *count];
-                let array = ModelObject { kind: Kind::Array, fields, header: header.clone() };
+                let array = ModelObject {
+                    kind: Kind::Array,
+                    representation: Representation::ModifyOptimized,
+                    fields,
+                    header: header.clone(),
+                };
                 assert!(self.objects.insert(created.unwrap(), array).is_none(), "a reference given twice");
             }
             Op::Delete(reference) => {
@@ -220,6 +233,9 @@ impl Model {
             }
             Op::WriteHeader(reference, header) => {
                 self.objects.get_mut(reference).unwrap().header = header.clone();
+            }
+            Op::SetRepresentation(reference, wanted) => {
+                self.objects.get_mut(reference).unwrap().representation = *wanted;
             }
             Op::SetRoot(name, Some(reference)) => {
                 self.roots.insert(name.clone(), *reference);
@@ -264,7 +280,9 @@ impl Model {
     pub fn can_repeat(&self, op: &Op) -> bool {
         let there = |reference| self.objects.contains_key(reference);
         match op {
-            Op::Put { reference, .. } | Op::WriteHeader(reference, _) => there(reference),
+            Op::Put { reference, .. } | Op::WriteHeader(reference, _) | Op::SetRepresentation(reference, _) => {
+                there(reference)
+            }
             Op::Fill { to, .. } => there(&to.array),
             Op::Copy { from, to, .. } => there(&from.array) && there(&to.0),
             Op::Collect { .. } => true,
@@ -330,7 +348,9 @@ pub fn read_back(heap: &mut TestHeap) -> Result<Model, AccessError<SimError>> {
             assert!(whole == fields.concat(), "{reference} read at once differs from its elements");
         }
         assert_eq!(fields.iter().map(Vec::len).sum::<usize>(), info.data_bytes as usize);
-        model.objects.insert(reference, ModelObject { kind: info.kind, fields, header });
+        model
+            .objects
+            .insert(reference, ModelObject { kind: info.kind, representation: info.representation, fields, header });
         after = Some(reference);
     }
     heap.visit_roots(|name, reference| {
@@ -446,6 +466,11 @@ impl Pair {
             },
             (12..20, Some(reference)) => Op::Delete(reference),
             (20..24, Some(reference)) => Op::WriteHeader(reference, header(random)),
+            (53..55, Some(reference)) => {
+                let wanted =
+                    if random.bool() { Representation::ReadOptimized } else { Representation::ModifyOptimized };
+                Op::SetRepresentation(reference, wanted)
+            }
             (24..28, Some(reference)) => {
                 let reference = random.bool().then_some(reference);
                 Op::SetRoot(vec![b'a' + random.u8(0..6); random.usize(1..4)], reference)
