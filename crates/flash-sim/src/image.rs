@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! 0     header, 4096 bytes:
-//!         0  "NORNSIM\0"     8  version (2)     10 name length (1)   11 name, at most 53 bytes
-//!        64  units (4)      68  unit size (4)   72 program unit (1)
+//!         0  "NORNSIM\0"           8  version, 2 bytes        10  name length, 1 byte
+//!        11  name, 53 bytes       64  units, 4 bytes          68  unit size, 4 bytes
+//!        72  program unit, 1 byte
 //!        76  crc of bytes 0..76 (4)
 //!        80  elapsed ns 8 · operations 8 · erases 8 · reads 6 × 8 · programs 6 × 8
 //! 4096  for each unit, 8 bytes: erases 4 · torn 1 · 0 0 0
@@ -12,7 +13,7 @@
 //!       programs of each program unit, one byte each, where the part limits them
 //! ```
 //!
-//! Numbers in parentheses are lengths in bytes; values are little-endian. The file follows every program and erase, so that
+//! Values are little-endian; `VERSION` is the newest version. The file follows every program and erase, so that
 //! after the process is killed it holds what the part would; reads are counted in it with the next of them.
 //!
 //! Invariant: the header's first 80 bytes never change; the file has the length that they imply.
@@ -244,7 +245,7 @@ fn decode_header(header: &[u8], path: &Path) -> Result<PartSpec, ImageError> {
         return Err(foreign("its first bytes are not NORNSIM"));
     }
     if header.len() < HEADER_BYTES {
-        return Err(ImageError::Length { path: path(), found: header.len() as u64, wanted: HEADER_BYTES as u64 });
+        return Err(foreign(&format!("its {} bytes are less than an image's header", header.len())));
     }
     let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     let version = u16::from_le_bytes([header[8], header[9]]);

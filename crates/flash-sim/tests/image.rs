@@ -48,7 +48,7 @@ fn an_image_that_is_not_whole_is_refused_with_the_reason() {
     };
     assert!(open_with(b"").contains("first bytes are not NORNSIM"));
     assert!(open_with(b"\x7fELF and so on").contains("first bytes are not NORNSIM"));
-    assert!(open_with(&good[..100]).contains("100 bytes long"));
+    assert!(open_with(&good[..100]).contains("its 100 bytes are less than an image's header"));
     assert!(open_with(&good[..good.len() - 1]).contains("truncated or extended"));
     assert!(open_with(&[&good[..], &[0]].concat()).contains("truncated or extended"));
     let damaged = |at: usize| {

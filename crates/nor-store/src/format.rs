@@ -224,7 +224,7 @@ pub enum Entry {
     },
     /// Head of a log unit: how many objects were ever created.
     Serial {
-        /// The number, modulo 2²⁴.
+        /// The number, modulo 256 × 65,535.
         serial: u32,
     },
     /// Last of a log unit's head: the unit is the log's newest.
@@ -281,12 +281,12 @@ pub enum Entry {
     },
     /// Everything since the last commit or abort takes effect.
     Commit {
-        /// Objects ever created, modulo 2²⁴.
+        /// Objects ever created, modulo 256 × 65,535.
         serial: u32,
     },
     /// Everything since the last commit or abort has been undone.
     Abort {
-        /// Objects ever created, modulo 2²⁴.
+        /// Objects ever created, modulo 256 × 65,535.
         serial: u32,
     },
 }

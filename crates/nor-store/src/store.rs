@@ -110,7 +110,9 @@ impl Geometry {
         let nodes = (self.unit_granules - self.low_granules(0)) / (self.granules(NODE_BYTES) + 1);
         match data_units * nodes {
             NODES_MIN.. => Ok(()),
-            _ => Err("the part is too small for a log of this many units"),
+            _ => {
+                Err("beside its log the part has no room for twelve tree nodes: take fewer log units or a larger part")
+            }
         }
     }
 

@@ -175,15 +175,13 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     /// Refuses at once what cannot fit, rather than when the device is full of it.
     fn check_room(&self, count: usize, shape: &SplitShape) -> Result<(), CreateError<D::Error>> {
-        let sections = count as u64 / u64::from(shape.section_elements);
         let elements = u16::from(shape.section_elements);
         let record = u64::from(data_offset(elements)) + u64::from(elements) * u64::from(shape.width);
-        let needed = sections * record;
-        if needed > self.store.room_bytes() || count > u32::MAX as usize {
-            let needed_bytes = u32::try_from(needed).unwrap_or(u32::MAX);
-            return Err(CreateError::Store(StoreError::Full { needed_bytes }));
+        let sections = count as u64 / u64::from(elements);
+        match u32::try_from(sections.saturating_mul(record)) {
+            Ok(needed) if count <= u32::MAX as usize && u64::from(needed) <= self.store.room_bytes() => Ok(()),
+            needed => Err(CreateError::Store(StoreError::Full { needed_bytes: needed.unwrap_or(u32::MAX) })),
         }
-        Ok(())
     }
 
     fn build_split(&mut self, count: u32, shape: SplitShape, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {

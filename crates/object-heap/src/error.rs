@@ -41,10 +41,14 @@ impl<E: fmt::Debug> fmt::Display for CreateError<E> {
         match self {
             CreateError::NoFields => f.write_str("an object or array needs at least one field or element"),
             CreateError::TooManyFields { count } => write!(f, "{count} fields: at most 255"),
-            CreateError::ZeroWidth { field } => write!(f, "field {field} has no bytes"),
-            CreateError::TooLarge { bytes, max } => write!(f, "a record of {bytes} bytes: at most {max} on this part"),
+            CreateError::ZeroWidth { field } => write!(f, "field or element {field} has no bytes"),
+            CreateError::TooLarge { bytes, max } => {
+                write!(f, "a record or header of {bytes} bytes: at most {max} on this part")
+            }
             CreateError::NoReferences => f.write_str("all 65536 references are in use"),
-            CreateError::TransactionAborted => f.write_str("an earlier failure has aborted the transaction"),
+            CreateError::TransactionAborted => {
+                f.write_str("an earlier failure has aborted the transaction: call abort")
+            }
             CreateError::Store(error) => error.fmt(f),
         }
     }
@@ -103,13 +107,19 @@ impl<E: fmt::Debug> fmt::Display for AccessError<E> {
             AccessError::OutOfRange { reference, index, count } => {
                 write!(f, "index {index} of {reference}, which has {count} fields or elements")
             }
-            AccessError::WrongWidth { width, given } => write!(f, "{given} bytes for a field of {width}"),
-            AccessError::WrongKind(reference) => write!(f, "{reference} is not of the wanted kind"),
+            AccessError::WrongWidth { width, given } => {
+                write!(f, "{given} bytes where fields or elements have {width}")
+            }
+            AccessError::WrongKind(reference) => {
+                write!(f, "{reference} is an object where an array is wanted, or the other way round")
+            }
             AccessError::HeaderTooLarge { bytes, max } => {
                 write!(f, "a header of {bytes} bytes: at most {max} with its widths on this part")
             }
             AccessError::NameLength(bytes) => write!(f, "a name of {bytes} bytes: from 1 to 32"),
-            AccessError::TransactionAborted => f.write_str("an earlier failure has aborted the transaction"),
+            AccessError::TransactionAborted => {
+                f.write_str("an earlier failure has aborted the transaction: call abort")
+            }
             AccessError::Store(error) => error.fmt(f),
         }
     }

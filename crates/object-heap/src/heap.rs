@@ -36,7 +36,8 @@ pub struct Heap<D: Nor, const UNITS: usize> {
 }
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
-    /// Lays out an empty heap. What the part held is lost; the image remembers `config`.
+    /// Lays out an empty heap. What the part held is lost; the image remembers `config`. Give `&mut device` to have the device
+    /// back when this fails.
     ///
     /// Cost: an erase and 4 words programmed for each unit, 18 words for the log.
     ///
@@ -52,7 +53,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Self::of_store(Store::format(device, config.settings())?)
     }
 
-    /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted.
+    /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted. Give `&mut device` to have the
+    /// device back when this fails.
     ///
     /// Cost: 14 words read a unit, 2 a log entry, 1 a sector; programs and erases only where a cut left work: at most one
     /// reclamation, two erases, and the undoing or completion of one transaction.

@@ -26,6 +26,30 @@
 //! heap.get_field(purse, 0, &mut balance).unwrap();
 //! assert_eq!(u32::from_le_bytes(balance), 250);
 //! ```
+//!
+//! Several changes as one, arrays, and a collection:
+//!
+//! ```
+//! # use norn_flash_sim::{NorSim, catalogue};
+//! # use norn_object_heap::{Config, Elements, Heap};
+//! # let mut heap: Heap<_, 64> = Heap::format(NorSim::new(catalogue::tinystore()), Config::default()).unwrap();
+//! let samples = heap.create_array(20_000, 2, b"centidegrees").unwrap(); // larger than an erase unit
+//! heap.set_root(b"samples", Some(samples)).unwrap();
+//! heap.begin().unwrap();
+//! heap.array_store(samples, 0, &2150i16.to_le_bytes()).unwrap();
+//! heap.array_store(samples, 1, &2155i16.to_le_bytes()).unwrap();
+//! heap.commit().unwrap(); // both, or after a power cut neither
+//!
+//! let first = Elements { array: samples, first: 0, count: 1000 };
+//! heap.array_copy(first, (samples, 10_000)).unwrap(); // all of them or none
+//! let mut block = [0; 4];
+//! heap.array_read(samples, 10_000, &mut block).unwrap();
+//! assert_eq!(block, [0x66, 0x08, 0x6B, 0x08]);
+//!
+//! heap.create_array(10, 1, b"").unwrap(); // nothing refers to it
+//! let collected = heap.collect(&[], |_, _| Ok(())).unwrap(); // no object here holds references
+//! assert_eq!((collected.live, collected.deleted), (1, 1));
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -135,14 +135,17 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     /// Creates an array of `count` elements of `width` bytes, all zeros, with a header (or an empty one). One of more elements than
-    /// [`Config::array_threshold`](crate::Config::array_threshold) is split into sections; it may take most of the device.
+    /// [`Config::array_threshold`](crate::Config::array_threshold), or more than fit an erase unit, is split into sections; it may take most of the device.
     ///
     /// Cost: as [`create`](Self::create); for a split array 9 words programmed a section, and its data without initialization flags.
     ///
     /// # Errors
     /// As [`create`](Self::create), and `TransactionTooLarge`: a section takes a log entry and an eighth.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
-        if count > usize::from(self.config.array_threshold) {
+        // Where fewer elements do not fit one record, because they are wide, they are split as well.
+        let fits =
+            |elements: u32| data_offset(elements as u16) + elements * u32::from(width) <= self.store.sector_bytes_max();
+        if count > usize::from(self.config.array_threshold) || !fits(count as u32) {
             return self.create_split(count, width, header);
         }
         self.create_kind(Layout::uniform(count, width).with_header(header), Kind::Array)

@@ -4,7 +4,9 @@
 use norn_flash::{Address, Nor, PartError};
 use norn_flash_sim::{NorSim, PartSpec, catalogue};
 use norn_nor_store::format::{FORMAT_VERSION, Identity};
-use norn_object_heap::{AccessError, Config, CreateError, Heap, Layout, MountError, Ref, StoreError, TransactionError};
+use norn_object_heap::{
+    AccessError, Config, CreateError, Elements, Heap, Layout, MountError, Ref, StoreError, TransactionError,
+};
 
 type SimHeap = Heap<NorSim, 64>;
 
@@ -32,10 +34,19 @@ fn impossible_objects() {
     assert_eq!(refused(Layout::fields(&[4, 2, 0, 1])), CreateError::ZeroWidth { field: 2 });
     assert_eq!(refused(Layout::uniform(241, 4)), CreateError::TooLarge { bytes: 36 + 964, max });
     assert_eq!(refused(Layout::uniform(1, 1).with_header(&[7; 1020])), CreateError::TooLarge { bytes: 1024, max });
-    let array = changes_nothing(&mut heap, |heap| heap.create_array(0, 4, &[])).unwrap_err();
-    assert_eq!(array, CreateError::NoFields);
+    let mut refused = |count, width, header: &[u8]| {
+        changes_nothing(&mut heap, |heap| heap.create_array(count, width, header)).unwrap_err()
+    };
+    assert_eq!(refused(0, 4, &[]), CreateError::NoFields);
+    assert_eq!(refused(4, 0, &[]), CreateError::ZeroWidth { field: 0 });
+    assert_eq!(refused(400, 0, &[]), CreateError::ZeroWidth { field: 0 });
+    assert_eq!(refused(400, 1, &[0; 1000]), CreateError::TooLarge { bytes: 1004, max });
+    for count in [8_000, u32::MAX as usize, usize::MAX] {
+        let full = refused(count, 1, &[]);
+        assert!(matches!(full, CreateError::Store(StoreError::Full { .. })), "{count}: {full}");
+    }
     let text = heap.create(Layout::uniform(241, 4)).unwrap_err().to_string();
-    assert_eq!(text, "a record of 1000 bytes: at most 996 on this part");
+    assert_eq!(text, "a record or header of 1000 bytes: at most 996 on this part");
     heap.create(Layout::uniform(240, 4)).unwrap();
 }
 
@@ -63,6 +74,46 @@ fn wrong_accesses() {
     let mut value = [0; 2];
     heap.get_field(object, 1, &mut value).unwrap();
     assert_eq!(value, [1, 2]);
+}
+
+/// Arrays of any number of elements of any width, as long as there is room.
+#[test]
+fn arrays_between_small_and_split() {
+    for width in [1, 3, 4, 7, 64, 255] {
+        for count in [1, 2, 4, 9, 100, 244, 245, 255, 256, 257] {
+            let mut heap = heap();
+            if count * usize::from(width) > 3000 {
+                continue;
+            }
+            let array = heap.create_array(count, width, &[]).unwrap();
+            let value = vec![width; usize::from(width)];
+            heap.array_store(array, count - 1, &value).unwrap();
+            let mut found = vec![0; usize::from(width)];
+            heap.array_load(array, count - 1, &mut found).unwrap();
+            assert_eq!(found, value, "{count} elements of {width} bytes");
+        }
+    }
+}
+
+#[test]
+fn wrong_ranges() {
+    let mut heap = heap();
+    let (a, b) = (heap.create_array(300, 2, &[]).unwrap(), heap.create_array(10, 1, &[]).unwrap());
+    let object = heap.create(Layout::uniform(3, 2)).unwrap();
+    let range = |array, first, count| Elements { array, first, count };
+    let beyond = |index| AccessError::OutOfRange { reference: a, index, count: 300 };
+    let mut fill = |range| changes_nothing(&mut heap, |heap| heap.array_fill_non_atomic(range, &[0; 2]));
+    assert_eq!(fill(range(a, 299, 2)), Err(beyond(300)));
+    assert_eq!(fill(range(a, usize::MAX, 2)), Err(beyond(usize::MAX - 1)));
+    assert_eq!(fill(range(b, 0, 2)), Err(AccessError::WrongWidth { width: 1, given: 2 }));
+    assert_eq!(fill(range(object, 0, 2)), Err(AccessError::WrongKind(object)));
+    assert_eq!(fill(range(a, 300, 0)), Ok(()));
+    let copied = changes_nothing(&mut heap, |heap| heap.array_copy(range(a, 0, 5), (b, 0)));
+    assert_eq!(copied, Err(AccessError::WrongWidth { width: 2, given: 1 }));
+    let copied = changes_nothing(&mut heap, |heap| heap.array_copy(range(a, 0, 5), (a, 296)));
+    assert_eq!(copied, Err(beyond(300)));
+    assert_eq!(heap.array_read(a, 299, &mut [0; 4]), Err(beyond(300)));
+    assert_eq!(heap.array_read(a, 0, &mut [0; 3]), Err(AccessError::WrongWidth { width: 2, given: 3 }));
 }
 
 #[test]

@@ -169,7 +169,8 @@ fn impossible_configurations_are_refused() {
     let text = |config| refused(config).to_string();
     assert_eq!(text(Config { log_units: 1, ..Config::default() }), "impossible settings: the log takes 2 to 8 units");
     assert_eq!(text(Config { log_units: 9, ..Config::default() }), "impossible settings: the log takes 2 to 8 units");
-    let small = "impossible settings: the part is too small for a log of this many units";
+    let small = "impossible settings: beside its log the part has no room for twelve tree nodes: take fewer log units or \
+                 a larger part";
     assert_eq!(text(Config { log_units: 7, ..Config::default() }), small);
     assert_eq!(text(Config { list_length_max: 0, ..Config::default() }), "impossible settings: lists of no records");
 }
