@@ -19,6 +19,56 @@
 //! assert_eq!(part.unit_of(Address(8192)).0, 1);
 //! assert_eq!(part.validate(), Ok(()));
 //! ```
+//!
+//! A driver for a part of one's own, here bytes in RAM:
+//!
+//! ```
+//! use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+//!
+//! struct Ram([u8; 8 * 4096]);
+//!
+//! impl Nor for Ram {
+//!     type Error = core::convert::Infallible;
+//!
+//!     fn part(&self) -> NorPart {
+//!         NorPart {
+//!             unit_count: 8,
+//!             unit_size_bytes: 4096,
+//!             program_unit_bytes: 1,
+//!             reprogramming: Reprogramming::Unlimited,
+//!             mapped: true,
+//!             endurance_erases: None,
+//!         }
+//!     }
+//!
+//!     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), Self::Error> {
+//!         let start = address.0 as usize;
+//!         buffer.copy_from_slice(&self.0[start..start + buffer.len()]);
+//!         Ok(())
+//!     }
+//!
+//!     fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), Self::Error> {
+//!         let cells = &mut self.0[address.0 as usize..];
+//!         cells.iter_mut().zip(bytes).for_each(|(cell, byte)| *cell &= byte); // NOR flash clears bits only
+//!         Ok(())
+//!     }
+//!
+//!     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error> {
+//!         let start = self.part().start_of(unit).0 as usize;
+//!         self.0[start..start + 4096].fill(0xFF);
+//!         Ok(())
+//!     }
+//!
+//!     fn mapped(&self) -> Option<&[u8]> {
+//!         Some(&self.0)
+//!     }
+//! }
+//!
+//! let mut ram = Ram([0xFF; 8 * 4096]);
+//! ram.program(Address(4096), &[0xF0, 0x0F]).unwrap();
+//! ram.erase(EraseUnit(0)).unwrap();
+//! assert_eq!(ram.mapped().unwrap()[4095..4099], [0xFF, 0xF0, 0x0F, 0xFF]);
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 
