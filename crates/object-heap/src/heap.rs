@@ -19,8 +19,7 @@ pub(crate) enum Transaction {
 
 /// Persistent objects and arrays on one NOR part of at most `UNITS` erase units.
 ///
-/// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call needs more than 512 bytes of stack
-/// buffers, and none recurses.
+/// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call recurses.
 ///
 /// Costs are stated with each method, in aligned words of 4 bytes or less. A *look-up* takes *h*(3+*s*)+5 reads, on a REF tree
 /// of height *h* (1 up to 16 objects, 2 up to 256, 3 up to 4,096, 4 above) whose nodes have *s* spares in use, at most 8. On top
