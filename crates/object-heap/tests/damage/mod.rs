@@ -9,7 +9,8 @@ use norn_flash::Address;
 use norn_flash_sim::{NorSim, SimError, catalogue};
 use norn_nor_store::format::{Entry, LogicalUnit, SectorPtr};
 use norn_object_heap::{
-    AccessError, Auditor, Config, CreateError, Heap, Kind, Layout, SectorPtr as Pointer, StoreError, Violation,
+    AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, Kind, Layout, Ref, SectorPtr as Pointer,
+    StoreError, Violation,
 };
 
 /// Size of the images that are damaged: eight units of 1 KB.
@@ -48,7 +49,7 @@ impl Choices<'_> {
     fn entry(&mut self) -> Entry {
         let unit = |choices: &mut Self| choices.below(u32::from(UNITS) + 1) as u16;
         let optional = |choices: &mut Self| choices.byte().is_multiple_of(2).then(|| choices.pointer());
-        match self.byte() % 15 {
+        match self.byte() % 16 {
             0 => Entry::LogUnit { sequence: self.below(6) },
             1 => Entry::DataUnit { logical: LogicalUnit(unit(self)), descriptors: self.below(300) as u16 },
             2 => Entry::Chain { first: self.below(6) },
@@ -62,7 +63,8 @@ impl Choices<'_> {
             10 => Entry::Swap { node: self.pointer(), freed: optional(self) },
             11 => Entry::Release { a: self.pointer(), b: optional(self) },
             12 => Entry::Link { last: self.pointer(), new: self.pointer() },
-            13 => Entry::Commit { serial: self.below(1 << 24) },
+            13 => Entry::ReleaseTree { node: self.pointer(), height: self.byte() % 7 },
+            14 => Entry::Commit { serial: self.below(1 << 24) },
             _ => Entry::Abort { serial: self.below(1 << 24) },
         }
     }
@@ -92,7 +94,7 @@ static IMAGES: LazyLock<[NorSim; 12]> = LazyLock::new(|| std::array::from_fn(|va
 /// A heap with objects, arrays, lists, headers and roots, and an open transaction for even `variant`s.
 fn image(variant: u8) -> NorSim {
     let sim = NorSim::new(catalogue::test_part(UNITS, UNIT_BYTES));
-    let config = Config { list_length_max: 3, wear_period: 4, ..Config::default() };
+    let config = Config { list_length_max: 3, wear_period: 4, array_threshold: 10, ..Config::default() };
     let mut heap = SimHeap::format(sim, config).expect("the part is suitable");
     let mut objects = Vec::new();
     for count in 1..20 {
@@ -101,6 +103,8 @@ fn image(variant: u8) -> NorSim {
         objects.push(object);
     }
     objects.push(heap.create(Layout::fields(&[4, 2, 1, 8])).expect("room"));
+    let array = heap.create_array(60, 2, &[3; 5]).expect("room");
+    heap.array_fill_non_atomic(Elements { array, first: 3, count: 40 }, &[7; 2]).expect("room");
     for number in 0..usize::from(variant) * 4 {
         let object = objects[number % 6];
         heap.put_field(object, 0, &[number as u8; 2]).expect("room");
@@ -244,9 +248,15 @@ fn exercise(heap: &mut SimHeap, choices: &mut Choices<'_>) -> Result<(), AccessE
                 ignore_full(heap.put_field(object, index, &vec![choices.byte(); width]))?;
             }
         }
+        if info.kind == Kind::Array {
+            exercise_ranges(heap, object, info.count, choices)?;
+        }
         if choices.byte() % 8 == 1 {
             heap.delete(object)?;
         }
+    }
+    if choices.byte() % 4 == 1 {
+        exercise_collection(heap, after)?;
     }
     heap.visit_roots(|_, _| ())?;
     match heap.create(Layout::uniform(4, 4)) {
@@ -254,6 +264,35 @@ fn exercise(heap: &mut SimHeap, choices: &mut Choices<'_>) -> Result<(), AccessE
         Err(CreateError::Store(StoreError::Full { .. } | StoreError::TransactionTooLarge)) => Ok(()),
         Err(CreateError::Store(error)) => Err(AccessError::Store(error)),
         Err(other) => panic!("{other}"),
+    }
+}
+
+/// Reads, fills, copies and compares a range of an array.
+fn exercise_ranges(
+    heap: &mut SimHeap,
+    array: Ref,
+    count: usize,
+    choices: &mut Choices<'_>,
+) -> Result<(), AccessError<SimError>> {
+    let first = choices.below(count as u32) as usize;
+    let range = Elements { array, first, count: (count - first) / 2 };
+    let width = heap.info(array)?.data_bytes as usize / count;
+    heap.array_read(array, first, &mut vec![0; width * range.count])?;
+    match choices.byte() % 4 {
+        1 => ignore_full(heap.array_fill_non_atomic(range, &vec![choices.byte(); width])),
+        2 => ignore_full(heap.array_copy(range, (array, first / 2))),
+        3 => ignore_full(heap.array_copy_non_atomic(range, (array, first / 2))),
+        _ => heap.array_compare(range, (array, first / 2)).map(|_| ()),
+    }
+}
+
+/// Collects all but `root`, where every object refers to itself.
+fn exercise_collection(heap: &mut SimHeap, root: Option<Ref>) -> Result<(), AccessError<SimError>> {
+    let roots: Vec<Ref> = root.into_iter().collect();
+    match heap.collect(&roots, |tracer, object| tracer.reached(object)) {
+        Ok(_) | Err(CollectError::TooManyObjects { .. }) => Ok(()),
+        Err(CollectError::Access(error)) => ignore_full(Err(error)),
+        Err(CollectError::TransactionOpen) => panic!("no transaction is open"),
     }
 }
 
