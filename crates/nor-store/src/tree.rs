@@ -111,7 +111,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(Some(Found { pointer, open }))
     }
 
-    /// Makes one of the store's own trees hold `target` (or nothing) for `key`, as [`tree_set`](Self::tree_set) does.
+    /// Makes one of the store's own trees hold `target` (or nothing) for `key`, as [`tree_set`](Self::tree_set) does, at its cost.
     ///
     /// # Errors
     /// As `tree_set`.
