@@ -15,6 +15,7 @@ Examples:
   norn heap check purse.img                                  is the heap in the image sound?
   norn heap show purse.img --fields                          what is in it?
   norn heap dump purse.img                                   how does it lie on the flash?
+  norn heap dump purse.img --unit 3                          what is in its unit 3, byte by byte?
 
 Exit codes:
   0  all is well
@@ -47,16 +48,26 @@ pub enum Command {
 pub enum HeapCommand {
     /// Make an image file of a simulated part with an empty heap. An existing file is never overwritten.
     Create(CreateArguments),
-    /// Mount the heap, which recovers it from a power cut, and check that all in it is sound. Exit code 1 if it is not.
+    /// Check that all in the heap is sound. Exit code 1 if it is not.
+    ///
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the image
+    /// file. Nothing else is changed.
     Check(ImageArgument),
     /// List roots, objects and arrays, and the part's wear and counters.
     ///
-    /// The heap is mounted first, which completes or undoes what a power cut interrupted; nothing else is changed.
-    Show(ShowArguments),
-    /// List what every erase unit serves for and holds, and the entries of the log.
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the image
+    /// file. Nothing else is changed.
     ///
-    /// The heap is mounted first, which completes or undoes what a power cut interrupted; nothing else is changed.
-    Dump(ImageArgument),
+    /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again when what it named
+    /// was deleted, with another generation.
+    Show(ShowArguments),
+    /// List what every erase unit serves for and holds, and the entries of the log; or one unit in full.
+    ///
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the image
+    /// file. Nothing else is changed. With --raw the heap is not mounted, and nothing is changed at all.
+    ///
+    /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
+    Dump(DumpArguments),
 }
 
 /// An image file.
@@ -121,6 +132,19 @@ pub struct ShowArguments {
     /// Show headers and the values of fields and elements, too, as hexadecimal digits of their bytes.
     #[arg(long)]
     pub fields: bool,
+}
+
+/// What to dump.
+#[derive(Args, Debug)]
+pub struct DumpArguments {
+    /// Image file of a simulated part with a heap in it.
+    pub image: PathBuf,
+    /// Show this erase unit in full: identity, assignment, and every descriptor or entry of the log.
+    #[arg(long, value_name = "N")]
+    pub unit: Option<u16>,
+    /// Show the image as it is, without mounting the heap: for one that cannot be mounted, or was not recovered yet.
+    #[arg(long)]
+    pub raw: bool,
 }
 
 const SCRIPT_HELP: &str = "\

@@ -1,94 +1,138 @@
-//! `norn heap dump`: what is in each erase unit, and the entries of the log.
+//! `norn heap dump`: what is in each erase unit, and the entries of the log; or one unit in full.
+//!
+//! Everything is decoded from the cells, so that a heap that was mounted before and one that cannot be mounted are shown
+//! alike.
 
 use std::path::Path;
 
 use norn_flash::EraseUnit;
-use norn_flash_sim::NorSim;
-use norn_nor_store::Role;
-use norn_nor_store::format::Entry;
+use norn_flash_sim::{NorSim, SimError};
+use norn_nor_store::format::{FORMAT_VERSION, HEADER_BYTES};
 
 use crate::error::Error;
-use crate::image::{self, ImageHeap};
-use crate::raw_unit::{LogSlot, RawUnit, Sectors};
+use crate::image;
+use crate::raw_unit::{Purpose, RawUnit, Sectors};
 use crate::table::{Side, table, text};
+use crate::unit_detail::{log_table, unit_text};
 
-/// The image's units and log as text.
-///
-/// # Errors
-/// When the image or the heap cannot be opened or read.
-pub fn dump(image: &Path) -> Result<String, Error> {
-    let mut device = NorSim::open_image(image)?;
-    let dumped = image::mount(&mut device).map(|mut heap| {
-        heap.device_mut().freeze_counters();
-        let dumped = format!("{}\n{}", units_text(&heap), log_text(&heap));
-        heap.device_mut().thaw_counters();
-        dumped
-    });
-    dumped.map_err(|failure| failure.in_image(image))
+/// What is done before a look at the cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// The heap is mounted, which recovers what a power cut interrupted.
+    Mount,
+    /// Nothing: the image is shown as it is.
+    Nothing,
 }
 
-fn units_text(heap: &ImageHeap<'_>) -> String {
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// A row for each unit, and the log.
+    Units,
+    /// One unit in full.
+    Unit(EraseUnit),
+}
+
+/// The image's units and log as text, or one unit.
+///
+/// # Errors
+/// When the image cannot be opened, has no such unit, or the heap in it cannot be mounted.
+pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Error> {
+    let mut device = NorSim::open_image(image)?;
+    expect_units(&device, image, extent)?;
+    if before == Before::Mount {
+        image::mount(&mut device).map_err(|failure| Error::NotDumped { image: image.to_owned(), failure })?;
+    }
+    Ok(match extent {
+        Extent::Units => format!("{}{}{}", units_text(&device), newer_text(&device), log_text(&device)),
+        Extent::Unit(unit) => unit_text(&RawUnit::new(&device, unit)),
+    })
+}
+
+/// The cells are looked at only where there are some.
+fn expect_units(device: &NorSim, image: &Path, extent: Extent) -> Result<(), Error> {
+    let part = &device.spec().part;
+    match extent {
+        _ if part.unit_size_bytes <= HEADER_BYTES => {
+            Err(Error::TinyUnits { image: image.to_owned(), unit_size_bytes: part.unit_size_bytes })
+        }
+        Extent::Unit(unit) if unit.0 >= part.unit_count => Err(Error::NoSuchUnit {
+            image: image.to_owned(),
+            source: SimError::NoSuchUnit { unit, unit_count: part.unit_count },
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn units_text(device: &NorSim) -> String {
     let mut units = table([
         ("Unit", Side::Right),
         ("Address", Side::Right),
         ("Role", Side::Left),
         ("Logical", Side::Right),
-        ("Log number", Side::Right),
+        ("Sequence", Side::Right),
         ("Erases", Side::Right),
-        ("By header", Side::Right),
-        ("Sectors", Side::Right),
+        ("By identity", Side::Right),
+        ("Live sectors", Side::Right),
         ("Live bytes", Side::Right),
-        ("Obsolete", Side::Right),
+        ("Obsolete bytes", Side::Right),
     ]);
-    for (unit, erases) in image::units(heap).zip(heap.device().erase_counts()) {
-        units.add_row(row(heap, unit, erases));
+    for (raw, erases) in RawUnit::all(device).zip(device.erase_counts()) {
+        units.add_row(row(&raw, erases));
     }
     text(&units)
 }
 
 /// A unit's row; the cells of what it does not have are empty.
-fn row(heap: &ImageHeap<'_>, unit: EraseUnit, erases: u32) -> [String; 10] {
-    let raw = RawUnit::new(heap.device(), unit);
-    let header_erases = raw.identity().map_or("none".to_owned(), |identity| identity.erase_count.to_string());
+fn row(raw: &RawUnit<'_>, erases: u32) -> [String; 10] {
     let mut row = std::array::from_fn(|_| String::new());
-    (row[0], row[1]) = (unit.0.to_string(), raw.start().to_string());
-    row[2] = role_name(heap.store().role(unit)).to_owned();
-    (row[5], row[6]) = (erases.to_string(), header_erases);
-    match (heap.store().role(unit), raw.assignment()) {
-        (Role::Data(logical), _) => {
+    let identity_erases = raw.identity().map_or("none".to_owned(), |identity| identity.erase_count.to_string());
+    (row[0], row[1]) = (raw.unit().0.to_string(), raw.start().to_string());
+    row[2] = role_name(raw.purpose()).to_owned();
+    (row[5], row[6]) = (erases.to_string(), identity_erases);
+    match raw.purpose() {
+        Purpose::Data(logical) => {
             let Sectors { live, live_bytes, obsolete_bytes } = raw.sectors();
             row[3] = logical.0.to_string();
             (row[7], row[8], row[9]) = (live.to_string(), live_bytes.to_string(), obsolete_bytes.to_string());
         }
-        (Role::Log, Some(Entry::LogUnit { sequence })) => row[4] = sequence.to_string(),
-        _ => {}
+        Purpose::Log(sequence) => row[4] = sequence.to_string(),
+        Purpose::NoIdentity | Purpose::Free | Purpose::Scratch | Purpose::Torn => {}
     }
     row
 }
 
-fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Free => "free",
-        Role::Log => "log",
-        Role::Data(_) => "data",
-        Role::Scratch | Role::ScratchInUse => "scratch",
-        Role::Busy => "busy",
+fn role_name(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::NoIdentity => "no identity",
+        Purpose::Free => "free",
+        Purpose::Log(_) => "log",
+        Purpose::Data(_) => "data",
+        Purpose::Scratch => "scratch",
+        Purpose::Torn => "torn",
+    }
+}
+
+/// A warning where a unit may mean something else than what is shown.
+fn newer_text(device: &NorSim) -> String {
+    let versions = RawUnit::all(device).filter_map(|raw| raw.identity()).map(|identity| identity.version);
+    match versions.max() {
+        Some(version) if version > FORMAT_VERSION => format!(
+            "\nThe identities say format version {version}, which is newer than this program's ({FORMAT_VERSION}): what \
+             is shown may be wrong.\n"
+        ),
+        _ => String::new(),
     }
 }
 
 /// The entries of each log unit; behind a mount there is one, the newest.
-fn log_text(heap: &ImageHeap<'_>) -> String {
-    let log_units = image::units(heap).filter(|&unit| heap.store().role(unit) == Role::Log);
-    log_units.map(|unit| log_unit_text(&RawUnit::new(heap.device(), unit))).collect()
-}
-
-fn log_unit_text(raw: &RawUnit<'_>) -> String {
-    let mut text = format!("Log in {}\n", raw.unit());
-    for (index, slot) in raw.log().enumerate() {
-        text += &match slot {
-            LogSlot::Entry(entry) => format!("{index:>6}  {entry:?}\n"),
-            LogSlot::Torn(bytes) => format!("{index:>6}  torn: {:#018x}\n", u64::from_le_bytes(bytes)),
-        };
-    }
-    text
+fn log_text(device: &NorSim) -> String {
+    let log_units = RawUnit::all(device).filter_map(|raw| match raw.purpose() {
+        Purpose::Log(sequence) => Some((sequence, raw)),
+        _ => None,
+    });
+    let texts = log_units.map(|(sequence, raw)| {
+        format!("\nLog in {}, sequence number {sequence}\n{}", raw.unit(), log_table(&raw))
+    });
+    texts.collect()
 }

@@ -36,6 +36,58 @@ pub enum Error {
         /// The command that does the same again.
         replay: String,
     },
+    /// The heap in the image could not be mounted for a dump.
+    #[error("{}: {failure}; `norn heap dump {} --raw` shows the image as it is", image.display(), image.display())]
+    NotDumped {
+        /// The image file.
+        image: PathBuf,
+        /// Why not.
+        failure: HeapFailure,
+    },
+    /// A unit was asked for that the part does not have.
+    #[error("{}: {source}", image.display())]
+    NoSuchUnit {
+        /// The image file.
+        image: PathBuf,
+        /// Which unit, and how many there are.
+        source: SimError,
+    },
+    /// The units have no room for a header.
+    #[error("{}: units of {unit_size_bytes} bytes have no room for the header of a heap's unit", image.display())]
+    TinyUnits {
+        /// The image file.
+        image: PathBuf,
+        /// Their size.
+        unit_size_bytes: u32,
+    },
+    /// A file of the name of a new image exists.
+    #[error("{}: {source}: an image is never overwritten, choose another name", image.display())]
+    Exists {
+        /// The file.
+        image: PathBuf,
+        /// What the file system said.
+        source: io::Error,
+    },
+    /// The heap is damaged, and purses came upon it.
+    #[error(
+        "{}: {failure}: the heap in the image is damaged; `norn heap check {}` tells more",
+        image.display(),
+        image.display()
+    )]
+    Damaged {
+        /// The image file.
+        image: PathBuf,
+        /// What the purses came upon.
+        failure: HeapFailure,
+    },
+    /// The units of the image's part are too small for purses.
+    #[error("{}: purses need a part with larger erase units: {failure}", image.display())]
+    SmallUnits {
+        /// The image file.
+        image: PathBuf,
+        /// What did not fit.
+        failure: HeapFailure,
+    },
     /// The image exists and is of another part than was asked for.
     #[error("{}: a {found}, not a {wanted}: leave out --part, or take another image", image.display())]
     OtherPart {
@@ -99,6 +151,32 @@ impl HeapFailure {
             | HeapFailure::Transaction(TransactionError::Store(error))
             | HeapFailure::Store(error) => lost(error),
             _ => false,
+        }
+    }
+
+    /// Whether the cause is something on flash that no operation leaves there.
+    pub fn is_damage(&self) -> bool {
+        let is_corrupted = |error: &StoreError<SimError>| matches!(error, StoreError::Corrupted(_));
+        match self {
+            HeapFailure::Mount(error) => matches!(error, MountError::Corrupted(_) | MountError::Unrecoverable),
+            HeapFailure::Create(CreateError::Store(error))
+            | HeapFailure::Access(AccessError::Store(error))
+            | HeapFailure::Transaction(TransactionError::Store(error))
+            | HeapFailure::Store(error) => is_corrupted(error),
+            // Purses keep no such references, nor use them in such ways.
+            HeapFailure::Access(AccessError::Stale(_) | AccessError::WrongKind(_)) => true,
+            HeapFailure::Access(AccessError::OutOfRange { .. } | AccessError::WrongWidth { .. }) => true,
+            _ => false,
+        }
+    }
+
+    /// The same with the image that it happened in, and what it means for purses.
+    pub fn in_purses(self, image: &std::path::Path) -> Error {
+        let image = image.to_owned();
+        match self {
+            HeapFailure::Create(CreateError::TooLarge { .. }) => Error::SmallUnits { image, failure: self },
+            failure if failure.is_damage() => Error::Damaged { image, failure },
+            failure => Error::Heap { image, failure },
         }
     }
 

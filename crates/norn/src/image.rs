@@ -1,9 +1,10 @@
 //! Image files of simulated parts, and the heaps in them.
 
+use std::io;
 use std::path::Path;
 
 use norn_flash::EraseUnit;
-use norn_flash_sim::{NorSim, PartSpec};
+use norn_flash_sim::{ImageError, NorSim, PartSpec};
 use norn_object_heap::{Config, Heap};
 
 use crate::error::{Error, HeapFailure};
@@ -19,7 +20,7 @@ pub type ImageHeap<'a> = Heap<&'a mut NorSim, UNITS_MAX>;
 /// # Errors
 /// When the file exists, cannot be made, or its part is no use to a heap.
 pub fn create(image: &Path, part: PartSpec, config: Config) -> Result<NorSim, Error> {
-    let mut device = NorSim::create_image(image, part)?;
+    let mut device = NorSim::create_image(image, part).map_err(refuse_overwriting)?;
     match ImageHeap::format(&mut device, config) {
         Ok(_) => Ok(device),
         Err(error) => {
@@ -28,6 +29,16 @@ pub fn create(image: &Path, part: PartSpec, config: Config) -> Result<NorSim, Er
             let _ = std::fs::remove_file(image);
             Err(HeapFailure::Format(error).in_image(image))
         }
+    }
+}
+
+/// Tells what to do about a file that exists.
+fn refuse_overwriting(error: ImageError) -> Error {
+    match error {
+        ImageError::Io { path: image, source } if source.kind() == io::ErrorKind::AlreadyExists => {
+            Error::Exists { image, source }
+        }
+        error => Error::Image(error),
     }
 }
 

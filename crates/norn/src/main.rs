@@ -6,6 +6,7 @@
 mod arguments;
 mod audit;
 mod dump;
+mod entry_text;
 mod error;
 mod image;
 mod listing;
@@ -13,6 +14,7 @@ mod parts;
 mod purse;
 mod raw_unit;
 mod table;
+mod unit_detail;
 mod wear;
 
 use std::fmt::Display;
@@ -20,8 +22,12 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use norn_flash::EraseUnit;
 
-use crate::arguments::{Arguments, Command, CreateArguments, HeapCommand, PurseArguments, ShowArguments};
+use crate::arguments::{
+    Arguments, Command, CreateArguments, DumpArguments, HeapCommand, PurseArguments, ShowArguments,
+};
+use crate::dump::{Before, Extent};
 use crate::error::Error;
 use crate::listing::Values;
 
@@ -49,7 +55,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
             print(&findings, verdict)
         }
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
-        Command::Heap(HeapCommand::Dump(arguments)) => print(&dump::dump(&arguments.image)?, Verdict::Sound),
+        Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
         Command::Purse(arguments) => run_purses(arguments),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
     }
@@ -84,6 +90,12 @@ fn create(arguments: CreateArguments) -> Result<ExitCode, Error> {
 fn show(arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let values = if arguments.fields { Values::Hexadecimal } else { Values::Hidden };
     print(&listing::show(&arguments.image, values)?, Verdict::Sound)
+}
+
+fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
+    let before = if arguments.raw { Before::Nothing } else { Before::Mount };
+    let extent = arguments.unit.map_or(Extent::Units, |unit| Extent::Unit(EraseUnit(unit)));
+    print(&dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
 }
 
 fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {

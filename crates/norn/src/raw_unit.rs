@@ -1,12 +1,17 @@
-//! An erase unit as its bytes say, read past the heap: for what the heap does not tell.
+//! An erase unit as its bytes say, read past the heap: for what the heap does not tell, and for what cannot be mounted.
 //!
-//! Nothing here is trusted: a unit of any contents is read to an end.
+//! Nothing here is trusted: a unit of any contents is read to an end. Nothing is counted or changed either.
 
 use norn_flash::{Address, EraseUnit};
 use norn_flash_sim::NorSim;
 use norn_nor_store::format::{
     ASSIGNMENT_OFFSET, DESCRIPTOR_BYTES, Descriptor, ENTRY_BYTES, Entry, HEADER_BYTES, IDENTITY_BYTES, Identity,
+    LogicalUnit, SectorKind, SectorPtr,
 };
+
+/// Bytes of an entry, for arrays.
+pub const ENTRY_LENGTH: usize = ENTRY_BYTES as usize;
+const ERASED_ENTRY: [u8; ENTRY_LENGTH] = [0xFF; ENTRY_LENGTH];
 
 /// A physical unit of a device.
 pub struct RawUnit<'a> {
@@ -14,12 +19,73 @@ pub struct RawUnit<'a> {
     unit: EraseUnit,
 }
 
-/// What a place in a log unit holds.
-pub enum LogSlot {
-    /// An entry.
-    Entry(Entry),
-    /// Bytes that are no entry: a power cut hit it.
-    Torn([u8; ENTRY_BYTES as usize]),
+/// What a unit's header says that it serves for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It was never formatted, or is being erased: its state is not known.
+    NoIdentity,
+    /// Nothing: it has an identity only.
+    Free,
+    /// The log, with this sequence number.
+    Log(u32),
+    /// Sectors, as this logical unit.
+    Data(LogicalUnit),
+    /// Scratch bits.
+    Scratch,
+    /// Its assignment is none whole.
+    Torn,
+}
+
+/// A place of a log unit up to the log's end.
+pub struct LogPlace {
+    /// Where it is.
+    pub address: Address,
+    /// What is there.
+    pub bytes: [u8; ENTRY_LENGTH],
+    /// What that says; `None` for bytes that are no entry, since a power cut hit them.
+    pub entry: Option<Entry>,
+}
+
+/// A descriptor of a data unit.
+pub struct DescriptorPlace {
+    /// Number of its sector in the unit.
+    pub number: u32,
+    /// Where the descriptor is.
+    pub address: Address,
+    /// What it says.
+    pub says: DescriptorSays,
+}
+
+/// What a descriptor says.
+pub enum DescriptorSays {
+    /// No sector has the number.
+    Erased,
+    /// The descriptor is torn.
+    Void,
+    /// There is a sector.
+    Sector(RawSector),
+}
+
+/// A sector as its descriptor says.
+#[derive(Clone, Copy)]
+pub struct RawSector {
+    /// What it holds.
+    pub kind: SectorKind,
+    /// Distance from the unit's start in bytes.
+    pub offset: u32,
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Whether it is in use.
+    pub state: SectorState,
+}
+
+/// Whether a sector is in use.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SectorState {
+    /// It is.
+    Live,
+    /// It was freed.
+    Obsolete,
 }
 
 /// What a data unit's descriptors add up to.
@@ -39,6 +105,11 @@ impl<'a> RawUnit<'a> {
         RawUnit { device, unit }
     }
 
+    /// Every unit of the device's part.
+    pub fn all(device: &'a NorSim) -> impl Iterator<Item = RawUnit<'a>> {
+        (0..device.spec().part.unit_count).map(|unit| RawUnit::new(device, EraseUnit(unit)))
+    }
+
     /// Its number.
     pub fn unit(&self) -> EraseUnit {
         self.unit
@@ -49,61 +120,115 @@ impl<'a> RawUnit<'a> {
         self.device.spec().part.start_of(self.unit)
     }
 
+    /// How many bytes it has.
+    pub fn size_bytes(&self) -> u32 {
+        self.device.spec().part.unit_size_bytes
+    }
+
+    /// The bytes that should be an identity.
+    pub fn identity_bytes(&self) -> [u8; IDENTITY_BYTES] {
+        self.bytes(0)
+    }
+
     /// What it says of itself, if that is whole.
     pub fn identity(&self) -> Option<Identity> {
-        Identity::decode(&self.bytes::<IDENTITY_BYTES>(0))
+        Identity::decode(&self.identity_bytes())
+    }
+
+    /// The bytes that should be an assignment.
+    pub fn assignment_bytes(&self) -> [u8; ENTRY_LENGTH] {
+        self.bytes(ASSIGNMENT_OFFSET)
     }
 
     /// What it serves for, if that is whole.
     pub fn assignment(&self) -> Option<Entry> {
-        Entry::decode(self.bytes(ASSIGNMENT_OFFSET))
+        Entry::decode(self.assignment_bytes())
     }
 
-    /// The log in it: every entry up to the first that is erased.
-    pub fn log(&self) -> impl Iterator<Item = LogSlot> {
-        let slots = (HEADER_BYTES..self.size_bytes()).step_by(ENTRY_BYTES as usize).map(|offset| self.bytes(offset));
-        slots.take_while(|bytes| *bytes != [0xFF; ENTRY_BYTES as usize]).map(|bytes| match Entry::decode(bytes) {
-            Some(entry) => LogSlot::Entry(entry),
-            None => LogSlot::Torn(bytes),
+    /// What the header as a whole comes to.
+    pub fn purpose(&self) -> Purpose {
+        match (self.identity(), self.assignment()) {
+            (None, _) => Purpose::NoIdentity,
+            (_, Some(Entry::LogUnit { sequence })) => Purpose::Log(sequence),
+            (_, Some(Entry::DataUnit { logical: LogicalUnit(0), .. })) => Purpose::Scratch,
+            (_, Some(Entry::DataUnit { logical, .. })) => Purpose::Data(logical),
+            _ if self.assignment_bytes() == ERASED_ENTRY => Purpose::Free,
+            _ => Purpose::Torn,
+        }
+    }
+
+    /// Where the first byte of the body is that is not erased.
+    pub fn first_programmed(&self) -> Option<Address> {
+        let body = self.start().offset(HEADER_BYTES);
+        let bytes = self.device.peek(body, (self.size_bytes() - HEADER_BYTES) as usize);
+        let found = bytes.iter().position(|&byte| byte != 0xFF)?;
+        Some(body.offset(found as u32))
+    }
+
+    /// The log in it: every place up to the first that is erased.
+    pub fn log(&self) -> impl Iterator<Item = LogPlace> {
+        let end = self.size_bytes() - (self.size_bytes() - HEADER_BYTES) % ENTRY_BYTES;
+        let places = (HEADER_BYTES..end).step_by(ENTRY_LENGTH).map(|offset| (offset, self.bytes(offset)));
+        places.take_while(|(_, bytes)| *bytes != ERASED_ENTRY).map(|(offset, bytes)| LogPlace {
+            address: self.start().offset(offset),
+            bytes,
+            entry: Entry::decode(bytes),
         })
     }
 
-    /// The sectors in it, if it holds data.
-    pub fn sectors(&self) -> Sectors {
+    /// The descriptors in it, if it holds data, up to the end of their array.
+    pub fn descriptors(&self) -> impl Iterator<Item = DescriptorPlace> {
         let sparse = match self.assignment() {
-            Some(Entry::DataUnit { descriptors, .. }) => usize::from(descriptors),
+            Some(Entry::DataUnit { descriptors, .. }) => u32::from(descriptors),
             _ => 0,
         };
-        let mut sectors = Sectors::default();
         let mut lowest = self.size_bytes();
-        for index in 0.. {
-            let offset = HEADER_BYTES + index as u32 * DESCRIPTOR_BYTES;
+        (0..=u32::from(SectorPtr::SECTOR_MAX)).map_while(move |number| {
+            let offset = HEADER_BYTES + number * DESCRIPTOR_BYTES;
             if offset + DESCRIPTOR_BYTES > lowest {
-                break;
+                return None;
             }
-            match Descriptor::decode(u32::from_le_bytes(self.bytes(offset))) {
-                Descriptor::Erased if index >= sparse => break,
-                Descriptor::Erased | Descriptor::Void => {}
-                Descriptor::Sector { offset, granules, live, .. } => {
-                    lowest = lowest.min(u32::from(offset) * self.granule_bytes());
-                    let bytes = u32::from(granules) * self.granule_bytes();
-                    match live {
-                        true => (sectors.live, sectors.live_bytes) = (sectors.live + 1, sectors.live_bytes + bytes),
-                        false => sectors.obsolete_bytes += bytes,
-                    }
+            let says = self.descriptor(offset);
+            match &says {
+                DescriptorSays::Erased if number >= sparse => return None,
+                DescriptorSays::Sector(sector) => lowest = lowest.min(sector.offset),
+                DescriptorSays::Erased | DescriptorSays::Void => {}
+            }
+            Some(DescriptorPlace { number, address: self.start().offset(offset), says })
+        })
+    }
+
+    /// The sums over its descriptors.
+    pub fn sectors(&self) -> Sectors {
+        let mut sums = Sectors::default();
+        for place in self.descriptors() {
+            match place.says {
+                DescriptorSays::Sector(RawSector { state: SectorState::Live, bytes, .. }) => {
+                    (sums.live, sums.live_bytes) = (sums.live + 1, sums.live_bytes + bytes);
                 }
+                DescriptorSays::Sector(RawSector { bytes, .. }) => sums.obsolete_bytes += bytes,
+                DescriptorSays::Erased | DescriptorSays::Void => {}
             }
         }
-        sectors
+        sums
+    }
+
+    fn descriptor(&self, offset: u32) -> DescriptorSays {
+        match Descriptor::decode(u32::from_le_bytes(self.bytes(offset))) {
+            Descriptor::Erased => DescriptorSays::Erased,
+            Descriptor::Void => DescriptorSays::Void,
+            Descriptor::Sector { offset, granules, kind, live } => DescriptorSays::Sector(RawSector {
+                kind,
+                offset: u32::from(offset) * self.granule_bytes(),
+                bytes: u32::from(granules) * self.granule_bytes(),
+                state: if live { SectorState::Live } else { SectorState::Obsolete },
+            }),
+        }
     }
 
     /// The unit in which descriptors give offsets and sizes: an offset of 14 bits reaches over the whole erase unit.
     fn granule_bytes(&self) -> u32 {
         (self.size_bytes() >> 14).max(4)
-    }
-
-    fn size_bytes(&self) -> u32 {
-        self.device.spec().part.unit_size_bytes
     }
 
     fn bytes<const LENGTH: usize>(&self, offset: u32) -> [u8; LENGTH] {

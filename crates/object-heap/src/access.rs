@@ -142,6 +142,21 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         index: usize,
         given: usize,
     ) -> Result<(Object, Field), AccessError<D::Error>> {
+        let (object, index) = self.list_of(reference, kind, index)?;
+        let field = self.field(&object, index)?;
+        if field.width as usize != given {
+            return Err(AccessError::WrongWidth { width: field.width as usize, given });
+        }
+        Ok((object, field))
+    }
+
+    /// Finds the list of records of an object or array of the wanted kind that has field or element `index`, and its index there.
+    pub(crate) fn list_of(
+        &mut self,
+        reference: Ref,
+        kind: Kind,
+        index: usize,
+    ) -> Result<(Object, usize), AccessError<D::Error>> {
         let named = self.look_up(reference)?;
         let count = named.count();
         if named.kind() != kind {
@@ -150,18 +165,13 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         if index >= count {
             return Err(AccessError::OutOfRange { reference, index, count });
         }
-        let (object, index) = match named {
-            Named::List(object) => (object, index),
+        match named {
+            Named::List(object) => Ok((object, index)),
             Named::Split(array) => {
                 let elements = usize::from(array.shape.section_elements);
-                (self.section(&array, (index / elements) as u32)?, index % elements)
+                Ok((self.section(&array, (index / elements) as u32)?, index % elements))
             }
-        };
-        let field = self.field(&object, index)?;
-        if field.width as usize != given {
-            return Err(AccessError::WrongWidth { width: field.width as usize, given });
         }
-        Ok((object, field))
     }
 
     /// Where field `index` is in the data. Cost: none where widths are uniform, else their bytes' words up to the field's.
@@ -295,9 +305,9 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
 /// The record that holds a value: number `position` of its list, from 1.
 pub(crate) struct Holder {
-    record: SectorPtr,
-    sector: Sector,
-    position: usize,
+    pub record: SectorPtr,
+    pub sector: Sector,
+    pub position: usize,
 }
 
 impl Named {

@@ -85,6 +85,8 @@ pub enum AccessError<E> {
     },
     /// An object where an array is wanted, or the other way round.
     WrongKind(Ref),
+    /// The part's bytes cannot be read in place.
+    NotMapped,
     /// A header that exceeds the largest sector.
     HeaderTooLarge {
         /// Bytes of the header.
@@ -113,6 +115,7 @@ impl<E: fmt::Debug> fmt::Display for AccessError<E> {
             AccessError::WrongKind(reference) => {
                 write!(f, "{reference} is an object where an array is wanted, or the other way round")
             }
+            AccessError::NotMapped => f.write_str("the part is not mapped into memory"),
             AccessError::HeaderTooLarge { bytes, max } => {
                 write!(f, "a header of {bytes} bytes: at most {max} with its widths on this part")
             }

@@ -64,6 +64,7 @@ pub mod format;
 mod heap;
 mod name;
 mod object;
+mod pointer;
 mod range;
 mod reference;
 mod rewrite;
