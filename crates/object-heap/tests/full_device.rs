@@ -4,7 +4,7 @@
 mod model;
 
 use model::{Op, Outcome, Pair, check, from_environment};
-use norn_flash_sim::catalogue;
+use norn_flash_sim::{Counters, catalogue};
 use norn_object_heap::{Config, Ref};
 
 /// Creates objects until the device is full, with lists of `records` records.
@@ -28,6 +28,12 @@ fn fill(pair: &mut Pair, records: usize, random: &mut fastrand::Rng) {
     }
 }
 
+/// Erases of one operation at most: it allocates less than a unit holds, so that it needs two reclamations, each perhaps after one
+/// for wear; and a log unit.
+const ERASES_MAX: u64 = 5;
+/// Words programmed by one operation at most: the erased units' data, a new log unit, and what the operation itself takes.
+const PROGRAMS_MAX: u64 = 4 * 2048 / 4 + 18 + 200;
+
 fn some_reference(pair: &Pair, random: &mut fastrand::Rng) -> Ref {
     let references: Vec<Ref> = pair.committed.objects.keys().copied().collect();
     *random.choice(&references).expect("there are objects")
@@ -46,6 +52,7 @@ fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
         assert_eq!(pair.step(&op, &|| format!("{op:?} on a full device")), Outcome::Done);
     }
     let (mut done, mut refused) = (0, 0);
+    let mut worst = Counters::default();
     for number in 0..operations {
         let context = || format!("operation {number}; replay: NORN_SEED={seed} cargo test --test full_device");
         let reference = some_reference(&pair, &mut random);
@@ -60,7 +67,14 @@ fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
                 Op::Put { reference, index, value: fields[index].iter().map(|_| random.u8(..)).collect() }
             }
         };
-        match (pair.step(&op, &context), &op) {
+        let before = pair.heap.device().counters();
+        let outcome = pair.step(&op, &context);
+        let cost = pair.heap.device().counters() - before;
+        assert!(cost.erases <= ERASES_MAX && cost.programs() <= PROGRAMS_MAX, "{cost} for {}", context());
+        if (cost.erases, cost.programs()) > (worst.erases, worst.programs()) {
+            worst = cost;
+        }
+        match (outcome, &op) {
             (Outcome::Done, _) => done += 1,
             (Outcome::Refused, Op::Delete(_)) => panic!("a delete found no room {}", context()),
             (Outcome::Refused, _) => refused += 1,
@@ -75,6 +89,7 @@ fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
     check(&mut pair.heap, &committed, &|| "at the end".to_owned());
     let erases: Vec<u32> = pair.heap.device().erase_counts().collect();
     println!("{full} objects when full; {done} operations done, {refused} refused; erases of the units {erases:?}");
+    println!("the most expensive operation: {worst}");
     deletes_make_room(&mut pair, full, &mut random);
     (done, refused)
 }
