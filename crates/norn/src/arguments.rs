@@ -15,7 +15,7 @@ Examples:
   norn heap check purse.img                                  is the heap in the image sound?
   norn heap show purse.img --fields                          what is in it?
   norn heap dump purse.img                                   how does it lie on the flash?
-  norn heap dump purse.img --unit 3                          what is in its unit 3, byte by byte?
+  norn heap dump purse.img --unit 3                          what is in its unit 3, in full?
 
 Exit codes:
   0  all is well
@@ -50,21 +50,21 @@ pub enum HeapCommand {
     Create(CreateArguments),
     /// Check that all in the heap is sound. Exit code 1 if it is not.
     ///
-    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the image
-    /// file. Nothing else is changed.
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
+    /// image file. Nothing else is changed.
     Check(ImageArgument),
     /// List roots, objects and arrays, and the part's wear and counters.
     ///
-    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the image
-    /// file. Nothing else is changed.
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
+    /// image file. Nothing else is changed.
     ///
-    /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again when what it named
-    /// was deleted, with another generation.
+    /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again when what it
+    /// named was deleted, with another generation.
     Show(ShowArguments),
     /// List what every erase unit serves for and holds, and the entries of the log; or one unit in full.
     ///
-    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the image
-    /// file. Nothing else is changed. With --raw the heap is not mounted, and nothing is changed at all.
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
+    /// image file. Nothing else is changed. With --raw the heap is not mounted, and nothing is changed at all.
     ///
     /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
     Dump(DumpArguments),

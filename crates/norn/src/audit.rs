@@ -52,7 +52,7 @@ pub struct Findings {
     objects: usize,
     arrays: usize,
     roots: usize,
-    live_bytes: u64,
+    used_bytes: u64,
     free_units: usize,
     units: usize,
     wear: Wear,
@@ -65,7 +65,7 @@ impl fmt::Display for Findings {
         writeln!(f, "objects       {}", self.objects)?;
         writeln!(f, "arrays        {}", self.arrays)?;
         writeln!(f, "roots         {}", self.roots)?;
-        writeln!(f, "live bytes    {}", self.live_bytes)?;
+        writeln!(f, "bytes in use  {}, with descriptors", self.used_bytes)?;
         writeln!(f, "free units    {} of {}", self.free_units, self.units)?;
         writeln!(f, "erase counts  {}", self.wear)?;
         writeln!(f, "violations    {}", self.violations.len())?;
@@ -88,8 +88,8 @@ fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
     let violations = violations(&mut heap)?;
     let units = usize::from(heap.device().spec().part.unit_count);
     let free_units = image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
-    let live_bytes = heap.store().live_bytes();
-    let mut findings = Findings { objects: 0, arrays: 0, roots: 0, live_bytes, free_units, units, wear, violations };
+    let used_bytes = heap.store().live_bytes();
+    let mut findings = Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations };
     // A heap with violations may not let itself be counted; they are the news then.
     match count(&mut heap, &mut findings) {
         Err(failure) if findings.violations.is_empty() => Err(failure),

@@ -1,7 +1,7 @@
 //! `norn heap dump`: what is in each erase unit, and the entries of the log; or one unit in full.
 //!
-//! Everything is decoded from the cells, so that a heap that was mounted before and one that cannot be mounted are shown
-//! alike.
+//! Everything is decoded from the cells, so that a heap that was mounted before and one that cannot be mounted are
+//! shown alike.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Erro
     let mut device = NorSim::open_image(image)?;
     expect_units(&device, image, extent)?;
     if before == Before::Mount {
-        image::mount(&mut device).map_err(|failure| Error::NotDumped { image: image.to_owned(), failure })?;
+        image::mount(&mut device).map_err(|failure| Error::NotMounted { image: image.to_owned(), failure })?;
     }
     Ok(match extent {
         Extent::Units => format!("{}{}{}", units_text(&device), newer_text(&device), log_text(&device)),
@@ -118,8 +118,8 @@ fn newer_text(device: &NorSim) -> String {
     let versions = RawUnit::all(device).filter_map(|raw| raw.identity()).map(|identity| identity.version);
     match versions.max() {
         Some(version) if version > FORMAT_VERSION => format!(
-            "\nThe identities say format version {version}, which is newer than this program's ({FORMAT_VERSION}): what \
-             is shown may be wrong.\n"
+            "\nThe identities say format version {version}, which is newer than this program's ({FORMAT_VERSION}): \
+             what is shown may be wrong.\n"
         ),
         _ => String::new(),
     }
@@ -131,8 +131,7 @@ fn log_text(device: &NorSim) -> String {
         Purpose::Log(sequence) => Some((sequence, raw)),
         _ => None,
     });
-    let texts = log_units.map(|(sequence, raw)| {
-        format!("\nLog in {}, sequence number {sequence}\n{}", raw.unit(), log_table(&raw))
-    });
+    let texts = log_units
+        .map(|(sequence, raw)| format!("\nLog in {}, sequence number {sequence}\n{}", raw.unit(), log_table(&raw)));
     texts.collect()
 }

@@ -1,7 +1,7 @@
 //! What the commands fail with. Each message names the file that is concerned.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, SimError};
 use norn_object_heap::{AccessError, CreateError, MountError, StoreError, TransactionError};
@@ -36,9 +36,9 @@ pub enum Error {
         /// The command that does the same again.
         replay: String,
     },
-    /// The heap in the image could not be mounted for a dump.
+    /// The heap in the image could not be mounted, which a look at the cells may explain.
     #[error("{}: {failure}; `norn heap dump {} --raw` shows the image as it is", image.display(), image.display())]
-    NotDumped {
+    NotMounted {
         /// The image file.
         image: PathBuf,
         /// Why not.
@@ -80,7 +80,7 @@ pub enum Error {
         /// What the purses came upon.
         failure: HeapFailure,
     },
-    /// The units of the image's part are too small for purses.
+    /// An empty bank finds no room on the image's part.
     #[error("{}: purses need a part with larger erase units: {failure}", image.display())]
     SmallUnits {
         /// The image file.
@@ -143,45 +143,50 @@ pub enum HeapFailure {
 impl HeapFailure {
     /// Whether the cause is that the power was cut.
     pub fn is_power_loss(&self) -> bool {
-        let lost = |error: &StoreError<SimError>| *error == StoreError::Device(SimError::PowerLost);
         match self {
             HeapFailure::Format(error) | HeapFailure::Mount(error) => *error == MountError::Device(SimError::PowerLost),
-            HeapFailure::Create(CreateError::Store(error))
-            | HeapFailure::Access(AccessError::Store(error))
-            | HeapFailure::Transaction(TransactionError::Store(error))
-            | HeapFailure::Store(error) => lost(error),
-            _ => false,
+            failure => failure.store_error() == Some(&StoreError::Device(SimError::PowerLost)),
         }
     }
 
-    /// Whether the cause is something on flash that no operation leaves there.
+    /// Whether the cause is something on flash that no operation of purses leaves there.
     pub fn is_damage(&self) -> bool {
-        let is_corrupted = |error: &StoreError<SimError>| matches!(error, StoreError::Corrupted(_));
         match self {
             HeapFailure::Mount(error) => matches!(error, MountError::Corrupted(_) | MountError::Unrecoverable),
-            HeapFailure::Create(CreateError::Store(error))
-            | HeapFailure::Access(AccessError::Store(error))
-            | HeapFailure::Transaction(TransactionError::Store(error))
-            | HeapFailure::Store(error) => is_corrupted(error),
-            // Purses keep no such references, nor use them in such ways.
             HeapFailure::Access(AccessError::Stale(_) | AccessError::WrongKind(_)) => true,
             HeapFailure::Access(AccessError::OutOfRange { .. } | AccessError::WrongWidth { .. }) => true,
-            _ => false,
+            failure => matches!(failure.store_error(), Some(StoreError::Corrupted(_))),
         }
     }
 
-    /// The same with the image that it happened in, and what it means for purses.
-    pub fn in_purses(self, image: &std::path::Path) -> Error {
+    /// Whether the part has no room for what was to be created.
+    pub fn is_lack_of_room(&self) -> bool {
+        matches!(self, HeapFailure::Create(CreateError::TooLarge { .. }))
+            || matches!(self.store_error(), Some(StoreError::Full { .. } | StoreError::TransactionTooLarge))
+    }
+
+    fn store_error(&self) -> Option<&StoreError<SimError>> {
+        match self {
+            HeapFailure::Create(CreateError::Store(error))
+            | HeapFailure::Access(AccessError::Store(error))
+            | HeapFailure::Transaction(TransactionError::Store(error))
+            | HeapFailure::Store(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The same with the image that it happened in, and what damage means for purses.
+    pub fn in_purses(self, image: &Path) -> Error {
         let image = image.to_owned();
         match self {
-            HeapFailure::Create(CreateError::TooLarge { .. }) => Error::SmallUnits { image, failure: self },
+            HeapFailure::Mount(_) if self.is_damage() => Error::NotMounted { image, failure: self },
             failure if failure.is_damage() => Error::Damaged { image, failure },
             failure => Error::Heap { image, failure },
         }
     }
 
     /// The same with the image that it happened in.
-    pub fn in_image(self, image: &std::path::Path) -> Error {
+    pub fn in_image(self, image: &Path) -> Error {
         Error::Heap { image: image.to_owned(), failure: self }
     }
 }

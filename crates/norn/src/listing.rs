@@ -11,6 +11,9 @@ use crate::image::{self, ImageHeap};
 use crate::table::{Side, table, text};
 use crate::wear::{Nanoseconds, Wear};
 
+/// What the first column is.
+const REFERENCES: &str = "A reference is #SLOT.GENERATION.\n";
+
 /// Whether values are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
@@ -67,7 +70,7 @@ fn objects_text(heap: &mut ImageHeap<'_>, values: Values) -> Result<String, Heap
         }
         after = Some(reference);
     }
-    Ok(if objects.is_empty() { "No objects.\n".to_owned() } else { text(&objects) + &contents })
+    Ok(if objects.is_empty() { "No objects.\n".to_owned() } else { text(&objects) + REFERENCES + &contents })
 }
 
 fn row(reference: Ref, info: &Info) -> [String; 6] {

@@ -4,6 +4,8 @@
 mod desk;
 
 use desk::{Answer, Desk, example, line};
+use norn_flash::Address;
+use norn_flash_sim::NorSim;
 
 /// Payments of which some are refused, and which reclaim units of a small part.
 const SCRIPT: &str = "\
@@ -33,7 +35,7 @@ fn desk_with_script() -> Desk {
 
 /// Accounts, log and refusals: what does not depend on power cuts.
 fn books(report: &str) -> String {
-    let (books, _) = report.split_once("commands").unwrap();
+    let (books, _) = report.split_once("In this run").unwrap();
     format!("{books}{}\n{}", line(report, "commands"), line(report, "money conserved:"))
 }
 
@@ -91,7 +93,7 @@ fn account(report: &str, name: &str) -> [u32; 3] {
 }
 
 fn newest_entry(report: &str) -> u32 {
-    let (tables, _) = report.split_once("\n\ncommands").unwrap();
+    let (tables, _) = report.split_once("\n\nIn this run").unwrap();
     tables.lines().last().unwrap().split_whitespace().next().unwrap().parse().unwrap()
 }
 
@@ -151,6 +153,36 @@ fn a_full_part_is_an_error_that_tells_how_to_replay_it() {
         assert!(answer.errors.contains(said), "{answer:?}");
     }
     assert_eq!(line(&desk.succeed("heap check a.img"), "violations"), "0");
+}
+
+#[test]
+fn a_part_too_small_for_purses_leaves_no_new_image() {
+    let desk = desk_with_script();
+    let said = ["a.img: purses need a part with larger erase units"];
+    desk.fail("purse a.img pay.txt --part test-7x512", &said);
+    assert!(!desk.path("a.img").exists());
+    desk.succeed("heap create a.img --part test-7x512");
+    desk.fail("purse a.img pay.txt", &said);
+    assert!(desk.path("a.img").exists(), "an image that was there before stays");
+}
+
+#[test]
+fn damage_leads_to_the_checker() {
+    let desk = desk_with_script();
+    desk.succeed("purse a.img pay.txt");
+    let leaves = live_leaves(&desk.succeed("heap dump a.img --unit 1"));
+    let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
+    leaves.iter().for_each(|&descriptor| device.poke(Address(descriptor + 3), &[0]));
+    drop(device);
+    desk.fail("purse a.img pay.txt", &["the heap in the image is damaged; `norn heap check a.img` tells more"]);
+    assert_eq!(desk.norn("heap check a.img").code, 1);
+}
+
+/// Addresses of the descriptors of live leaves.
+fn live_leaves(unit: &str) -> Vec<u32> {
+    let rows = unit.lines().filter(|row| row.contains(" leaf ") && row.ends_with(" live"));
+    let addresses = rows.map(|row| row.split_whitespace().nth(1).unwrap().trim_start_matches("0x"));
+    addresses.map(|digits| u32::from_str_radix(digits, 16).unwrap()).collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `norn purse`: electronic purses on a heap, through any number of power cuts.
 //!
 //! In the order that a command flows: [`script`] says what to do, [`decision`] what that changes on the books of a
-//! [`ledger`], [`bank`] keeps those on flash, [`run`] does it all under the [`cuts`] and checks it, [`report`] tells.
+//! [`ledger`], [`bank`] keeps those on flash, [`mod@run`] does it all under the [`cuts`] and checks it, [`report`] tells.
 
 mod bank;
 mod cuts;
@@ -58,15 +58,27 @@ fn prepare(job: &Job, script: &Script) -> Result<(NorSim, Ledger), Error> {
     if !job.image.exists() {
         run::rehearse(script, Ledger::empty())?;
         let part = job.part.clone().unwrap_or_else(catalogue::tinystore);
-        let mut device = image::create(&job.image, part, Config::tinystore_2006())?;
-        let ledger = read_books(&mut device, &job.image)?;
-        return Ok((device, ledger));
+        let device = image::create(&job.image, part, Config::tinystore_2006())?;
+        return open_bank(device, &job.image);
     }
     let mut device = NorSim::open_image(&job.image)?;
     expect_part(job, &device)?;
     let ledger = read_books(&mut device, &job.image)?;
     run::rehearse(script, ledger.clone())?;
     Ok((device, ledger))
+}
+
+/// Makes the bank in a new image. One that has no room for it is not left behind.
+fn open_bank(mut device: NorSim, image: &Path) -> Result<(NorSim, Ledger), Error> {
+    match read_books(&mut device, image) {
+        Ok(ledger) => Ok((device, ledger)),
+        Err(error) => {
+            drop(device);
+            // The missing room is the news; a file that stays can be gone on with, and fails in the same way.
+            let _ = std::fs::remove_file(image);
+            Err(error)
+        }
+    }
 }
 
 fn expect_part(job: &Job, device: &NorSim) -> Result<(), Error> {
@@ -82,7 +94,11 @@ fn expect_part(job: &Job, device: &NorSim) -> Result<(), Error> {
 
 /// The books on `device`, which have to be consistent for a run to prove anything.
 fn read_books(device: &mut NorSim, image: &Path) -> Result<Ledger, Error> {
-    let ledger = Bank::mount(device).and_then(|mut bank| bank.ledger()).map_err(|failure| failure.in_image(image))?;
+    let read = Bank::mount(device).and_then(|mut bank| bank.ledger());
+    let ledger = read.map_err(|failure| match failure.is_lack_of_room() {
+        true => Error::SmallUnits { image: image.to_owned(), failure },
+        false => failure.in_purses(image),
+    })?;
     match ledger.inconsistency() {
         Some(inconsistency) => Err(HeapFailure::NoBank(inconsistency).in_image(image)),
         None => Ok(ledger),
@@ -92,7 +108,7 @@ fn read_books(device: &mut NorSim, image: &Path) -> Result<Ledger, Error> {
 impl Job {
     fn failure(&self, failure: HeapFailure, cuts: u64) -> Error {
         match self.cuts {
-            None => failure.in_image(&self.image),
+            None => failure.in_purses(&self.image),
             Some((seed, _)) => {
                 Error::HeapUnderCuts { image: self.image.clone(), failure, cuts, seed, replay: self.command_line() }
             }

@@ -19,12 +19,14 @@ pub struct Report {
     cuts: Option<(u64, u32)>,
     replay: String,
     wear: Wear,
+    image_ns: u64,
 }
 
 impl Report {
     /// The report of `job` on `device`.
     pub(super) fn new(job: &Job, outcome: Outcome, device: &NorSim) -> Report {
-        Report { outcome, cuts: job.cuts, replay: job.command_line(), wear: Wear::of(device) }
+        let (wear, image_ns) = (Wear::of(device), device.elapsed_ns());
+        Report { outcome, cuts: job.cuts, replay: job.command_line(), wear, image_ns }
     }
 
     /// Whether every check passed.
@@ -36,13 +38,14 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outcome { tally, ledger, .. } = &self.outcome;
+        let ledger = &self.outcome.ledger;
         writeln!(f, "{}", accounts_text(ledger))?;
         writeln!(f, "{}", log_text(ledger))?;
-        write_commands(f, tally)?;
-        self.write_cuts(f)?;
+        self.write_run(f)?;
+        writeln!(f, "\nOf the image so far:")?;
         write_money(f, ledger)?;
-        self.write_part(f)?;
+        writeln!(f, "erase counts     {}", self.wear)?;
+        writeln!(f, "simulated time   {}", Nanoseconds(self.image_ns))?;
         if !self.is_clean() {
             self.write_findings(f)?;
         }
@@ -51,6 +54,13 @@ impl fmt::Display for Report {
 }
 
 impl Report {
+    fn write_run(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "In this run, recoveries included:")?;
+        write_commands(f, &self.outcome.tally)?;
+        self.write_cuts(f)?;
+        self.write_part(f)
+    }
+
     fn write_cuts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tally = &self.outcome.tally;
         if let Some((seed, every)) = self.cuts {
@@ -59,7 +69,8 @@ impl Report {
             writeln!(f, "interrupted      {} found whole", tally.found_whole)?;
             writeln!(f, "                 {} found absent and repeated", tally.found_absent)?;
         }
-        writeln!(f, "violations       {} in {} audits of the heap", tally.violations.len(), tally.audits)
+        let audits = if tally.audits == 1 { "audit" } else { "audits" };
+        writeln!(f, "violations       {} in {} {audits} of the heap", tally.violations.len(), tally.audits)
     }
 
     fn write_part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +79,6 @@ impl Report {
         if let Some(averages) = averages(counters, *elapsed_ns, tally.run) {
             writeln!(f, "per command      {averages}")?;
         }
-        writeln!(f, "erase counts     {}", self.wear)?;
         writeln!(f, "simulated time   {}", Nanoseconds(*elapsed_ns))
     }
 

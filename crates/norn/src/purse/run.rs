@@ -56,7 +56,7 @@ pub struct Outcome {
     pub ledger: Ledger,
     /// What the part did for the script, recoveries included, checks excluded.
     pub counters: Counters,
-    /// Time that it took the part.
+    /// Time that it took the part, not counting what was done before the run.
     pub elapsed_ns: u64,
 }
 

@@ -85,7 +85,7 @@ pub enum Problem {
     #[error("unknown command `{0}`: expected open, close, credit, debit, transfer, random-transfers, repeat or end")]
     UnknownCommand(String),
     /// The line ends too early.
-    #[error("`{command}` lacks {what}: expected `{}`", usage(command))]
+    #[error("`{command}` ends before the {what}: expected `{}`", usage(command))]
     Missing {
         /// The line's command.
         command: &'static str,
@@ -376,7 +376,11 @@ mod tests {
             "a.txt:2: unknown command `opne`: expected open, close, credit, debit, transfer, random-transfers, repeat \
              or end"
         );
-        assert_eq!(message("credit ann"), "a.txt:1: `credit` lacks amount: expected `credit NAME AMOUNT`");
+        assert_eq!(message("credit ann"), "a.txt:1: `credit` ends before the amount: expected `credit NAME AMOUNT`");
+        assert_eq!(
+            message("transfer a"),
+            "a.txt:1: `transfer` ends before the account to give to: expected `transfer FROM TO AMOUNT`"
+        );
         assert_eq!(message("open a b"), "a.txt:1: extra word `b`: expected `open NAME`");
         assert_eq!(message("\ndebit a -3"), "a.txt:2: `-3` is no amount: expected a whole number from 1 to 4294967295");
         assert_eq!(
