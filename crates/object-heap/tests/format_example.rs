@@ -1,4 +1,4 @@
-//! The bytes of the example in `docs/format/nor-store.md` are those that the heap puts on flash.
+//! The bytes of the examples in `docs/format` are those that the heap puts on flash.
 
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
@@ -6,11 +6,11 @@ use norn_object_heap::{Config, Heap, Layout};
 
 const UNIT_BYTES: u32 = 512;
 
-/// The units of the example: their numbers, and their bytes as far as they are shown.
-fn documented() -> Vec<(u32, Vec<u8>)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format/nor-store.md");
+/// The units of the example below `heading` in a format document: their numbers, and their bytes.
+fn documented(document: &str, heading: &str) -> Vec<(u32, Vec<u8>)> {
+    let path = format!("{}/../../docs/format/{document}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    let (_, example) = text.split_once("An example, decoded by hand\n").expect("the chapter");
+    let (_, example) = text.split_once(heading).expect("the chapter");
     let (_, block) = example.split_once("```text\n").expect("the dump");
     let (block, _) = block.split_once("```").expect("the dump's end");
     let mut units: Vec<(u32, Vec<u8>)> = Vec::new();
@@ -27,23 +27,40 @@ fn documented() -> Vec<(u32, Vec<u8>)> {
     units
 }
 
-#[test]
-fn the_documented_example_is_what_is_on_flash() {
-    let config = Config { array_threshold: 255, ..Config::tinystore_2006() };
-    let part = catalogue::test_part(8, UNIT_BYTES);
-    let mut heap: Heap<_, 8> = Heap::format(NorSim::new(part), config).unwrap();
-    let object = heap.create(Layout::uniform(3, 4).with_header(b"purse")).unwrap();
-    heap.put_field(object, 0, &250u32.to_le_bytes()).unwrap();
-    heap.put_field(object, 0, &200u32.to_le_bytes()).unwrap();
-    heap.set_root(b"purse", Some(object)).unwrap();
-    heap.put_field(object, 0, &150u32.to_le_bytes()).unwrap();
-
-    let units = documented();
-    assert_eq!(units.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [0, 1]);
-    for (number, documented) in units {
+/// Asserts that the documented units are what `heap` has on flash.
+fn compare(heap: &Heap<NorSim, 8>, documented: Vec<(u32, Vec<u8>)>) {
+    for (number, documented) in documented {
         let found = heap.device().peek(Address(number * UNIT_BYTES), UNIT_BYTES as usize);
         for (row, (documented, found)) in documented.chunks(16).zip(found.chunks(16)).enumerate() {
             assert_eq!(documented, found, "unit {number} at {:03x}", 16 * row);
         }
     }
+}
+
+fn heap_of(config: Config) -> Heap<NorSim, 8> {
+    Heap::format(NorSim::new(catalogue::test_part(8, UNIT_BYTES)), config).unwrap()
+}
+
+#[test]
+fn the_example_of_the_store_is_what_is_on_flash() {
+    let mut heap = heap_of(Config::tinystore_2006());
+    let object = heap.create(Layout::uniform(3, 4).with_header(b"purse")).unwrap();
+    heap.put_field(object, 0, &250u32.to_le_bytes()).unwrap();
+    heap.put_field(object, 0, &200u32.to_le_bytes()).unwrap();
+    heap.set_root(b"purse", Some(object)).unwrap();
+    heap.put_field(object, 0, &150u32.to_le_bytes()).unwrap();
+    let units = documented("nor-store.md", "An example, decoded by hand\n");
+    assert_eq!(units.len(), 2);
+    compare(&heap, units);
+}
+
+#[test]
+fn the_example_of_a_split_array_is_what_is_on_flash() {
+    let mut heap = heap_of(Config { array_threshold: 4, ..Config::tinystore_2006() });
+    let array = heap.create_array(10, 2, b"").unwrap();
+    heap.array_store(array, 0, &[0x11, 0x22]).unwrap();
+    heap.array_store(array, 9, &[0x33, 0x44]).unwrap();
+    let units = documented("object-heap.md", "### 9.1 An example\n");
+    assert_eq!(units.len(), 1);
+    compare(&heap, units);
 }
