@@ -359,7 +359,9 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             return Ok(());
         }
         let changed = match named {
-            Named::List(object) => Ok(self.rewrite(&object, Change::Representation(representation))?),
+            Named::List(object) => {
+                self.rewrite(&object, Change::Representation(representation)).map_err(AccessError::Store)
+            }
             Named::Split(_) => self.change_array_representation(reference, representation),
         };
         self.settle(changed)

@@ -8,10 +8,17 @@ use norn_flash_sim::catalogue;
 
 #[test]
 fn random_operations_agree_with_the_model() {
-    let seeds = match from_environment("NORN_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..40,
-    };
+    agree(0..40);
+}
+
+#[test]
+#[ignore = "long: 400,000 operations"]
+fn many_random_operations_agree_with_the_model() {
+    agree(1000..2000);
+}
+
+fn agree(seeds: std::ops::Range<u64>) {
+    let seeds = from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1);
     let (mut done, mut refused) = (0, 0);
     for seed in seeds {
         let spec = catalogue::test_part([8, 12, 24][seed as usize % 3], [512, 1024, 2048][seed as usize / 3 % 3]);
