@@ -194,7 +194,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Bytes that live sectors and all descriptors take. Cost: RAM only.
-    pub fn live_bytes(&self) -> u64 {
+    pub fn used_bytes(&self) -> u64 {
         let live = |unit: EraseUnit| {
             let body = self.geometry.unit_granules - self.geometry.low_granules(0);
             body.saturating_sub(self.units.gap_granules(unit) + self.units.obsolete_granules(unit))

@@ -88,7 +88,7 @@ fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
     let violations = violations(&mut heap)?;
     let units = usize::from(heap.device().spec().part.unit_count);
     let free_units = image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
-    let used_bytes = heap.store().live_bytes();
+    let used_bytes = heap.store().used_bytes();
     let mut findings = Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations };
     // A heap with violations may not let itself be counted; they are the news then.
     match count(&mut heap, &mut findings) {
