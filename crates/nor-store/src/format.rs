@@ -264,11 +264,11 @@ pub enum Entry {
         /// Another.
         b: Option<SectorPtr>,
     },
-    /// A commit frees a whole tree of a client's: its nodes, and the chain of sectors that each leaf heads.
+    /// A commit frees a whole tree of a client's: its nodes, and the chain of sectors that each leaf heads; or one such chain.
     ReleaseTree {
-        /// The root node.
+        /// The root node, or the chain's first sector.
         node: SectorPtr,
-        /// Levels of nodes.
+        /// Levels of nodes; 0 for a chain.
         height: u8,
     },
     /// A new sector is about to be linked behind the last of a chain. Complete in itself: the link is whole, or the sector

@@ -58,12 +58,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let mut scratch = ScratchBits { units: [EraseUnit(0); UNITS_MAX], offset: HEADER_BYTES, bits };
         match self.used_scratch_with(bytes)? {
             Some((unit, offset)) if count == 1 => (scratch.units[0], scratch.offset) = (unit, offset),
+            // One unit has to be left to reclaim into.
+            _ if self.units.available() <= count as u32 => return Err(full),
             _ => {
                 for place in 0..count {
-                    // One unit has to be left to reclaim into.
-                    if self.units.count_of(Role::Free) + self.units.count_of(Role::Scratch) < 2 {
-                        return Err(full);
-                    }
                     let unit = self.take_free_unit()?;
                     self.write_assignment(unit, Entry::DataUnit { logical: LogicalUnit(0), descriptors: 0 })?;
                     self.units.set_role(unit, Role::ScratchInUse);

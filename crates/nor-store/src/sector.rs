@@ -13,33 +13,22 @@ use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::error::StoreError;
 use crate::format::{
-    DESCRIPTOR_LIVE, Descriptor, Entry, LINK_BYTES, Link, LogicalUnit, NODE_BYTES, SECTOR_GRANULES_MAX, SectorKind,
-    SectorPtr,
+    DESCRIPTOR_LIVE, Descriptor, Entry, LINK_BYTES, Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind, SectorPtr,
 };
 use crate::log::Slot;
-use crate::store::Store;
+use crate::store::{NODES_RESERVED, Store};
 use crate::units::Role;
 
 /// Which space an allocation may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// All but the reserve: room for ten tree nodes, two paths through a tree of the largest height.
+    /// All but the reserve: room for ten tree nodes, two paths through a tree of the largest height, however what is free comes
+    /// to be spread over the units. So for what grows.
     Ordinary,
-    /// Half of the reserve, too: for a new form of something whose old form the commit frees.
+    /// All but room for five tree nodes, where it is now: for a new form of something whose old form the commit frees.
     Replacing,
     /// All: for what frees more than it takes.
     Reserved,
-}
-
-impl Room {
-    /// Tree nodes for which room remains after an allocation.
-    fn nodes_left(self) -> u32 {
-        match self {
-            Room::Ordinary => 10,
-            Room::Replacing => 5,
-            Room::Reserved => 0,
-        }
-    }
 }
 
 /// A sector's size and kind, as wanted.
@@ -305,7 +294,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let low = self.geometry.low_granules(sectors);
         if specs.iter().any(|spec| self.geometry.granules(spec.bytes) > SECTOR_GRANULES_MAX)
             || low + need > self.geometry.unit_granules
-            || !self.leaves_nodes(need + sectors, room.nodes_left())
+            || !self.leaves_reserve(need + sectors, room)
         {
             return Err(full);
         }
@@ -345,14 +334,26 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         (self.units.gap_granules(unit) >= granules).then_some(unit)
     }
 
-    /// Whether room for `wanted` tree nodes remains once `granules` are taken, wherever that is.
-    fn leaves_nodes(&self, granules: u32, wanted: u32) -> bool {
-        let node = self.geometry.granules(NODE_BYTES) + 1;
+    /// Whether the reserve remains once `granules` are taken, wherever that is.
+    fn leaves_reserve(&self, granules: u32, room: Room) -> bool {
+        let node = self.geometry.node_granules();
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
         let spare_units = self.units.available().saturating_sub(self.free_floor());
-        let room = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
-        let nodes = spare_units * (body / node) + self.units.data().map(|unit| room(unit) / node).sum::<u32>();
-        wanted == 0 || nodes >= wanted + granules.div_ceil(node)
+        let room_of = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
+        match room {
+            // Each unit may come to hold a little less than what a node takes, and the rest is still enough for ten.
+            Room::Ordinary => {
+                let free = spare_units * body + self.units.data().map(room_of).sum::<u32>();
+                let units = spare_units + self.units.data().count() as u32;
+                free >= granules + units * (node - 1) + NODES_RESERVED * node
+            }
+            Room::Replacing => {
+                let nodes =
+                    spare_units * (body / node) + self.units.data().map(|unit| room_of(unit) / node).sum::<u32>();
+                nodes >= NODES_RESERVED / 2 + granules.div_ceil(node)
+            }
+            Room::Reserved => true,
+        }
     }
 
     /// Makes the busy, erased unit `unit` a data unit and the one being filled.

@@ -16,8 +16,10 @@ use crate::units::{Role, UnitTable};
 const UNIT_BYTES_MIN: u32 = 512;
 /// Largest erase unit whose sectors a descriptor can address.
 const UNIT_BYTES_MAX: u32 = 1 << 20;
-/// Tree nodes for which data units must have room at least: ten are a reserve.
-const NODES_MIN: u32 = 12;
+/// Tree nodes for which there is always room: two paths through a tree of the largest height.
+pub(crate) const NODES_RESERVED: u32 = 10;
+/// Tree nodes for which data units must have room beyond the reserve, at least.
+const NODES_MIN: u32 = 2;
 /// Offsets that a descriptor can hold.
 const GRANULES_MAX: u32 = 1 << 14;
 
@@ -107,13 +109,17 @@ impl Geometry {
     /// Whether beside the log and the units that must stay free the part has room for the reserve, and for something to keep.
     pub fn suits(&self, settings: &Settings) -> Result<(), &'static str> {
         let data_units = u32::from(self.part.unit_count).saturating_sub(1 + u32::from(settings.log_units));
-        let nodes = (self.unit_granules - self.low_granules(0)) / (self.granules(NODE_BYTES) + 1);
-        match data_units * nodes {
-            NODES_MIN.. => Ok(()),
-            _ => {
-                Err("beside its log the part has no room for twelve tree nodes: take fewer log units or a larger part")
-            }
+        let node = self.node_granules();
+        let room = data_units * (self.unit_granules - self.low_granules(0) - (node - 1));
+        if room >= (NODES_RESERVED + NODES_MIN) * node {
+            return Ok(());
         }
+        Err("beside its log the part has no room for twelve tree nodes: take fewer log units or a larger part")
+    }
+
+    /// Granules that a tree node takes, its descriptor included.
+    pub fn node_granules(&self) -> u32 {
+        self.granules(NODE_BYTES) + 1
     }
 
     pub fn granules(&self, bytes: u32) -> u32 {

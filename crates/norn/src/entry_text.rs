@@ -21,7 +21,10 @@ pub fn entry_text(entry: &Entry) -> String {
         Entry::Swap { node, freed: Some(freed) } => format!("Swap: node {node}, replaces {freed}"),
         Entry::Swap { node, freed: None } => format!("Swap: node {node}, replaces nothing"),
         Entry::Release { a, b } => format!("Release: {}", sectors_text(a, b)),
-        Entry::ReleaseTree { node, height } => format!("ReleaseTree: node {node}, height {height}"),
+        Entry::ReleaseTree { node, height } => match height {
+            0 => format!("ReleaseTree: the chain from {node} on"),
+            height => format!("ReleaseTree: node {node}, height {height}"),
+        },
         Entry::Link { last, new } => format!("Link: {new} behind {last}"),
         Entry::Commit { serial } => format!("Commit: serial {serial}"),
         Entry::Abort { serial } => format!("Abort: serial {serial}"),

@@ -287,8 +287,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     /// Deletes an object or array. Roots that name it are left with a stale reference.
     ///
-    /// Works on a full device. Cost: 8 words programmed, one for each of its sectors, and 2 more for every two after the first two;
-    /// where the tree's node has no spare left, a copy of the node, at most 24 words.
+    /// Works on a full device. Cost: 8 words programmed, one for each of its sectors, and 2 more where these are more than two
+    /// beside the descriptor; where the tree's node has no spare left, a copy of the node, at most 24 words.
     ///
     /// # Errors
     /// `Stale`; the store's. Nothing is deleted then, and an open transaction is undone if the store failed.
@@ -314,32 +314,34 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Ok(())
     }
 
-    /// Frees a list of records, and one more sector, at the commit: an entry for every two.
+    /// Frees a list of records, and one more sector, at the commit: one entry for two sectors, two for more.
     pub(crate) fn release_records(
         &mut self,
         first: SectorPtr,
         also: Option<SectorPtr>,
     ) -> Result<(), StoreError<D::Error>> {
-        let mut waiting = also;
-        let mut record = Some(first);
-        for _ in 0..self.config.list_length_max {
-            let Some(pointer) = record else {
-                break;
-            };
-            let sector = self.store.sector(pointer)?;
-            record = match self.store.link(&sector)? {
-                Link::To(next) => Some(next),
-                Link::Erased | Link::Void => None,
-            };
-            match waiting.take() {
-                Some(other) => self.store.release(other, Some(pointer))?,
-                None => waiting = Some(pointer),
+        let second = self.linked_record(first)?;
+        let third = match second {
+            Some(second) => self.linked_record(second)?,
+            None => None,
+        };
+        match (second, also) {
+            (None, also) => self.store.release(first, also),
+            (second, None) if third.is_none() => self.store.release(first, second),
+            (_, None) => self.store.release_chain(first),
+            (_, Some(also)) => {
+                self.store.release_chain(first)?;
+                self.store.release(also, None)
             }
         }
-        match waiting {
-            Some(pointer) => self.store.release(pointer, None),
-            None => Ok(()),
-        }
+    }
+
+    fn linked_record(&mut self, record: SectorPtr) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        let sector = self.store.sector(record)?;
+        Ok(match self.store.link(&sector)? {
+            Link::To(next) => Some(next),
+            Link::Erased | Link::Void => None,
+        })
     }
 
     /// Changes which accesses are to be cheap. Nothing is done where it is so already.

@@ -120,7 +120,7 @@ fn several_collections_share_a_unit() {
 
 #[test]
 fn a_full_device_is_collected() {
-    for (units, unit_bytes) in [(8, 512), (9, 512), (12, 1024), (16, 512), (16, 2048)] {
+    for (units, unit_bytes) in [(10, 512), (11, 512), (12, 1024), (16, 512), (16, 2048)] {
         for count_of_fields in 2..14 {
             let mut heap = heap_of(units, unit_bytes);
             let kept = chain(&mut heap, 5);

@@ -1,0 +1,23 @@
+//! Fields of scratch bits: what does not fit leaves everything as it was.
+
+use norn_flash::EraseUnit;
+use norn_flash_sim::{NorSim, catalogue};
+use norn_nor_store::{Role, Settings, Store, StoreError};
+
+#[test]
+fn a_field_that_finds_too_few_units_takes_none() {
+    let settings = Settings { log_units: 2, wear_period: 0, client: [0; 2] };
+    let mut store: Store<NorSim, 8> = Store::format(NorSim::new(catalogue::test_part(8, 512)), settings).unwrap();
+    let roles = |store: &Store<NorSim, 8>| (0..8).map(|unit| store.role(EraseUnit(unit))).collect::<Vec<_>>();
+    let unit_bits = 8 * (512 - 24);
+    // Seven units are free, and one has to stay so.
+    for _ in 0..3 {
+        let before = roles(&store);
+        let refused = store.begin_scratch(6 * unit_bits + 1).map(|_| ());
+        assert_eq!(refused, Err(StoreError::Full { needed_bytes: 6 * unit_bits / 8 + 4 }));
+        assert_eq!(roles(&store), before);
+        let field = store.begin_scratch(6 * unit_bits).unwrap();
+        assert!(roles(&store).iter().filter(|&&role| role == Role::ScratchInUse).count() == 6);
+        store.end_scratch(field);
+    }
+}
