@@ -11,6 +11,7 @@ use norn_flash::{Address, EraseUnit, Nor};
 use crate::error::StoreError;
 use crate::format::{Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
 use crate::log::Slot;
+use crate::sector::Census;
 use crate::store::Store;
 use crate::tree::{HEIGHT_MAX, TreeRoot};
 use crate::units::Role;
@@ -78,6 +79,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let address = self.entry_address(self.log.unit, self.log.next);
             auditor.violation(Violation { address, what: "an open transaction" });
         }
+        let mut census = Census::default();
         for unit in self.units.all() {
             let address = self.geometry.part.start_of(unit);
             let mut fail = |what| auditor.violation(Violation { address, what });
@@ -86,7 +88,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
             match self.units.role(unit) {
                 Role::Data(logical) if self.units.home(logical) != Some(unit) => fail("a logical unit with two homes"),
-                Role::Data(_) => self.audit_data_unit(auditor, unit)?,
+                Role::Data(_) => self.audit_data_unit(auditor, unit, &mut census)?,
                 Role::Free => self.audit_erased(auditor, unit, HEADER_BYTES - 8, self.geometry.part.unit_size_bytes)?,
                 Role::Log if unit != self.log.unit => fail("a log unit too many"),
                 Role::Log => {
@@ -98,13 +100,21 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 Role::Busy | Role::ScratchInUse => fail("a unit that is neither free nor in use"),
             }
         }
+        if census != self.census {
+            auditor.violation(Violation { address: Address(0), what: "the numbers of descriptors are wrong" });
+        }
         if self.units.available() < self.free_floor() {
             auditor.violation(Violation { address: Address(0), what: "fewer free units than must stay free" });
         }
         Ok(())
     }
 
-    fn audit_data_unit(&mut self, auditor: &mut impl Auditor, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
+    fn audit_data_unit(
+        &mut self,
+        auditor: &mut impl Auditor,
+        unit: EraseUnit,
+        census: &mut Census,
+    ) -> Result<(), StoreError<D::Error>> {
         let address = self.geometry.part.start_of(unit);
         let survey = match self.survey(unit) {
             Err(StoreError::Corrupted(corruption)) => {
@@ -113,6 +123,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
             other => other?,
         };
+        census.add(&survey);
         let mut packed = 0;
         for index in 0..survey.descriptors {
             let word = self.medium.read_word(self.geometry.descriptor_address(unit, index))?;

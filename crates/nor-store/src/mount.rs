@@ -34,6 +34,7 @@ use crate::error::{Corruption, MountError, StoreError};
 use crate::format::{ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Link, LogicalUnit, SectorPtr};
 use crate::log::{Log, Position, Sequence, Slot};
 use crate::medium::Medium;
+use crate::sector::Census;
 use crate::store::{Geometry, SERIALS, Settings, Store};
 use crate::tree::{HEIGHT_MAX, TREES, TreeRoot, TreeRoots};
 use crate::units::{Role, UnitTable};
@@ -102,6 +103,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         }
         store.assign_roles()?;
         store.settle_move()?;
+        store.census = Census::default();
         for unit in store.units.all() {
             if let Role::Data(_) = store.units.role(unit) {
                 store.tally(unit)?;
@@ -149,6 +151,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             },
             trees: [TreeRoots::default(); TREES],
             filling: None,
+            census: Census::default(),
             settings: Settings { log_units: 2, wear_period: 0, client: [0; 2] },
             serial: 0,
             random: 1,

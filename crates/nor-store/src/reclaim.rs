@@ -154,6 +154,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             self.copy_word(self.geometry.descriptor_address(target, index), copy, state)?;
             self.copy_bytes((victim, u32::from(offset)), (target, low), u32::from(granules), state)?;
         }
+        self.census.descriptors = self.census.descriptors.saturating_sub(u32::from(length - descriptors));
         Ok((descriptors, low))
     }
 

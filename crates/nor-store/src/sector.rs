@@ -19,6 +19,9 @@ use crate::log::Slot;
 use crate::store::{NODES_RESERVED, Store};
 use crate::units::Role;
 
+/// On a full part, replacing sectors leaves about so many of them for each descriptor of nothing.
+const HOLES_PART: u32 = 8;
+
 /// Which space an allocation may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
@@ -66,10 +69,30 @@ pub(crate) struct Filling {
     pub low: u32,
 }
 
+/// How many descriptors all data units have, and how many of them are of live sectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Census {
+    pub descriptors: u32,
+    pub live: u32,
+}
+
+impl Census {
+    pub fn add(&mut self, survey: &UnitSurvey) {
+        self.descriptors += u32::from(survey.descriptors);
+        self.live += u32::from(survey.live);
+    }
+
+    /// Descriptors of nothing that are to be expected beyond those that there are: each wastes a granule until it is used again.
+    fn holes_to_come(self) -> u32 {
+        (self.live / HOLES_PART).saturating_sub(self.descriptors.saturating_sub(self.live))
+    }
+}
+
 /// What a walk over a unit's descriptors finds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UnitSurvey {
     pub descriptors: u16,
+    pub live: u16,
     pub first_erased: u16,
     pub low: u32,
     pub obsolete: u32,
@@ -240,13 +263,16 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         if let Some(unit) = self.units.home(pointer.unit()) {
             self.units.add_obsolete_granules(unit, self.geometry.granules(sector.bytes));
         }
+        self.census.live = self.census.live.saturating_sub(1);
         Ok(())
     }
 
     fn program_descriptor(&mut self, placed: &Placed, spec: SectorSpec) -> Result<(), StoreError<D::Error>> {
         // The log may have moved on, but nothing was reclaimed since the sector was placed.
         let word = Descriptor::encode(placed.offset, placed.granules, spec.kind);
-        self.medium.program_word(self.place_of(placed.pointer), word)
+        self.medium.program_word(self.place_of(placed.pointer), word)?;
+        self.census.live += 1;
+        Ok(())
     }
 
     /// Takes the next place in the unit being filled. `make_room` has made sure that there is one.
@@ -257,6 +283,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         };
         let index = filling.scan;
         filling.scan += 1;
+        self.census.descriptors += u32::from(filling.scan.saturating_sub(filling.descriptors));
         filling.descriptors = filling.descriptors.max(filling.scan);
         filling.low -= granules;
         let pointer = SectorPtr::new(filling.logical, index);
@@ -341,11 +368,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let spare_units = self.units.available().saturating_sub(self.free_floor());
         let room_of = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
         match room {
-            // Each unit may come to hold a little less than what a node takes, and the rest is still enough for ten.
+            // Each unit may come to have a little less free than a node takes, and the rest is still enough for ten.
             Room::Ordinary => {
                 let free = spare_units * body + self.units.data().map(room_of).sum::<u32>();
                 let units = spare_units + self.units.data().count() as u32;
-                free >= granules + units * (node - 1) + NODES_RESERVED * node
+                free >= granules + units * (node - 1) + NODES_RESERVED * node + self.census.holes_to_come()
             }
             Room::Replacing => {
                 let nodes =
@@ -411,6 +438,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                     }
                     survey.low = survey.low.min(offset);
                     survey.obsolete += if live { 0 } else { granules };
+                    survey.live += u16::from(live);
                 }
             }
             survey.descriptors += 1;
@@ -428,6 +456,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         }
         self.units.set_gap_granules(unit, survey.low - top);
         self.units.add_obsolete_granules(unit, survey.obsolete);
+        self.census.add(&survey);
         Ok(())
     }
 }

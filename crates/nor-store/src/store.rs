@@ -8,7 +8,7 @@ use crate::error::{MountError, StoreError};
 use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, NODE_BYTES, SectorPtr};
 use crate::log::{LOG_UNITS_MAX, Log};
 use crate::medium::Medium;
-use crate::sector::Filling;
+use crate::sector::{Census, Filling};
 use crate::tree::{TREES, TreeRoots};
 use crate::units::{Role, UnitTable};
 
@@ -150,6 +150,7 @@ pub struct Store<D: Nor, const UNITS: usize> {
     pub(crate) log: Log,
     pub(crate) trees: [TreeRoots; TREES],
     pub(crate) filling: Option<Filling>,
+    pub(crate) census: Census,
     pub(crate) settings: Settings,
     pub(crate) serial: u32,
     pub(crate) random: u32,

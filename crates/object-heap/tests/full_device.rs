@@ -61,7 +61,7 @@ fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
             0 if pair.committed.objects.len() <= full * 9 / 10 => {
                 Op::Create { widths: vec![random.u8(1..9); random.usize(1..12)], header: Vec::new() }
             }
-            1 => Op::Delete(reference),
+            1 if pair.committed.objects.len() > full * 2 / 5 => Op::Delete(reference),
             _ => {
                 let index = random.usize(0..fields.len());
                 Op::Put { reference, index, value: fields[index].iter().map(|_| random.u8(..)).collect() }
