@@ -8,7 +8,7 @@ use core::fmt;
 
 use norn_flash::{Address, EraseUnit, Nor};
 
-use crate::error::StoreError;
+use crate::error::{Corruption, StoreError};
 use crate::format::{Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
 use crate::log::Slot;
 use crate::sector::Census;
@@ -117,8 +117,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     ) -> Result<(), StoreError<D::Error>> {
         let address = self.geometry.part.start_of(unit);
         let survey = match self.survey(unit) {
-            Err(StoreError::Corrupted(corruption)) => {
-                auditor.violation(Violation { address: corruption.address, what: corruption.what });
+            Err(StoreError::Corrupted) => {
+                self.report_corruption(auditor);
                 return Ok(());
             }
             other => other?,
@@ -246,10 +246,17 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(())
     }
 
+    /// Reports what a call that said `Corrupted` came upon.
+    pub fn report_corruption(&self, auditor: &mut impl Auditor) {
+        if let Some(Corruption { address, what }) = self.corruption {
+            auditor.violation(Violation { address, what });
+        }
+    }
+
     fn sector_numbers(&mut self, unit: EraseUnit) -> Result<core::ops::Range<u16>, StoreError<D::Error>> {
         match self.survey(unit) {
             Ok(survey) => Ok(0..survey.descriptors),
-            Err(StoreError::Corrupted(_)) => Ok(0..0), // Reported by `audit_units`.
+            Err(StoreError::Corrupted) => Ok(0..0), // Reported by `audit_units`.
             Err(error) => Err(error),
         }
     }

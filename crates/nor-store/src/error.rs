@@ -23,17 +23,16 @@ impl fmt::Display for Corruption {
 ///
 /// After `Device` the store is *halted*: the operation stands half done on flash, as after a power cut, and every further
 /// call says `Halted` until the device is mounted again, which completes or undoes it.
+///
+/// It is kept small, since every call passes it on: one byte beside what the device says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreError<E> {
     /// The device failed.
     Device(E),
-    /// The flash holds something impossible.
-    Corrupted(Corruption),
-    /// No room for a sector of this many bytes.
-    Full {
-        /// The sector's size.
-        needed_bytes: u32,
-    },
+    /// The flash holds something impossible: [`Store::corruption`](crate::Store::corruption) tells what, and where.
+    Corrupted,
+    /// No room.
+    Full,
     /// The transaction has more log entries than the log units it may use have room for.
     TransactionTooLarge,
     /// An earlier operation failed part-way; mount the device again.
@@ -44,8 +43,8 @@ impl<E: fmt::Debug> fmt::Display for StoreError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StoreError::Device(error) => write!(f, "the device failed: {error:?}"),
-            StoreError::Corrupted(corruption) => write!(f, "corrupted: {corruption}"),
-            StoreError::Full { needed_bytes } => write!(f, "full: no room for {needed_bytes} bytes"),
+            StoreError::Corrupted => f.write_str("corrupted: the flash holds something impossible"),
+            StoreError::Full => f.write_str("full: no room for what is to be stored"),
             StoreError::TransactionTooLarge => f.write_str("the transaction exceeds the log units it may use"),
             StoreError::Halted => f.write_str("an earlier operation failed part-way: mount the device again"),
         }
@@ -53,12 +52,6 @@ impl<E: fmt::Debug> fmt::Display for StoreError<E> {
 }
 
 impl<E: fmt::Debug> core::error::Error for StoreError<E> {}
-
-impl<E> From<Corruption> for StoreError<E> {
-    fn from(corruption: Corruption) -> Self {
-        StoreError::Corrupted(corruption)
-    }
-}
 
 /// Why a device could not be formatted or mounted. The device is as it was, except that a recovery may have begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,12 +119,35 @@ impl<E: fmt::Debug> fmt::Display for MountError<E> {
 
 impl<E: fmt::Debug> core::error::Error for MountError<E> {}
 
-impl<E> From<StoreError<E>> for MountError<E> {
+/// Why a mount fails, as long as the store is there to tell more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MountFault<E> {
+    NotFormatted,
+    NewerFormat { found: u8 },
+    WrongGeometry { unit_size_log2: u8, unit_count: u16 },
+    UnknownSettings,
+    Store(StoreError<E>),
+}
+
+impl<E> From<StoreError<E>> for MountFault<E> {
     fn from(error: StoreError<E>) -> Self {
-        match error {
-            StoreError::Device(error) => MountError::Device(error),
-            StoreError::Corrupted(corruption) => MountError::Corrupted(corruption),
-            StoreError::Full { .. } | StoreError::TransactionTooLarge | StoreError::Halted => MountError::Unrecoverable,
+        MountFault::Store(error)
+    }
+}
+
+impl<E> MountFault<E> {
+    /// The error that the client sees; `corruption` is what was found impossible.
+    pub fn explained(self, corruption: Option<Corruption>) -> MountError<E> {
+        match (self, corruption) {
+            (MountFault::NotFormatted, _) => MountError::NotFormatted,
+            (MountFault::NewerFormat { found }, _) => MountError::NewerFormat { found },
+            (MountFault::WrongGeometry { unit_size_log2, unit_count }, _) => {
+                MountError::WrongGeometry { unit_size_bytes: 1 << unit_size_log2.min(63), unit_count }
+            }
+            (MountFault::UnknownSettings, _) => MountError::UnknownSettings,
+            (MountFault::Store(StoreError::Device(error)), _) => MountError::Device(error),
+            (MountFault::Store(StoreError::Corrupted), Some(corruption)) => MountError::Corrupted(corruption),
+            (MountFault::Store(_), _) => MountError::Unrecoverable,
         }
     }
 }

@@ -315,7 +315,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn clear_scratch_unit(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
         match self.units.all().find(|&unit| self.units.role(unit) == Role::Scratch) {
             Some(unit) => self.erase_unit(unit).map(|()| unit),
-            None => Err(StoreError::Full { needed_bytes: self.geometry.part.unit_size_bytes }),
+            None => Err(StoreError::Full),
         }
     }
 

@@ -30,8 +30,10 @@
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::error::{Corruption, MountError, StoreError};
-use crate::format::{ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Link, LogicalUnit, SectorPtr};
+use crate::error::{MountError, MountFault, StoreError};
+use crate::format::{
+    ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Identity, Link, LogicalUnit, SectorPtr,
+};
 use crate::log::{Log, Position, Sequence, Slot};
 use crate::medium::Medium;
 use crate::sector::Census;
@@ -63,22 +65,29 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let mut store = Self::unmounted(device)?;
         settings.validate().and_then(|()| store.geometry.suits(&settings)).map_err(MountError::Settings)?;
         store.settings = settings;
+        match store.lay_out() {
+            Ok(()) => Ok(store),
+            Err(error) => Err(MountFault::Store(error).explained(store.corruption)),
+        }
+    }
+
+    fn lay_out(&mut self) -> Result<(), StoreError<D::Error>> {
         // An old log goes first, its oldest unit before the others, so that a cut leaves no store that looks whole and is not.
-        for _ in store.units.all() {
-            let Some(unit) = store.oldest_log_unit()? else {
+        for _ in self.units.all() {
+            let Some(unit) = self.oldest_log_unit()? else {
                 break;
             };
-            let start = store.geometry.part.start_of(unit);
-            store.medium.program(start.offset(ASSIGNMENT_OFFSET), &[0; 8])?;
+            let start = self.geometry.part.start_of(unit);
+            self.medium.program(start.offset(ASSIGNMENT_OFFSET), &[0; 8])?;
         }
-        for unit in store.units.all() {
-            let erase_count = store.read_identity(unit)?.map_or(0, |identity| identity.erase_count);
-            store.erase_logged(unit, (erase_count + 1).min(ERASE_COUNT_MAX))?;
+        for unit in self.units.all() {
+            let erase_count = self.read_identity(unit)?.map_or(0, |identity| identity.erase_count);
+            self.erase_logged(unit, (erase_count + 1).min(ERASE_COUNT_MAX))?;
         }
-        let unit = store.take_free_unit()?;
-        store.start_log_unit(unit, Sequence::new(1))?;
-        store.seed_random();
-        Ok(store)
+        let unit = self.take_free_unit()?;
+        self.start_log_unit(unit, Sequence::new(1))?;
+        self.seed_random();
+        Ok(())
     }
 
     /// Mounts what the device holds, completing or undoing what a power cut interrupted.
@@ -89,32 +98,39 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Names what is wrong with the image or the part; see [`MountError`].
     pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
         let mut store = Self::unmounted(device)?;
-        let newest = store.find_newest_log_unit()?;
-        store.log.unit = newest;
-        let replay = store.read_newest_log_unit()?;
+        match store.recover() {
+            Ok(()) => Ok(store),
+            Err(fault) => Err(fault.explained(store.corruption)),
+        }
+    }
+
+    fn recover(&mut self) -> Result<(), MountFault<D::Error>> {
+        let newest = self.find_newest_log_unit()?;
+        self.log.unit = newest;
+        let replay = self.read_newest_log_unit()?;
         if let Some((unit, count)) = replay.erase {
             if unit == newest {
-                return Err(store.log_damage("a log entry that erases its own unit"));
+                return self.log_damage("a log entry that erases its own unit");
             }
-            let complete = store.read_identity(unit)?.is_some_and(|identity| identity.erase_count == count);
+            let complete = self.read_identity(unit)?.is_some_and(|identity| identity.erase_count == count);
             if !complete {
-                store.erase_logged(unit, count)?;
+                self.erase_logged(unit, count)?;
             }
         }
-        store.assign_roles()?;
-        store.settle_move()?;
-        store.census = Census::default();
-        for unit in store.units.all() {
-            if let Role::Data(_) = store.units.role(unit) {
-                store.tally(unit)?;
+        self.assign_roles()?;
+        self.settle_move()?;
+        self.census = Census::default();
+        for unit in self.units.all() {
+            if let Role::Data(_) = self.units.role(unit) {
+                self.tally(unit)?;
             }
         }
-        store.settle_transaction(&replay)?;
-        store.settle_log()?;
-        store.clear_leftovers()?;
-        store.ensure_log_room(0)?;
-        store.seed_random();
-        Ok(store)
+        self.settle_transaction(&replay)?;
+        self.settle_log()?;
+        self.clear_leftovers()?;
+        self.ensure_log_room(0)?;
+        self.seed_random();
+        Ok(())
     }
 
     /// The log unit with the lowest sequence number, for formatting.
@@ -152,6 +168,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             trees: [TreeRoots::default(); TREES],
             filling: None,
             census: Census::default(),
+            corruption: None,
             settings: Settings { log_units: 2, wear_period: 0, client: [0; 2] },
             serial: 0,
             random: 1,
@@ -166,19 +183,19 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Step 1, first half. Checks every identity on the way.
-    fn find_newest_log_unit(&mut self) -> Result<EraseUnit, MountError<D::Error>> {
+    fn find_newest_log_unit(&mut self) -> Result<EraseUnit, MountFault<D::Error>> {
         let mut newest: Option<(Sequence, EraseUnit)> = None;
         for unit in self.units.all() {
             let Some(identity) = self.read_identity(unit)? else {
                 continue;
             };
             if identity.version > FORMAT_VERSION {
-                return Err(MountError::NewerFormat { found: identity.version });
+                return Err(MountFault::NewerFormat { found: identity.version });
             }
             let part = self.geometry.part;
-            let unit_size_bytes = 1u64 << identity.unit_size_log2.min(63);
-            if unit_size_bytes != u64::from(part.unit_size_bytes) || identity.unit_count != part.unit_count {
-                return Err(MountError::WrongGeometry { unit_size_bytes, unit_count: identity.unit_count });
+            let Identity { unit_size_log2, unit_count, .. } = identity;
+            if u32::from(unit_size_log2) != part.unit_size_bytes.trailing_zeros() || unit_count != part.unit_count {
+                return Err(MountFault::WrongGeometry { unit_size_log2, unit_count });
             }
             let Slot::Entry(Entry::LogUnit { sequence }) = self.read_assignment(unit)? else {
                 continue;
@@ -189,7 +206,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
             self.units.set_role(unit, Role::Log);
         }
-        let (sequence, unit) = newest.ok_or(MountError::NotFormatted)?;
+        let (sequence, unit) = newest.ok_or(MountFault::NotFormatted)?;
         self.log.sequence = sequence;
         Ok(unit)
     }
@@ -206,7 +223,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Step 1, second half.
-    fn read_newest_log_unit(&mut self) -> Result<Replay, MountError<D::Error>> {
+    fn read_newest_log_unit(&mut self) -> Result<Replay, MountFault<D::Error>> {
         let mut replay = Replay { chain_first: self.log.sequence, ..Replay::default() };
         let mut roots = [None; TREES];
         while self.log.next < self.geometry.log_entries {
@@ -228,23 +245,23 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         entry: Entry,
         replay: &mut Replay,
         roots: &mut [Option<TreeRoot>; TREES],
-    ) -> Result<(), MountError<D::Error>> {
+    ) -> Result<(), MountFault<D::Error>> {
         match entry {
             Entry::Chain { first } => replay.chain_first = Sequence::new(first),
             Entry::Setting { key, value } => {
-                self.settings.set(key, value).ok_or(MountError::UnknownSettings)?;
+                self.settings.set(key, value).ok_or(MountFault::UnknownSettings)?;
             }
             Entry::Serial { serial } => self.serial = serial,
             Entry::Root { tree, height, node } => {
                 let place = roots.get_mut(usize::from(tree));
                 match place.filter(|_| height <= HEIGHT_MAX && (height == 0) == node.is_none()) {
                     Some(place) => *place = Some(TreeRoot { node, height }),
-                    None => return Err(self.log_damage("a log entry with an impossible root")),
+                    None => return self.log_damage("a log entry with an impossible root"),
                 }
             }
             Entry::Ready | Entry::Commit { .. } => self.take_roots(roots),
             Entry::Erase { unit, .. } if unit >= self.geometry.part.unit_count => {
-                return Err(self.log_damage("a log entry that names a unit beyond the part"));
+                return self.log_damage("a log entry that names a unit beyond the part");
             }
             Entry::Erase { unit, count } => {
                 replay.erase = Some((EraseUnit(unit), count));
@@ -253,7 +270,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 }
             }
             Entry::Move { from, to } if from.max(to) >= self.geometry.part.unit_count || from == to => {
-                return Err(self.log_damage("a log entry that names a unit beyond the part"));
+                return self.log_damage("a log entry that names a unit beyond the part");
             }
             Entry::Move { from, to } => self.log.pending_move = Some((EraseUnit(from), EraseUnit(to))),
             Entry::New { .. } | Entry::Swap { .. } | Entry::Release { .. } | Entry::ReleaseTree { .. } => {
@@ -261,7 +278,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
             Entry::Abort { .. } | Entry::Link { .. } => {}
             Entry::LogUnit { .. } | Entry::DataUnit { .. } => {
-                return Err(self.log_damage("a unit's assignment inside the log"));
+                return self.log_damage("a unit's assignment inside the log");
             }
         }
         if let Entry::Commit { serial } | Entry::Abort { serial } = entry {
@@ -283,13 +300,13 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         }
     }
 
-    fn log_damage(&self, what: &'static str) -> MountError<D::Error> {
+    fn log_damage<T>(&mut self, what: &'static str) -> Result<T, MountFault<D::Error>> {
         let address = self.entry_address(self.log.unit, self.log.next);
-        MountError::Corrupted(Corruption { address, what })
+        Ok(self.corrupted(address, what)?)
     }
 
     /// Step 3. The units of a pending move keep what they were: the victim its number, the target its number or `Busy`.
-    fn assign_roles(&mut self) -> Result<(), MountError<D::Error>> {
+    fn assign_roles(&mut self) -> Result<(), MountFault<D::Error>> {
         for unit in self.units.all() {
             if unit == self.log.unit {
                 continue;
@@ -297,7 +314,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let address = self.geometry.part.start_of(unit);
             if self.read_identity(unit)?.is_none() {
                 let what = "a unit without an identity that no erase accounts for";
-                return Err(MountError::Corrupted(Corruption { address, what }));
+                return Ok(self.corrupted(address, what)?);
             }
             let in_move = self.log.pending_move.is_some_and(|(from, to)| unit == from || unit == to);
             match self.read_assignment(unit)? {
@@ -307,7 +324,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 Slot::Entry(Entry::DataUnit { logical, .. }) if logical.0 <= self.geometry.part.unit_count => {
                     if self.units.home(logical).is_some() && !in_move {
                         let what = "two units with one logical number";
-                        return Err(MountError::Corrupted(Corruption { address, what }));
+                        return Ok(self.corrupted(address, what)?);
                     }
                     self.units.set_role(unit, Role::Data(logical));
                 }
@@ -316,7 +333,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 Slot::Erased | Slot::Torn => self.units.set_role(unit, Role::Busy),
                 Slot::Entry(_) => {
                     let what = "a unit with an impossible assignment";
-                    return Err(MountError::Corrupted(Corruption { address, what }));
+                    return Ok(self.corrupted(address, what)?);
                 }
             }
         }
@@ -324,7 +341,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Step 4.
-    fn settle_move(&mut self) -> Result<(), MountError<D::Error>> {
+    fn settle_move(&mut self) -> Result<(), MountFault<D::Error>> {
         let Some((victim, target)) = self.log.pending_move else {
             return Ok(());
         };
@@ -338,7 +355,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             (Role::Data(logical), Role::Busy) => self.resume_move(victim, target, logical)?,
             _ => {
                 let what = "a move between units that are not a victim and its target";
-                return Err(MountError::Corrupted(Corruption { address, what }));
+                return Ok(self.corrupted(address, what)?);
             }
         }
         // The table's row is tallied with all others.
@@ -350,7 +367,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Step 5.
-    fn settle_transaction(&mut self, replay: &Replay) -> Result<(), MountError<D::Error>> {
+    fn settle_transaction(&mut self, replay: &Replay) -> Result<(), MountFault<D::Error>> {
         let last_is_commit = matches!(replay.last, Some(Entry::Commit { .. }));
         let closed = if last_is_commit { replay.closed_before } else { replay.closed };
         let chained = closed.is_none() && self.log.sequence.is_after(replay.chain_first);
@@ -383,7 +400,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Where a transaction starts that was open when its log unit was full.
-    fn find_start_in_chain(&mut self, first: Sequence) -> Result<Position, MountError<D::Error>> {
+    fn find_start_in_chain(&mut self, first: Sequence) -> Result<Position, MountFault<D::Error>> {
         let unit = self.log_unit(first)?;
         let mut start = 0;
         for index in 0..self.geometry.log_entries {
@@ -394,10 +411,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(Position { sequence: first, index: start })
     }
 
-    fn settle_link(&mut self, last: SectorPtr, new: SectorPtr) -> Result<(), MountError<D::Error>> {
+    fn settle_link(&mut self, last: SectorPtr, new: SectorPtr) -> Result<(), MountFault<D::Error>> {
         let Some(sector) = self.find_sector(last)? else {
             let (address, what) = (self.place_of(last), "a link from a sector that is not there");
-            return Err(MountError::Corrupted(Corruption { address, what }));
+            return Ok(self.corrupted(address, what)?);
         };
         match self.link(&sector)? {
             Link::To(pointer) if pointer == new => Ok(()),
@@ -405,13 +422,13 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             Link::Erased | Link::Void => Ok(self.free_sector(new)?),
             Link::To(_) => {
                 let what = "a link to another sector than the log says";
-                Err(MountError::Corrupted(Corruption { address: sector.address, what }))
+                Ok(self.corrupted(sector.address, what)?)
             }
         }
     }
 
     /// Step 6.
-    fn settle_log(&mut self) -> Result<(), MountError<D::Error>> {
+    fn settle_log(&mut self) -> Result<(), MountFault<D::Error>> {
         for unit in self.units.all() {
             let unused = match self.units.role(unit) {
                 Role::Log => unit != self.log.unit,
@@ -427,7 +444,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Step 7.
-    fn clear_leftovers(&mut self) -> Result<(), MountError<D::Error>> {
+    fn clear_leftovers(&mut self) -> Result<(), MountFault<D::Error>> {
         for unit in self.units.all() {
             match self.units.role(unit) {
                 Role::Busy => self.erase_unit(unit)?,

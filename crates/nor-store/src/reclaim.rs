@@ -32,9 +32,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     pub(crate) fn reclaim_for(&mut self, granules: u32, sectors: u32) -> Result<(), StoreError<D::Error>> {
         self.reclaim_for_wear()?;
         for attempt in 0.. {
-            let full = StoreError::Full { needed_bytes: granules * self.geometry.granule_bytes };
             // Normally the first victim has the room. Only a descriptor array of the largest length can make it fail.
-            let victim = self.victim(granules, sectors)?.filter(|_| attempt < 3).ok_or(full)?;
+            let victim = self.victim(granules, sectors)?.filter(|_| attempt < 3).ok_or(StoreError::Full)?;
             self.reclaim(victim)?;
             if self.filled_unit_fits(granules, sectors)? {
                 return Ok(());

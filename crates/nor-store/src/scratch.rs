@@ -49,9 +49,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let bytes = bits.div_ceil(32) * 4;
         let body = self.geometry.part.unit_size_bytes - HEADER_BYTES;
         let count = bytes.div_ceil(body).max(1) as usize;
-        let full = StoreError::Full { needed_bytes: bytes };
         if count > UNITS_MAX {
-            return Err(full);
+            return Err(StoreError::Full);
         }
         // What a fresh unit may cost of the log.
         self.ensure_log_room(count as u16)?;
@@ -59,7 +58,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         match self.used_scratch_with(bytes)? {
             Some((unit, offset)) if count == 1 => (scratch.units[0], scratch.offset) = (unit, offset),
             // One unit has to be left to reclaim into.
-            _ if self.units.available() <= count as u32 => return Err(full),
+            _ if self.units.available() <= count as u32 => return Err(StoreError::Full),
             _ => {
                 for place in 0..count {
                     let unit = self.take_free_unit()?;

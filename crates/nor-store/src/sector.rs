@@ -127,7 +127,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     ) -> Result<[SectorPtr; 2], StoreError<D::Error>> {
         let [first, second] = specs.map(|spec| self.geometry.granules(spec.bytes));
         match self.make_room(&specs, room) {
-            Err(StoreError::Full { .. }) => {
+            Err(StoreError::Full) => {
                 return Ok([self.allocate(specs[0], room)?, self.allocate(specs[1], room)?]);
             }
             made => made?,
@@ -209,7 +209,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.medium.program(sector.address.offset(offset), bytes)
     }
 
-    fn check_range(&self, sector: &Sector, offset: u32, len: usize) -> Result<(), StoreError<D::Error>> {
+    fn check_range(&mut self, sector: &Sector, offset: u32, len: usize) -> Result<(), StoreError<D::Error>> {
         if u64::from(offset) + len as u64 > u64::from(sector.bytes) {
             return self.corrupted(sector.address, "a sector too small for what it should hold");
         }
@@ -279,7 +279,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn place(&mut self, granules: u32) -> Result<Placed, StoreError<D::Error>> {
         self.find_erased_descriptor()?;
         let Some(filling) = &mut self.filling else {
-            return Err(StoreError::Full { needed_bytes: granules * self.geometry.granule_bytes });
+            return Err(StoreError::Full);
         };
         let index = filling.scan;
         filling.scan += 1;
@@ -317,13 +317,12 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let first = self.geometry.granules(specs[0].bytes);
         let need: u32 = specs.iter().map(|spec| self.geometry.granules(spec.bytes)).sum();
         let sectors = specs.len() as u32;
-        let full = StoreError::Full { needed_bytes: need * self.geometry.granule_bytes };
         let low = self.geometry.low_granules(sectors);
         if specs.iter().any(|spec| self.geometry.granules(spec.bytes) > SECTOR_GRANULES_MAX)
             || low + need > self.geometry.unit_granules
             || !self.leaves_reserve(need + sectors, room)
         {
-            return Err(full);
+            return Err(StoreError::Full);
         }
         if self.filled_unit_fits(need, sectors)? {
             return Ok(first);

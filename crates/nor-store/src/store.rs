@@ -4,7 +4,7 @@
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
-use crate::error::{MountError, StoreError};
+use crate::error::{Corruption, MountError, StoreError};
 use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, NODE_BYTES, SectorPtr};
 use crate::log::{LOG_UNITS_MAX, Log};
 use crate::medium::Medium;
@@ -151,6 +151,7 @@ pub struct Store<D: Nor, const UNITS: usize> {
     pub(crate) trees: [TreeRoots; TREES],
     pub(crate) filling: Option<Filling>,
     pub(crate) census: Census,
+    pub(crate) corruption: Option<Corruption>,
     pub(crate) settings: Settings,
     pub(crate) serial: u32,
     pub(crate) random: u32,
@@ -228,8 +229,18 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         1 + (u32::from(self.settings.log_units)).saturating_sub(self.log.length())
     }
 
-    pub(crate) fn corrupted<T>(&self, address: Address, what: &'static str) -> Result<T, StoreError<D::Error>> {
-        Err(StoreError::Corrupted(crate::error::Corruption { address, what }))
+    /// What the last call that said `Corrupted` came upon.
+    pub fn corruption(&self) -> Option<Corruption> {
+        self.corruption
+    }
+
+    /// Says `Corrupted`, and remembers what is wrong at `address`.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn corrupted<T>(&mut self, address: Address, what: &'static str) -> Result<T, StoreError<D::Error>> {
+        self.corruption = Some(Corruption { address, what });
+        Err(StoreError::Corrupted)
     }
 
     /// The next of a seeded sequence of numbers (a 32-bit xorshift).

@@ -92,7 +92,7 @@ fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
     let mut findings = Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations };
     // A heap with violations may not let itself be counted; they are the news then.
     match count(&mut heap, &mut findings) {
-        Err(failure) if findings.violations.is_empty() => Err(failure),
+        Err(failure) if findings.violations.is_empty() => Err(failure.placed(&heap)),
         _ => Ok(findings),
     }
 }

@@ -4,8 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, SimError};
-use norn_object_heap::{AccessError, CreateError, MountError, StoreError, TransactionError};
+use norn_object_heap::{AccessError, Corruption, CreateError, MountError, StoreError, TransactionError};
 
+use crate::image::ImageHeap;
 use crate::purse::script::ScriptError;
 
 /// Why a command could not be carried out.
@@ -135,6 +136,9 @@ pub enum HeapFailure {
     /// Reading the store below the heap.
     #[error(transparent)]
     Store(#[from] StoreError<SimError>),
+    /// Something impossible on flash, and where.
+    #[error("corrupted: {0}")]
+    Corrupted(Corruption),
     /// The heap is sound, but not one of purses.
     #[error("holds no purses: {0}")]
     NoBank(String),
@@ -155,14 +159,15 @@ impl HeapFailure {
             HeapFailure::Mount(error) => matches!(error, MountError::Corrupted(_) | MountError::Unrecoverable),
             HeapFailure::Access(AccessError::Stale(_) | AccessError::WrongKind(_)) => true,
             HeapFailure::Access(AccessError::OutOfRange { .. } | AccessError::WrongWidth { .. }) => true,
-            failure => matches!(failure.store_error(), Some(StoreError::Corrupted(_))),
+            HeapFailure::Corrupted(_) => true,
+            failure => failure.store_error() == Some(&StoreError::Corrupted),
         }
     }
 
     /// Whether the part has no room for what was to be created.
     pub fn is_lack_of_room(&self) -> bool {
         matches!(self, HeapFailure::Create(CreateError::TooLarge { .. }))
-            || matches!(self.store_error(), Some(StoreError::Full { .. } | StoreError::TransactionTooLarge))
+            || matches!(self.store_error(), Some(StoreError::Full | StoreError::TransactionTooLarge))
     }
 
     fn store_error(&self) -> Option<&StoreError<SimError>> {
@@ -172,6 +177,16 @@ impl HeapFailure {
             | HeapFailure::Transaction(TransactionError::Store(error))
             | HeapFailure::Store(error) => Some(error),
             _ => None,
+        }
+    }
+
+    /// The same with the place, where `heap` is corrupted.
+    pub fn placed(self, heap: &ImageHeap<'_>) -> HeapFailure {
+        match heap.corruption() {
+            Some(corruption) if self.store_error() == Some(&StoreError::Corrupted) => {
+                HeapFailure::Corrupted(corruption)
+            }
+            _ => self,
         }
     }
 

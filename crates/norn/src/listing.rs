@@ -36,8 +36,8 @@ pub fn show(image: &Path, values: Values) -> Result<String, Error> {
 fn list(device: &mut NorSim, values: Values) -> Result<String, HeapFailure> {
     let mut heap = image::mount(device)?;
     heap.device_mut().freeze_counters();
-    let roots = roots_text(&mut heap)?;
-    let objects = objects_text(&mut heap, values)?;
+    let texts = roots_text(&mut heap).and_then(|roots| Ok((roots, objects_text(&mut heap, values)?)));
+    let (roots, objects) = texts.map_err(|failure| failure.placed(&heap))?;
     let configuration = configuration_text(&heap);
     heap.device_mut().thaw_counters();
     Ok(format!("{roots}\n{objects}\n{configuration}"))
@@ -106,7 +106,7 @@ fn contents_text(heap: &mut ImageHeap<'_>, reference: Ref, info: &Info) -> Resul
 fn read_value(heap: &mut ImageHeap<'_>, reference: Ref, kind: Kind, index: usize) -> Result<Vec<u8>, HeapFailure> {
     let mut value = Vec::new();
     match load(heap, reference, kind, index, &mut value) {
-        Err(AccessError::WrongWidth { width, .. }) => value.resize(width, 0),
+        Err(AccessError::WrongWidth { width }) => value.resize(width as usize, 0),
         other => return Ok(other.map(|()| value)?),
     }
     load(heap, reference, kind, index, &mut value)?;

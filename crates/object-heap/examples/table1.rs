@@ -59,7 +59,7 @@ fn fill(config: Config, records: u8) -> usize {
 fn create(heap: &mut SimHeap, records: u8) -> bool {
     let object = match heap.create(Layout::uniform(FIELDS, WIDTH)) {
         Ok(object) => object,
-        Err(CreateError::Store(StoreError::Full { .. })) => return false,
+        Err(CreateError::Store(StoreError::Full)) => return false,
         Err(error) => panic!("{error}"),
     };
     let mut value: u16 = 0;
@@ -70,7 +70,7 @@ fn create(heap: &mut SimHeap, records: u8) -> bool {
         }
         match heap.put_field(object, 0, &value.to_le_bytes()) {
             Ok(()) => {}
-            Err(AccessError::Store(StoreError::Full { .. })) => return false,
+            Err(AccessError::Store(StoreError::Full)) => return false,
             Err(error) => panic!("{error}"),
         }
     }

@@ -13,7 +13,7 @@
 //! representation, which nobody else sees yet, is then changed in place as above.
 
 use norn_flash::Nor;
-use norn_nor_store::{Corruption, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::{Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
 use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
@@ -99,7 +99,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let named = self.look_up(reference)?;
         let max = self.store.sector_bytes_max();
         if header.len() as u64 + u64::from(HEADER_LENGTHS_BYTES + named.widths_bytes()) > u64::from(max) {
-            return Err(AccessError::HeaderTooLarge { bytes: header.len(), max });
+            return Err(AccessError::HeaderTooLarge { max });
         }
         let written = match named {
             Named::List(object) => self.rewrite(&object, Change::Header(header)),
@@ -145,7 +145,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let (object, index) = self.list_of(reference, kind, index)?;
         let field = self.field(&object, index)?;
         if field.width as usize != given {
-            return Err(AccessError::WrongWidth { width: field.width as usize, given });
+            return Err(AccessError::WrongWidth { width: field.width });
         }
         Ok((object, field))
     }
@@ -163,7 +163,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             return Err(AccessError::WrongKind(reference));
         }
         if index >= count {
-            return Err(AccessError::OutOfRange { reference, index, count });
+            return Err(AccessError::OutOfRange { count: count as u32 });
         }
         match named {
             Named::List(object) => Ok((object, index)),
@@ -217,7 +217,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             }
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
-                None => return Err(damage(&sector, "a list of records without a field's value")),
+                None => return self.store.corrupted(sector.address, "a list of records without a field's value"),
             }
         }
         unreachable!()
@@ -227,7 +227,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let sector = self.store.sector(pointer)?;
         match sector.kind {
             SectorKind::Record => Ok(sector),
-            _ => Err(damage(&sector, "a sector that is not a record")),
+            _ => self.store.corrupted(sector.address, "a sector that is not a record"),
         }
     }
 
@@ -257,7 +257,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                 let bytes = data_offset(object.shape.count) + self.data_bytes(object)?;
                 match self.store.extend_chain(holder.record, SectorSpec { bytes, kind: SectorKind::Record }) {
                     // Compaction takes room only until its commit, so that a device full of short lists takes updates.
-                    Err(StoreError::Full { .. }) => return self.rewrite(object, Change::Field(*field, value)),
+                    Err(StoreError::Full) => return self.rewrite(object, Change::Field(*field, value)),
                     extended => extended?,
                 }
             }
@@ -329,8 +329,4 @@ impl Object {
     pub(crate) fn widths_bytes(&self) -> u32 {
         if self.shape.width.is_none() { u32::from(self.shape.count) } else { 0 }
     }
-}
-
-pub(crate) fn damage<E>(sector: &Sector, what: &'static str) -> StoreError<E> {
-    StoreError::Corrupted(Corruption { address: sector.address, what })
 }

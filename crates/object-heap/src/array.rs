@@ -8,9 +8,8 @@
 //! elements, chosen so that two records fit an erase unit.
 
 use norn_flash::{Address, Nor};
-use norn_nor_store::{Corruption, Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot};
+use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot};
 
-use crate::access::damage;
 use crate::config::InitializationFlags;
 use crate::descriptor::{Named, Object, Owner, descriptor_bytes};
 use crate::error::{AccessError, CreateError};
@@ -55,11 +54,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     pub(crate) fn section(&mut self, array: &Array, number: u32) -> Result<Object, StoreError<D::Error>> {
         let Some(found) = self.store.tree_get(array.tree, number)? else {
             let address = array.tree.node.map_or(Address(0), |node| self.store.place_of(node));
-            return Err(StoreError::Corrupted(Corruption { address, what: "an array without one of its sections" }));
+            return self.store.corrupted(address, "an array without one of its sections");
         };
         let sector = self.store.sector(found.pointer)?;
         let Link::To(first) = self.store.link(&sector)? else {
-            return Err(damage(&sector, "a section descriptor without a record"));
+            return self.store.corrupted(sector.address, "a section descriptor without a record");
         };
         Ok(Object {
             reference: array.reference,
@@ -133,7 +132,9 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let count = u32::from_le_bytes(bytes);
         let sections = count.div_ceil(u32::from(shape.section_elements));
         if count == 0 || u64::from(sections) > 1 << (4 * shape.height) {
-            return Err(damage(descriptor, "an array descriptor with an impossible number of elements"));
+            return self
+                .store
+                .corrupted(descriptor.address, "an array descriptor with an impossible number of elements");
         }
         Ok(count)
     }
@@ -152,7 +153,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
         let max = self.store.sector_bytes_max();
         if header.len() as u64 + u64::from(HEADER_LENGTHS_BYTES) > u64::from(max) {
-            return Err(CreateError::TooLarge { bytes: header.len() as u32 + HEADER_LENGTHS_BYTES, max });
+            return Err(CreateError::TooLarge { max });
         }
         let shape = SplitShape {
             has_flags: self.config.initialization_flags == InitializationFlags::On,
@@ -178,10 +179,10 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let elements = u16::from(shape.section_elements);
         let record = u64::from(data_offset(elements)) + u64::from(elements) * u64::from(shape.width);
         let sections = count as u64 / u64::from(elements);
-        match u32::try_from(sections.saturating_mul(record)) {
-            Ok(needed) if count <= u32::MAX as usize && u64::from(needed) <= self.store.room_bytes() => Ok(()),
-            needed => Err(CreateError::Store(StoreError::Full { needed_bytes: needed.unwrap_or(u32::MAX) })),
+        if count > u32::MAX as usize || sections.saturating_mul(record) > self.store.room_bytes() {
+            return Err(CreateError::Store(StoreError::Full));
         }
+        Ok(())
     }
 
     fn build_split(&mut self, count: u32, shape: SplitShape, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {

@@ -1,7 +1,7 @@
 //! The heap's part of the checker: walks every object, array and root, and asserts what `format` states.
 
 use norn_flash::Nor;
-use norn_nor_store::{Auditor, Corruption, SectorKind, SectorPtr, StoreError, TreeId, Violation};
+use norn_nor_store::{Auditor, SectorKind, SectorPtr, StoreError, TreeId};
 
 use crate::array::Array;
 use crate::descriptor::{Named, Object};
@@ -22,12 +22,16 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             let root = self.store.tree(tree);
             self.store.audit_tree(auditor, root)?;
             let mut from = 0;
-            while let Some((key, leaf)) = reported(auditor, self.store.tree_next(root, from))?.flatten() {
+            loop {
+                let next = self.store.tree_next(root, from);
+                let Some((key, leaf)) = self.reported(auditor, next)?.flatten() else {
+                    break;
+                };
                 let audited = match tree {
                     TreeId::Ref => self.audit_object(auditor, key, leaf),
                     TreeId::Name => self.audit_root(auditor, key, leaf),
                 };
-                reported(auditor, audited)?;
+                self.reported(auditor, audited)?;
                 from = key + 1;
             }
         }
@@ -125,16 +129,20 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         }
         Ok(())
     }
-}
 
-/// Turns damage into a violation and `None`.
-fn reported<T, E>(auditor: &mut impl Auditor, result: Result<T, StoreError<E>>) -> Result<Option<T>, StoreError<E>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(StoreError::Corrupted(Corruption { address, what })) => {
-            auditor.violation(Violation { address, what });
-            Ok(None)
+    /// Turns damage into a violation and `None`.
+    fn reported<T>(
+        &self,
+        auditor: &mut impl Auditor,
+        result: Result<T, StoreError<D::Error>>,
+    ) -> Result<Option<T>, StoreError<D::Error>> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(StoreError::Corrupted) => {
+                self.store.report_corruption(auditor);
+                Ok(None)
+            }
+            Err(error) => Err(error),
         }
-        Err(error) => Err(error),
     }
 }

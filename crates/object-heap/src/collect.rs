@@ -116,7 +116,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             return Ok(Collected::default());
         };
         let scratch = match self.store.begin_scratch(2 * (last + 1)) {
-            Err(StoreError::Full { .. }) => return Err(CollectError::TooManyObjects { slots: last + 1 }),
+            Err(StoreError::Full) => return Err(CollectError::TooManyObjects { slots: last + 1 }),
             other => other?,
         };
         let marked = self.mark(&scratch, roots, &mut trace);

@@ -5,7 +5,6 @@
 use norn_flash::Nor;
 use norn_nor_store::{Link, Sector, SectorPtr, StoreError, TreeId, TreeRoot};
 
-use crate::access::damage;
 use crate::array::Array;
 use crate::error::AccessError;
 use crate::format::{
@@ -138,15 +137,17 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
         let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
-            return Err(damage(&sector, "an object descriptor with another object's reference"));
+            return self.store.corrupted(sector.address, "an object descriptor with another object's reference");
         };
         let Link::To(first) = link(FIRST_RECORD_OFFSET) else {
-            return Err(damage(&sector, "an object descriptor without a record"));
+            return self.store.corrupted(sector.address, "an object descriptor without a record");
         };
         let header = match link(HEADER_OFFSET) {
             Link::To(header) => Some(header),
             Link::Erased => None,
-            Link::Void => return Err(damage(&sector, "an object descriptor with a damaged header link")),
+            Link::Void => {
+                return self.store.corrupted(sector.address, "an object descriptor with a damaged header link");
+            }
         };
         if let Some(shape) = SplitShape::decode(word(SHAPE_OFFSET)) {
             let tree = TreeRoot { node: Some(first), height: shape.height };
@@ -157,7 +158,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width.is_some() || header.is_some()) => {
                 Ok(Named::List(Object { reference, leaf, fresh, first, header, shape, owner: Owner::RefTree }))
             }
-            _ => Err(damage(&sector, "an object descriptor with an impossible shape")),
+            _ => self.store.corrupted(sector.address, "an object descriptor with an impossible shape"),
         }
     }
 

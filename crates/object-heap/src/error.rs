@@ -1,8 +1,11 @@
 //! What can go wrong, a family per kind of operation: creating, accessing, transactions. Mounting has its own in the store.
+//!
+//! Errors are small, at most a word beside their kind, since every call passes them on. Where a heap is corrupted,
+//! [`Heap::corruption`](crate::Heap::corruption) tells.
 
 use core::fmt;
 
-use norn_nor_store::{Corruption, StoreError};
+use norn_nor_store::StoreError;
 
 use crate::reference::Ref;
 
@@ -23,8 +26,6 @@ pub enum CreateError<E> {
     },
     /// A record or header of this size exceeds the largest sector.
     TooLarge {
-        /// Bytes of the record or header.
-        bytes: u32,
         /// Bytes of the largest sector on this part.
         max: u32,
     },
@@ -42,9 +43,7 @@ impl<E: fmt::Debug> fmt::Display for CreateError<E> {
             CreateError::NoFields => f.write_str("an object or array needs at least one field or element"),
             CreateError::TooManyFields { count } => write!(f, "{count} fields: at most 255"),
             CreateError::ZeroWidth { field } => write!(f, "field or element {field} has no bytes"),
-            CreateError::TooLarge { bytes, max } => {
-                write!(f, "a record or header of {bytes} bytes: at most {max} on this part")
-            }
+            CreateError::TooLarge { max } => write!(f, "a record or header of more than {max} bytes on this part"),
             CreateError::NoReferences => f.write_str("all 65536 references are in use"),
             CreateError::TransactionAborted => {
                 f.write_str("an earlier failure has aborted the transaction: call abort")
@@ -69,19 +68,13 @@ pub enum AccessError<E> {
     Stale(Ref),
     /// A field or element index beyond the last.
     OutOfRange {
-        /// The object or array.
-        reference: Ref,
-        /// The index asked for.
-        index: usize,
         /// The number of fields or elements.
-        count: usize,
+        count: u32,
     },
     /// A buffer that is not of the field's width.
     WrongWidth {
         /// Bytes of the field.
-        width: usize,
-        /// Bytes of the buffer.
-        given: usize,
+        width: u32,
     },
     /// An object where an array is wanted, or the other way round.
     WrongKind(Ref),
@@ -89,8 +82,6 @@ pub enum AccessError<E> {
     NotMapped,
     /// A header that exceeds the largest sector.
     HeaderTooLarge {
-        /// Bytes of the header.
-        bytes: usize,
         /// Bytes of the largest sector on this part.
         max: u32,
     },
@@ -106,18 +97,16 @@ impl<E: fmt::Debug> fmt::Display for AccessError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AccessError::Stale(reference) => write!(f, "stale reference {reference}"),
-            AccessError::OutOfRange { reference, index, count } => {
-                write!(f, "index {index} of {reference}, which has {count} fields or elements")
-            }
-            AccessError::WrongWidth { width, given } => {
-                write!(f, "{given} bytes where fields or elements have {width}")
+            AccessError::OutOfRange { count } => write!(f, "an index beyond the last of {count} fields or elements"),
+            AccessError::WrongWidth { width } => {
+                write!(f, "a number of bytes that is not the {width} of a field or element")
             }
             AccessError::WrongKind(reference) => {
                 write!(f, "{reference} is an object where an array is wanted, or the other way round")
             }
             AccessError::NotMapped => f.write_str("the part is not mapped into memory"),
-            AccessError::HeaderTooLarge { bytes, max } => {
-                write!(f, "a header of {bytes} bytes: at most {max} with its widths on this part")
+            AccessError::HeaderTooLarge { max } => {
+                write!(f, "a header of more than {max} bytes, its widths included")
             }
             AccessError::NameLength(bytes) => write!(f, "a name of {bytes} bytes: from 1 to 32"),
             AccessError::TransactionAborted => {
@@ -133,12 +122,6 @@ impl<E: fmt::Debug> core::error::Error for AccessError<E> {}
 impl<E> From<StoreError<E>> for AccessError<E> {
     fn from(error: StoreError<E>) -> Self {
         AccessError::Store(error)
-    }
-}
-
-impl<E> From<Corruption> for AccessError<E> {
-    fn from(corruption: Corruption) -> Self {
-        AccessError::Store(StoreError::Corrupted(corruption))
     }
 }
 

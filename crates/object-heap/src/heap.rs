@@ -3,7 +3,7 @@
 //! Invariant: between calls the store has an open transaction only while the client has.
 
 use norn_flash::Nor;
-use norn_nor_store::{MountError, Settings, Store, StoreError};
+use norn_nor_store::{Corruption, MountError, Settings, Store, StoreError};
 
 use crate::config::Config;
 use crate::error::TransactionError;
@@ -82,6 +82,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// The store below, for reading its state.
     pub fn store(&self) -> &Store<D, UNITS> {
         &self.store
+    }
+
+    /// What the last call that failed with `Corrupted` came upon, and where.
+    pub fn corruption(&self) -> Option<Corruption> {
+        self.store.corruption()
     }
 
     /// The device.

@@ -6,7 +6,6 @@
 use norn_flash::Nor;
 use norn_nor_store::{Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
-use crate::access::damage;
 use crate::error::AccessError;
 use crate::format::NAME_OFFSET;
 use crate::heap::{Heap, Transaction};
@@ -94,7 +93,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let reference = Ref::from_bits(u32::from_le_bytes([head[0], head[1], head[2], head[3]]));
         let len = usize::from(head[4]);
         let (Some(reference), 1..=NAME_BYTES_MAX) = (reference, len) else {
-            return Err(damage(&sector, "an impossible root"));
+            return self.store.corrupted(sector.address, "an impossible root");
         };
         let mut root = Root { key, reference, name: [0; NAME_BYTES_MAX], len };
         self.store.read(&sector, NAME_OFFSET, &mut root.name[..len])?;

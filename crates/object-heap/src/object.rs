@@ -189,7 +189,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let header =
             u32::try_from(layout.header.len()).unwrap_or(u32::MAX).saturating_add(HEADER_LENGTHS_BYTES + widths);
         match record.max(header) {
-            bytes if bytes > max => Err(CreateError::TooLarge { bytes, max }),
+            bytes if bytes > max => Err(CreateError::TooLarge { max }),
             _ => Ok(shape),
         }
     }
@@ -426,10 +426,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
         match self.store.link(sector)? {
             Link::To(_) if position >= usize::from(self.config.list_length_max) => {
-                Err(StoreError::Corrupted(norn_nor_store::Corruption {
-                    address: sector.address,
-                    what: "a list of more records than configured",
-                }))
+                self.store.corrupted(sector.address, "a list of more records than configured")
             }
             Link::To(next) => Ok(Some(next)),
             Link::Erased | Link::Void => Ok(None),

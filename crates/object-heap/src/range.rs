@@ -60,7 +60,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     pub fn array_read(&mut self, array: Ref, first: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
         let (named, width) = self.array_of(array)?;
         if !buffer.len().is_multiple_of(width as usize) {
-            return Err(AccessError::WrongWidth { width: width as usize, given: buffer.len() });
+            return Err(AccessError::WrongWidth { width });
         }
         check_range(&named, Elements { array, first, count: buffer.len() / width as usize })?;
         Ok(self.read_elements(&named, width, first as u32 * width, buffer)?)
@@ -76,7 +76,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     pub fn array_fill_non_atomic(&mut self, to: Elements, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         let (named, width) = self.array_of(to.array)?;
         if value.len() != width as usize {
-            return Err(AccessError::WrongWidth { width: width as usize, given: value.len() });
+            return Err(AccessError::WrongWidth { width });
         }
         check_range(&named, to)?;
         self.store_pieces(to, Direction::Upwards, |_| Ok(None), value)
@@ -146,7 +146,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         check_range(&source, from)?;
         check_range(&target, to)?;
         if width != given {
-            return Err(AccessError::WrongWidth { width: width as usize, given: given as usize });
+            return Err(AccessError::WrongWidth { width });
         }
         Ok(to)
     }
@@ -308,7 +308,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                     let spec = SectorSpec { bytes, kind: SectorKind::Record };
                     return match self.store.extend_chain(record, spec) {
                         Ok(next) => Ok(Some((record, next))),
-                        Err(StoreError::Full { .. }) => Ok(None),
+                        Err(StoreError::Full) => Ok(None),
                         Err(error) => Err(error),
                     };
                 }
@@ -374,10 +374,7 @@ fn check_range<E>(named: &Named, elements: Elements) -> Result<(), AccessError<E
     let count = named.count();
     match elements.first.checked_add(elements.count) {
         Some(end) if end <= count => Ok(()),
-        _ => {
-            let index = elements.first.saturating_add(elements.count).saturating_sub(1).max(count);
-            Err(AccessError::OutOfRange { reference: elements.array, index, count })
-        }
+        _ => Err(AccessError::OutOfRange { count: count as u32 }),
     }
 }
 

@@ -10,7 +10,7 @@
 use norn_flash::Nor;
 use norn_nor_store::{Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
-use crate::access::{Field, damage};
+use crate::access::Field;
 use crate::array::Array;
 use crate::descriptor::{Named, Object, header_lengths};
 use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
@@ -181,11 +181,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let leaf = self.store.sector(object.leaf)?;
         let mut width = [0];
         if index >= usize::from(object.shape.count) {
-            return Err(damage(&leaf, "an object whose widths are less than its data"));
+            return self.store.corrupted(leaf.address, "an object whose widths are less than its data");
         }
         self.read_widths(object, index, &mut width)?;
         match width[0] {
-            0 => Err(damage(&leaf, "an object with a field of no bytes")),
+            0 => self.store.corrupted(leaf.address, "an object with a field of no bytes"),
             width => Ok(u32::from(width)),
         }
     }
@@ -261,7 +261,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
                 None if stretch.all_known() => break,
-                None => return Err(damage(&sector, "a list of records without a field's value")),
+                None => return self.store.corrupted(sector.address, "a list of records without a field's value"),
             }
         }
         Ok(())

@@ -32,21 +32,21 @@ fn impossible_objects() {
     assert_eq!(refused(Layout::uniform(256, 1)), CreateError::TooManyFields { count: 256 });
     assert_eq!(refused(Layout::uniform(3, 0)), CreateError::ZeroWidth { field: 0 });
     assert_eq!(refused(Layout::fields(&[4, 2, 0, 1])), CreateError::ZeroWidth { field: 2 });
-    assert_eq!(refused(Layout::uniform(241, 4)), CreateError::TooLarge { bytes: 36 + 964, max });
-    assert_eq!(refused(Layout::uniform(1, 1).with_header(&[7; 1020])), CreateError::TooLarge { bytes: 1024, max });
+    assert_eq!(refused(Layout::uniform(241, 4)), CreateError::TooLarge { max });
+    assert_eq!(refused(Layout::uniform(1, 1).with_header(&[7; 1020])), CreateError::TooLarge { max });
     let mut refused = |count, width, header: &[u8]| {
         changes_nothing(&mut heap, |heap| heap.create_array(count, width, header)).unwrap_err()
     };
     assert_eq!(refused(0, 4, &[]), CreateError::NoFields);
     assert_eq!(refused(4, 0, &[]), CreateError::ZeroWidth { field: 0 });
     assert_eq!(refused(400, 0, &[]), CreateError::ZeroWidth { field: 0 });
-    assert_eq!(refused(400, 1, &[0; 1000]), CreateError::TooLarge { bytes: 1004, max });
+    assert_eq!(refused(400, 1, &[0; 1000]), CreateError::TooLarge { max });
     for count in [8_000, u32::MAX as usize, usize::MAX] {
         let full = refused(count, 1, &[]);
-        assert!(matches!(full, CreateError::Store(StoreError::Full { .. })), "{count}: {full}");
+        assert!(matches!(full, CreateError::Store(StoreError::Full)), "{count}: {full}");
     }
     let text = heap.create(Layout::uniform(241, 4)).unwrap_err().to_string();
-    assert_eq!(text, "a record or header of 1000 bytes: at most 996 on this part");
+    assert_eq!(text, "a record or header of more than 996 bytes on this part");
     heap.create(Layout::uniform(240, 4)).unwrap();
 }
 
@@ -57,16 +57,16 @@ fn wrong_accesses() {
     let array = heap.create_array(3, 2, &[]).unwrap();
     heap.put_field(object, 1, &[1, 2]).unwrap();
 
-    let beyond = AccessError::OutOfRange { reference: object, index: 3, count: 3 };
+    let beyond = AccessError::OutOfRange { count: 3 };
     assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(object, 3, &[0])), Err(beyond.clone()));
     assert_eq!(heap.get_field(object, 3, &mut [0]), Err(beyond));
-    let width = AccessError::WrongWidth { width: 2, given: 4 };
+    let width = AccessError::WrongWidth { width: 2 };
     assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(object, 1, &[0; 4])), Err(width));
     let kind = Err(AccessError::WrongKind(array));
     assert_eq!(changes_nothing(&mut heap, |heap| heap.put_field(array, 0, &[0; 2])), kind);
     assert_eq!(heap.array_load(object, 0, &mut [0; 4]), Err(AccessError::WrongKind(object)));
     let large = changes_nothing(&mut heap, |heap| heap.write_header(object, &[0; 1000]));
-    assert_eq!(large, Err(AccessError::HeaderTooLarge { bytes: 1000, max: 996 }));
+    assert_eq!(large, Err(AccessError::HeaderTooLarge { max: 996 }));
     for name in [&[][..], &[b'n'; 33]] {
         let refused = changes_nothing(&mut heap, |heap| heap.set_root(name, Some(object)));
         assert_eq!(refused, Err(AccessError::NameLength(name.len())));
@@ -101,19 +101,19 @@ fn wrong_ranges() {
     let (a, b) = (heap.create_array(300, 2, &[]).unwrap(), heap.create_array(10, 1, &[]).unwrap());
     let object = heap.create(Layout::uniform(3, 2)).unwrap();
     let range = |array, first, count| Elements { array, first, count };
-    let beyond = |index| AccessError::OutOfRange { reference: a, index, count: 300 };
+    let beyond = Err(AccessError::OutOfRange { count: 300 });
     let mut fill = |range| changes_nothing(&mut heap, |heap| heap.array_fill_non_atomic(range, &[0; 2]));
-    assert_eq!(fill(range(a, 299, 2)), Err(beyond(300)));
-    assert_eq!(fill(range(a, usize::MAX, 2)), Err(beyond(usize::MAX - 1)));
-    assert_eq!(fill(range(b, 0, 2)), Err(AccessError::WrongWidth { width: 1, given: 2 }));
+    assert_eq!(fill(range(a, 299, 2)), beyond);
+    assert_eq!(fill(range(a, usize::MAX, 2)), beyond);
+    assert_eq!(fill(range(b, 0, 2)), Err(AccessError::WrongWidth { width: 1 }));
     assert_eq!(fill(range(object, 0, 2)), Err(AccessError::WrongKind(object)));
     assert_eq!(fill(range(a, 300, 0)), Ok(()));
     let copied = changes_nothing(&mut heap, |heap| heap.array_copy(range(a, 0, 5), (b, 0)));
-    assert_eq!(copied, Err(AccessError::WrongWidth { width: 2, given: 1 }));
+    assert_eq!(copied, Err(AccessError::WrongWidth { width: 2 }));
     let copied = changes_nothing(&mut heap, |heap| heap.array_copy(range(a, 0, 5), (a, 296)));
-    assert_eq!(copied, Err(beyond(300)));
-    assert_eq!(heap.array_read(a, 299, &mut [0; 4]), Err(beyond(300)));
-    assert_eq!(heap.array_read(a, 0, &mut [0; 3]), Err(AccessError::WrongWidth { width: 2, given: 3 }));
+    assert_eq!(copied, beyond);
+    assert_eq!(heap.array_read(a, 299, &mut [0; 4]), beyond);
+    assert_eq!(heap.array_read(a, 0, &mut [0; 3]), Err(AccessError::WrongWidth { width: 2 }));
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn a_fresh_array_is_one_run_and_a_section_at_most() {
 fn wrong_pointers() {
     let mut heap = MappedHeap::format(Mapped(vec![0; 24 * UNIT_BYTES]), Config::default()).unwrap();
     let object = heap.create(Layout::uniform(2, 4)).unwrap();
-    let beyond = AccessError::OutOfRange { reference: object, index: 2, count: 2 };
+    let beyond = AccessError::OutOfRange { count: 2 };
     assert_eq!(heap.field_bytes(object, 2), Err(beyond));
     assert_eq!(heap.array_bytes(object, 0), Err(AccessError::WrongKind(object)));
     heap.delete(object).unwrap();

@@ -69,16 +69,16 @@ impl<'a> Bank<'a> {
     /// What is wrong with the heap, or with the bank in it.
     pub fn mount(device: &'a mut NorSim) -> Result<Bank<'a>, HeapFailure> {
         let mut heap = image::mount(device)?;
-        let roots = match find_roots(&mut heap)? {
-            Some(roots) => roots,
-            None => create(&mut heap)?,
-        };
-        expect_shape(&mut heap, roots.bank, "the bank", Kind::Object, TOTALS_FIELDS, 8)?;
-        expect_shape(&mut heap, roots.log, "the log", Kind::Array, RING_LENGTH, ENTRY_BYTES)?;
+        let roots = open(&mut heap).map_err(|failure| failure.placed(&heap))?;
         let last_directory = roots.purses;
         let mut bank = Bank { heap, roots, places: BTreeMap::new(), vacant: Vec::new(), last_directory };
-        bank.survey()?;
+        bank.survey().map_err(|failure| failure.placed(&bank.heap))?;
         Ok(bank)
+    }
+
+    /// The same failure with the place, where the heap is corrupted.
+    pub fn placed(&self, failure: HeapFailure) -> HeapFailure {
+        failure.placed(&self.heap)
     }
 
     /// The heap that the bank is in.
@@ -251,6 +251,17 @@ impl Books for Bank<'_> {
     fn names(&self) -> Vec<String> {
         self.places.keys().cloned().collect()
     }
+}
+
+/// The roots of the bank; a heap without one is given an empty one.
+fn open(heap: &mut ImageHeap<'_>) -> Result<Roots, HeapFailure> {
+    let roots = match find_roots(heap)? {
+        Some(roots) => roots,
+        None => create(heap)?,
+    };
+    expect_shape(heap, roots.bank, "the bank", Kind::Object, TOTALS_FIELDS, 8)?;
+    expect_shape(heap, roots.log, "the log", Kind::Array, RING_LENGTH, ENTRY_BYTES)?;
+    Ok(roots)
 }
 
 /// The bank's objects, `None` if there are none, neither whole nor in part.

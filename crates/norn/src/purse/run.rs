@@ -142,13 +142,23 @@ impl Run {
             }
             mounted => mounted?,
         };
-        self.recover(&mut bank, steps)?;
+        let worked = self.work(&mut bank, steps);
+        worked.map_err(|failure| bank.placed(failure))
+    }
+
+    /// Takes step after step until the power fails.
+    fn work<'s>(
+        &mut self,
+        bank: &mut Bank<'_>,
+        steps: &mut Peekable<impl Iterator<Item = NumberedStep<'s>>>,
+    ) -> Result<SessionEnd, HeapFailure> {
+        self.recover(bank, steps)?;
         while self.tally.discrepancies.is_empty() {
             let Some(&(number, step)) = steps.peek() else {
                 return Ok(SessionEnd::Finished);
             };
             let was_fruitless = self.fruitless > 0;
-            match self.perform(&mut bank, number, step) {
+            match self.perform(bank, number, step) {
                 Err(failure) if failure.is_power_loss() => return Ok(SessionEnd::PowerLost),
                 performed => performed?,
             }
@@ -237,7 +247,7 @@ impl Run {
         let mut copy = device.clone();
         copy.power_on();
         let mut bank = Bank::mount(&mut copy)?;
-        let found = bank.ledger()?;
+        let found = bank.ledger().map_err(|failure| bank.placed(failure))?;
         self.compare(&found);
         self.audit(&mut bank)?;
         Ok(found)

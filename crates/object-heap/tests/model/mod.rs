@@ -366,7 +366,7 @@ fn width_of(heap: &mut TestHeap, reference: Ref, index: usize) -> Result<usize, 
         Kind::Array => heap.array_load(reference, index, &mut []),
     };
     match wrong {
-        Err(AccessError::WrongWidth { width, given: 0 }) => Ok(width),
+        Err(AccessError::WrongWidth { width }) => Ok(width as usize),
         Err(other) => Err(other),
         Ok(()) => unreachable!("no field is empty"),
     }
@@ -430,7 +430,7 @@ impl Pair {
                 Outcome::Done
             }
             Err(failure) if failure.is_power_loss() => Outcome::PowerLost,
-            Err(Failure::Store(StoreError::Full { .. } | StoreError::TransactionTooLarge)) => {
+            Err(Failure::Store(StoreError::Full | StoreError::TransactionTooLarge)) => {
                 if self.open.take().is_some() && !matches!(op, Op::Commit) {
                     assert_eq!(perform(&mut self.heap, &Op::Commit), Err(Failure::Doomed), "{}", context());
                 }
