@@ -199,6 +199,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         if self.log.open && self.log.length() >= u32::from(self.settings.log_units) {
             return Err(StoreError::TransactionTooLarge);
         }
+        self.start_next_log_unit()
+    }
+
+    pub(crate) fn start_next_log_unit(&mut self) -> Result<(), StoreError<D::Error>> {
         let unit = self.take_free_unit()?;
         self.start_log_unit(unit, self.log.sequence.next())?;
         if !self.log.open {

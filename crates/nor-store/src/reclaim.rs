@@ -28,6 +28,35 @@ enum Target {
 }
 
 impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    /// Does work ahead of time: switches to a new log unit if less than half of this one is left; otherwise reclaims a unit if that
+    /// wins at least `least_bytes`. Returns whether it did something. Only outside a transaction, where it is not done otherwise.
+    ///
+    /// Cost: reads the table in RAM. When it does something: a reclamation, which programs the live words of a unit at most
+    /// and 10 more; or a new log unit, 18 words; an erase, and perhaps that of a scratch unit.
+    ///
+    /// # Errors
+    /// The device's, and `Corrupted`.
+    pub fn reclaim_step(&mut self, least_bytes: u32) -> Result<bool, StoreError<D::Error>> {
+        if self.log.open {
+            return Ok(false);
+        }
+        if self.log.next > self.geometry.log_entries / 2 {
+            self.start_next_log_unit()?;
+            return Ok(true);
+        }
+        let granules = self.geometry.granules(least_bytes).max(1);
+        let most = self.units.data().map(|unit| self.units.obsolete_granules(unit)).max().unwrap_or(0);
+        if most < granules {
+            return Ok(false);
+        }
+        if !self.reclaim_for_wear()?
+            && let Some(victim) = self.victim(1, 1)?
+        {
+            self.reclaim(victim)?;
+        }
+        Ok(true)
+    }
+
     /// Reclaims the unit with the most obsolete space that would then have room, and fills it from there on.
     pub(crate) fn reclaim_for(&mut self, granules: u32, sectors: u32) -> Result<(), StoreError<D::Error>> {
         self.reclaim_for_wear()?;
@@ -65,19 +94,20 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(least.map(|(_, unit)| unit))
     }
 
-    /// Every so often reclaims a random unit, whatever it holds, so that static data moves and all units wear alike.
-    fn reclaim_for_wear(&mut self) -> Result<(), StoreError<D::Error>> {
+    /// Every so often reclaims a random unit, whatever it holds, so that static data moves and all units wear alike. Not within a
+    /// transaction, so that at most one of the reclamations of an operation is for wear. Returns whether it did.
+    fn reclaim_for_wear(&mut self) -> Result<bool, StoreError<D::Error>> {
         let period = u32::from(self.settings.wear_period);
-        if period == 0 || !self.next_random().is_multiple_of(period) {
-            return Ok(());
+        if period == 0 || self.log.open || !self.next_random().is_multiple_of(period) {
+            return Ok(false);
         }
         let count = self.units.data().count() as u32;
         let nth = self.next_random() % count.max(1);
         let unit = self.units.data().nth(nth as usize);
-        match unit {
-            Some(unit) => self.reclaim(unit),
-            None => Ok(()),
+        if let Some(unit) = unit {
+            self.reclaim(unit)?;
         }
+        Ok(unit.is_some())
     }
 
     /// Reclaims `victim`; afterwards the target is the unit being filled.

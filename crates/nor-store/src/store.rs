@@ -73,6 +73,7 @@ pub(crate) struct Geometry {
     pub part: NorPart,
     /// Unit of a sector's offset and size in bytes: 4, or more where units exceed 64 KB.
     pub granule_bytes: u32,
+    granule_log2: u32,
     /// Granules of an erase unit.
     pub unit_granules: u32,
     /// Entries of a log unit.
@@ -101,6 +102,7 @@ impl Geometry {
         Ok(Geometry {
             part,
             granule_bytes,
+            granule_log2: granule_bytes.trailing_zeros(),
             unit_granules: part.unit_size_bytes / granule_bytes,
             log_entries: ((part.unit_size_bytes - HEADER_BYTES) / 8) as u16,
         })
@@ -123,7 +125,7 @@ impl Geometry {
     }
 
     pub fn granules(&self, bytes: u32) -> u32 {
-        bytes.div_ceil(self.granule_bytes)
+        (bytes >> self.granule_log2) + u32::from(bytes & (self.granule_bytes - 1) != 0)
     }
 
     /// Granules that the header and `descriptors` descriptors take at the low end of a unit.
@@ -217,6 +219,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let room = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
         let granules = u64::from(spare_units * body) + self.units.data().map(|unit| u64::from(room(unit))).sum::<u64>();
         granules * u64::from(self.geometry.granule_bytes)
+    }
+
+    /// Bytes that can be allocated before a unit has to be reclaimed, in how many pieces ever. Cost: RAM only.
+    pub fn ready_bytes(&self) -> u64 {
+        let body = self.geometry.unit_granules - self.geometry.low_granules(0);
+        let spare_units = self.units.available().saturating_sub(self.free_floor());
+        let gaps: u32 = self.units.data().map(|unit| self.units.gap_granules(unit)).sum();
+        u64::from(spare_units * body + gaps) * u64::from(self.geometry.granule_bytes)
     }
 
     /// The role of a physical unit.

@@ -153,6 +153,25 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Ok(self.undo()?)
     }
 
+    /// Does some of the work ahead of time that other calls would do when they need room: reclaims one unit, if that wins at least
+    /// `least_bytes`, or begins a new log unit. Returns whether there was something to do. A caller with deadlines calls it when
+    /// there is time, until it returns `false` or [`ready_bytes`](Self::ready_bytes) are enough: as long as they last, and
+    /// half a log unit, no call erases. Nothing is done while a transaction is open.
+    ///
+    /// Cost: an erase, two where a collection was made before; the live words of a unit programmed at most, and 12.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn reclaim_step(&mut self, least_bytes: u32) -> Result<bool, StoreError<D::Error>> {
+        self.store.reclaim_step(least_bytes)
+    }
+
+    /// Bytes that can be allocated before a unit has to be reclaimed. They may be in many pieces: one for each unit that is in
+    /// use. Cost: RAM only.
+    pub fn ready_bytes(&self) -> u64 {
+        self.store.ready_bytes()
+    }
+
     /// Whether the client has a transaction open.
     pub fn in_transaction(&self) -> bool {
         self.transaction != Transaction::None

@@ -65,6 +65,10 @@ pub enum Op {
     Collect {
         roots: Vec<Ref>,
     },
+    /// Changes nothing that can be seen.
+    ReclaimStep {
+        least_bytes: u32,
+    },
     Begin,
     Commit,
     Abort,
@@ -158,6 +162,7 @@ pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
         Op::Copy { from, to, atomicity: Atomicity::Whole } => Ok(heap.array_copy(*from, *to).map(|()| None)?),
         Op::Copy { from, to, .. } => Ok(heap.array_copy_non_atomic(*from, *to).map(|()| None)?),
         Op::Collect { roots } => Ok(heap.collect(roots, trace).map(|_| None)?),
+        Op::ReclaimStep { least_bytes } => heap.reclaim_step(*least_bytes).map(|_| None).map_err(Failure::Store),
         Op::Begin => Ok(heap.begin().map(|()| None)?),
         Op::Commit => Ok(heap.commit().map(|()| None)?),
         Op::Abort => Ok(heap.abort().map(|()| None)?),
@@ -252,6 +257,7 @@ impl Model {
                 target[to.1..to.1 + from.count].clone_from_slice(&values);
             }
             Op::Collect { roots } => self.collect(roots),
+            Op::ReclaimStep { .. } => {}
             Op::Begin | Op::Commit | Op::Abort => unreachable!(),
         }
     }
@@ -492,6 +498,7 @@ impl Pair {
                 let roots = references.iter().copied().filter(|_| random.u8(0..3) > 0).collect();
                 Op::Collect { roots }
             }
+            (55..57, Some(_)) => Op::ReclaimStep { least_bytes: random.u32(1..300) },
             (28..40, _) => match (&self.open, random.bool()) {
                 (None, _) => Op::Begin,
                 (Some(_), true) => Op::Abort,
