@@ -31,8 +31,6 @@ pub(crate) const RESERVE: u16 = 3 + 1 + 1 + 1 + (LOG_UNITS_MAX as u16 - 1) + 2;
 pub(crate) const LOG_UNITS_MAX: u8 = 8;
 /// Entries of a transaction that replaces or deletes one thing, at most: two for each level of a tree, a move, and its own.
 const SMALL_TRANSACTION: u16 = 2 * HEIGHT_MAX as u16 + 4 + 6;
-/// Entries of a log unit's head at most.
-const HEAD_ENTRIES: usize = 4 + Settings::KEYS as usize + TREES;
 
 /// Position of a log unit in the chain. It goes round after 2²⁴ units; those on a part at any time are few and near each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -218,18 +216,28 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(entry.encode().iter().zip(bytes).all(|(wanted, found)| wanted & !found == 0))
     }
 
-    /// The head of a log unit: all that the log says at this moment.
-    fn log_head(&self, first: Sequence) -> impl Iterator<Item = Entry> + use<D, UNITS> {
-        let mut head = [None; HEAD_ENTRIES];
-        let settings = (0..Settings::KEYS).map(|key| Entry::Setting { key, value: self.settings.get(key) });
-        let roots = (0..self.trees.len()).map(|tree| self.trees[tree].committed.entry(tree));
-        let pending = self.log.pending_move.map(|(from, to)| Entry::Move { from: from.0, to: to.0 });
-        let entries = [Entry::Chain { first: first.bits() }].into_iter().chain(settings).chain(roots);
-        let entries = entries.chain([Entry::Serial { serial: self.serial }]).chain(pending).chain([Entry::Ready]);
-        for (place, entry) in head.iter_mut().zip(entries) {
-            *place = Some(entry);
+    /// Entry `number` of the head of a log unit, which says all that the log says at this moment.
+    fn head_entry(&self, first: Sequence, number: u16) -> Option<Entry> {
+        let (settings, trees) = (u16::from(Settings::KEYS), TREES as u16);
+        let mut number = number;
+        if number == 0 {
+            return Some(Entry::Chain { first: first.bits() });
         }
-        head.into_iter().flatten()
+        number -= 1;
+        if number < settings {
+            let key = number as u8;
+            return Some(Entry::Setting { key, value: self.settings.get(key) });
+        }
+        number -= settings;
+        if number < trees {
+            return Some(self.trees[usize::from(number)].committed.entry(usize::from(number)));
+        }
+        match (number - trees, self.log.pending_move) {
+            (0, _) => Some(Entry::Serial { serial: self.serial }),
+            (1, Some((from, to))) => Some(Entry::Move { from: from.0, to: to.0 }),
+            (1, None) | (2, Some(_)) => Some(Entry::Ready),
+            _ => None,
+        }
     }
 
     /// Whether `unit` holds nothing but part of what starting it as the next log unit would program.
@@ -240,7 +248,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             return Ok(false);
         }
         let mut index = 0;
-        for entry in self.log_head(sequence) {
+        while let Some(entry) = self.head_entry(sequence, index) {
             if !self.can_become(self.entry_address(unit, index), entry)? {
                 return Ok(false);
             }
@@ -255,8 +263,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.units.set_role(unit, Role::Log);
         self.write_assignment(unit, Entry::LogUnit { sequence: sequence.bits() })?;
         (self.log.unit, self.log.sequence, self.log.next, self.log.torn) = (unit, sequence, 0, false);
-        for entry in self.log_head(first) {
+        let mut number = 0;
+        while let Some(entry) = self.head_entry(first, number) {
             self.append_reserved(entry)?;
+            number += 1;
         }
         if !self.log.open {
             self.log.first = sequence;

@@ -8,7 +8,7 @@ use core::hint::black_box;
 use core::mem::size_of;
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
-use norn_object_heap::{AccessError, Config, Elements, Heap, Layout, Tracer};
+use norn_object_heap::{Config, Elements, Heap, Layout, Ref, Representation, Tracer};
 
 /// A device whose calls are cheap and whose answers the compiler cannot foresee.
 struct Device;
@@ -50,60 +50,80 @@ type DeviceHeap = Heap<Device, 64>;
 #[unsafe(no_mangle)]
 static NORN_HEAP_RAM: [u8; size_of::<DeviceHeap>()] = [1; size_of::<DeviceHeap>()];
 
-#[unsafe(no_mangle)]
-extern "C" fn _start() -> ! {
-    black_box(&NORN_HEAP_RAM);
-    if let Ok(mut heap) = DeviceHeap::format(Device, Config::default()) {
-        let _ = black_box(transact(&mut heap));
-    }
-    if let Ok(mut heap) = DeviceHeap::mount(Device) {
-        let _ = black_box(transact(&mut heap));
-        let _ = black_box(arrays(&mut heap));
-    }
-    loop {}
+/// A call of the heap: a function of its own, so that its stack can be told from the others'.
+macro_rules! calls {
+    ($($name:ident($heap:ident) $body:block)*) => {
+        $(
+            #[inline(never)]
+            fn $name($heap: &mut DeviceHeap) {
+                let _ = black_box($body);
+            }
+        )*
+
+        #[unsafe(no_mangle)]
+        extern "C" fn _start(place: &mut Option<DeviceHeap>) {
+            black_box(&NORN_HEAP_RAM);
+            call_format(place);
+            call_mount(place);
+            if let Some(heap) = place {
+                $($name(heap);)*
+            }
+        }
+    };
 }
 
 #[inline(never)]
-fn transact(heap: &mut DeviceHeap) -> Result<(), AccessError<()>> {
-    let widths = black_box([4, 2, 1]);
-    let Ok(object) = heap.create(Layout::fields(&widths).with_header(&widths)) else {
-        return Ok(());
-    };
-    let _ = black_box(heap.begin());
-    let mut value = black_box([0; 4]);
-    heap.put_field(object, 0, &value)?;
-    heap.get_field(object, 0, &mut value)?;
-    heap.write_header(object, &value)?;
-    heap.read_header(object, &mut value)?;
-    heap.set_root(&value, Some(object))?;
-    black_box(heap.root(&value)?);
-    heap.visit_roots(|name, reference| {
-        black_box((name, reference));
-    })?;
-    let _ = black_box(heap.commit());
-    let _ = black_box(heap.abort());
-    black_box(heap.info(object)?);
-    black_box(heap.next_object(Some(object))?);
-    heap.delete(object)
+fn call_format(place: &mut Option<DeviceHeap>) {
+    *place = DeviceHeap::format(Device, Config::default()).ok();
 }
 
 #[inline(never)]
-fn arrays(heap: &mut DeviceHeap) -> Result<(), AccessError<()>> {
-    let mut value = black_box([0; 4]);
-    let Ok(array) = heap.create_array(black_box(1000), 4, &value) else {
-        return Ok(());
-    };
-    heap.array_store(array, 7, &value)?;
-    heap.array_load(array, 7, &mut value)?;
-    heap.array_read(array, 7, &mut value)?;
-    let range = Elements { array, first: 0, count: black_box(10) };
-    heap.array_fill_non_atomic(range, &value)?;
-    heap.array_copy(range, (array, 20))?;
-    heap.array_copy_non_atomic(range, (array, 20))?;
-    black_box(heap.array_compare(range, (array, 20))?);
-    let trace = |tracer: &mut Tracer<'_, Device, 64>, reference| tracer.reached(black_box(reference));
-    let _ = black_box(heap.collect(&[array], trace));
-    Ok(())
+fn call_mount(place: &mut Option<DeviceHeap>) {
+    *place = DeviceHeap::mount(Device).ok();
+}
+
+/// An object or array that the compiler knows nothing of.
+fn any() -> Ref {
+    match Ref::from_bits(black_box(0x10000)) {
+        Some(reference) => reference,
+        None => loop {},
+    }
+}
+
+fn range() -> Elements {
+    Elements { array: any(), first: black_box(0), count: black_box(10) }
+}
+
+calls! {
+    call_create(heap) { heap.create(Layout::fields(black_box(&[4, 2, 1])).with_header(black_box(&[7; 3]))) }
+    call_create_array(heap) { heap.create_array(black_box(1000), black_box(4), black_box(&[7; 3])) }
+    call_delete(heap) { heap.delete(any()) }
+    call_get_field(heap) { heap.get_field(any(), black_box(0), black_box(&mut [0; 4])) }
+    call_put_field(heap) { heap.put_field(any(), black_box(0), black_box(&[0; 4])) }
+    call_array_load(heap) { heap.array_load(any(), black_box(0), black_box(&mut [0; 4])) }
+    call_array_store(heap) { heap.array_store(any(), black_box(0), black_box(&[0; 4])) }
+    call_read_header(heap) { heap.read_header(any(), black_box(&mut [0; 4])) }
+    call_write_header(heap) { heap.write_header(any(), black_box(&[0; 4])) }
+    call_array_read(heap) { heap.array_read(any(), black_box(0), black_box(&mut [0; 4])) }
+    call_array_fill(heap) { heap.array_fill_non_atomic(range(), black_box(&[0; 4])) }
+    call_array_copy(heap) { heap.array_copy(range(), (any(), black_box(0))) }
+    call_array_copy_non_atomic(heap) { heap.array_copy_non_atomic(range(), (any(), black_box(0))) }
+    call_array_compare(heap) { heap.array_compare(range(), (any(), black_box(0))) }
+    call_set_representation(heap) { heap.set_representation(any(), black_box(Representation::ReadOptimized)) }
+    call_field_bytes(heap) { heap.field_bytes(any(), black_box(0)).map(<[u8]>::len) }
+    call_array_bytes(heap) { heap.array_bytes(any(), black_box(0)).map(<[u8]>::len) }
+    call_info(heap) { heap.info(any()) }
+    call_next_object(heap) { heap.next_object(Some(any())) }
+    call_root(heap) { heap.root(black_box(b"root")) }
+    call_set_root(heap) { heap.set_root(black_box(b"root"), Some(any())) }
+    call_visit_roots(heap) { heap.visit_roots(|name, reference| { black_box((name, reference)); }) }
+    call_begin(heap) { heap.begin() }
+    call_commit(heap) { heap.commit() }
+    call_abort(heap) { heap.abort() }
+    call_reclaim_step(heap) { heap.reclaim_step(black_box(100)) }
+    call_collect(heap) {
+        heap.collect(&[any()], |tracer: &mut Tracer<'_, Device, 64>, reference| tracer.reached(black_box(reference)))
+    }
 }
 
 #[panic_handler]
