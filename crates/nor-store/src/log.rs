@@ -21,12 +21,12 @@ use crate::format::{
     IDENTITY_BYTES, Identity, SectorPtr,
 };
 use crate::store::{Settings, Store};
-use crate::tree::{HEIGHT_MAX, TREES};
+use crate::tree::{HEIGHT_MAX, TREES, TreeId};
 use crate::units::Role;
 
-/// Entries that ordinary appends leave free: a commit's two roots and itself, a torn entry, and what a recovery may have to add:
+/// Entries that ordinary appends leave free: a commit's roots and itself, a torn entry, and what a recovery may have to add:
 /// the erase of a move's victim, an abort, and the erases of all log units but one and of two more units.
-pub(crate) const RESERVE: u16 = 3 + 1 + 1 + 1 + (LOG_UNITS_MAX as u16 - 1) + 2;
+pub(crate) const RESERVE: u16 = TREES as u16 + 1 + 1 + 1 + 1 + (LOG_UNITS_MAX as u16 - 1) + 2;
 /// Most units that the log may take.
 pub(crate) const LOG_UNITS_MAX: u8 = 8;
 /// Entries of a transaction that replaces or deletes one thing, at most: two for each level of a tree, a move, and its own.
@@ -218,7 +218,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn log_head(&self, first: Sequence) -> impl Iterator<Item = Entry> + use<D, UNITS> {
         let mut head = [None; HEAD_ENTRIES];
         let settings = (0..Settings::KEYS).map(|key| Entry::Setting { key, value: self.settings.get(key) });
-        let roots = (0..self.trees.len()).map(|tree| self.trees[tree].committed.entry(tree));
+        // The notify tree is there while a program holds pointers; else the head does without it.
+        let stands = |tree: &usize| *tree != TreeId::Notify as usize || self.trees[*tree].committed.node.is_some();
+        let roots = (0..self.trees.len()).filter(stands).map(|tree| self.trees[tree].committed.entry(tree));
         let pending = self.log.pending_move.map(|(from, to)| Entry::Move { from: from.0, to: to.0 });
         let entries = [Entry::Chain { first: first.bits() }].into_iter().chain(settings).chain(roots);
         let entries = entries.chain([Entry::Serial { serial: self.serial }]).chain(pending).chain([Entry::Ready]);
