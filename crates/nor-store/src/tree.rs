@@ -40,7 +40,7 @@ pub enum TreeId {
     Ref = 0,
     /// Named roots.
     Name = 1,
-    /// Buckets of references to which a running program holds physical pointers, by physical unit.
+    /// What physical pointers a running program holds into each unit, by its physical number. A mount empties it.
     Notify = 2,
 }
 
@@ -428,17 +428,6 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             Some(node) => self.append(Entry::ReleaseTree { node, height: root.height }),
             None => Ok(()),
         }
-    }
-
-    /// Empties one of the store's own trees when the open transaction commits, and frees it as [`release_tree`](Self::release_tree)
-    /// does. Cost: 2 words programmed; at the commit 2 for the root, and 1 a sector.
-    ///
-    /// # Errors
-    /// As `release_tree`.
-    pub fn tree_clear(&mut self, tree: TreeId) -> Result<(), StoreError<D::Error>> {
-        self.release_tree(self.tree(tree))?;
-        self.trees[tree as usize].open = TreeRoot::default();
-        Ok(())
     }
 
     /// Frees a tree. A sector that is free already is passed through all the same, so that a cut walk can be repeated: freeing

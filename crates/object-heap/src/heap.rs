@@ -3,7 +3,7 @@
 //! Invariant: between calls the store has an open transaction only while the client has.
 
 use norn_flash::Nor;
-use norn_nor_store::{MountError, Settings, Store, StoreError, TreeId};
+use norn_nor_store::{MountError, Settings, Store, StoreError};
 
 use crate::config::Config;
 use crate::error::TransactionError;
@@ -84,12 +84,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// # Errors
     /// As `mount`.
     pub fn mount_with(device: D, listener: L) -> Result<Self, MountError<D::Error>> {
-        let mut store = Store::mount(device)?;
-        if store.tree(TreeId::Notify).node.is_some() {
-            store.tree_clear(TreeId::Notify)?;
-            store.commit()?;
-        }
-        Self::of_store(store, listener)
+        Self::of_store(Store::mount(device)?, listener)
     }
 
     fn of_store(store: Store<D, UNITS>, listener: L) -> Result<Self, MountError<D::Error>> {

@@ -40,7 +40,8 @@ pub trait Listener {
     /// No pointer to a value or the header of this object or array is valid any more.
     fn invalidated(&mut self, reference: Ref);
 
-    /// No pointer at all is valid any more: the store has failed where it would have told which ones.
+    /// No pointer at all is valid any more: the device has failed in a call that changes something, or the part is damaged where
+    /// it would say which ones.
     fn all_invalidated(&mut self);
 }
 
@@ -139,20 +140,22 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if self.has_no_pointers() {
             return result;
         }
-        match self.clear_marked_buckets() {
-            Ok(()) => result,
-            Err(error) => {
-                self.listener.all_invalidated();
-                result.and(Err(error.into()))
-            }
+        if self.store.is_halted() {
+            self.listener.all_invalidated();
+            return result;
         }
+        let cleared = self.clear_marked_buckets();
+        if cleared.is_err() {
+            self.listener.all_invalidated();
+        }
+        cleared.map_err(E::from).and(result)
     }
 
     fn clear_marked_buckets(&mut self) -> Result<(), StoreError<D::Error>> {
         let mut from = 0;
         while let Some(unit) = self.store.next_marked_unit(from) {
             self.empty_bucket(unit)?;
-            let may_remove = self.transaction == Transaction::None && !self.store.transaction_is_open();
+            let may_remove = self.transaction != Transaction::Open && !self.store.transaction_is_open();
             if may_remove && self.remove_bucket(unit)? {
                 self.store.clear_unit_mark(unit);
                 from = 0; // The removal may have moved others.
@@ -203,6 +206,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 (Some(_), _) => return Ok(true),
                 (None, Some(at)) => {
                     self.store.program(&bucket, at, &place_bytes(reference))?;
+                    // A bucket that was emptied and found no room to leave the tree may stay now.
+                    self.store.clear_unit_mark(unit);
                     return Ok(true);
                 }
                 (None, None) => {}

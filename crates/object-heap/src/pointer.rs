@@ -100,7 +100,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// `TransactionOpen`; `Stale`, `WrongKind`, `OutOfRange`; the store's, `Full` among them: no pointer is noted then, and other
     /// pointers are as they were.
     pub fn field_pointer(&mut self, object: Ref, index: usize) -> Result<PhysicalPointer, PointerError<D::Error>> {
-        self.value_pointer(object, Kind::Object, index)
+        let made = self.note_value(object, Kind::Object, index);
+        self.conclude(made)
     }
 
     /// Where the value of element `index` of an array stands, with those behind it in its section, until the [`Listener`] is
@@ -109,7 +110,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// # Errors
     /// As [`field_pointer`](Self::field_pointer).
     pub fn array_pointer(&mut self, array: Ref, index: usize) -> Result<PhysicalPointer, PointerError<D::Error>> {
-        self.value_pointer(array, Kind::Array, index)
+        let made = self.note_value(array, Kind::Array, index);
+        self.conclude(made)
     }
 
     /// Where the header of an object or array stands, until the [`Listener`] is told of it; `None` where there is no header, of
@@ -119,6 +121,11 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// # Errors
     /// `TransactionOpen`; `Stale`; the store's.
     pub fn header_pointer(&mut self, reference: Ref) -> Result<Option<PhysicalPointer>, PointerError<D::Error>> {
+        let made = self.note_header(reference);
+        self.conclude(made)
+    }
+
+    fn note_header(&mut self, reference: Ref) -> Result<Option<PhysicalPointer>, PointerError<D::Error>> {
         self.expect_no_transaction()?;
         for _ in 0..ATTEMPTS {
             let Some(pointer) = self.place_of_header(reference)? else {
@@ -131,7 +138,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         Err(StoreError::Full { needed_bytes: BUCKET_BYTES_MIN }.into())
     }
 
-    fn value_pointer(
+    fn note_value(
         &mut self,
         reference: Ref,
         kind: Kind,
