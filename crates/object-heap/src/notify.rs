@@ -205,7 +205,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             match (survey.found, survey.free) {
                 (Some(_), _) => return Ok(true),
                 (None, Some(at)) => {
-                    self.store.program(&bucket, at, &place_bytes(reference))?;
+                    self.store.program(&bucket, at, &Place::encode(reference))?;
                     // A bucket that was emptied and found no room to leave the tree may stay now.
                     self.store.clear_unit_mark(unit);
                     return Ok(true);
@@ -233,12 +233,12 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if let Some(old) = self.bucket(unit)? {
             for place in places(&old) {
                 if let Place::Taken(other) = self.read_place(&old, place)? {
-                    self.store.program(&to, at, &place_bytes(other))?;
+                    self.store.program(&to, at, &Place::encode(other))?;
                     at += REFERENCE_BYTES;
                 }
             }
         }
-        self.store.program(&to, at, &place_bytes(reference))?;
+        self.store.program(&to, at, &Place::encode(reference))?;
         self.store.tree_put(TreeId::Notify, u32::from(unit.0), Some(leaf), Room::Ordinary)
     }
 
@@ -274,16 +274,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub(crate) fn read_place(&mut self, bucket: &Sector, at: u32) -> Result<Place, StoreError<D::Error>> {
         let mut bytes = [0; REFERENCE_BYTES as usize];
         self.store.read(bucket, at, &mut bytes)?;
-        let bits = match u32::from_le_bytes(bytes) {
-            u32::MAX => return Ok(Place::Erased),
-            0 => return Ok(Place::Cleared),
-            BUCKET_LAST_REFERENCE => u32::MAX,
-            bits => bits,
-        };
-        match Ref::from_bits(bits) {
-            Some(reference) => Ok(Place::Taken(reference)),
-            None => Err(damage(bucket, "a bucket with an impossible reference")),
-        }
+        Place::decode(bytes).ok_or_else(|| damage(bucket, "a bucket with an impossible reference"))
     }
 
     /// The record that holds every value of a list, but for defaults, if one does. Cost: for each record up to that one 2 reads
@@ -317,15 +308,43 @@ pub(crate) enum Place {
     Taken(Ref),
 }
 
-/// How a reference stands in a bucket: never like an erased place.
-fn place_bytes(reference: Ref) -> [u8; REFERENCE_BYTES as usize] {
-    match reference.bits() {
-        u32::MAX => BUCKET_LAST_REFERENCE.to_le_bytes(),
-        bits => bits.to_le_bytes(),
+impl Place {
+    /// How a reference stands in a bucket: never like an erased place.
+    fn encode(reference: Ref) -> [u8; REFERENCE_BYTES as usize] {
+        match reference.bits() {
+            u32::MAX => BUCKET_LAST_REFERENCE.to_le_bytes(),
+            bits => bits.to_le_bytes(),
+        }
+    }
+
+    fn decode(bytes: [u8; REFERENCE_BYTES as usize]) -> Option<Place> {
+        match u32::from_le_bytes(bytes) {
+            u32::MAX => Some(Place::Erased),
+            0 => Some(Place::Cleared),
+            BUCKET_LAST_REFERENCE => Ref::from_bits(u32::MAX).map(Place::Taken),
+            bits => Ref::from_bits(bits).map(Place::Taken),
+        }
     }
 }
 
 /// Where references may stand in a bucket.
 pub(crate) fn places(bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<> {
     (BUCKET_REFERENCES_OFFSET..bucket.bytes - bucket.bytes % REFERENCE_BYTES).step_by(REFERENCE_BYTES as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    //! Proves that no reference is taken for a place without one.
+    use super::*;
+
+    #[test]
+    fn places_round_trip() {
+        for bits in [0x0001_0000, 0x0001_FFFF, 0x1234_5678, 0xFFFF_0000, 0xFFFF_FFFE, u32::MAX] {
+            let reference = Ref::from_bits(bits).unwrap();
+            assert_eq!(Place::decode(Place::encode(reference)), Some(Place::Taken(reference)), "{bits:#x}");
+        }
+        assert_eq!(Place::decode([0xFF; 4]), Some(Place::Erased));
+        assert_eq!(Place::decode([0; 4]), Some(Place::Cleared));
+        assert_eq!(Place::decode([1, 0, 0, 0]), None);
+    }
 }

@@ -92,9 +92,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Where the value of field `index` of an object stands, with those of the fields behind it, until the [`Listener`] is told
     /// of the object. A client that asks again gets the same.
     ///
-    /// Cost: two look-ups, and about 20 reads; 1 word programmed to note the pointer, and 8 more for every seven objects or so
-    /// pointed to in one erase unit, or with a new tree node 18. The first time after an update also a compaction as in
-    /// [`put_field`](Self::put_field), and zeros for the fields that were never set.
+    /// Cost: a look-up, about 20 reads, and the bucket's words; programs 1 word. Where the bucket of the erase unit is new or full: a
+    /// new one, 11 words and what is in it, and 8 for each new tree node. Where the value has been updated since the last
+    /// pointer, also a compaction as in [`put_field`](Self::put_field); and once zeros for the fields that were never set.
     ///
     /// # Errors
     /// `TransactionOpen`; `Stale`, `WrongKind`, `OutOfRange`; the store's, `Full` among them: no pointer is noted then, and other

@@ -189,12 +189,14 @@ fn bytes_at(heap: &PointerHeap, pointer: PhysicalPointer) -> Vec<u8> {
     heap.device().peek(pointer.address, pointer.len)
 }
 
+type Call = fn(&mut PointerHeap, Ref);
+
 #[test]
 fn whatever_changes_an_object_notifies_once() {
     let mut heap = heap_of(Config { list_length_max: 4, ..Config::default() });
     let layout = Layout::uniform(5, 2).with_header(b"type");
     let (object, other) = (heap.create(layout).unwrap(), heap.create(layout).unwrap());
-    let calls: [(&str, fn(&mut PointerHeap, Ref)); 6] = [
+    let calls: [(&str, Call); 6] = [
         ("an update", |heap, object| heap.put_field(object, 3, &[1, 2]).unwrap()),
         ("an update in a transaction", |heap, object| {
             heap.begin().unwrap();
@@ -418,6 +420,10 @@ fn what_pointers_cost() {
             heap.field_pointer(object, 0).unwrap();
         });
     });
+    let before = heap.device().counters();
+    let mounted = model::mount(heap.into_device()).unwrap();
+    let counters = mounted.device().counters() - before;
+    table.push(("a mount that forgets them", (counters.reads(), counters.programs())));
     for (name, (reads, programs)) in &table {
         println!("{name:32} {reads:4} reads {programs:4} words programmed");
     }
