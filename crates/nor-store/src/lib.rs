@@ -35,6 +35,7 @@ mod audit;
 mod error;
 pub mod format;
 mod log;
+mod marks;
 mod medium;
 mod mount;
 mod reclaim;

@@ -21,12 +21,12 @@ use crate::format::{
     IDENTITY_BYTES, Identity, SectorPtr,
 };
 use crate::store::{Settings, Store};
-use crate::tree::{HEIGHT_MAX, TREES};
+use crate::tree::{HEIGHT_MAX, TREES, TreeId};
 use crate::units::Role;
 
-/// Entries that ordinary appends leave free: a commit's two roots and itself, a torn entry, and what a recovery may have to add:
+/// Entries that ordinary appends leave free: a commit's roots and itself, a torn entry, and what a recovery may have to add:
 /// the erase of a move's victim, an abort, and the erases of all log units but one and of two more units.
-pub(crate) const RESERVE: u16 = 3 + 1 + 1 + 1 + (LOG_UNITS_MAX as u16 - 1) + 2;
+pub(crate) const RESERVE: u16 = TREES as u16 + 1 + 1 + 1 + 1 + (LOG_UNITS_MAX as u16 - 1) + 2;
 /// Most units that the log may take.
 pub(crate) const LOG_UNITS_MAX: u8 = 8;
 /// Entries of a transaction that replaces or deletes one thing, at most: two for each level of a tree, a move, and its own.
@@ -218,7 +218,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Entry `number` of the head of a log unit, which says all that the log says at this moment.
     fn head_entry(&self, first: Sequence, number: u16) -> Option<Entry> {
-        let (settings, trees) = (u16::from(Settings::KEYS), TREES as u16);
+        let settings = u16::from(Settings::KEYS);
+        // The notify tree is there while a program holds pointers; else the head does without it.
+        let pointers = self.trees[TreeId::Notify as usize].committed.node.is_some();
+        let trees = TREES as u16 - u16::from(!pointers);
         let mut number = number;
         if number == 0 {
             return Some(Entry::Chain { first: first.bits() });

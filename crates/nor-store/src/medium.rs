@@ -35,6 +35,10 @@ impl<D: Nor> Medium<D> {
         &mut self.device
     }
 
+    pub fn is_halted(&self) -> bool {
+        self.halted
+    }
+
     pub fn into_device(self) -> D {
         self.device
     }

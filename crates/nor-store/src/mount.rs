@@ -8,7 +8,8 @@
 //! 5. redo the last commit, or repair the last link, when it is the log's last entry; or undo the open transaction;
 //! 6. go on with a switch to a new log unit;
 //! 7. erase units that a cut left neither free nor in use, and log units that are not needed;
-//! 8. switch to a new log unit if the reserve of the log was used.
+//! 8. empty the notify tree, which is of no use to another run of the program;
+//! 9. switch to a new log unit if the reserve of the log was used.
 //!
 //! Steps 1 to 3 and 5 append nothing before they are done, so that a cut during recovery finds the same last entry again.
 //! Recovery as a table; of each group of rows, the first that fits applies (`docs/format/nor-store.md` has it with the causes):
@@ -27,6 +28,7 @@
 //! | a torn entry is last | | the next entry is programmed over it where it can be |
 //! | anything | a unit holds the beginning of what the next log unit would | complete it |
 //! | anything | a unit's assignment is torn, or it is a log unit that is not the newest | erase the unit |
+//! | anything | tree 2 is not empty | empty it |
 
 use norn_flash::{EraseUnit, Nor};
 
@@ -38,7 +40,7 @@ use crate::log::{Log, Position, Sequence, Slot};
 use crate::medium::Medium;
 use crate::sector::Census;
 use crate::store::{Geometry, SERIALS, Settings, Store};
-use crate::tree::{HEIGHT_MAX, TREES, TreeRoot, TreeRoots};
+use crate::tree::{HEIGHT_MAX, TREES, TreeId, TreeRoot, TreeRoots};
 use crate::units::{Role, UnitTable};
 
 /// What reading the newest log unit tells beyond the store's own state.
@@ -128,6 +130,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.settle_transaction(&replay)?;
         self.settle_log()?;
         self.clear_leftovers()?;
+        self.forget_pointers()?;
         self.ensure_log_room(0)?;
         self.seed_random();
         Ok(())
@@ -454,5 +457,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         }
         self.log.first = self.log.sequence;
         Ok(())
+    }
+
+    /// Step 8, a transaction like any other.
+    fn forget_pointers(&mut self) -> Result<(), StoreError<D::Error>> {
+        if self.tree(TreeId::Notify).node.is_none() {
+            return Ok(());
+        }
+        self.release_tree(self.tree(TreeId::Notify))?;
+        self.trees[TreeId::Notify as usize].open = TreeRoot::default();
+        self.commit()
     }
 }

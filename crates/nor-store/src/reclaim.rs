@@ -6,7 +6,7 @@
 //! 4. Append `Erase`, erase the victim, write its identity: it is the free unit now.
 //!
 //! A cut before 3 resumes at 2: the copy is deterministic, so that programming what differs completes it. A cut after 3 resumes
-//! at 4. Invariant: a victim is erased only when every live sector stands in an assigned target.
+//! at 4. The victim is marked from the beginning on, for whoever keeps physical addresses (`marks.rs`). Invariant: a victim is erased only when every live sector stands in an assigned target.
 
 use norn_flash::{EraseUnit, Nor};
 
@@ -115,6 +115,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let Role::Data(logical) = self.units.role(victim) else {
             return Ok(());
         };
+        self.units.mark(victim);
         // The move, the victim's erase, and that of a scratch unit in its place.
         self.ensure_log_room(3)?;
         let target = self.take_free_unit()?;

@@ -180,6 +180,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.settings
     }
 
+    /// Whether the device has failed: every call says `Halted` until it is mounted again.
+    pub fn is_halted(&self) -> bool {
+        self.medium.is_halted()
+    }
+
     /// How many objects were ever created, by the client's count, modulo 256 × 65,535.
     pub fn serial(&self) -> u32 {
         self.serial

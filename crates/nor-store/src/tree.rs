@@ -24,7 +24,7 @@ use crate::sector::{Room, Sector, SectorSpec};
 use crate::store::Store;
 
 /// Number of trees that a store keeps.
-pub(crate) const TREES: usize = 2;
+pub(crate) const TREES: usize = 3;
 /// Largest height of a tree: keys below 16⁵.
 pub(crate) const HEIGHT_MAX: u8 = 5;
 
@@ -40,6 +40,8 @@ pub enum TreeId {
     Ref = 0,
     /// Named roots.
     Name = 1,
+    /// What physical pointers a running program holds into each unit, by its physical number. A mount empties it.
+    Notify = 2,
 }
 
 /// A tree's root node and height; height 0 is the empty tree.

@@ -1,11 +1,13 @@
 //! The unit table: what RAM knows of each erase unit, eight bytes a unit.
 //!
+//! Each unit also carries a mark, which stays when its role changes: see `marks.rs`.
+//!
 //! Invariants: `by_logical` and the roles of the units are inverse to each other; a unit's room and obsolete space are those
 //! of its descriptors on flash.
 
 use norn_flash::EraseUnit;
 
-use crate::format::LogicalUnit;
+use crate::format::{LogicalUnit, SectorPtr};
 
 const NOWHERE: u16 = u16::MAX;
 
@@ -26,7 +28,7 @@ pub enum Role {
     Busy,
 }
 
-/// One row of the table: six of the eight bytes.
+/// One row of the table: six of the eight bytes. The top bit of the role is the unit's mark.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     role: u16,
@@ -35,10 +37,13 @@ struct Row {
 }
 
 const FREE: u16 = 0;
-const LOG: u16 = u16::MAX;
-const BUSY: u16 = u16::MAX - 1;
-const SCRATCH: u16 = u16::MAX - 2;
-const SCRATCH_IN_USE: u16 = u16::MAX - 3;
+const LOG: u16 = 0x7FFF;
+const BUSY: u16 = 0x7FFE;
+const SCRATCH: u16 = 0x7FFD;
+const SCRATCH_IN_USE: u16 = 0x7FFC;
+const MARK: u16 = 0x8000;
+
+const _: () = assert!(SectorPtr::UNIT_MAX < SCRATCH_IN_USE, "logical numbers and other roles differ");
 
 /// Role, room and obsolete space of every physical unit, and where every logical unit is.
 #[derive(Clone, Debug)]
@@ -61,7 +66,7 @@ impl<const UNITS: usize> UnitTable<UNITS> {
     }
 
     pub fn role(&self, unit: EraseUnit) -> Role {
-        match self.rows[usize::from(unit.0)].role {
+        match self.rows[usize::from(unit.0)].role & !MARK {
             FREE => Role::Free,
             LOG => Role::Log,
             BUSY => Role::Busy,
@@ -89,7 +94,20 @@ impl<const UNITS: usize> UnitTable<UNITS> {
                 logical.0
             }
         };
-        self.rows[usize::from(unit.0)] = Row { role, gap_granules: 0, obsolete_granules: 0 };
+        let row = &mut self.rows[usize::from(unit.0)];
+        *row = Row { role: role | row.role & MARK, gap_granules: 0, obsolete_granules: 0 };
+    }
+
+    pub fn is_marked(&self, unit: EraseUnit) -> bool {
+        self.rows[usize::from(unit.0)].role & MARK != 0
+    }
+
+    pub fn mark(&mut self, unit: EraseUnit) {
+        self.rows[usize::from(unit.0)].role |= MARK;
+    }
+
+    pub fn clear_mark(&mut self, unit: EraseUnit) {
+        self.rows[usize::from(unit.0)].role &= !MARK;
     }
 
     /// Where logical unit `logical` is.

@@ -35,6 +35,7 @@ fn root_text(tree: u8, height: u8, node: Option<SectorPtr>) -> String {
     let of = match tree {
         0 => " (references)",
         1 => " (names)",
+        2 => " (pointers)",
         _ => "",
     };
     let node = node.map_or("no node".to_owned(), |node| format!("node {node}"));
@@ -80,6 +81,7 @@ mod tests {
     #[test]
     fn entries_of_the_documented_example() {
         for (word, expected) in [
+            (0x16E0_0100_6000_1022, "Root: tree 2 (pointers), height 1, node 1:6"),
             (0x6F00_0000_0000_001D, "LogUnit: sequence number 1"),
             (0x3300_0000_0000_001E, "DataUnit: logical number 1, sparse prefix 0"),
             (0xCF20_0000_0000_0014, "Chain: from sequence number 1 on"),

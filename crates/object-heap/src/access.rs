@@ -19,6 +19,7 @@ use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
 use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::{Heap, Transaction};
+use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, Kind};
 use crate::reference::Ref;
 use crate::rewrite::Change;
@@ -31,7 +32,7 @@ pub(crate) struct Field {
     pub width: u32,
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Reads field `index` of an object into a buffer of its width.
     ///
     /// Cost: a look-up; 2 reads for the initialization flag, if there are any; 3 for each record before the one that holds the
@@ -233,6 +234,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     /// Updates a field in place: steps 1 to 4.
     fn update(&mut self, object: &Object, field: &Field, value: &[u8]) -> Result<(), StoreError<D::Error>> {
+        self.forget_values(object)?;
         let at = object.slot_offset(field);
         if self.is_default(object, field.index)? {
             let (leaf, first) = (self.store.sector(object.leaf)?, self.record(object.first)?);
@@ -294,7 +296,12 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.store.program(sector, offset, value)
     }
 
-    fn program_zeros(&mut self, sector: &Sector, offset: u32, bytes: u32) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn program_zeros(
+        &mut self,
+        sector: &Sector,
+        offset: u32,
+        bytes: u32,
+    ) -> Result<(), StoreError<D::Error>> {
         for start in (0..bytes).step_by(CHUNK_BYTES) {
             let zeros = [0; CHUNK_BYTES];
             self.store.program(sector, offset + start, &zeros[..CHUNK_BYTES.min((bytes - start) as usize)])?;
@@ -312,7 +319,7 @@ pub(crate) struct Holder {
 
 impl Named {
     /// Bytes that the list of widths takes in the header sector.
-    fn widths_bytes(&self) -> u32 {
+    pub(crate) fn widths_bytes(&self) -> u32 {
         match self {
             Named::List(object) => object.widths_bytes(),
             Named::Split(_) => 0,
@@ -321,7 +328,7 @@ impl Named {
 }
 
 impl Object {
-    fn slot_offset(&self, field: &Field) -> u32 {
+    pub(crate) fn slot_offset(&self, field: &Field) -> u32 {
         data_offset(self.shape.count) + field.offset
     }
 

@@ -18,6 +18,7 @@ use crate::format::{
     data_offset, flag_bytes,
 };
 use crate::heap::{Heap, Transaction};
+use crate::notify::Listener;
 use crate::object::{Layout, Representation};
 use crate::reference::Ref;
 use crate::rewrite::Change;
@@ -49,7 +50,7 @@ impl Array {
     }
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Section `number` of an array. Cost: *h*(3+*s*) reads on the array's tree, and 2.
     pub(crate) fn section(&mut self, array: &Array, number: u32) -> Result<Object, StoreError<D::Error>> {
         let Some(found) = self.store.tree_get(array.tree, number)? else {

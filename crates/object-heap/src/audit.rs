@@ -1,15 +1,16 @@
 //! The heap's part of the checker: walks every object, array and root, and asserts what `format` states.
 
-use norn_flash::Nor;
-use norn_nor_store::{Auditor, SectorKind, SectorPtr, StoreError, TreeId};
+use norn_flash::{EraseUnit, Nor};
+use norn_nor_store::{Auditor, Link, Role, SectorKind, SectorPtr, StoreError, TreeId};
 
 use crate::array::Array;
 use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
 use crate::format::{VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::Heap;
+use crate::notify::{Listener, Place, places};
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Walks everything on flash and reports each invariant that does not hold to `auditor`.
     ///
     /// Cost: reads the whole part about twice.
@@ -18,7 +19,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// The device's. Damage is reported, not returned.
     pub fn audit(&mut self, auditor: &mut impl Auditor) -> Result<(), AccessError<D::Error>> {
         self.store.audit_units(auditor)?;
-        for tree in [TreeId::Ref, TreeId::Name] {
+        for tree in [TreeId::Ref, TreeId::Name, TreeId::Notify] {
             let root = self.store.tree(tree);
             self.store.audit_tree(auditor, root)?;
             let mut from = 0;
@@ -30,12 +31,59 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                 let audited = match tree {
                     TreeId::Ref => self.audit_object(auditor, key, leaf),
                     TreeId::Name => self.audit_root(auditor, key, leaf),
+                    TreeId::Notify => self.audit_bucket(auditor, key, leaf),
                 };
                 self.reported(auditor, audited)?;
                 from = key + 1;
             }
         }
         Ok(self.store.audit_reachability(auditor)?)
+    }
+
+    /// A bucket belongs to a unit with sectors, and names each object that it names once.
+    fn audit_bucket(
+        &mut self,
+        auditor: &mut impl Auditor,
+        key: u32,
+        leaf: SectorPtr,
+    ) -> Result<(), StoreError<D::Error>> {
+        if !self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
+            return Ok(());
+        }
+        let is_unit = key < u32::from(self.store.device().part().unit_count);
+        if !is_unit || !matches!(self.store.role(EraseUnit(key as u16)), Role::Data(_)) {
+            self.store.report(auditor, leaf, "a bucket of a unit without sectors");
+        }
+        let bucket = self.store.sector(leaf)?;
+        if self.store.link(&bucket)? != Link::Erased {
+            self.store.report(auditor, leaf, "a bucket that begins with a link");
+        }
+        let (mut live, mut ended) = (0, false);
+        for at in places(&bucket) {
+            let place = self.read_place(&bucket, at)?;
+            if ended && place != Place::Erased {
+                self.store.report(auditor, leaf, "places of a bucket taken out of order");
+            }
+            ended |= place == Place::Erased;
+            let Place::Taken(reference) = place else {
+                continue;
+            };
+            live += 1;
+            for other in places(&bucket).filter(|&other| other > at) {
+                if self.read_place(&bucket, other)? == place {
+                    self.store.report(auditor, leaf, "a reference twice in a bucket");
+                }
+            }
+            match self.look_up(reference) {
+                Ok(_) => {}
+                Err(AccessError::Store(error)) => return Err(error),
+                Err(_) => self.store.report(auditor, leaf, "a bucket with a stale reference"),
+            }
+        }
+        if live == 0 {
+            self.store.report(auditor, leaf, "an empty bucket");
+        }
+        Ok(())
     }
 
     fn audit_root(

@@ -19,6 +19,7 @@ use norn_nor_store::{ScratchBits, StoreError, TreeId};
 
 use crate::error::{AccessError, CollectError};
 use crate::heap::{Heap, Transaction};
+use crate::notify::Listener;
 use crate::reference::Ref;
 
 /// References that were reached last and are kept in RAM.
@@ -35,8 +36,8 @@ pub struct Collected {
 
 /// What a tracing function uses: the heap, and a way to say what it found.
 #[derive(Debug)]
-pub struct Tracer<'a, D: Nor, const UNITS: usize> {
-    heap: &'a mut Heap<D, UNITS>,
+pub struct Tracer<'a, D: Nor, const UNITS: usize, L = ()> {
+    heap: &'a mut Heap<D, UNITS, L>,
     scratch: &'a ScratchBits,
     pending: &'a mut Pending,
 }
@@ -66,9 +67,9 @@ impl Pending {
     }
 }
 
-impl<D: Nor, const UNITS: usize> Tracer<'_, D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Tracer<'_, D, UNITS, L> {
     /// The heap, for reading the object that is traced. It must not be changed.
-    pub fn heap(&mut self) -> &mut Heap<D, UNITS> {
+    pub fn heap(&mut self) -> &mut Heap<D, UNITS, L> {
         self.heap
     }
 
@@ -94,7 +95,7 @@ impl<D: Nor, const UNITS: usize> Tracer<'_, D, UNITS> {
     }
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Deletes every object and array that neither the named roots nor `roots` reach. `trace` is called once for each object
     /// that is reached, and tells the tracer to what it refers.
     ///
@@ -107,7 +108,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     pub fn collect(
         &mut self,
         roots: &[Ref],
-        mut trace: impl FnMut(&mut Tracer<'_, D, UNITS>, Ref) -> Result<(), AccessError<D::Error>>,
+        mut trace: impl FnMut(&mut Tracer<'_, D, UNITS, L>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<Collected, CollectError<D::Error>> {
         if self.transaction != Transaction::None {
             return Err(CollectError::TransactionOpen);
@@ -133,7 +134,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         &mut self,
         scratch: &ScratchBits,
         roots: &[Ref],
-        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let mut pending = Pending::default();
         let mut tracer = Tracer { heap: self, scratch, pending: &mut pending };
@@ -182,12 +183,12 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 }
 
-impl<D: Nor, const UNITS: usize> Tracer<'_, D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Tracer<'_, D, UNITS, L> {
     /// Has the object in `slot` traced.
     fn trace(
         &mut self,
         slot: u32,
-        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let store = &mut self.heap.store;
         if let Some(found) = store.tree_get(store.tree(TreeId::Ref), slot)? {

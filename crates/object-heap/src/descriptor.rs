@@ -12,6 +12,7 @@ use crate::format::{
     SECTION_FLAGS_OFFSET, SHAPE_OFFSET, Shape, SplitShape, flag_bytes,
 };
 use crate::heap::{Heap, Transaction};
+use crate::notify::Listener;
 use crate::object::{COUNT_MAX, Kind, Representation};
 use crate::reference::Ref;
 
@@ -101,7 +102,7 @@ impl Object {
 pub(crate) fn kind_of(shape: &Shape) -> Kind {
     if shape.is_array { Kind::Array } else { Kind::Object }
 }
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Most records that a list may grow to.
     pub(crate) fn list_limit(&self, object: &Object) -> usize {
         match object.shape.representation {

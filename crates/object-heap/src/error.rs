@@ -163,6 +163,38 @@ impl<E> From<StoreError<E>> for CollectError<E> {
     }
 }
 
+/// Why there is no pointer with notification. Nothing was changed, but that the value may have been compacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerError<E> {
+    /// A transaction is open: until it ends nobody knows where values will stay.
+    TransactionOpen,
+    /// There is no such value, or the store failed; `Full` where there is no room to note the pointer.
+    Access(AccessError<E>),
+}
+
+impl<E: fmt::Debug> fmt::Display for PointerError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PointerError::TransactionOpen => f.write_str("a transaction is open"),
+            PointerError::Access(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for PointerError<E> {}
+
+impl<E> From<AccessError<E>> for PointerError<E> {
+    fn from(error: AccessError<E>) -> Self {
+        PointerError::Access(error)
+    }
+}
+
+impl<E> From<StoreError<E>> for PointerError<E> {
+    fn from(error: StoreError<E>) -> Self {
+        PointerError::Access(AccessError::Store(error))
+    }
+}
+
 /// Why a transaction did not begin or commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionError<E> {

@@ -11,6 +11,7 @@
 //! object record              link to next record 4 │ valid flags ⌈n/8⌉, padded to 4 │ data: the fields, without padding
 //! header (opaque)            header length 2 │ data length 2 │ widths n (only where fields differ) │ header bytes
 //! name (leaf)                ref 4 │ length 1 │ name
+//! bucket (leaf)              erased 4 │ places of 4: a ref, zeros for one that was taken out, or erased
 //! ```
 //!
 //! An array of more elements than the heap's threshold is split into sections, each a list of records of its own, which a
@@ -39,6 +40,12 @@ pub const VALID_FLAGS_OFFSET: u32 = 4;
 pub const HEADER_LENGTHS_BYTES: u32 = 4;
 /// Bytes of a name sector before the name.
 pub const NAME_OFFSET: u32 = 5;
+
+/// Where the references of a bucket stand, behind a word that stays erased: it would be a link.
+pub const BUCKET_REFERENCES_OFFSET: u32 = 4;
+
+/// How the reference that is all ones stands in a bucket, where that means an erased place.
+pub const BUCKET_LAST_REFERENCE: u32 = 0xFFFF;
 
 /// Bytes of an array descriptor.
 pub const ARRAY_DESCRIPTOR_BYTES: u32 = 20;

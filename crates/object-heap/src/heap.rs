@@ -7,6 +7,7 @@ use norn_nor_store::{Corruption, MountError, Settings, Store, StoreError};
 
 use crate::config::Config;
 use crate::error::TransactionError;
+use crate::notify::Listener;
 
 /// The client's transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,8 @@ pub(crate) enum Transaction {
     Aborted,
 }
 
-/// Persistent objects and arrays on one NOR part of at most `UNITS` erase units.
+/// Persistent objects and arrays on one NOR part of at most `UNITS` erase units. `L` hears which pointers are no longer valid:
+/// see [`Listener`].
 ///
 /// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call recurses.
 ///
@@ -26,12 +28,13 @@ pub(crate) enum Transaction {
 /// of what is stated, any call that programs may find its erase unit full: it then reclaims one, which copies the live data
 /// of a unit at most and erases one unit, or starts a new log unit, 12 words and an erase.
 #[derive(Clone, Debug)]
-pub struct Heap<D: Nor, const UNITS: usize> {
+pub struct Heap<D: Nor, const UNITS: usize, L = ()> {
     pub(crate) store: Store<D, UNITS>,
     pub(crate) config: Config,
     pub(crate) transaction: Transaction,
     /// No slot of the REF tree below this one is free.
     pub(crate) slot_hint: u32,
+    pub(crate) listener: L,
 }
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
@@ -43,30 +46,60 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// # Errors
     /// When the part cannot be used or the configuration is impossible, or the device fails.
     pub fn format(device: D, config: Config) -> Result<Self, MountError<D::Error>> {
-        if config.list_length_max == 0 {
-            return Err(MountError::Settings("lists of no records"));
-        }
-        if config.array_threshold == 0 {
-            return Err(MountError::Settings("an array threshold of no elements"));
-        }
-        Self::of_store(Store::format(device, config.settings())?)
+        Self::format_with(device, config, ())
     }
 
     /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted. Give `&mut device` to have the
     /// device back when this fails.
     ///
     /// Cost: 14 words read a unit, 2 a log entry, 1 a sector; programs and erases only where a cut left work: at most one
-    /// reclamation, two erases, and the undoing or completion of one transaction.
+    /// reclamation, two erases, and the undoing or completion of one transaction. Where pointers with notification were
+    /// outstanding, 6 words programmed to forget them, and 1 for each unit into which they pointed.
     ///
     /// # Errors
     /// Names what is wrong with the image or the part; see [`MountError`].
     pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
-        Self::of_store(Store::mount(device)?)
+        Self::mount_with(device, ())
+    }
+}
+
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+    /// As [`format`](Heap::format), with somebody to notify of pointers that are no longer valid.
+    ///
+    /// # Errors
+    /// As `format`.
+    pub fn format_with(device: D, config: Config, listener: L) -> Result<Self, MountError<D::Error>> {
+        if config.list_length_max == 0 {
+            return Err(MountError::Settings("lists of no records"));
+        }
+        if config.array_threshold == 0 {
+            return Err(MountError::Settings("an array threshold of no elements"));
+        }
+        Self::of_store(Store::format(device, config.settings())?, listener)
     }
 
-    fn of_store(store: Store<D, UNITS>) -> Result<Self, MountError<D::Error>> {
+    /// As [`mount`](Heap::mount), with somebody to notify of pointers that are no longer valid. Those of the time before are not,
+    /// and nobody is told.
+    ///
+    /// # Errors
+    /// As `mount`.
+    pub fn mount_with(device: D, listener: L) -> Result<Self, MountError<D::Error>> {
+        Self::of_store(Store::mount(device)?, listener)
+    }
+
+    fn of_store(store: Store<D, UNITS>, listener: L) -> Result<Self, MountError<D::Error>> {
         let config = Config::from_settings(&store.settings()).ok_or(MountError::UnknownSettings)?;
-        Ok(Heap { store, config, transaction: Transaction::None, slot_hint: 0 })
+        Ok(Heap { store, config, transaction: Transaction::None, slot_hint: 0, listener })
+    }
+
+    /// Who is notified of pointers.
+    pub fn listener(&self) -> &L {
+        &self.listener
+    }
+
+    /// Who is notified of pointers, to be told of new ones for instance.
+    pub fn listener_mut(&mut self) -> &mut L {
+        &mut self.listener
     }
 
     /// What the image was formatted with.
@@ -125,6 +158,11 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// # Errors
     /// `Aborted` when a failure had undone the transaction: it is closed then. `NotOpen`; the store's.
     pub fn commit(&mut self) -> Result<(), TransactionError<D::Error>> {
+        let ended = self.end_with_commit();
+        self.conclude(ended)
+    }
+
+    fn end_with_commit(&mut self) -> Result<(), TransactionError<D::Error>> {
         let transaction = core::mem::replace(&mut self.transaction, Transaction::None);
         match transaction {
             Transaction::None => Err(TransactionError::NotOpen),
@@ -150,7 +188,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             return Err(TransactionError::NotOpen);
         }
         self.transaction = Transaction::None;
-        Ok(self.undo()?)
+        let undone = self.undo().map_err(TransactionError::Store);
+        self.conclude(undone)
     }
 
     /// Does some of the work ahead of time that other calls would do when they need room: reclaims one unit, if that wins at least
@@ -163,7 +202,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// # Errors
     /// The store's.
     pub fn reclaim_step(&mut self, least_bytes: u32) -> Result<bool, StoreError<D::Error>> {
-        self.store.reclaim_step(least_bytes)
+        let step = self.store.reclaim_step(least_bytes);
+        self.conclude(step)
     }
 
     /// Bytes that can be allocated before a unit has to be reclaimed. They may be in many pieces: one for each unit that is in
@@ -182,8 +222,17 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         self.store.abort()
     }
 
-    /// Ends a change: commits it if the client has no transaction; a failed one is undone, with the client's transaction.
+    /// Ends a change: commits it if the client has no transaction; a failed one is undone, with the client's transaction. Then
+    /// notifies of the pointers that reclamations have made invalid.
     pub(crate) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<T, E>
+    where
+        E: From<StoreError<D::Error>>,
+    {
+        let ended = self.end_change(result);
+        self.conclude(ended)
+    }
+
+    fn end_change<T, E>(&mut self, result: Result<T, E>) -> Result<T, E>
     where
         E: From<StoreError<D::Error>>,
     {

@@ -63,6 +63,7 @@ mod error;
 pub mod format;
 mod heap;
 mod name;
+mod notify;
 mod object;
 mod pointer;
 mod range;
@@ -71,11 +72,13 @@ mod rewrite;
 
 pub use collect::{Collected, Tracer};
 pub use config::{Config, InitializationFlags};
-pub use error::{AccessError, CollectError, CreateError, TransactionError};
+pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
 pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
 pub use norn_nor_store::{Auditor, Corruption, MountError, SectorPtr, StoreError, Violation};
+pub use notify::Listener;
 pub use object::{Info, Kind, Layout, Representation};
+pub use pointer::PhysicalPointer;
 pub use range::Elements;
 pub use reference::Ref;
 

@@ -9,6 +9,7 @@ use norn_nor_store::{Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId
 use crate::error::AccessError;
 use crate::format::NAME_OFFSET;
 use crate::heap::{Heap, Transaction};
+use crate::notify::Listener;
 use crate::reference::Ref;
 
 /// Longest name of a root in bytes.
@@ -23,7 +24,7 @@ pub(crate) struct Root {
     pub len: usize,
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.
     ///
     /// Cost: the reads of [`root`](Self::root); at most 20 words programmed, unless a tree node is copied.

@@ -8,6 +8,7 @@ use crate::descriptor::{Named, Object, Owner, header_lengths};
 use crate::error::{AccessError, CreateError};
 use crate::format::{HEADER_LENGTHS_BYTES, Shape, data_offset};
 use crate::heap::{Heap, Transaction};
+use crate::notify::Listener;
 use crate::reference::Ref;
 use crate::rewrite::Change;
 
@@ -121,7 +122,7 @@ pub struct Info {
     pub records: usize,
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Creates an object with all its fields at their default value, zeros.
     ///
     /// Cost: 13 words programmed, and the header; without initialization flags also the data. Once in 16 times a new tree node,
@@ -299,6 +300,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     fn dismantle(&mut self, named: &Named) -> Result<(), AccessError<D::Error>> {
+        self.forget_all(named)?;
         let slot = named.reference().slot();
         self.store.tree_put(TreeId::Ref, slot, None, Room::Reserved)?;
         match named {

@@ -1,19 +1,44 @@
-//! Short-lived pointers: values read in place, on parts whose bytes are mapped into memory.
+//! Physical pointers: where values and headers stand on flash (section 5.4).
 //!
-//! A pointer is a borrow of the heap, so that no call that might move the value can come between. A default value, which need
-//! not stand on flash, is a borrow of zeros.
+//! *Short-lived* pointers are for parts whose bytes are mapped into memory. They are borrows of the heap, so that no call that
+//! might move the value can come between. A default value, which need not stand on flash, is a borrow of zeros. Nothing is
+//! programmed.
+//!
+//! Pointers *with notification* are addresses, on any part, and stay valid until the heap's [`Listener`] is told otherwise.
+//! To make one to a field:
+//! 1. where the values of its list are spread over several records, compact the list;
+//! 2. where some are there by default, program zeros for them and clear their initialization flags: from here on all bytes of
+//!    the list, from the field to the end, are where the pointer says;
+//! 3. note the reference in the bucket of that unit (`notify.rs`); where that took room, and so may have moved things, look again.
+//!
+//! Each step leaves every value as it was, whenever the power fails.
 
 use norn_flash::{Address, Nor};
+use norn_nor_store::{Sector, StoreError};
 
 use crate::descriptor::Object;
-use crate::error::AccessError;
-use crate::format::{VALID_FLAGS_OFFSET, data_offset};
-use crate::heap::Heap;
-use crate::object::Kind;
+use crate::error::{AccessError, PointerError};
+use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
+use crate::heap::{Heap, Transaction};
+use crate::notify::Listener;
+use crate::object::{CHUNK_BYTES, Kind};
 use crate::reference::Ref;
+use crate::rewrite::Change;
 
 /// What default values are.
 static ZEROS: [u8; 255] = [0; 255];
+
+/// How often a pointer is noted again because noting it moved the value. Once is enough unless the part is all but full.
+const ATTEMPTS: usize = 4;
+
+/// Where bytes of an object or array stand on the part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhysicalPointer {
+    /// The first byte.
+    pub address: Address,
+    /// Bytes from there on that stand one behind the other: to the end of the object, the array's section or the header.
+    pub len: usize,
+}
 
 /// Where a value is.
 enum Place {
@@ -21,7 +46,7 @@ enum Place {
     Zeros(usize),
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// The value of field `index` of an object, in place.
     ///
     /// Cost: as [`get_field`](Self::get_field), without the value's words.
@@ -47,6 +72,159 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             Place::Zeros(width) => Place::Zeros(width * self.defaults_in_row(&list, index, ZEROS.len() / width)?),
         };
         self.bytes_at(place)
+    }
+
+    /// The header, in place; empty where there is none.
+    ///
+    /// Cost: as [`read_header`](Self::read_header), without the bytes' words.
+    ///
+    /// # Errors
+    /// `NotMapped` where the part's bytes cannot be read in place; else as `read_header`.
+    pub fn header_bytes(&mut self, reference: Ref) -> Result<&[u8], AccessError<D::Error>> {
+        let place = match self.place_of_header(reference)? {
+            Some(pointer) => Place::Flash(pointer.address, pointer.len),
+            None => Place::Zeros(0),
+        };
+        self.bytes_at(place)
+    }
+
+    /// Where the value of field `index` of an object stands, with those of the fields behind it, until the [`Listener`] is told
+    /// of the object. A client that asks again gets the same.
+    ///
+    /// Cost: a look-up, about 20 reads, and the bucket's words; programs 1 word. Where the bucket of the erase unit is new or full: a
+    /// new one, 11 words and what is in it, and 8 for each new tree node. Where the value has been updated since the last
+    /// pointer, also a compaction as in [`put_field`](Self::put_field); and once zeros for the fields that were never set.
+    ///
+    /// # Errors
+    /// `TransactionOpen`; `Stale`, `WrongKind`, `OutOfRange`; the store's, `Full` among them: no pointer is noted then, and other
+    /// pointers are as they were.
+    pub fn field_pointer(&mut self, object: Ref, index: usize) -> Result<PhysicalPointer, PointerError<D::Error>> {
+        let made = self.note_value(object, Kind::Object, index);
+        self.conclude(made)
+    }
+
+    /// Where the value of element `index` of an array stands, with those behind it in its section, until the [`Listener`] is
+    /// told of the array. Cost: as [`field_pointer`](Self::field_pointer).
+    ///
+    /// # Errors
+    /// As [`field_pointer`](Self::field_pointer).
+    pub fn array_pointer(&mut self, array: Ref, index: usize) -> Result<PhysicalPointer, PointerError<D::Error>> {
+        let made = self.note_value(array, Kind::Array, index);
+        self.conclude(made)
+    }
+
+    /// Where the header of an object or array stands, until the [`Listener`] is told of it; `None` where there is no header, of
+    /// which nothing is noted: the listener is not told when there is one. Cost: as [`field_pointer`](Self::field_pointer),
+    /// without compaction.
+    ///
+    /// # Errors
+    /// `TransactionOpen`; `Stale`; the store's.
+    pub fn header_pointer(&mut self, reference: Ref) -> Result<Option<PhysicalPointer>, PointerError<D::Error>> {
+        let made = self.note_header(reference);
+        self.conclude(made)
+    }
+
+    fn note_header(&mut self, reference: Ref) -> Result<Option<PhysicalPointer>, PointerError<D::Error>> {
+        self.expect_no_transaction()?;
+        for _ in 0..ATTEMPTS {
+            let Some(pointer) = self.place_of_header(reference)? else {
+                return Ok(None);
+            };
+            if self.note(reference, pointer.address)? {
+                return Ok(Some(pointer));
+            }
+        }
+        Err(StoreError::Full.into())
+    }
+
+    fn note_value(
+        &mut self,
+        reference: Ref,
+        kind: Kind,
+        index: usize,
+    ) -> Result<PhysicalPointer, PointerError<D::Error>> {
+        self.expect_no_transaction()?;
+        for _ in 0..ATTEMPTS {
+            let pointer = self.place_whole(reference, kind, index)?;
+            if self.note(reference, pointer.address)? {
+                return Ok(pointer);
+            }
+        }
+        Err(StoreError::Full.into())
+    }
+
+    fn expect_no_transaction(&self) -> Result<(), PointerError<D::Error>> {
+        match self.transaction {
+            Transaction::None => Ok(()),
+            Transaction::Open | Transaction::Aborted => Err(PointerError::TransactionOpen),
+        }
+    }
+
+    fn place_of_header(&mut self, reference: Ref) -> Result<Option<PhysicalPointer>, AccessError<D::Error>> {
+        let named = self.look_up(reference)?;
+        let (len, _) = self.header_lengths(named.header())?;
+        let Some(header) = named.header().filter(|_| len > 0) else {
+            return Ok(None);
+        };
+        let sector = self.store.sector(header)?;
+        let offset = HEADER_LENGTHS_BYTES + named.widths_bytes();
+        if len as u64 + u64::from(offset) > u64::from(sector.bytes) {
+            return Ok(self.store.corrupted(sector.address, "a header longer than its sector")?);
+        }
+        Ok(Some(PhysicalPointer { address: sector.address.offset(offset), len }))
+    }
+
+    /// Steps 1 and 2 of the module's head.
+    fn place_whole(
+        &mut self,
+        reference: Ref,
+        kind: Kind,
+        index: usize,
+    ) -> Result<PhysicalPointer, AccessError<D::Error>> {
+        let (mut list, mut at) = self.list_of(reference, kind, index)?;
+        if self.whole_record(&list)?.is_none() {
+            let compacted = self.rewrite(&list, Change::Representation(list.shape.representation));
+            self.settle(compacted.map_err(AccessError::Store))?;
+            (list, at) = self.list_of(reference, kind, index)?;
+        }
+        let Some(record) = self.whole_record(&list)? else {
+            let leaf = self.store.sector(list.leaf)?;
+            return Ok(self.store.corrupted(leaf.address, "a compacted list of several records")?);
+        };
+        self.program_defaults(&list, &record)?;
+        let (field, end) = (self.field(&list, at)?, self.data_bytes(&list)?);
+        if end < field.offset + field.width || data_offset(list.shape.count) + end > record.bytes {
+            return Ok(self.store.corrupted(record.address, "a record too small for its fields")?);
+        }
+        let address = record.address.offset(list.slot_offset(&field));
+        Ok(PhysicalPointer { address, len: (end - field.offset) as usize })
+    }
+
+    /// Programs the zeros of all fields that were never set, up to eight at a time, and then clears their flags.
+    fn program_defaults(&mut self, list: &Object, record: &Sector) -> Result<(), StoreError<D::Error>> {
+        if !list.shape.has_flags {
+            return Ok(());
+        }
+        let leaf = self.store.sector(list.leaf)?;
+        let mut buffer = [0; CHUNK_BYTES];
+        let flags = &mut buffer[..flag_bytes(list.shape.count) as usize];
+        self.store.read(&leaf, list.flags_offset(), flags)?;
+        let mut index = 0;
+        while index < usize::from(list.shape.count) {
+            let is_erased = |index: usize| flags[index / 8] >> (index % 8) & 1 == 1;
+            let byte_end = (index + 1).next_multiple_of(8).min(usize::from(list.shape.count));
+            let end = (index..byte_end).find(|&index| !is_erased(index)).unwrap_or(byte_end);
+            if end == index {
+                index += 1;
+                continue;
+            }
+            let (from, to) = (self.field(list, index)?, self.field(list, end - 1)?);
+            self.program_zeros(record, list.slot_offset(&from), to.offset + to.width - from.offset)?;
+            (index..end).for_each(|index| flags[index / 8] &= !(1 << (index % 8)));
+            self.store.program(&leaf, list.flags_offset() + index as u32 / 8, &flags[index / 8..=index / 8])?;
+            index = end;
+        }
+        Ok(())
     }
 
     fn place_of_value(&mut self, list: &Object, index: usize) -> Result<Place, AccessError<D::Error>> {

@@ -19,6 +19,7 @@ use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
 use crate::format::{VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::{Heap, Transaction};
+use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, Kind};
 use crate::reference::Ref;
 use crate::rewrite::{Change, Range, Source, Stretch};
@@ -50,7 +51,7 @@ struct Piece {
     done: u32,
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Reads elements from `first` on into a buffer of some whole elements.
     ///
     /// Cost: for each 32 bytes about 10 reads and the bytes' words.
@@ -233,6 +234,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let width = section.shape.width.map_or(1, u32::from);
         let in_place = self.transaction == Transaction::None || section.fresh;
         let step = CHUNK_BYTES as u32 / width;
+        self.forget_values(section)?;
         let mut done = 0;
         while in_place && step > 0 && done < range.count {
             let count = step.min(range.count - done);

@@ -15,6 +15,7 @@ use crate::array::Array;
 use crate::descriptor::{Named, Object, header_lengths};
 use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
 use crate::heap::Heap;
+use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, COUNT_MAX, Layout, Representation};
 
 /// What is different in the new representation.
@@ -92,8 +93,9 @@ impl Stretch {
     }
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub(crate) fn rewrite(&mut self, object: &Object, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
+        self.forget_values(object)?;
         let data_bytes = self.data_bytes(object)?;
         let (header, replaced) = match change {
             Change::Header(bytes) => (self.replace_header(object, bytes)?, object.header),
@@ -118,6 +120,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
 
     /// Replaces the header of a split array: a new header sector and a new array descriptor.
     pub(crate) fn replace_array_header(&mut self, array: &Array, header: &[u8]) -> Result<(), StoreError<D::Error>> {
+        self.forget_header(array.reference, array.header)?;
         let pointer = self.build_header(&Layout::uniform(0, array.shape.width).with_header(header))?;
         self.write_array(&Array { header: pointer, ..*array }, Room::Replacing)?;
         match array.header {
@@ -127,6 +130,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     fn replace_header(&mut self, object: &Object, header: &[u8]) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        self.forget_header(object.reference, object.header)?;
         let widths_bytes = object.widths_bytes();
         if header.is_empty() && widths_bytes == 0 {
             return Ok(None);

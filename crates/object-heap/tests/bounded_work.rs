@@ -117,7 +117,7 @@ fn worst(op: &Op, object: Option<&ModelObject>, config: &Config) -> Work {
             root.and(Work::nodes(NAME_LEVELS + 1)).and(Work { freed: 1, ..Work::default() })
         }
         Op::ReclaimStep { .. } => Work { allocations: 1, ..Work::default() },
-        Op::Collect { .. } | Op::Begin | Op::Commit | Op::Abort => Work::default(),
+        Op::Collect { .. } | Op::Point(..) | Op::Begin | Op::Commit | Op::Abort => Work::default(),
     }
 }
 
@@ -152,8 +152,9 @@ fn stay_within_bounds(seeds: std::ops::Range<u64>, operations: u64) {
         let mut random = fastrand::Rng::with_seed(seed);
         for number in 0..operations {
             let op = pair.draw(&mut random);
-            // Collections leave scratch units, which cost an erase each; transactions are as large as one likes.
-            if matches!(op, Op::Collect { .. } | Op::Begin) {
+            // Collections leave scratch units, which cost an erase each; pointers are notified of moves; transactions are as
+            // large as one likes.
+            if matches!(op, Op::Collect { .. } | Op::Point(..) | Op::Begin) {
                 continue;
             }
             let object = match &op {

@@ -64,3 +64,17 @@ fn the_example_of_a_split_array_is_what_is_on_flash() {
     assert_eq!(units.len(), 1);
     compare(&heap, units);
 }
+
+#[test]
+fn the_example_of_a_bucket_is_what_is_on_flash() {
+    let mut heap = heap_of(Config::tinystore_2006());
+    let objects = [1, 2].map(|width| heap.create(Layout::uniform(2, width)).unwrap());
+    heap.put_field(objects[0], 0, &[0x11]).unwrap();
+    for object in objects {
+        heap.field_pointer(object, 0).unwrap();
+    }
+    heap.put_field(objects[0], 1, &[0x22]).unwrap();
+    let units = documented("object-heap.md", "### 11.1 An example\n");
+    assert_eq!(units.len(), 1);
+    compare(&heap, units);
+}

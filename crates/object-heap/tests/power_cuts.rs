@@ -200,7 +200,7 @@ fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() ->
 
 /// Mounts and compares.
 fn recover(device: NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) -> TestHeap {
-    let mut heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
+    let mut heap = model::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
     let found = model::read_back(&mut heap).unwrap_or_else(|error| panic!("{error} {}", context()));
     let expected = allowed.admit(found, context);
     check(&mut heap, &expected, context);
@@ -273,12 +273,12 @@ fn brown_out(seed: u64, boots: u64) -> u64 {
             cuts += 1;
             continue;
         }
-        let heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
+        let heap = model::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
         (device, allowed) = run_until_cut(heap, allowed, &mut random, &context);
         cuts += 1;
     }
     device.power_on();
-    let mut heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
+    let mut heap = model::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
     let found = model::read_back(&mut heap).unwrap();
     let expected = allowed.iter().find(|model| **model == found).unwrap_or(&allowed[0]).clone();
     check(&mut heap, &expected, &context);

@@ -3,7 +3,7 @@
 
 mod model;
 
-use model::{Outcome, Pair, TestHeap, check, configs, from_environment};
+use model::{Outcome, Pair, check, configs, from_environment};
 use norn_flash_sim::catalogue;
 
 #[test]
@@ -40,7 +40,7 @@ fn agree(seeds: std::ops::Range<u64>) {
             let visible = pair.visible().clone();
             check(&mut pair.heap, &visible, &context);
             if pair.open.is_none() {
-                let mut again = TestHeap::mount(pair.heap.device().clone()).unwrap();
+                let mut again = model::mount(pair.heap.device().clone()).unwrap();
                 check(&mut again, &visible, &context);
                 if random.u8(0..20) == 0 {
                     pair.heap = again;

@@ -1,4 +1,5 @@
-//! The heap's interface in plain memory, random operations on both, and the comparison of the two.
+//! The heap's interface in plain memory, random operations on both, and the comparison of the two. The heap's client keeps
+//! every physical pointer until it is notified, so that each comparison also looks for stale bytes.
 
 // Each test program uses a part of this.
 #![allow(dead_code)]
@@ -7,13 +8,42 @@ use std::collections::{BTreeMap, HashSet};
 
 use norn_flash::Nor;
 use norn_flash_sim::{NorSim, PartSpec, SimError};
+use norn_nor_store::{TreeId, TreeRoot};
 use norn_object_heap::{
-    AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout, Ref,
-    Representation, SectorPtr, StoreError, Tracer, TransactionError, Violation,
+    AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout,
+    Listener, MountError, PhysicalPointer, PointerError, Ref, Representation, SectorPtr, StoreError, Tracer,
+    TransactionError, Violation,
 };
 
 /// The heap under test: small enough to clone at every operation.
-pub type TestHeap = Heap<NorSim, 64>;
+pub type TestHeap<D = NorSim> = Heap<D, 64, Cache>;
+
+/// What a client keeps of addresses: forgotten by the rules of `Listener`, and by no others.
+#[derive(Clone, Debug, Default)]
+pub struct Cache {
+    /// To values from the element or field with this index on, or to headers.
+    pub pointers: BTreeMap<(Ref, Option<usize>), PhysicalPointer>,
+    /// References of which the client was notified.
+    pub notified: Vec<Ref>,
+}
+
+impl Listener for Cache {
+    fn invalidated(&mut self, reference: Ref) {
+        self.pointers.retain(|(other, _), _| *other != reference);
+        self.notified.push(reference);
+    }
+
+    fn all_invalidated(&mut self) {
+        self.pointers.clear();
+    }
+}
+
+/// Mounts with a client that keeps nothing yet. No pointer is noted then.
+pub fn mount<D: Nor<Error = SimError>>(device: D) -> Result<TestHeap<D>, MountError<SimError>> {
+    let heap = TestHeap::mount_with(device, Cache::default())?;
+    assert_eq!(heap.store().tree(TreeId::Notify), TreeRoot::default(), "notes of pointers outlive a mount");
+    Ok(heap)
+}
 
 /// An object or array as the model keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +81,8 @@ pub enum Op {
     },
     WriteHeader(Ref, Vec<u8>),
     SetRepresentation(Ref, Representation),
+    /// Takes a pointer to values from this index on, or to the header, and keeps it.
+    Point(Ref, Option<usize>),
     SetRoot(Vec<u8>, Option<Ref>),
     Fill {
         to: Elements,
@@ -126,6 +158,15 @@ impl From<AccessError<SimError>> for Failure {
     }
 }
 
+impl From<PointerError<SimError>> for Failure {
+    fn from(error: PointerError<SimError>) -> Self {
+        match error {
+            PointerError::Access(error) => error.into(),
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}
+
 impl From<CollectError<SimError>> for Failure {
     fn from(error: CollectError<SimError>) -> Self {
         match error {
@@ -146,7 +187,7 @@ impl From<TransactionError<SimError>> for Failure {
 }
 
 /// Carries out `op` on the heap; a creation returns its reference.
-pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
+pub fn perform<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>, op: &Op) -> Result<Option<Ref>, Failure> {
     match op {
         Op::Create { widths, header } => Ok(Some(heap.create(Layout::fields(widths).with_header(header))?)),
         Op::CreateArray { count, width, header } => Ok(Some(heap.create_array(*count, *width, header)?)),
@@ -157,6 +198,17 @@ pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
         },
         Op::WriteHeader(reference, header) => Ok(heap.write_header(*reference, header).map(|()| None)?),
         Op::SetRepresentation(reference, wanted) => Ok(heap.set_representation(*reference, *wanted).map(|()| None)?),
+        Op::Point(reference, index) => {
+            let pointer = match (index, heap.info(*reference)?.kind) {
+                (None, _) => heap.header_pointer(*reference)?,
+                (Some(index), Kind::Object) => Some(heap.field_pointer(*reference, *index)?),
+                (Some(index), Kind::Array) => Some(heap.array_pointer(*reference, *index)?),
+            };
+            if let Some(pointer) = pointer {
+                heap.listener_mut().pointers.insert((*reference, *index), pointer);
+            }
+            Ok(None)
+        }
         Op::SetRoot(name, reference) => Ok(heap.set_root(name, *reference).map(|()| None)?),
         Op::Fill { to, value } => Ok(heap.array_fill_non_atomic(*to, value).map(|()| None)?),
         Op::Copy { from, to, atomicity: Atomicity::Whole } => Ok(heap.array_copy(*from, *to).map(|()| None)?),
@@ -170,7 +222,10 @@ pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
 }
 
 /// Tells a collection what an object refers to: every field or element of four bytes may hold a reference.
-fn trace(tracer: &mut Tracer<'_, NorSim, 64>, reference: Ref) -> Result<(), AccessError<SimError>> {
+fn trace<D: Nor<Error = SimError>>(
+    tracer: &mut Tracer<'_, D, 64, Cache>,
+    reference: Ref,
+) -> Result<(), AccessError<SimError>> {
     let info = tracer.heap().info(reference)?;
     for index in 0..info.count {
         let mut value = [0; 4];
@@ -258,6 +313,7 @@ impl Model {
             }
             Op::Collect { roots } => self.collect(roots),
             Op::ReclaimStep { .. } => {}
+            Op::Point(..) => {}
             Op::Begin | Op::Commit | Op::Abort => unreachable!(),
         }
     }
@@ -286,9 +342,10 @@ impl Model {
     pub fn can_repeat(&self, op: &Op) -> bool {
         let there = |reference| self.objects.contains_key(reference);
         match op {
-            Op::Put { reference, .. } | Op::WriteHeader(reference, _) | Op::SetRepresentation(reference, _) => {
-                there(reference)
-            }
+            Op::Put { reference, .. }
+            | Op::WriteHeader(reference, _)
+            | Op::SetRepresentation(reference, _)
+            | Op::Point(reference, _) => there(reference),
             Op::Fill { to, .. } => there(&to.array),
             Op::Copy { from, to, .. } => there(&from.array) && there(&to.0),
             Op::Collect { .. } => true,
@@ -332,7 +389,7 @@ impl Auditor for Collected {
 }
 
 /// What the heap holds, read through its interface.
-pub fn read_back(heap: &mut TestHeap) -> Result<Model, AccessError<SimError>> {
+pub fn read_back<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>) -> Result<Model, AccessError<SimError>> {
     let mut model = Model::default();
     let mut after = None;
     while let Some(reference) = heap.next_object(after)? {
@@ -366,7 +423,11 @@ pub fn read_back(heap: &mut TestHeap) -> Result<Model, AccessError<SimError>> {
 }
 
 /// The width of a field, from the error for a wrong one.
-fn width_of(heap: &mut TestHeap, reference: Ref, index: usize) -> Result<usize, AccessError<SimError>> {
+fn width_of<D: Nor<Error = SimError>>(
+    heap: &mut TestHeap<D>,
+    reference: Ref,
+    index: usize,
+) -> Result<usize, AccessError<SimError>> {
     let wrong = match heap.info(reference)?.kind {
         Kind::Object => heap.get_field(reference, index, &mut []),
         Kind::Array => heap.array_load(reference, index, &mut []),
@@ -381,6 +442,12 @@ fn width_of(heap: &mut TestHeap, reference: Ref, index: usize) -> Result<usize, 
 /// Asserts that the heap holds what the model does. The checker, too, has to be silent, where no transaction is open.
 pub fn check(heap: &mut TestHeap, model: &Model, context: &dyn Fn() -> String) {
     heap.device_mut().freeze_counters();
+    compare(heap, model, context);
+    heap.device_mut().thaw_counters();
+}
+
+/// As [`check`], on any device.
+pub fn compare<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>, model: &Model, context: &dyn Fn() -> String) {
     if !heap.in_transaction() {
         let mut collected = Collected::default();
         if let Err(error) = heap.audit(&mut collected) {
@@ -392,13 +459,33 @@ pub fn check(heap: &mut TestHeap, model: &Model, context: &dyn Fn() -> String) {
         Ok(found) => assert!(found == *model, "holds {found:?}\ninstead of {model:?} {}", context()),
         Err(error) => panic!("{error} {}", context()),
     }
-    heap.device_mut().thaw_counters();
+    compare_pointers(heap, model, context);
+}
+
+/// Asserts that what the client's pointers lead to is what the model holds.
+pub fn compare_pointers<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>, model: &Model, context: &dyn Fn() -> String) {
+    for (&(reference, index), pointer) in &heap.listener().pointers.clone() {
+        let Some(object) = model.objects.get(&reference) else {
+            panic!("a pointer to {reference}, which is not there, {}", context());
+        };
+        let expected = index.map_or(object.header.clone(), |index| object.fields[index..].concat());
+        let mut found = vec![0; pointer.len];
+        heap.device_mut().read(pointer.address, &mut found).unwrap();
+        assert!(
+            pointer.len > 0 && expected[..pointer.len] == found,
+            "{pointer:?} to {index:?} of {reference} shows {found:?}\ninstead of {expected:?} {}",
+            context()
+        );
+        if let Some(mapped) = heap.device().mapped() {
+            assert_eq!(mapped[pointer.address.0 as usize..][..pointer.len], found);
+        }
+    }
 }
 
 /// A heap, what it should hold, and what it would if the open transaction were undone.
 #[derive(Clone)]
-pub struct Pair {
-    pub heap: TestHeap,
+pub struct Pair<D: Nor = NorSim> {
+    pub heap: TestHeap<D>,
     pub committed: Model,
     pub open: Option<Model>,
 }
@@ -414,7 +501,13 @@ pub enum Outcome {
 
 impl Pair {
     pub fn new(spec: PartSpec, config: Config) -> Pair {
-        let heap = Heap::format(NorSim::new(spec), config).unwrap();
+        Pair::on(NorSim::new(spec), config)
+    }
+}
+
+impl<D: Nor<Error = SimError>> Pair<D> {
+    pub fn on(device: D, config: Config) -> Pair<D> {
+        let heap = TestHeap::format_with(device, config, Cache::default()).unwrap();
         Pair { heap, committed: Model::default(), open: None }
     }
 
@@ -499,6 +592,10 @@ impl Pair {
                 Op::Collect { roots }
             }
             (55..57, Some(_)) => Op::ReclaimStep { least_bytes: random.u32(1..300) },
+            (57..65, Some(reference)) if self.open.is_none() => {
+                let fields = model.objects[&reference].fields.len();
+                Op::Point(reference, (random.u8(0..4) > 0).then(|| random.usize(0..fields)))
+            }
             (28..40, _) => match (&self.open, random.bool()) {
                 (None, _) => Op::Begin,
                 (Some(_), true) => Op::Abort,
@@ -541,7 +638,7 @@ pub fn from_environment(name: &str) -> Option<u64> {
 pub fn operations_to_mount(device: &NorSim) -> u64 {
     let device = device.clone();
     let before = device.operations();
-    TestHeap::mount(device).unwrap().device().operations() - before
+    mount(device).unwrap().device().operations() - before
 }
 
 /// The device's part, for messages.

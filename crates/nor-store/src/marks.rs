@@ -1,0 +1,30 @@
+//! Marks on physical units: which of them a reclamation has moved since the client last looked, and those that it marked itself.
+//!
+//! They are bits of the unit table in RAM, so that whoever keeps physical addresses learns of moves at no cost. Invariant: a
+//! unit is marked before its first sector is copied, and only the client takes a mark away.
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::store::Store;
+
+impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    /// The first marked unit from number `from` on. Cost: RAM only.
+    pub fn next_marked_unit(&self, from: u16) -> Option<EraseUnit> {
+        self.units.all().skip(usize::from(from)).find(|&unit| self.units.is_marked(unit))
+    }
+
+    /// Marks a unit as if it had been moved. Cost: RAM only.
+    pub fn mark_unit(&mut self, unit: EraseUnit) {
+        self.units.mark(unit);
+    }
+
+    /// Takes a unit's mark away. Cost: RAM only.
+    pub fn clear_unit_mark(&mut self, unit: EraseUnit) {
+        self.units.clear_mark(unit);
+    }
+
+    /// Takes all marks away. Cost: RAM only.
+    pub fn clear_unit_marks(&mut self) {
+        self.units.all().for_each(|unit| self.units.clear_mark(unit));
+    }
+}

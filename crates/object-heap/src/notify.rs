@@ -1,0 +1,352 @@
+//! Notification: which pointers into flash a running program holds, and when it hears that they are no longer valid.
+//!
+//! The store's notify tree has, for each physical unit into which there are such pointers, a *bucket*: a leaf with the
+//! references of the objects that they point to (section 5.4). A reference is noted before a pointer is returned; it is
+//! taken out, and the listener told,
+//! 1. when a call is about to change or free the values or the header that a pointer shows (`forget_…`): from the bucket of
+//!    their unit, by programming zeros over it, which is no part of any transaction;
+//! 2. at the end of every call, for each unit that a reclamation has moved meanwhile, with the whole bucket
+//!    (`conclude`). The store has marked these units.
+//!
+//! A bucket that 1 leaves empty is marked, too. Marked units' buckets leave the tree at the end of the call, in a
+//! transaction of their own; while the client has one open they are emptied, and leave the tree when it ends.
+//!
+//! Invariants: between calls, a reference whose pointers are valid is in the bucket of each unit into which they point; the
+//! values that a pointer shows are all those of a list of records, in one record, and none is there by default. Outside a
+//! transaction no bucket is empty and no unit is marked that has one, unless the part is too full to take the bucket out:
+//! then later calls try again. When the tree is empty nothing here touches the device.
+//!
+//! All of it concerns a running program: a mount empties the tree.
+
+use norn_flash::{Address, EraseUnit, Nor};
+use norn_nor_store::{Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+
+use crate::descriptor::{Named, Object};
+use crate::format::{BUCKET_LAST_REFERENCE, BUCKET_REFERENCES_OFFSET, VALID_FLAGS_OFFSET, flag_bytes};
+use crate::heap::{Heap, Transaction};
+use crate::object::CHUNK_BYTES;
+use crate::reference::Ref;
+
+const REFERENCE_BYTES: u32 = 4;
+/// Bytes of the smallest bucket; others have a multiple.
+pub(crate) const BUCKET_BYTES_MIN: u32 = 32;
+
+/// Hears which pointers with notification are no longer valid, during the call that makes them so.
+///
+/// A client's rule: whatever it keeps of an object's addresses it forgets when it is told so; then what it keeps is right between
+/// any two calls. It may be told of objects of which it keeps nothing. `()` is for programs that keep no pointers.
+pub trait Listener {
+    /// No pointer to a value or the header of this object or array is valid any more.
+    fn invalidated(&mut self, reference: Ref);
+
+    /// No pointer at all is valid any more: the device has failed in a call that changes something, or the part is damaged where
+    /// it would say which ones.
+    fn all_invalidated(&mut self);
+}
+
+impl Listener for () {
+    fn invalidated(&mut self, _: Ref) {}
+
+    fn all_invalidated(&mut self) {}
+}
+
+/// What a walk over a bucket finds.
+#[derive(Clone, Copy, Debug, Default)]
+struct BucketSurvey {
+    /// References in it.
+    live: u32,
+    /// Where the wanted reference stands.
+    found: Option<u32>,
+    /// The first place that is erased.
+    free: Option<u32>,
+}
+
+impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+    /// Whether no pointer with notification is outstanding. Cost: RAM only.
+    fn has_no_pointers(&self) -> bool {
+        self.store.tree(TreeId::Notify).node.is_none()
+    }
+
+    fn unit_of(&self, address: Address) -> EraseUnit {
+        self.store.device().part().unit_of(address)
+    }
+
+    /// Case 1: the values of a list of records are about to change, or to be freed.
+    pub(crate) fn forget_values(&mut self, list: &Object) -> Result<(), StoreError<D::Error>> {
+        // There are no pointers to what the open transaction has made.
+        if self.has_no_pointers() || list.fresh {
+            return Ok(());
+        }
+        match self.whole_record(list)? {
+            Some(record) => self.forget_in(self.unit_of(record.address), list.reference),
+            None => Ok(()),
+        }
+    }
+
+    /// Case 1: a header is about to be replaced or freed.
+    pub(crate) fn forget_header(
+        &mut self,
+        reference: Ref,
+        header: Option<SectorPtr>,
+    ) -> Result<(), StoreError<D::Error>> {
+        let Some(header) = header.filter(|_| !self.has_no_pointers()) else {
+            return Ok(());
+        };
+        let sector = self.store.sector(header)?;
+        self.forget_in(self.unit_of(sector.address), reference)
+    }
+
+    /// Case 1: an object or array is about to be deleted.
+    pub(crate) fn forget_all(&mut self, named: &Named) -> Result<(), StoreError<D::Error>> {
+        match named {
+            Named::List(object) => {
+                self.forget_values(object)?;
+                self.forget_header(object.reference, object.header)
+            }
+            Named::Split(array) => {
+                // Its sections are in more units than there are buckets.
+                let mut from = 0;
+                while let Some((key, _)) = self.store.tree_next(self.store.tree(TreeId::Notify), from)? {
+                    self.forget_in(EraseUnit(key as u16), array.reference)?;
+                    from = key + 1;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a reference out of the bucket of a unit, if it is there.
+    fn forget_in(&mut self, unit: EraseUnit, reference: Ref) -> Result<(), StoreError<D::Error>> {
+        let Some(bucket) = self.bucket(unit)? else {
+            return Ok(());
+        };
+        let survey = self.survey_bucket(&bucket, reference)?;
+        if let Some(at) = survey.found {
+            self.listener.invalidated(reference);
+            self.store.program(&bucket, at, &[0; REFERENCE_BYTES as usize])?;
+            if survey.live == 1 {
+                self.store.mark_unit(unit);
+            }
+        }
+        Ok(())
+    }
+
+    /// Case 2: ends a call, whose result this returns unless the notification fails.
+    pub(crate) fn conclude<T, E>(&mut self, result: Result<T, E>) -> Result<T, E>
+    where
+        E: From<StoreError<D::Error>>,
+    {
+        if self.has_no_pointers() {
+            return result;
+        }
+        if self.store.is_halted() {
+            self.listener.all_invalidated();
+            return result;
+        }
+        let cleared = self.clear_marked_buckets();
+        if cleared.is_err() {
+            self.listener.all_invalidated();
+        }
+        cleared.map_err(E::from).and(result)
+    }
+
+    fn clear_marked_buckets(&mut self) -> Result<(), StoreError<D::Error>> {
+        let mut from = 0;
+        while let Some(unit) = self.store.next_marked_unit(from) {
+            self.empty_bucket(unit)?;
+            let may_remove = self.transaction != Transaction::Open && !self.store.transaction_is_open();
+            if may_remove && self.remove_bucket(unit)? {
+                self.store.clear_unit_mark(unit);
+                from = 0; // The removal may have moved others.
+            } else {
+                from = unit.0 + 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notifies of all that is in a unit's bucket.
+    fn empty_bucket(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        let Some(bucket) = self.bucket(unit)? else {
+            return Ok(());
+        };
+        for at in places(&bucket) {
+            if let Place::Taken(reference) = self.read_place(&bucket, at)? {
+                self.listener.invalidated(reference);
+                self.store.program(&bucket, at, &[0; REFERENCE_BYTES as usize])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a unit's bucket out of the tree; `false` where there is no room for that.
+    fn remove_bucket(&mut self, unit: EraseUnit) -> Result<bool, StoreError<D::Error>> {
+        let removed = match self.store.make_log_room() {
+            Ok(()) => self.store.tree_put(TreeId::Notify, u32::from(unit.0), None, Room::Reserved),
+            Err(error) => Err(error),
+        };
+        match removed.and_then(|()| self.store.commit()) {
+            Ok(()) => Ok(true),
+            Err(StoreError::Full | StoreError::TransactionTooLarge) => self.store.abort().map(|()| false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Notes that there is a pointer to `address`, in the object `reference`. Returns whether nothing can have moved meanwhile;
+    /// else the caller looks where the object is now, and whether it is noted there.
+    pub(crate) fn note(&mut self, reference: Ref, address: Address) -> Result<bool, StoreError<D::Error>> {
+        let unit = self.unit_of(address);
+        if self.has_no_pointers() {
+            self.store.clear_unit_marks();
+        }
+        if let Some(bucket) = self.bucket(unit)? {
+            let survey = self.survey_bucket(&bucket, reference)?;
+            match (survey.found, survey.free) {
+                (Some(_), _) => return Ok(true),
+                (None, Some(at)) => {
+                    self.store.program(&bucket, at, &Place::encode(reference))?;
+                    // A bucket that was emptied and found no room to leave the tree may stay now.
+                    self.store.clear_unit_mark(unit);
+                    return Ok(true);
+                }
+                (None, None) => {}
+            }
+        }
+        let written = self.write_bucket(unit, reference);
+        self.settle(written)?;
+        Ok(false)
+    }
+
+    /// Writes a bucket anew, with one more reference and room for half as many again, and a few.
+    fn write_bucket(&mut self, unit: EraseUnit, reference: Ref) -> Result<(), StoreError<D::Error>> {
+        let live = match self.bucket(unit)? {
+            Some(bucket) => self.survey_bucket(&bucket, reference)?.live,
+            None => 0,
+        };
+        let bytes =
+            (BUCKET_REFERENCES_OFFSET + (live + live / 2 + 1) * REFERENCE_BYTES).next_multiple_of(BUCKET_BYTES_MIN);
+        let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
+        let to = self.store.sector(leaf)?;
+        let mut at = BUCKET_REFERENCES_OFFSET;
+        // The allocation may have moved the old bucket.
+        if let Some(old) = self.bucket(unit)? {
+            for place in places(&old) {
+                if let Place::Taken(other) = self.read_place(&old, place)? {
+                    self.store.program(&to, at, &Place::encode(other))?;
+                    at += REFERENCE_BYTES;
+                }
+            }
+        }
+        self.store.program(&to, at, &Place::encode(reference))?;
+        self.store.tree_put(TreeId::Notify, u32::from(unit.0), Some(leaf), Room::Ordinary)
+    }
+
+    /// The bucket of a unit, if there is one. Cost: *h*(3+*s*) reads on the notify tree, and 1.
+    fn bucket(&mut self, unit: EraseUnit) -> Result<Option<Sector>, StoreError<D::Error>> {
+        match self.store.tree_get(self.store.tree(TreeId::Notify), u32::from(unit.0))? {
+            Some(found) => self.store.sector(found.pointer).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn survey_bucket(&mut self, bucket: &Sector, wanted: Ref) -> Result<BucketSurvey, StoreError<D::Error>> {
+        let mut survey = BucketSurvey::default();
+        for at in places(bucket) {
+            match self.read_place(bucket, at)? {
+                Place::Erased => {
+                    survey.free = Some(at);
+                    break; // Places are taken in order.
+                }
+                Place::Cleared => {}
+                Place::Taken(reference) => {
+                    survey.live += 1;
+                    if reference == wanted {
+                        survey.found = Some(at);
+                    }
+                }
+            }
+        }
+        Ok(survey)
+    }
+
+    /// What stands in a bucket at `at`. Cost: 1 read.
+    pub(crate) fn read_place(&mut self, bucket: &Sector, at: u32) -> Result<Place, StoreError<D::Error>> {
+        let mut bytes = [0; REFERENCE_BYTES as usize];
+        self.store.read(bucket, at, &mut bytes)?;
+        match Place::decode(bytes) {
+            Some(place) => Ok(place),
+            None => self.store.corrupted(bucket.address, "a bucket with an impossible reference"),
+        }
+    }
+
+    /// The record that holds every value of a list, but for defaults, if one does. Cost: for each record up to that one 2 reads
+    /// and the valid flags' words.
+    pub(crate) fn whole_record(&mut self, list: &Object) -> Result<Option<Sector>, StoreError<D::Error>> {
+        let mut buffer = [0; CHUNK_BYTES];
+        let flags = &mut buffer[..flag_bytes(list.shape.count) as usize];
+        let padding = 8 * flags.len() as u32 - u32::from(list.shape.count);
+        let mut record = list.first;
+        for position in 1.. {
+            let sector = self.record(record)?;
+            self.store.read(&sector, VALID_FLAGS_OFFSET, flags)?;
+            let erased = flags.iter().map(|byte| byte.count_ones()).sum::<u32>().saturating_sub(padding);
+            if erased > 0 {
+                return Ok(Some(sector).filter(|_| erased == u32::from(list.shape.count)));
+            }
+            match self.next_record(&sector, position)? {
+                Some(next) => record = next,
+                None => return self.store.corrupted(sector.address, "a list of records without a field's value"),
+            }
+        }
+        unreachable!()
+    }
+}
+
+/// What stands at a place of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Erased,
+    Cleared,
+    Taken(Ref),
+}
+
+impl Place {
+    /// How a reference stands in a bucket: never like an erased place.
+    fn encode(reference: Ref) -> [u8; REFERENCE_BYTES as usize] {
+        match reference.bits() {
+            u32::MAX => BUCKET_LAST_REFERENCE.to_le_bytes(),
+            bits => bits.to_le_bytes(),
+        }
+    }
+
+    fn decode(bytes: [u8; REFERENCE_BYTES as usize]) -> Option<Place> {
+        match u32::from_le_bytes(bytes) {
+            u32::MAX => Some(Place::Erased),
+            0 => Some(Place::Cleared),
+            BUCKET_LAST_REFERENCE => Ref::from_bits(u32::MAX).map(Place::Taken),
+            bits => Ref::from_bits(bits).map(Place::Taken),
+        }
+    }
+}
+
+/// Where references may stand in a bucket.
+pub(crate) fn places(bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<> {
+    (BUCKET_REFERENCES_OFFSET..bucket.bytes - bucket.bytes % REFERENCE_BYTES).step_by(REFERENCE_BYTES as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    //! Proves that no reference is taken for a place without one.
+    use super::*;
+
+    #[test]
+    fn places_round_trip() {
+        for bits in [0x0001_0000, 0x0001_FFFF, 0x1234_5678, 0xFFFF_0000, 0xFFFF_FFFE, u32::MAX] {
+            let reference = Ref::from_bits(bits).unwrap();
+            assert_eq!(Place::decode(Place::encode(reference)), Some(Place::Taken(reference)), "{bits:#x}");
+        }
+        assert_eq!(Place::decode([0xFF; 4]), Some(Place::Erased));
+        assert_eq!(Place::decode([0; 4]), Some(Place::Cleared));
+        assert_eq!(Place::decode([1, 0, 0, 0]), None);
+    }
+}
