@@ -23,6 +23,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 use norn_flash::NorPart;
@@ -36,6 +38,8 @@ use crate::spec::PartSpec;
 
 const MAGIC: [u8; 8] = *b"NORNSIM\0";
 const VERSION: u16 = 1;
+/// How often a lock is tried for, every 5 ms.
+const LOCK_ATTEMPTS: u32 = 40;
 const HEADER_BYTES: usize = 4096;
 const NAME_OFFSET: usize = 11;
 const GEOMETRY_OFFSET: usize = 64;
@@ -215,11 +219,18 @@ impl Image {
     }
 }
 
+/// Locks an image file, waiting a little for a process that is about to let go of it: a program that was started while this one
+/// had the file open holds the lock, too, until it runs.
 fn lock(file: &File, path: &Path) -> Result<(), ImageError> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => ImageError::Locked { path: path.to_owned() },
-        TryLockError::Error(source) => ImageError::Io { path: path.to_owned(), source },
-    })
+    for attempt in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if attempt < LOCK_ATTEMPTS => thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) => return Err(ImageError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => return Err(ImageError::Io { path: path.to_owned(), source }),
+        }
+    }
+    Ok(())
 }
 
 fn encode_header(spec: &PartSpec) -> [u8; STATE_OFFSET] {

@@ -333,6 +333,13 @@ fn a_part_without_room_refuses_pointers() {
     let context = String::new;
     while pair.step(&Op::Create { widths: vec![1], header: vec![] }, &context) == Outcome::Done {}
     let objects: Vec<Ref> = pair.committed.objects.keys().copied().collect();
+    // Lists that grow take the rest of what is given out for anything but replacing.
+    for &reference in &objects {
+        for value in 1..3 {
+            let op = Op::Put { reference, index: 0, value: vec![value] };
+            assert_eq!(pair.step(&op, &context), Outcome::Done);
+        }
+    }
     let refused = pair.heap.field_pointer(objects[0], 0);
     assert!(matches!(refused, Err(PointerError::Access(AccessError::Store(StoreError::Full)))), "{refused:?}");
     let model = pair.committed.clone();
