@@ -435,6 +435,31 @@ fn what_pointers_cost() {
     assert!(programs <= 198 * 4, "{programs} words for 198 pointers");
 }
 
+/// Units that moved before there were pointers are no news: the first pointer is noted at once.
+#[test]
+fn moves_of_the_time_before_are_forgotten() {
+    let mut quiet = 0;
+    for seed in 0..40 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut pair = Pair::new(catalogue::test_part(8, 1024), Config::default());
+        let context = || format!("with seed {seed}");
+        let create = Op::Create { widths: vec![4; 6], header: vec![] };
+        (0..20).for_each(|_| assert_eq!(pair.step(&create, &context), Outcome::Done));
+        let objects: Vec<Ref> = pair.committed.objects.keys().copied().collect();
+        while pair.heap.device().counters().erases < 60 {
+            let reference = *random.choice(&objects).unwrap();
+            pair.step(&Op::Put { reference, index: random.usize(0..6), value: vec![random.u8(..); 4] }, &context);
+        }
+        let erases = pair.heap.device().counters().erases;
+        pair.heap.field_pointer(objects[3], 0).unwrap();
+        if pair.heap.device().counters().erases == erases {
+            quiet += 1;
+            assert_eq!(pair.heap.listener().notified, [], "{}", context());
+        }
+    }
+    assert!(quiet > 20);
+}
+
 #[test]
 fn a_pointer_to_defaults_programs_them() {
     let mut plain: Heap<_, 64> = Heap::format(NorSim::new(catalogue::tinystore()), Config::default()).unwrap();
