@@ -8,7 +8,7 @@ use core::hint::black_box;
 use core::mem::size_of;
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
-use norn_object_heap::{AccessError, Config, Elements, Heap, Layout, Tracer};
+use norn_object_heap::{AccessError, Config, Elements, Heap, Layout, Listener, PointerError, Ref, Tracer};
 
 /// A device whose calls are cheap and whose answers the compiler cannot foresee.
 struct Device;
@@ -44,7 +44,20 @@ impl Nor for Device {
     }
 }
 
-type DeviceHeap = Heap<Device, 64>;
+/// Who is told of pointers, without a cache of its own.
+struct Client;
+
+impl Listener for Client {
+    fn invalidated(&mut self, reference: Ref) {
+        black_box(reference);
+    }
+
+    fn all_invalidated(&mut self) {
+        black_box(());
+    }
+}
+
+type DeviceHeap = Heap<Device, 64, Client>;
 
 /// Bytes of RAM of a mounted heap for 64 units, as the size of a symbol.
 #[unsafe(no_mangle)]
@@ -53,12 +66,13 @@ static NORN_HEAP_RAM: [u8; size_of::<DeviceHeap>()] = [1; size_of::<DeviceHeap>(
 #[unsafe(no_mangle)]
 extern "C" fn _start() -> ! {
     black_box(&NORN_HEAP_RAM);
-    if let Ok(mut heap) = DeviceHeap::format(Device, Config::default()) {
+    if let Ok(mut heap) = DeviceHeap::format_with(Device, Config::default(), Client) {
         let _ = black_box(transact(&mut heap));
     }
-    if let Ok(mut heap) = DeviceHeap::mount(Device) {
+    if let Ok(mut heap) = DeviceHeap::mount_with(Device, Client) {
         let _ = black_box(transact(&mut heap));
         let _ = black_box(arrays(&mut heap));
+        let _ = black_box(pointers(&mut heap));
     }
     loop {}
 }
@@ -101,8 +115,22 @@ fn arrays(heap: &mut DeviceHeap) -> Result<(), AccessError<()>> {
     heap.array_copy(range, (array, 20))?;
     heap.array_copy_non_atomic(range, (array, 20))?;
     black_box(heap.array_compare(range, (array, 20))?);
-    let trace = |tracer: &mut Tracer<'_, Device, 64>, reference| tracer.reached(black_box(reference));
+    let trace = |tracer: &mut Tracer<'_, Device, 64, Client>, reference| tracer.reached(black_box(reference));
     let _ = black_box(heap.collect(&[array], trace));
+    Ok(())
+}
+
+#[inline(never)]
+fn pointers(heap: &mut DeviceHeap) -> Result<(), PointerError<()>> {
+    let Ok(Some(reference)) = heap.next_object(None) else {
+        return Ok(());
+    };
+    black_box(heap.field_pointer(reference, 1)?);
+    black_box(heap.array_pointer(reference, 1)?);
+    black_box(heap.header_pointer(reference)?);
+    black_box(heap.field_bytes(reference, 1)?.len());
+    black_box(heap.array_bytes(reference, 1)?.len());
+    black_box(heap.header_bytes(reference)?.len());
     Ok(())
 }
 
