@@ -105,7 +105,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 self.forget_header(object.reference, object.header)
             }
             Named::Split(array) => {
-                // Its sections are in more units than there are buckets.
+                // Its sections may be in any units: there are at most as many buckets.
                 let mut from = 0;
                 while let Some((key, _)) = self.store.tree_next(self.store.tree(TreeId::Notify), from)? {
                     self.forget_in(EraseUnit(key as u16), array.reference)?;
