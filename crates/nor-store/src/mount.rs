@@ -94,7 +94,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Mounts what the device holds, completing or undoing what a power cut interrupted.
     ///
-    /// Cost: 6 words read a unit, 2 an entry of the log, 1 a sector; programs and erases only where a cut left work.
+    /// Cost: 6 words read a unit, 2 an entry of the log, 1 a sector; programs and erases only where a cut left work, or a running
+    /// program pointers: 6 words and 1 a sector of the notify tree.
     ///
     /// # Errors
     /// Names what is wrong with the image or the part; see [`MountError`].

@@ -1,6 +1,7 @@
 //! The store: its state in RAM, the geometry it derives from the part, and what its client may ask of it as a whole.
 //!
 //! Invariant: everything here can be rebuilt from flash by mounting; nothing in RAM is the only copy of anything committed.
+//! Marks of units are in RAM alone: they concern a running program.
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 

@@ -68,7 +68,7 @@ impl Pending {
 }
 
 impl<D: Nor, const UNITS: usize, L: Listener> Tracer<'_, D, UNITS, L> {
-    /// The heap, for reading the object that is traced. It must not be changed.
+    /// The heap, for reading the object that is traced. It must not be changed, nor asked for pointers with notification.
     pub fn heap(&mut self) -> &mut Heap<D, UNITS, L> {
         self.heap
     }

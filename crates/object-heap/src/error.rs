@@ -168,6 +168,8 @@ impl<E> From<StoreError<E>> for CollectError<E> {
 pub enum PointerError<E> {
     /// A transaction is open: until it ends nobody knows where values will stay.
     TransactionOpen,
+    /// The heap was mounted without a listener, so that nobody could be told.
+    NoListener,
     /// There is no such value, or the store failed; `Full` where there is no room to note the pointer.
     Access(AccessError<E>),
 }
@@ -176,6 +178,7 @@ impl<E: fmt::Debug> fmt::Display for PointerError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PointerError::TransactionOpen => f.write_str("a transaction is open"),
+            PointerError::NoListener => f.write_str("the heap was mounted without a listener"),
             PointerError::Access(error) => error.fmt(f),
         }
     }

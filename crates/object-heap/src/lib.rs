@@ -50,6 +50,40 @@
 //! let collected = heap.collect(&[], |_, _| Ok(())).unwrap(); // no object here holds references
 //! assert_eq!((collected.live, collected.deleted), (1, 1));
 //! ```
+//!
+//! A program that reads a value often may keep its address, until it is told that the value is no longer there:
+//!
+//! ```
+//! # use norn_flash::Nor;
+//! # use norn_flash_sim::{NorSim, catalogue};
+//! # use norn_object_heap::{Config, Heap, Layout, Listener, PhysicalPointer, Ref};
+//! #[derive(Default)]
+//! struct Tariff(Option<PhysicalPointer>);
+//!
+//! impl Listener for Tariff {
+//!     fn invalidated(&mut self, _: Ref) {
+//!         self.0 = None; // There is no other pointer.
+//!     }
+//!
+//!     fn all_invalidated(&mut self) {
+//!         self.0 = None;
+//!     }
+//! }
+//!
+//! let device = NorSim::new(catalogue::tinystore());
+//! let mut heap: Heap<_, 64, Tariff> = Heap::format_with(device, Config::default(), Tariff::default()).unwrap();
+//! let tariff = heap.create(Layout::uniform(10, 2)).unwrap();
+//! heap.put_field(tariff, 4, &[120, 0]).unwrap();
+//!
+//! let pointer = heap.field_pointer(tariff, 4).unwrap(); // fields 4 to 9, one behind the other
+//! heap.listener_mut().0 = Some(pointer);
+//! let mut price = [0; 2];
+//! heap.device_mut().read(pointer.address, &mut price).unwrap(); // on mapped parts a load
+//! assert_eq!((price, pointer.len), ([120, 0], 12));
+//!
+//! heap.put_field(tariff, 4, &[125, 0]).unwrap();
+//! assert_eq!(heap.listener().0, None);
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 

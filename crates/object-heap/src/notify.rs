@@ -36,6 +36,9 @@ pub(crate) const BUCKET_BYTES_MIN: u32 = 32;
 /// A client's rule: whatever it keeps of an object's addresses it forgets when it is told so; then what it keeps is right between
 /// any two calls. It may be told of objects of which it keeps nothing. `()` is for programs that keep no pointers.
 pub trait Listener {
+    /// Whether pointers are given out at all. Where not, the code that keeps account of them is left out of the program.
+    const LISTENS: bool = true;
+
     /// No pointer to a value or the header of this object or array is valid any more.
     fn invalidated(&mut self, reference: Ref);
 
@@ -45,6 +48,8 @@ pub trait Listener {
 }
 
 impl Listener for () {
+    const LISTENS: bool = false;
+
     fn invalidated(&mut self, _: Ref) {}
 
     fn all_invalidated(&mut self) {}
@@ -64,7 +69,7 @@ struct BucketSurvey {
 impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Whether no pointer with notification is outstanding. Cost: RAM only.
     fn has_no_pointers(&self) -> bool {
-        self.store.tree(TreeId::Notify).node.is_none()
+        !L::LISTENS || self.store.tree(TreeId::Notify).node.is_none()
     }
 
     fn unit_of(&self, address: Address) -> EraseUnit {
@@ -104,7 +109,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 self.forget_header(object.reference, object.header)
             }
             Named::Split(array) => {
-                // Its sections are in more units than there are buckets.
+                // Its sections may be in any units: there are at most as many buckets.
                 let mut from = 0;
                 while let Some((key, _)) = self.store.tree_next(self.store.tree(TreeId::Notify), from)? {
                     self.forget_in(EraseUnit(key as u16), array.reference)?;

@@ -96,7 +96,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// pointer, also a compaction as in [`put_field`](Self::put_field); and once zeros for the fields that were never set.
     ///
     /// # Errors
-    /// `TransactionOpen`; `Stale`, `WrongKind`, `OutOfRange`; the store's, `Full` among them: no pointer is noted then, and other
+    /// `TransactionOpen`, `NoListener`; `Stale`, `WrongKind`, `OutOfRange`; the store's, `Full` among them: no pointer is noted then, and other
     /// pointers are as they were.
     pub fn field_pointer(&mut self, object: Ref, index: usize) -> Result<PhysicalPointer, PointerError<D::Error>> {
         let made = self.note_value(object, Kind::Object, index);
@@ -118,7 +118,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// without compaction.
     ///
     /// # Errors
-    /// `TransactionOpen`; `Stale`; the store's.
+    /// `TransactionOpen`, `NoListener`; `Stale`; the store's.
     pub fn header_pointer(&mut self, reference: Ref) -> Result<Option<PhysicalPointer>, PointerError<D::Error>> {
         let made = self.note_header(reference);
         self.conclude(made)
@@ -155,6 +155,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     fn expect_no_transaction(&self) -> Result<(), PointerError<D::Error>> {
         match self.transaction {
+            _ if !L::LISTENS => Err(PointerError::NoListener),
             Transaction::None => Ok(()),
             Transaction::Open | Transaction::Aborted => Err(PointerError::TransactionOpen),
         }

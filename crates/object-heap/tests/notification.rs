@@ -3,6 +3,8 @@
 
 mod model;
 
+use std::collections::BTreeSet;
+
 use model::{Cache, Op, Outcome, Pair, TestHeap, compare, compare_pointers, configs, from_environment};
 use norn_flash::{Address, EraseUnit, Nor, NorPart};
 use norn_flash_sim::{NorSim, SimError, Tear, catalogue};
@@ -123,7 +125,7 @@ fn no_pointer_ever_shows_a_stale_byte() {
 }
 
 #[test]
-#[ignore = "long: some ten minutes"]
+#[ignore = "long: a million operations"]
 fn no_pointer_ever_shows_a_stale_byte_in_long_runs() {
     runs(1000..3000);
 }
@@ -310,6 +312,14 @@ fn a_failing_device_ends_all_pointers() {
 }
 
 #[test]
+fn without_a_listener_there_are_no_pointers() {
+    let mut heap: Heap<NorSim, 64> = Heap::format(NorSim::new(catalogue::tinystore()), Config::default()).unwrap();
+    let object = heap.create(Layout::uniform(3, 2).with_header(b"head")).unwrap();
+    assert_eq!(heap.field_pointer(object, 0), Err(PointerError::NoListener));
+    assert_eq!(heap.header_pointer(object), Err(PointerError::NoListener));
+}
+
+#[test]
 fn wrong_and_impossible_pointers() {
     let mut heap = heap_of(Config::default());
     let object = heap.create(Layout::uniform(2, 4)).unwrap();
@@ -401,6 +411,10 @@ fn what_pointers_cost() {
     let object = objects[100];
     let mut table = Vec::new();
     table.push(("get_field", cost(&mut heap, &mut |heap| heap.get_field(object, 7, &mut [0; 2]).unwrap())));
+    table.push((
+        "an update, no pointers at all",
+        cost(&mut heap, &mut |heap| heap.put_field(objects[151], 7, &[1, 2]).unwrap()),
+    ));
     table.push(("first pointer on the part", cost(&mut heap, &mut |heap| _ = heap.field_pointer(object, 7).unwrap())));
     table.push(("the same again", cost(&mut heap, &mut |heap| _ = heap.field_pointer(object, 7).unwrap())));
     let pointer = heap.field_pointer(object, 7).unwrap();
@@ -412,7 +426,7 @@ fn what_pointers_cost() {
     table.push(("one more into the unit", cost(&mut heap, &mut |heap| _ = heap.field_pointer(next, 7).unwrap())));
     table.push(("an update that notifies", cost(&mut heap, &mut |heap| heap.put_field(next, 7, &[1, 2]).unwrap())));
     table.push((
-        "an update without pointers",
+        "an update, pointers to others",
         cost(&mut heap, &mut |heap| heap.put_field(objects[150], 7, &[1, 2]).unwrap()),
     ));
     table.push(("a pointer that compacts", cost(&mut heap, &mut |heap| _ = heap.field_pointer(next, 7).unwrap())));
@@ -423,10 +437,14 @@ fn what_pointers_cost() {
     table.push(("the last one's update", cost(&mut heap, &mut |heap| heap.put_field(object, 7, &[1, 2]).unwrap())));
     assert!(has_no_notes(&heap));
     let (_, programs) = cost(&mut heap, &mut |heap| {
-        objects.iter().filter(|&&other| other != object && other != next).for_each(|&object| {
-            heap.field_pointer(object, 0).unwrap();
+        // But for those that were updated.
+        objects[..100].iter().for_each(|&object| {
+            let pointer = heap.field_pointer(object, 0).unwrap();
+            heap.listener_mut().pointers.insert((object, Some(0)), pointer);
         });
     });
+    let units: BTreeSet<u32> = heap.listener().pointers.values().map(|pointer| pointer.address.0 / 8192).collect();
+    let units = units.len();
     let before = heap.device().counters();
     let mounted = model::mount(heap.into_device()).unwrap();
     let counters = mounted.device().counters() - before;
@@ -434,24 +452,50 @@ fn what_pointers_cost() {
     for (name, (reads, programs)) in &table {
         println!("{name:32} {reads:4} reads {programs:4} words programmed");
     }
-    println!("198 pointers                     {:.2} words programmed each", programs as f64 / 198.0);
+    println!("100 pointers into {units} units       {:.2} words programmed each", programs as f64 / 100.0);
     let of = |name: &str| table.iter().find(|(found, _)| *found == name).unwrap().1;
     assert_eq!(of("a read through it").0, 1);
     assert_eq!((of("the same again").1, of("one more into the unit").1), (0, 1));
     assert!(of("first pointer on the part").1 <= 1 + 18);
-    assert!(programs <= 198 * 4, "{programs} words for 198 pointers");
+    assert!(programs <= 100 * 4, "{programs} words for 100 pointers");
+}
+
+/// Units that moved before there were pointers are no news: the first pointer is noted at once.
+#[test]
+fn moves_of_the_time_before_are_forgotten() {
+    let mut quiet = 0;
+    for seed in 0..40 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut pair = Pair::new(catalogue::test_part(8, 1024), Config::default());
+        let context = || format!("with seed {seed}");
+        let create = Op::Create { widths: vec![4; 6], header: vec![] };
+        (0..20).for_each(|_| assert_eq!(pair.step(&create, &context), Outcome::Done));
+        let objects: Vec<Ref> = pair.committed.objects.keys().copied().collect();
+        while pair.heap.device().counters().erases < 60 {
+            let reference = *random.choice(&objects).unwrap();
+            pair.step(&Op::Put { reference, index: random.usize(0..6), value: vec![random.u8(..); 4] }, &context);
+        }
+        let erases = pair.heap.device().counters().erases;
+        pair.heap.field_pointer(objects[3], 0).unwrap();
+        if pair.heap.device().counters().erases == erases {
+            quiet += 1;
+            assert_eq!(pair.heap.listener().notified, [], "{}", context());
+        }
+    }
+    assert!(quiet > 20);
 }
 
 #[test]
 fn a_pointer_to_defaults_programs_them() {
-    let mut plain: Heap<_, 64> = Heap::format(NorSim::new(catalogue::tinystore()), Config::default()).unwrap();
-    let array = plain.create_array(21, 3, b"").unwrap();
-    plain.array_store(array, 9, &[1, 2, 3]).unwrap();
-    let pointer = plain.array_pointer(array, 0).unwrap();
+    let mut heap =
+        PointerHeap::format_with(NorSim::new(catalogue::tinystore()), Config::default(), Cache::default()).unwrap();
+    let array = heap.create_array(21, 3, b"").unwrap();
+    heap.array_store(array, 9, &[1, 2, 3]).unwrap();
+    let pointer = heap.array_pointer(array, 0).unwrap();
     let mut expected = vec![0; 63];
     expected[27..30].copy_from_slice(&[1, 2, 3]);
-    assert_eq!(plain.device().peek(pointer.address, pointer.len), expected);
+    assert_eq!(heap.device().peek(pointer.address, pointer.len), expected);
     let mut whole = vec![0xFF; 63];
-    plain.array_read(array, 0, &mut whole).unwrap();
+    heap.array_read(array, 0, &mut whole).unwrap();
     assert_eq!(whole, expected);
 }

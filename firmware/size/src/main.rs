@@ -8,6 +8,8 @@ use core::hint::black_box;
 use core::mem::size_of;
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+#[cfg(feature = "pointers")]
+use norn_object_heap::Listener;
 use norn_object_heap::{Config, Elements, Heap, Layout, Ref, Representation, Tracer};
 
 /// A device whose calls are cheap and whose answers the compiler cannot foresee.
@@ -44,7 +46,30 @@ impl Nor for Device {
     }
 }
 
-type DeviceHeap = Heap<Device, 64>;
+/// Who is told of pointers, without a cache of its own.
+#[cfg(feature = "pointers")]
+struct Client;
+
+#[cfg(not(feature = "pointers"))]
+type Client = ();
+
+#[cfg(feature = "pointers")]
+impl Listener for Client {
+    fn invalidated(&mut self, reference: Ref) {
+        black_box(reference);
+    }
+
+    fn all_invalidated(&mut self) {
+        black_box(());
+    }
+}
+
+#[cfg(feature = "pointers")]
+const CLIENT: Client = Client;
+#[cfg(not(feature = "pointers"))]
+const CLIENT: Client = ();
+
+type DeviceHeap = Heap<Device, 64, Client>;
 
 /// Bytes of RAM of a mounted heap for 64 units, as the size of a symbol.
 #[unsafe(no_mangle)]
@@ -52,8 +77,9 @@ static NORN_HEAP_RAM: [u8; size_of::<DeviceHeap>()] = [1; size_of::<DeviceHeap>(
 
 /// A call of the heap: a function of its own, so that its stack can be told from the others'.
 macro_rules! calls {
-    ($($name:ident($heap:ident) $body:block)*) => {
+    ($($(#[$condition:meta])? $name:ident($heap:ident) $body:block)*) => {
         $(
+            $(#[$condition])?
             #[inline(never)]
             fn $name($heap: &mut DeviceHeap) {
                 let _ = black_box($body);
@@ -66,7 +92,10 @@ macro_rules! calls {
             call_format(place);
             call_mount(place);
             if let Some(heap) = place {
-                $($name(heap);)*
+                $(
+                    $(#[$condition])?
+                    $name(heap);
+                )*
             }
         }
     };
@@ -74,12 +103,12 @@ macro_rules! calls {
 
 #[inline(never)]
 fn call_format(place: &mut Option<DeviceHeap>) {
-    *place = DeviceHeap::format(Device, Config::default()).ok();
+    *place = DeviceHeap::format_with(Device, Config::default(), CLIENT).ok();
 }
 
 #[inline(never)]
 fn call_mount(place: &mut Option<DeviceHeap>) {
-    *place = DeviceHeap::mount(Device).ok();
+    *place = DeviceHeap::mount_with(Device, CLIENT).ok();
 }
 
 /// An object or array that the compiler knows nothing of.
@@ -112,6 +141,13 @@ calls! {
     call_set_representation(heap) { heap.set_representation(any(), black_box(Representation::ReadOptimized)) }
     call_field_bytes(heap) { heap.field_bytes(any(), black_box(0)).map(<[u8]>::len) }
     call_array_bytes(heap) { heap.array_bytes(any(), black_box(0)).map(<[u8]>::len) }
+    call_header_bytes(heap) { heap.header_bytes(any()).map(<[u8]>::len) }
+    #[cfg(feature = "pointers")]
+    call_field_pointer(heap) { heap.field_pointer(any(), black_box(0)) }
+    #[cfg(feature = "pointers")]
+    call_array_pointer(heap) { heap.array_pointer(any(), black_box(0)) }
+    #[cfg(feature = "pointers")]
+    call_header_pointer(heap) { heap.header_pointer(any()) }
     call_info(heap) { heap.info(any()) }
     call_next_object(heap) { heap.next_object(Some(any())) }
     call_root(heap) { heap.root(black_box(b"root")) }
@@ -122,7 +158,7 @@ calls! {
     call_abort(heap) { heap.abort() }
     call_reclaim_step(heap) { heap.reclaim_step(black_box(100)) }
     call_collect(heap) {
-        heap.collect(&[any()], |tracer: &mut Tracer<'_, Device, 64>, reference| tracer.reached(black_box(reference)))
+        heap.collect(&[any()], |tracer: &mut Tracer<'_, Device, 64, Client>, reference| tracer.reached(black_box(reference)))
     }
 }
 

@@ -54,7 +54,7 @@ impl Choices<'_> {
             1 => Entry::DataUnit { logical: LogicalUnit(unit(self)), descriptors: self.below(300) as u16 },
             2 => Entry::Chain { first: self.below(6) },
             3 => Entry::Setting { key: self.byte() % 4, value: self.word() },
-            4 => Entry::Root { tree: self.byte() % 3, height: self.byte() % 7, node: optional(self) },
+            4 => Entry::Root { tree: self.byte() % 4, height: self.byte() % 7, node: optional(self) },
             5 => Entry::Serial { serial: self.below(1 << 24) },
             6 => Entry::Ready,
             7 => Entry::Erase { unit: unit(self), count: self.below(100) },
@@ -91,7 +91,7 @@ impl Choices<'_> {
 /// The images to damage.
 static IMAGES: LazyLock<[NorSim; 12]> = LazyLock::new(|| std::array::from_fn(|variant| image(variant as u8)));
 
-/// A heap with objects, arrays, lists, headers and roots, and an open transaction for even `variant`s.
+/// A heap with objects, arrays, lists, headers, roots and pointers, and an open transaction for even `variant`s.
 fn image(variant: u8) -> NorSim {
     let sim = NorSim::new(catalogue::test_part(UNITS, UNIT_BYTES));
     let config = Config { list_length_max: 3, wear_period: 4, array_threshold: 10, ..Config::default() };
@@ -112,6 +112,9 @@ fn image(variant: u8) -> NorSim {
             heap.delete(objects.remove(8)).expect("it is there");
             objects.push(heap.create(Layout::uniform(3, 4)).expect("room"));
         }
+    }
+    for &object in objects.iter().step_by(3) {
+        heap.field_pointer(object, 0).expect("room");
     }
     if variant.is_multiple_of(2) {
         heap.begin().expect("none is open");
