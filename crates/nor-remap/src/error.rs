@@ -11,6 +11,8 @@ pub enum RemapError<E> {
     Device(E),
     /// The operation has to move or erase a unit, and every spare one has been retired. Reading goes on.
     NoSpare,
+    /// A call that the contract does not allow: its range leaves the part, or a program is not made of whole program units.
+    Misused(Address),
     /// The device did not answer an earlier call; mount it again.
     Halted,
 }
@@ -20,6 +22,7 @@ impl<E: fmt::Debug> fmt::Display for RemapError<E> {
         match self {
             RemapError::Device(error) => write!(f, "the device failed: {error:?}"),
             RemapError::NoSpare => f.write_str("no spare unit is left: all have been retired"),
+            RemapError::Misused(address) => write!(f, "a range at {address} that leaves the part or is not aligned"),
             RemapError::Halted => f.write_str("the device did not answer earlier: mount it again"),
         }
     }
@@ -103,8 +106,10 @@ impl<E> From<RemapError<E>> for RemapMountError<E> {
     fn from(error: RemapError<E>) -> Self {
         match error {
             RemapError::Device(error) => RemapMountError::Device(error),
-            // Mounting and formatting end at the first call that the device does not answer.
-            RemapError::NoSpare | RemapError::Halted => RemapMountError::TooManyBadUnits { good: 0 },
+            // Mounting and formatting ask for nothing else, and end at the first call that the device does not answer.
+            RemapError::NoSpare | RemapError::Misused(_) | RemapError::Halted => {
+                RemapMountError::TooManyBadUnits { good: 0 }
+            }
         }
     }
 }

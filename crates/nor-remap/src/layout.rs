@@ -126,8 +126,9 @@ impl Layout {
 
 /// The largest prime that is not over `limit`; 0 if there is none.
 fn prime_up_to(limit: u32) -> u32 {
-    let is_prime =
-        |number: u32| (2..).take_while(|divisor| divisor * divisor <= number).all(|divisor| number % divisor > 0);
+    let is_prime = |number: u32| {
+        (2..).take_while(|divisor| divisor * divisor <= number).all(|divisor| !number.is_multiple_of(divisor))
+    };
     (2..=limit).rev().find(|&number| is_prime(number)).unwrap_or(0)
 }
 

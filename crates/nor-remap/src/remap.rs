@@ -115,6 +115,14 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         (unit, address % self.layout.base_bytes)
     }
 
+    /// Refuses what the contract does not allow: a range of bytes that leaves the part or is not made of `multiple`.
+    fn check_range(&self, address: Address, len: usize, multiple: u32) -> Result<(), RemapError<D::Error>> {
+        let end = u64::from(self.virtual_units()) * u64::from(self.layout.base_bytes);
+        let fits = u64::from(address.0) + len as u64 <= end;
+        let aligned = address.0.is_multiple_of(multiple) && len.is_multiple_of(multiple as usize);
+        if fits && aligned { Ok(()) } else { Err(RemapError::Misused(address)) }
+    }
+
     /// Reads part of one virtual unit.
     pub(crate) fn read_in(&mut self, unit: EraseUnit, offset: u32, buffer: &mut [u8]) -> Result<(), D::Error> {
         let home = EraseUnit(self.home[usize::from(unit.0)]);
@@ -166,6 +174,7 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
 
     /// Cost: the words touched; in a unit with delta records one more for each group, and some where a group has several.
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), Self::Error> {
+        self.check_range(address, buffer.len(), 1)?;
         let (mut at, mut rest) = (address.0, buffer);
         while !rest.is_empty() {
             let (unit, offset) = self.split(at);
@@ -181,6 +190,7 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
     /// Cost: a word for each erased word, a delta record for each other group that changes, and what finding its place reads. When
     /// the table is full, the unit moves: all of it is read and programmed, and a unit is erased.
     fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.check_range(address, bytes.len(), u32::from(self.part().program_unit_bytes))?;
         let (mut at, mut rest) = (address.0, bytes);
         while !rest.is_empty() {
             let (unit, offset) = self.split(at);
@@ -197,6 +207,9 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error> {
         if self.halted {
             return Err(RemapError::Halted);
+        }
+        if unit.0 >= self.virtual_units() {
+            return Err(RemapError::Misused(self.part().start_of(unit)));
         }
         self.switch(unit, Contents::Erased)
     }

@@ -173,7 +173,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 return Err(MountError::NewerFormat { found: identity.version });
             }
             let part = self.geometry.part;
-            let unit_size_bytes = 1u64 << identity.unit_size_log2.min(63);
+            let unit_size_bytes = identity.unit_size_bytes;
             if unit_size_bytes != u64::from(part.unit_size_bytes) || identity.unit_count != part.unit_count {
                 return Err(MountError::WrongGeometry { unit_size_bytes, unit_count: identity.unit_count });
             }

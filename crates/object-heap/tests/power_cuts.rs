@@ -8,9 +8,10 @@ mod model;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::device::{TestDevice, limited_parts};
 use model::{Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, from_environment, operations_to_mount};
 use norn_flash::Address;
-use norn_flash_sim::{NorSim, Tear, catalogue};
+use norn_flash_sim::{PartSpec, Tear, catalogue};
 use norn_object_heap::{Config, Heap};
 
 /// How wide to sweep.
@@ -119,7 +120,7 @@ impl Sweep<'_> {
         let (none, all) = (torn(Tear::Nothing), torn(Tear::Complete));
         let (address, _) = none.last_torn().expect("the power was cut");
         let len = (none.spec().part.size_bytes() - address.0).min(4) as usize;
-        let word = |device: &NorSim| device.peek(Address(address.0), len);
+        let word = |device: &TestDevice| device.peek(Address(address.0), len);
         let changed: u32 = word(&none).iter().zip(word(&all)).map(|(a, b)| (a ^ b).count_ones()).sum();
         let erase = all.erase_counts().sum::<u32>() > pair.heap.device().erase_counts().sum::<u32>()
             && address.0.is_multiple_of(none.spec().part.unit_size_bytes);
@@ -139,7 +140,7 @@ impl Sweep<'_> {
     }
 
     /// Cuts the recovery at sampled operations, and a third time the recovery from that.
-    fn cut_recovery(&mut self, device: &NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
+    fn cut_recovery(&mut self, device: &TestDevice, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
         let operations = operations_to_mount(device);
         let count = operations.min(self.width.second_cuts);
         for number in 0..count {
@@ -179,7 +180,7 @@ impl Sweep<'_> {
 }
 
 /// The device after `op` was cut.
-fn lose_power(pair: &Pair, op: &Op, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> NorSim {
+fn lose_power(pair: &Pair, op: &Op, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> TestDevice {
     let mut heap = pair.heap.clone();
     heap.device_mut().cut_power_after(cut, tear);
     let result = model::perform(&mut heap, op);
@@ -190,7 +191,7 @@ fn lose_power(pair: &Pair, op: &Op, cut: u64, tear: Tear, context: &dyn Fn() -> 
 }
 
 /// The device after mounting it was cut.
-fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> NorSim {
+fn lose_power_again(device: &TestDevice, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> TestDevice {
     let mut device = device.clone();
     device.cut_power_after(cut, tear);
     assert!(Heap::<_, 64>::mount(&mut device).is_err(), "mounted without power {}", context());
@@ -199,7 +200,7 @@ fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() ->
 }
 
 /// Mounts and compares.
-fn recover(device: NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) -> TestHeap {
+fn recover(device: TestDevice, allowed: &Allowed<'_>, context: &dyn Fn() -> String) -> TestHeap {
     let mut heap = TestHeap::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
     let found = model::read_back(&mut heap).unwrap_or_else(|error| panic!("{error} {}", context()));
     let expected = allowed.admit(found, context);
@@ -298,7 +299,7 @@ fn run_until_cut(
     allowed: Vec<Model>,
     random: &mut fastrand::Rng,
     context: &dyn Fn() -> String,
-) -> (NorSim, Vec<Model>) {
+) -> (TestDevice, Vec<Model>) {
     let Ok(found) = model::read_back(&mut heap) else {
         return (heap.into_device(), allowed);
     };

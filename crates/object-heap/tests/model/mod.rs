@@ -3,17 +3,20 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
+pub mod device;
+
 use std::collections::{BTreeMap, HashSet};
 
+use device::TestDevice;
 use norn_flash::Nor;
-use norn_flash_sim::{NorSim, PartSpec, SimError};
+use norn_flash_sim::{PartSpec, SimError};
 use norn_object_heap::{
     AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout, Ref,
     Representation, SectorPtr, StoreError, Tracer, TransactionError, Violation,
 };
 
 /// The heap under test: small enough to clone at every operation.
-pub type TestHeap = Heap<NorSim, 64>;
+pub type TestHeap = Heap<TestDevice, 64>;
 
 /// An object or array as the model keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,7 +168,7 @@ pub fn perform(heap: &mut TestHeap, op: &Op) -> Result<Option<Ref>, Failure> {
 }
 
 /// Tells a collection what an object refers to: every field or element of four bytes may hold a reference.
-fn trace(tracer: &mut Tracer<'_, NorSim, 64>, reference: Ref) -> Result<(), AccessError<SimError>> {
+fn trace(tracer: &mut Tracer<'_, TestDevice, 64>, reference: Ref) -> Result<(), AccessError<SimError>> {
     let info = tracer.heap().info(reference)?;
     for index in 0..info.count {
         let mut value = [0; 4];
@@ -386,6 +389,8 @@ pub fn check(heap: &mut TestHeap, model: &Model, context: &dyn Fn() -> String) {
         Ok(found) => assert!(found == *model, "holds {found:?}\ninstead of {model:?} {}", context()),
         Err(error) => panic!("{error} {}", context()),
     }
+    let violations = heap.device_mut().violations();
+    assert!(violations.is_empty(), "{violations:?} {}", context());
     heap.device_mut().thaw_counters();
 }
 
@@ -408,7 +413,7 @@ pub enum Outcome {
 
 impl Pair {
     pub fn new(spec: PartSpec, config: Config) -> Pair {
-        let heap = Heap::format(NorSim::new(spec), config).unwrap();
+        let heap = Heap::format(TestDevice::new(spec), config).unwrap();
         Pair { heap, committed: Model::default(), open: None }
     }
 
@@ -531,8 +536,8 @@ pub fn from_environment(name: &str) -> Option<u64> {
 }
 
 /// Operations that mounting a clone of `device` takes.
-pub fn operations_to_mount(device: &NorSim) -> u64 {
-    let device = device.clone();
+pub fn operations_to_mount(device: &TestDevice) -> u64 {
+    let device = device.rebooted();
     let before = device.operations();
     TestHeap::mount(device).unwrap().device().operations() - before
 }
