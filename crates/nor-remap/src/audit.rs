@@ -2,7 +2,7 @@
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::format::{Representation, Role, STATE_PLACES, State};
+use crate::format::{Representation, Role, State};
 use crate::remap::Remap;
 
 /// An invariant that does not hold, and the physical unit.
@@ -64,17 +64,14 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         spare: EraseUnit,
         fail: &mut impl FnMut(EraseUnit, &'static str),
     ) -> Result<(), D::Error> {
-        let mut last = self.read_header(self.newest)?.map(|header| State::Erasing(header.spare, 0));
-        for place in 0..STATE_PLACES {
-            last = self.read_state(self.newest, place)?.or(last);
-        }
-        match last {
-            Some(State::Ready(unit, _)) if unit != spare || !self.says_ready => {
-                fail(spare, "another spare is said ready")
-            }
-            Some(State::Erasing(..)) if self.says_ready => fail(spare, "a ready spare is said to be erased"),
-            None => fail(self.newest, "a newest home without a header"),
-            Some(_) => {}
+        let Some(newest) = self.read_header(self.newest)? else {
+            fail(self.newest, "a newest home without a header");
+            return Ok(());
+        };
+        match self.read_last_state(&newest)?.0 {
+            State::Ready(unit, _) if unit != spare || !self.says_ready => fail(spare, "another spare is said ready"),
+            State::Erasing(..) if self.says_ready => fail(spare, "a ready spare is said to be erased"),
+            State::Ready(..) | State::Erasing(..) => {}
         }
         Ok(())
     }

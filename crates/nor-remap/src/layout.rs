@@ -118,9 +118,9 @@ impl Layout {
         self.base(unit, self.base_bytes + place * self.record_bytes)
     }
 
-    /// Most places that are in use before the unit is written anew: seven eighths.
+    /// Most places that are in use before the unit is written anew: three quarters.
     pub fn places_max(&self) -> u32 {
-        self.places - self.places / 8
+        self.places / 4 * 3
     }
 }
 

@@ -17,7 +17,7 @@
 //! |---|---|
 //! | the newest header says "formatting", or a virtual unit has no home | `NotFormatted` |
 //! | the spare is marked retired | take a cold spare |
-//! | no state, or the last one says "being erased" | erase the spare, "ready" |
+//! | no state, or the last one is torn or says "being erased" | erase the spare, "ready" |
 //! | "ready", but the spare does not read erased | "being erased", erase the spare, "ready" |
 //! | "ready" | none |
 //!
@@ -26,9 +26,10 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::{RemapError, RemapMountError};
-use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, MAGIC, Role, STATE_PLACES, State};
+use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, MAGIC, Role, State};
 use crate::layout::Layout;
 use crate::remap::{CELL_BYTES_MAX, Remap, RemapConfig, Spare};
+use crate::table::Hints;
 
 const NOWHERE: u16 = u16::MAX;
 
@@ -132,6 +133,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             next_state: 0,
             says_ready: false,
             spare: None,
+            hints: Hints::NONE,
             halted: false,
         }
     }
@@ -291,15 +293,8 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// Steps 2 and 3 of mounting.
     fn settle_spare(&mut self, newest: Header) -> Result<(), RemapMountError<D::Error>> {
-        let mut state = State::Erasing(newest.spare, newest.spare_erase_count);
-        for place in 0..STATE_PLACES {
-            if let Some(found) = self.read_state(self.newest, place).map_err(RemapMountError::Device)? {
-                state = found;
-            }
-            if !self.state_place_is_erased(place)? {
-                self.next_state = place + 1;
-            }
-        }
+        let (state, next_state) = self.read_last_state(&newest).map_err(RemapMountError::Device)?;
+        self.next_state = next_state;
         let (State::Ready(unit, erase_count) | State::Erasing(unit, erase_count)) = state;
         if unit.0 >= self.layout.part.unit_count || self.is_home(unit) {
             return Err(self.damage(self.newest, "a spare that is a home, or beyond the part"));
@@ -315,18 +310,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         } else {
             self.erase_again(unit, erase_count + 1)
         };
-        match settled {
-            Ok(()) | Err(RemapError::NoSpare) => Ok(()), // Reading goes on.
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn state_place_is_erased(&mut self, place: u32) -> Result<bool, RemapMountError<D::Error>> {
-        let mut bytes = [0; CELL_BYTES_MAX];
-        let len = (self.layout.state(self.newest, place + 1).0 - self.layout.state(self.newest, place).0) as usize;
-        let address = self.layout.state(self.newest, place);
-        self.device.read(address, &mut bytes[..len]).map_err(RemapMountError::Device)?;
-        Ok(bytes[..len].iter().all(|&byte| byte == 0xFF))
+        Ok(settled?) // There may be no spare; reading goes on.
     }
 
     fn damage(&self, unit: EraseUnit, what: &'static str) -> RemapMountError<D::Error> {

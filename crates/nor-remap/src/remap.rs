@@ -9,6 +9,7 @@ use crate::error::RemapError;
 use crate::format::Representation;
 use crate::layout::Layout;
 use crate::switch::Contents;
+use crate::table::Hints;
 
 /// Bytes of the largest cell.
 pub(crate) const CELL_BYTES_MAX: usize = 32;
@@ -30,7 +31,7 @@ pub(crate) struct Spare {
 
 /// A part without limits, on a NOR part of at most `UNITS` erase units.
 ///
-/// RAM: five bytes for each of `UNITS`, and about 60 bytes.
+/// RAM: five bytes for each of `UNITS`, and about 160 bytes.
 ///
 /// After a call that failed because the device did not answer, mount the device again: until then programs and erases say
 /// [`RemapError::Halted`].
@@ -52,6 +53,7 @@ pub struct Remap<D: Nor, const UNITS: usize> {
     /// Whether the last state there says that a spare is ready.
     pub(crate) says_ready: bool,
     pub(crate) spare: Option<Spare>,
+    pub(crate) hints: Hints,
     pub(crate) halted: bool,
 }
 

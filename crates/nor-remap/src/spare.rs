@@ -1,16 +1,18 @@
 //! The spare: erased wholly, and flash says so. What fails is retired, and a *cold* spare takes its place: one of the further
 //! spare units, of which nobody knows what they hold.
 //!
-//! States stand behind the newest home's header, one after the other; the last whole one counts. Before them, the header itself
-//! says that the unit it names is being erased. The last place is never used for "ready": when all are used up, flash says
-//! "being erased", and every mount erases the spare anew, until the next switch begins with fresh places.
+//! States stand behind the newest home's header, one after the other; the last whole one counts, and a torn one behind "ready"
+//! takes it back. Before them, the header itself says that the unit it names is being erased. The last two places are never used
+//! for "ready": when the others are used up, flash says "being erased", and every mount erases the spare anew, until the next
+//! switch begins with fresh places.
 //!
-//! Invariants: no unit of which flash says "ready" is being erased; a retired unit is neither home nor spare.
+//! Invariants: no unit of which flash says "ready" is being erased (unless both last places were used up by cuts that left no
+//! trace in them); a retired unit is neither home nor spare.
 
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::RemapError;
-use crate::format::{ERASE_COUNT_MAX, STATE_BYTES, STATE_PLACES, State};
+use crate::format::{ERASE_COUNT_MAX, Header, STATE_BYTES, STATE_PLACES, State};
 use crate::remap::{CELL_BYTES_MAX, Remap, Spare};
 use crate::table::is_erased;
 
@@ -72,13 +74,13 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         }
     }
 
-    /// Programs a state at the next place that takes it; "ready" not at the last.
+    /// Programs a state at the next place that takes it, if there is one; "ready" not at the last two.
     fn append_state(&mut self, state: State) -> Result<(), RemapError<D::Error>> {
         let mut bytes = [0xFF; CELL_BYTES_MAX];
         bytes[..STATE_BYTES].copy_from_slice(&state.encode());
         let len = self.layout.cell_bytes.max(STATE_BYTES as u32) as usize;
         let (is_ready, places) = match state {
-            State::Ready(..) => (true, STATE_PLACES - 1),
+            State::Ready(..) => (true, STATE_PLACES - 2),
             State::Erasing(..) => (false, STATE_PLACES),
         };
         while self.next_state < places {
@@ -92,8 +94,29 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 Err(error) => _ = self.check_answer(error)?,
             }
         }
-        // Without "ready" the next mount erases the spare once more; without "being erased" nothing may be erased.
-        if is_ready { Ok(()) } else { Err(RemapError::NoSpare) }
+        self.says_ready = false; // The next mount erases the spare once more.
+        Ok(())
+    }
+
+    /// What flash says of the spare, and the first place behind the last that is in use; `newest` is the newest home's header.
+    pub(crate) fn read_last_state(&mut self, newest: &Header) -> Result<(State, u32), D::Error> {
+        let (mut state, mut next) = (State::Erasing(newest.spare, newest.spare_erase_count), 0);
+        let len = self.layout.cell_bytes.max(STATE_BYTES as u32) as usize;
+        for place in 0..STATE_PLACES {
+            let mut bytes = [0; CELL_BYTES_MAX];
+            self.device.read(self.layout.state(self.newest, place), &mut bytes[..len])?;
+            if is_erased(&bytes[..len]) {
+                continue;
+            }
+            next = place + 1;
+            let mut found = [0; STATE_BYTES];
+            found.copy_from_slice(&bytes[..STATE_BYTES]);
+            state = match (State::decode(&found), state) {
+                (Some(found), _) => found,
+                (None, State::Ready(unit, count) | State::Erasing(unit, count)) => State::Erasing(unit, count),
+            };
+        }
+        Ok((state, next))
     }
 
     /// Marks a unit as failing, in RAM and, if it still takes zeros, on flash.

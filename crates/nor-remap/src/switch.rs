@@ -14,12 +14,15 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::RemapError;
-use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, Role, State};
+use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, Role};
 use crate::remap::{CELL_BYTES_MAX, Remap, Spare};
 use crate::table::is_erased;
 
 /// Bytes that a copy handles at once: whole cells of any part.
 const CHUNK_BYTES: usize = 128;
+
+/// Every how many switches another unit moves for the sake of wear.
+const WEAR_PERIOD: u32 = 64;
 
 const _: () = assert!(CHUNK_BYTES.is_multiple_of(CELL_BYTES_MAX));
 
@@ -40,8 +43,19 @@ enum Freshness {
 }
 
 impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
-    /// Moves a virtual unit to the spare.
+    /// Moves a virtual unit to the spare; every so often another one, too, so that what never changes does not keep a unit from
+    /// wearing.
     pub(crate) fn switch(&mut self, unit: EraseUnit, contents: Contents<'_>) -> Result<(), RemapError<D::Error>> {
+        self.switch_one(unit, contents)?;
+        if self.generation.is_multiple_of(WEAR_PERIOD) && self.spare.is_some() {
+            let number = self.generation.wrapping_mul(0x9E37_79B1) >> 16;
+            let other = EraseUnit((number % u32::from(self.virtual_units())) as u16);
+            self.switch_one(other, Contents::Changed { offset: 0, bytes: &[] })?;
+        }
+        Ok(())
+    }
+
+    fn switch_one(&mut self, unit: EraseUnit, contents: Contents<'_>) -> Result<(), RemapError<D::Error>> {
         let old = EraseUnit(self.home[usize::from(unit.0)]);
         let generation = self.generation.wrapping_add(1);
         let erased = match self.read_header(old) {
@@ -82,6 +96,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         (self.home[usize::from(unit.0)], self.used[usize::from(unit.0)]) = (new.0, 0);
         (self.newest, self.generation, self.next_state, self.says_ready) = (new, generation, 0, false);
         self.spare = None;
+        self.hints.forget(old);
         self.erase_announced(old, header.spare_erase_count)
     }
 
@@ -161,11 +176,5 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     pub(crate) fn no_answer<T>(&mut self, error: D::Error) -> Result<T, RemapError<D::Error>> {
         self.halted = true;
         Err(RemapError::Device(error))
-    }
-
-    pub(crate) fn read_state(&mut self, home: EraseUnit, place: u32) -> Result<Option<State>, D::Error> {
-        let mut bytes = [0; crate::format::STATE_BYTES];
-        self.device.read(self.layout.state(home, place), &mut bytes)?;
-        Ok(State::decode(&bytes))
     }
 }

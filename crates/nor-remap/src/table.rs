@@ -5,13 +5,12 @@
 //! 1. if the base cell is erased, program it;
 //! 2. else find the group's last record, and behind it the first erased place on the path; program a record there.
 //!
-//! Because a record takes the *first* erased place behind the group's last one, every erased place on the path has all of
-//! the group's records before it. A search for the last record therefore gallops: it looks at the path's places 0, 1, 3, 7 …
-//! until one is erased, halves the distance to the one before, and walks back from there; a group with *n* records takes about
-//! 2 log₂ *n* reads instead of *n*.
+//! Because a record takes the *first* erased place behind the group's last one, the first erased place on the path has all of
+//! the group's records before it: that is where a search ends. A few bytes of RAM remember where searches for some groups ended,
+//! and the next one starts there.
 //!
-//! Invariants: a place on which a cut left something is occupied and says nothing; seven eighths of the places are used at
-//! most, so that walks are short.
+//! Invariants: a place on which a cut left something is occupied and says nothing; a bounded part of the places is used, so
+//! that walks are short; what RAM remembers of a home is forgotten when the home is erased.
 
 use core::ops::Range;
 
@@ -47,6 +46,43 @@ enum Place {
     Other,
     /// A record of the group.
     Found([u8; GROUP_BYTES_MAX]),
+}
+
+/// Where searches for some groups may start: at the group's last record, or where the search for it ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Hints([Hint; HINTS]);
+
+#[derive(Clone, Copy, Debug)]
+struct Hint {
+    home: u16,
+    group: u16,
+    index: u16,
+}
+
+/// Groups whose searches are remembered.
+const HINTS: usize = 16;
+const NO_HINT: Hint = Hint { home: u16::MAX, group: 0, index: 0 };
+
+impl Hints {
+    pub const NONE: Hints = Hints([NO_HINT; HINTS]);
+
+    fn start(&self, home: EraseUnit, group: u16) -> u32 {
+        let hint = self.0[Self::slot(home, group)];
+        if (hint.home, hint.group) == (home.0, group) { u32::from(hint.index) } else { 0 }
+    }
+
+    fn put(&mut self, home: EraseUnit, group: u16, index: u32) {
+        self.0[Self::slot(home, group)] = Hint { home: home.0, group, index: index as u16 };
+    }
+
+    /// Forgets what a home held.
+    pub fn forget(&mut self, home: EraseUnit) {
+        self.0.iter_mut().filter(|hint| hint.home == home.0).for_each(|hint| *hint = NO_HINT);
+    }
+
+    fn slot(home: EraseUnit, group: u16) -> usize {
+        usize::from(home.0.wrapping_mul(5) ^ group ^ group >> 4) % HINTS
+    }
 }
 
 /// The last record of a group.
@@ -154,39 +190,17 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     /// The last whole record of a group. Cost: 1 record read if there is none nor another group's in its way.
     fn last_record(&mut self, home: EraseUnit, group: u16) -> Result<Option<Last>, D::Error> {
         let path = Path::of(group, self.layout.places);
-        let mut found: Option<Last> = None;
-        // All records of the group stand before `end`, and those up to `start` have been looked at.
-        let (mut start, mut end) = (None, 0);
-        loop {
-            if end >= path.places {
-                end = path.places;
-                break;
-            }
-            match self.look(home, path, end, group)? {
+        let start = self.hints.start(home, group);
+        let (mut found, mut index) = (None, start);
+        while index < path.places {
+            match self.look(home, path, index, group)? {
                 Place::Erased => break,
-                Place::Found(content) => found = Some(Last { index: end, content }),
+                Place::Found(content) => found = Some(Last { index, content }),
                 Place::Other => {}
             }
-            start = Some(end);
-            end = 2 * end + 1;
+            index += 1;
         }
-        let Some(mut start) = start else {
-            return Ok(None);
-        };
-        while end - start > 1 {
-            let middle = start.midpoint(end);
-            match self.look(home, path, middle, group)? {
-                Place::Erased => end = middle,
-                Place::Found(content) => (start, found) = (middle, Some(Last { index: middle, content })),
-                Place::Other => start = middle,
-            }
-        }
-        let lowest = found.as_ref().map_or(0, |last| last.index + 1);
-        for index in (lowest..end).rev() {
-            if let Place::Found(content) = self.look(home, path, index, group)? {
-                return Ok(Some(Last { index, content }));
-            }
-        }
+        self.hints.put(home, group, found.as_ref().map_or(index, |last| last.index));
         Ok(found)
     }
 
