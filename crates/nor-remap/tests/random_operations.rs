@@ -47,16 +47,25 @@ fn one_word_is_changed_again_and_again() {
     }
 }
 
+/// One unit is erased all the time and the others hold what never changes: they move, too, and all units wear.
 #[test]
-fn erases_wear_a_home_and_the_spare_by_turns() {
-    let mut pair = Pair::new(parts()[0].clone(), 1);
-    let formatted: u32 = pair.remap.device().erase_counts().sum();
-    for _ in 0..300 {
+fn units_wear_alike() {
+    let mut pair = Pair::new(catalogue::limited_test_part(20, 512, 8, Reprogramming::Once), 2);
+    pair.step(&model::Op::Program { at: 0, bytes: vec![0; pair.bytes.len() / 8 * 8] }, &String::new);
+    const ERASES: u32 = 100_000;
+    for _ in 0..ERASES {
         pair.remap.erase(EraseUnit(2)).unwrap();
     }
     let erases: Vec<u32> = pair.remap.device().erase_counts().collect();
-    assert_eq!(erases.iter().sum::<u32>(), formatted + 300, "one erase each");
-    assert_eq!(erases.iter().filter(|&&count| count > 100).count(), 2, "by turns: {erases:?}");
+    let (sum, max) = (erases.iter().sum::<u32>(), *erases.iter().max().unwrap());
+    // The unit of which nobody knows what it holds serves when another fails.
+    let ratio = f64::from(max) * 19.0 / f64::from(sum);
+    println!(
+        "most erases by mean erases of a unit in use: {ratio:.3}; erases a call: {}",
+        f64::from(sum) / f64::from(ERASES)
+    );
+    assert!(ratio < 1.4, "{erases:?}");
+    assert!(sum < ERASES + ERASES / 60 + 100, "one erase a call, and one for wear in 64");
 }
 
 #[test]
