@@ -167,6 +167,25 @@ pub fn test_part(unit_count: u16, unit_size_bytes: u32) -> PartSpec {
     spec
 }
 
+/// A [`test_part`] whose program units, of `program_unit_bytes`, take so many programs between erases.
+pub fn limited_test_part(
+    unit_count: u16,
+    unit_size_bytes: u32,
+    program_unit_bytes: u8,
+    reprogramming: Reprogramming,
+) -> PartSpec {
+    let mut spec = test_part(unit_count, unit_size_bytes);
+    let kind = match reprogramming {
+        Reprogramming::Once => "once".to_owned(),
+        Reprogramming::Times(times) => format!("times{times}-"),
+        Reprogramming::Unlimited => "unlimited".to_owned(),
+    };
+    spec.name = format!("test-{kind}{program_unit_bytes}-{unit_count}x{unit_size_bytes}");
+    spec.part = NorPart { program_unit_bytes, reprogramming, ..spec.part };
+    spec.word_bytes = program_unit_bytes.max(4);
+    spec
+}
+
 /// Every named part, [`test_part`] excepted.
 pub fn all() -> Vec<PartSpec> {
     let mut parts = vec![tinystore()];

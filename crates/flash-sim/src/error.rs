@@ -73,6 +73,12 @@ pub enum SimError {
         /// Erases that it has had.
         erases: u32,
     },
+    /// Programs in the unit were made to fail.
+    #[error("the program at {address} failed")]
+    ProgramFailed {
+        /// Start of the range.
+        address: Address,
+    },
     /// The image file could not be written.
     #[error("the image file could not be written: {0}")]
     Image(io::ErrorKind),

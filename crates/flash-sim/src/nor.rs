@@ -42,13 +42,16 @@ pub struct NorSim {
     off: bool,
     torn: Option<(Address, Tear)>,
     endurance_erases: Option<u32>,
+    failing: Vec<EraseUnit>,
+    refusals: u64,
     random: fastrand::Rng,
     image: Option<Image>,
 }
 
 impl Clone for NorSim {
     fn clone(&self) -> Self {
-        NorSim { spec: self.spec.clone(), units: self.units.clone(), random: self.random.clone(), image: None, ..*self }
+        let (spec, units, failing) = (self.spec.clone(), self.units.clone(), self.failing.clone());
+        NorSim { spec, units, failing, random: self.random.clone(), image: None, ..*self }
     }
 }
 
@@ -72,6 +75,8 @@ impl NorSim {
             off: false,
             torn: None,
             endurance_erases: spec.part.endurance_erases,
+            failing: Vec::new(),
+            refusals: 0,
             random: fastrand::Rng::with_seed(0),
             image: None,
             spec,
@@ -154,6 +159,16 @@ impl NorSim {
     /// Makes units fail after this many erases instead of the part's endurance; `None` for never.
     pub fn set_endurance(&mut self, erases: Option<u32>) {
         self.endurance_erases = erases;
+    }
+
+    /// Makes every further program in `unit` fail: it tears and says so. Erases go on working.
+    pub fn fail_programs_in(&mut self, unit: EraseUnit) {
+        self.failing.push(unit);
+    }
+
+    /// Calls so far that the contract does not allow, and that changed nothing.
+    pub fn refusals(&self) -> u64 {
+        self.refusals
     }
 
     /// Plans a loss of power: `operations` more words and erases go through, the next one is torn.
@@ -399,13 +414,20 @@ impl Nor for NorSim {
     }
 
     fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), SimError> {
-        self.check_program(address, bytes)?;
+        if let Err(error) = self.check_program(address, bytes) {
+            self.refusals += u64::from(error != SimError::PowerLost);
+            return Err(error);
+        }
         let words = words_of(address, bytes.len(), self.spec.word_bytes).count() as u64;
         if let Some((words_before, tear)) = self.advance(words) {
             self.tear_program(address, bytes, words_before, tear)?;
             return Err(SimError::PowerLost);
         }
         self.count(address, bytes.len(), |counters| &mut counters.programs_by_size, self.spec.timings.program);
+        if self.failing.contains(&self.spec.part.unit_of(address)) {
+            self.clear(address, bytes, Tear::Subset(self.operations))?;
+            return Err(SimError::ProgramFailed { address });
+        }
         self.clear(address, bytes, Tear::Complete)
     }
 

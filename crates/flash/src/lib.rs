@@ -74,6 +74,8 @@
 
 mod embedded;
 mod nor;
+mod sectors;
 
 pub use embedded::{AdapterError, EmbeddedNor};
 pub use nor::{Address, EraseUnit, Nor, NorPart, PartError, Reprogramming};
+pub use sectors::{SectorError, SectorFlash, SectorNor, SectorRun};

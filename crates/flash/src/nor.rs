@@ -1,7 +1,7 @@
 //! The NOR contract: geometry as a value, typed addresses, and a device trait that says what power loss may do.
 //!
-//! Invariants of a valid [`NorPart`]: the erase-unit size and the program unit are powers of two, a program unit
-//! divides an erase unit, and the whole part is addressable by 32 bits.
+//! Invariants of a valid [`NorPart`]: the program unit is a power of two, it divides the erase unit, and the whole part is
+//! addressable by 32 bits.
 
 use core::fmt;
 
@@ -52,7 +52,7 @@ pub enum Reprogramming {
 pub struct NorPart {
     /// Number of erase units, all of one size.
     pub unit_count: u16,
-    /// Size of an erase unit in bytes, a power of two.
+    /// Size of an erase unit in bytes, a multiple of the program unit.
     pub unit_size_bytes: u32,
     /// Smallest amount that can be programmed, in bytes: 1, 2, 4, 8, 16 or 32. Programs are aligned to it.
     pub program_unit_bytes: u8,
@@ -88,12 +88,12 @@ impl NorPart {
         if self.unit_count == 0 {
             return Err(PartError::NoUnits);
         }
-        if !self.unit_size_bytes.is_power_of_two() {
-            return Err(PartError::UnitSize(self.unit_size_bytes));
-        }
         let program_unit = self.program_unit_bytes;
-        if !program_unit.is_power_of_two() || program_unit > 32 || program_unit as u32 > self.unit_size_bytes {
+        if !program_unit.is_power_of_two() || program_unit > 32 {
             return Err(PartError::ProgramUnit(program_unit));
+        }
+        if self.unit_size_bytes == 0 || !self.unit_size_bytes.is_multiple_of(program_unit as u32) {
+            return Err(PartError::UnitSize(self.unit_size_bytes));
         }
         if matches!(self.reprogramming, Reprogramming::Times(0 | 1)) {
             return Err(PartError::Reprogramming);
@@ -110,9 +110,9 @@ impl NorPart {
 pub enum PartError {
     /// The part has no erase units.
     NoUnits,
-    /// The erase-unit size is not a power of two.
+    /// The erase-unit size is not a multiple of the program unit.
     UnitSize(u32),
-    /// The program unit is not one of 1, 2, 4, 8, 16 and 32 bytes, or exceeds the erase unit.
+    /// The program unit is not one of 1, 2, 4, 8, 16 and 32 bytes.
     ProgramUnit(u8),
     /// `Times(0)` or `Times(1)`: the latter is called [`Reprogramming::Once`].
     Reprogramming,
@@ -124,9 +124,9 @@ impl fmt::Display for PartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PartError::NoUnits => f.write_str("the part has no erase units"),
-            PartError::UnitSize(bytes) => write!(f, "erase units of {bytes} bytes: not a power of two"),
+            PartError::UnitSize(bytes) => write!(f, "erase units of {bytes} bytes: not whole program units"),
             PartError::ProgramUnit(bytes) => {
-                write!(f, "program units of {bytes} bytes: not 1, 2, 4, 8, 16 or 32, or larger than an erase unit")
+                write!(f, "program units of {bytes} bytes: not 1, 2, 4, 8, 16 or 32")
             }
             PartError::Reprogramming => f.write_str("Times(n) takes an n of two or more"),
             PartError::TooLarge => f.write_str("the part is not addressable by 32 bits"),

@@ -124,7 +124,7 @@ impl<E: fmt::Debug> core::error::Error for MountError<E> {}
 pub(crate) enum MountFault<E> {
     NotFormatted,
     NewerFormat { found: u8 },
-    WrongGeometry { unit_size_log2: u8, unit_count: u16 },
+    WrongGeometry { unit_size_bytes: u64, unit_count: u16 },
     UnknownSettings,
     Store(StoreError<E>),
 }
@@ -141,8 +141,8 @@ impl<E> MountFault<E> {
         match (self, corruption) {
             (MountFault::NotFormatted, _) => MountError::NotFormatted,
             (MountFault::NewerFormat { found }, _) => MountError::NewerFormat { found },
-            (MountFault::WrongGeometry { unit_size_log2, unit_count }, _) => {
-                MountError::WrongGeometry { unit_size_bytes: 1 << unit_size_log2.min(63), unit_count }
+            (MountFault::WrongGeometry { unit_size_bytes, unit_count }, _) => {
+                MountError::WrongGeometry { unit_size_bytes, unit_count }
             }
             (MountFault::UnknownSettings, _) => MountError::UnknownSettings,
             (MountFault::Store(StoreError::Device(error)), _) => MountError::Device(error),

@@ -7,7 +7,7 @@
 //! erase unit     ┌──────────────┬───────────┬──────────────────────────────────────────────┐
 //!                │ identity 16  │ assign. 8 │ body: log entries, or descriptors ▶ ◀ sectors │
 //!                └──────────────┴───────────┴──────────────────────────────────────────────┘
-//! identity       "NORN" · version 1 · log2(unit size) 1 · units 2 · erase count 4 · reserved 2 · zeros 1 · crc 1
+//! identity       "NORN" · version 1 · log2(unit size) 1 · units 2 · erase count 4 · shortfall 2 · zeros 1 · crc 1
 //! log entry      bits 0..4 kind · 4..28 a · 28..52 b · 52..58 zeros · 58..64 crc                (8 bytes)
 //! descriptor     bits 0..14 offset · 14..24 size · 24..26 kind · 26..31 zeros · 31 live         (4 bytes)
 //! link           bits 0..24 pointer · 24..29 zeros · 29..32 ones                                (4 bytes)
@@ -143,8 +143,8 @@ pub(crate) fn pointer_bits(pointer: Option<SectorPtr>) -> u32 {
 pub struct Identity {
     /// Format of everything in the unit.
     pub version: u8,
-    /// Binary logarithm of the erase-unit size in bytes.
-    pub unit_size_log2: u8,
+    /// Size of an erase unit in bytes, a multiple of 32.
+    pub unit_size_bytes: u64,
     /// Erase units of the part.
     pub unit_count: u16,
     /// Erases that this unit has sustained.
@@ -157,7 +157,11 @@ impl Identity {
         let mut bytes = [0xFF; IDENTITY_BYTES];
         bytes[0..4].copy_from_slice(&MAGIC);
         bytes[4] = self.version;
-        bytes[5] = self.unit_size_log2;
+        // The size is a power of two less a shortfall, which is kept inverted, in steps of 32 bytes.
+        let power = self.unit_size_bytes.next_power_of_two();
+        let shortfall = ((power - self.unit_size_bytes) / 32) as u16;
+        bytes[5] = power.trailing_zeros() as u8;
+        bytes[12..14].copy_from_slice(&(!shortfall).to_le_bytes());
         bytes[6..8].copy_from_slice(&self.unit_count.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.erase_count.to_le_bytes());
         let (zeros, crc) = identity_codes(&bytes);
@@ -173,7 +177,8 @@ impl Identity {
         }
         let identity = Identity {
             version: bytes[4],
-            unit_size_log2: bytes[5],
+            unit_size_bytes: (1u64 << bytes[5].min(63))
+                .saturating_sub(32 * u64::from(!u16::from_le_bytes([bytes[12], bytes[13]]))),
             unit_count: u16::from_le_bytes([bytes[6], bytes[7]]),
             erase_count: u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]),
         };
@@ -585,9 +590,13 @@ mod tests {
 
     #[test]
     fn identities_round_trip_and_show_every_torn_bit() {
-        let identity = Identity { version: 1, unit_size_log2: 13, unit_count: 56, erase_count: 100_000 };
+        let identity = Identity { version: 1, unit_size_bytes: 8192, unit_count: 56, erase_count: 100_000 };
         let whole = identity.encode();
         assert_eq!(Identity::decode(&whole), Some(identity));
+        for unit_size_bytes in [512, 544, 4064, 4096, 1 << 20, (1 << 20) - 32] {
+            let identity = Identity { unit_size_bytes, ..identity };
+            assert_eq!(Identity::decode(&identity.encode()), Some(identity));
+        }
         for bit in 0..128 {
             let mut damaged = whole;
             damaged[bit / 8] ^= 1 << (bit % 8);

@@ -319,7 +319,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let part = self.geometry.part;
         let identity = Identity {
             version: FORMAT_VERSION,
-            unit_size_log2: part.unit_size_bytes.trailing_zeros() as u8,
+            unit_size_bytes: u64::from(part.unit_size_bytes),
             unit_count: part.unit_count,
             erase_count,
         };

@@ -9,6 +9,13 @@ use crate::error::StoreError;
 /// Largest program unit of a part, in bytes.
 const PROGRAM_UNIT_BYTES_MAX: usize = 32;
 
+/// Whether what is programmed anew is erased, or may hold part of it already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Erased,
+    Started,
+}
+
 /// A device and whether it has failed.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium<D> {
@@ -80,6 +87,35 @@ impl<D: Nor> Medium<D> {
             self.attempt(|device| device.program(body_at, body))?;
         }
         self.program_partial(body_at.offset(body.len() as u32), tail)
+    }
+
+    /// Programs what is not erased in `bytes`, in pieces of a word of four bytes or of a program unit, whichever is larger; pieces
+    /// that lie together by one call. Where a copy was started, pieces that are there already are left alone.
+    pub fn program_new(&mut self, address: Address, bytes: &[u8], target: Target) -> Result<(), StoreError<D::Error>> {
+        let piece_bytes = usize::from(self.part.program_unit_bytes).max(4);
+        let (mut at, mut run) = (0, 0..0);
+        while at < bytes.len() {
+            let border = piece_bytes - (address.0 as usize + at) % piece_bytes;
+            let end = bytes.len().min(at + border);
+            let piece = &bytes[at..end];
+            let is_there = target == Target::Started && self.holds(address.offset(at as u32), piece)?;
+            if !is_there && piece.iter().any(|&byte| byte != 0xFF) {
+                run = if run.end == at { run.start..end } else { at..end };
+            }
+            if !run.is_empty() && (run.end < end || end == bytes.len()) {
+                self.program(address.offset(run.start as u32), &bytes[run.clone()])?;
+                run = end..end;
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Whether `piece`, of a program unit at most, stands at `address`.
+    fn holds(&mut self, address: Address, piece: &[u8]) -> Result<bool, StoreError<D::Error>> {
+        let mut there = [0; PROGRAM_UNIT_BYTES_MAX];
+        self.read(address, &mut there[..piece.len()])?;
+        Ok(there[..piece.len()] == *piece)
     }
 
     pub fn program_word(&mut self, address: Address, word: u32) -> Result<(), StoreError<D::Error>> {

@@ -197,9 +197,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 return Err(MountFault::NewerFormat { found: identity.version });
             }
             let part = self.geometry.part;
-            let Identity { unit_size_log2, unit_count, .. } = identity;
-            if u32::from(unit_size_log2) != part.unit_size_bytes.trailing_zeros() || unit_count != part.unit_count {
-                return Err(MountFault::WrongGeometry { unit_size_log2, unit_count });
+            let Identity { unit_size_bytes, unit_count, .. } = identity;
+            if unit_size_bytes != u64::from(part.unit_size_bytes) || unit_count != part.unit_count {
+                return Err(MountFault::WrongGeometry { unit_size_bytes, unit_count });
             }
             let Slot::Entry(Entry::LogUnit { sequence }) = self.read_assignment(unit)? else {
                 continue;

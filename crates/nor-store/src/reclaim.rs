@@ -11,7 +11,8 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::StoreError;
-use crate::format::{DESCRIPTOR_BYTES, Descriptor, ERASED_WORD, Entry, LogicalUnit, SectorPtr};
+use crate::format::{DESCRIPTOR_BYTES, Descriptor, Entry, HEADER_BYTES, LogicalUnit, SectorPtr};
+use crate::medium::Target;
 use crate::sector::Filling;
 use crate::store::Store;
 use crate::units::Role;
@@ -19,13 +20,6 @@ use crate::units::Role;
 const CHUNK_BYTES: usize = 32;
 /// Units whose obsolete space differs by less than this part of a unit are equally good victims.
 const NEARLY_AS_MUCH: u32 = 16;
-
-/// Whether the target of a copy is erased, or may hold part of the copy already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
-    Erased,
-    Started,
-}
 
 impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Does work ahead of time: switches to a new log unit if less than half of this one is left; otherwise reclaims a unit if that
@@ -167,6 +161,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     ) -> Result<(u16, u32), StoreError<D::Error>> {
         let length = self.survey(victim)?.descriptors;
         let (mut descriptors, mut low) = (0, self.geometry.unit_granules);
+        let mut copied = DescriptorRun { first: 0, bytes: [0xFF; CHUNK_BYTES], len: 0 };
         for index in 0..length {
             let word = self.medium.read_word(self.geometry.descriptor_address(victim, index))?;
             let Descriptor::Sector { offset, granules, kind, live: true } = Descriptor::decode(word) else {
@@ -181,23 +176,26 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             low = to;
             descriptors = index + 1;
             let copy = Descriptor::encode(low as u16, granules, kind);
-            self.copy_word(self.geometry.descriptor_address(target, index), copy, state)?;
+            if !copied.takes(index) {
+                self.copy_descriptors(target, &mut copied, state)?;
+            }
+            copied.put(index, copy);
             self.copy_bytes((victim, u32::from(offset)), (target, low), u32::from(granules), state)?;
         }
+        self.copy_descriptors(target, &mut copied, state)?;
         self.census.descriptors = self.census.descriptors.saturating_sub(u32::from(length - descriptors));
         Ok((descriptors, low))
     }
 
-    fn copy_word(
+    fn copy_descriptors(
         &mut self,
-        address: norn_flash::Address,
-        word: u32,
+        target: EraseUnit,
+        copied: &mut DescriptorRun,
         state: Target,
     ) -> Result<(), StoreError<D::Error>> {
-        if word == ERASED_WORD || state == Target::Started && self.medium.read_word(address)? == word {
-            return Ok(());
-        }
-        self.medium.program_word(address, word)
+        let len = core::mem::take(&mut copied.len);
+        let address = self.geometry.descriptor_address(target, copied.first);
+        self.medium.program_new(address, &copied.bytes[..len], state)
     }
 
     fn copy_bytes(
@@ -216,12 +214,33 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let mut buffer = [0; CHUNK_BYTES];
             let chunk = &mut buffer[..CHUNK_BYTES.min((bytes - start) as usize)];
             self.medium.read(from.offset(start), chunk)?;
-            for (index, word) in chunk.chunks_exact(4).enumerate() {
-                let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-                self.copy_word(to.offset(start + 4 * index as u32), word, state)?;
-            }
+            self.medium.program_new(to.offset(start), chunk, state)?;
         }
         Ok(())
+    }
+}
+
+/// Descriptors that are copied together, because they share the largest program unit.
+struct DescriptorRun {
+    first: u16,
+    bytes: [u8; CHUNK_BYTES],
+    len: usize,
+}
+
+impl DescriptorRun {
+    /// Whether the descriptor `index` can join those that are waiting.
+    fn takes(&self, index: u16) -> bool {
+        let block = |index: u16| (HEADER_BYTES + u32::from(index) * DESCRIPTOR_BYTES) / CHUNK_BYTES as u32;
+        self.len == 0 || block(self.first) == block(index)
+    }
+
+    fn put(&mut self, index: u16, word: u32) {
+        if self.len == 0 {
+            (self.first, self.bytes) = (index, [0xFF; CHUNK_BYTES]);
+        }
+        let at = usize::from(index - self.first) * 4;
+        self.bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        self.len = at + 4;
     }
 }
 

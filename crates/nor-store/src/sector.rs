@@ -16,6 +16,7 @@ use crate::format::{
     DESCRIPTOR_LIVE, Descriptor, Entry, LINK_BYTES, Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind, SectorPtr,
 };
 use crate::log::Slot;
+use crate::medium::Target;
 use crate::store::{NODES_RESERVED, Store};
 use crate::units::Role;
 
@@ -207,6 +208,16 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     pub fn program(&mut self, sector: &Sector, offset: u32, bytes: &[u8]) -> Result<(), StoreError<D::Error>> {
         self.check_range(sector, offset, bytes.len())?;
         self.medium.program(sector.address.offset(offset), bytes)
+    }
+
+    /// Programs bytes of a sector whose words are erased, but for words that are to stay so. Cost: a word for each other one; parts
+    /// with larger program units take fewer.
+    ///
+    /// # Errors
+    /// `Corrupted` when the range exceeds the sector.
+    pub fn program_new(&mut self, sector: &Sector, offset: u32, bytes: &[u8]) -> Result<(), StoreError<D::Error>> {
+        self.check_range(sector, offset, bytes.len())?;
+        self.medium.program_new(sector.address.offset(offset), bytes, Target::Erased)
     }
 
     fn check_range(&mut self, sector: &Sector, offset: u32, len: usize) -> Result<(), StoreError<D::Error>> {

@@ -17,6 +17,8 @@ use crate::units::{Role, UnitTable};
 const UNIT_BYTES_MIN: u32 = 512;
 /// Largest erase unit whose sectors a descriptor can address.
 const UNIT_BYTES_MAX: u32 = 1 << 20;
+/// Erase units are a multiple of this, the largest program unit.
+const UNIT_BYTES_STEP: u32 = 32;
 /// Tree nodes for which there is always room: two paths through a tree of the largest height.
 pub(crate) const NODES_RESERVED: u32 = 10;
 /// Tree nodes for which data units must have room beyond the reserve, at least.
@@ -72,7 +74,8 @@ impl Settings {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
     pub part: NorPart,
-    /// Unit of a sector's offset and size in bytes: 4, or more where units exceed 64 KB.
+    /// Unit of a sector's offset and size in bytes: 4, or more where units exceed 64 KB or program units 4 bytes. Sectors
+    /// share no program unit.
     pub granule_bytes: u32,
     granule_log2: u32,
     /// Granules of an erase unit.
@@ -97,9 +100,14 @@ impl Geometry {
             return Err(MountError::Unsuitable("erase units under 512 bytes or over 1 MB"));
         }
         if part.reprogramming != Reprogramming::Unlimited {
-            return Err(MountError::Unsuitable("words can be programmed a limited number of times between erases"));
+            let why = "words can be programmed a limited number of times between erases: wrap the device in norn-nor-remap's Remap";
+            return Err(MountError::Unsuitable(why));
         }
-        let granule_bytes = (part.unit_size_bytes / GRANULES_MAX).max(4);
+        if !part.unit_size_bytes.is_multiple_of(UNIT_BYTES_STEP) {
+            return Err(MountError::Unsuitable("erase units that are no multiple of 32 bytes"));
+        }
+        let addressable = part.unit_size_bytes.div_ceil(GRANULES_MAX).next_power_of_two();
+        let granule_bytes = addressable.max(4).max(u32::from(part.program_unit_bytes));
         Ok(Geometry {
             part,
             granule_bytes,

@@ -20,6 +20,7 @@ use norn_flash::Nor;
 
 use crate::error::StoreError;
 use crate::format::{ERASED_WORD, Entry, Link, NODE_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
+use crate::medium::Target;
 use crate::sector::{Room, Sector, SectorSpec};
 use crate::store::Store;
 
@@ -398,16 +399,16 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.append(Entry::Swap { node: pointer, freed: replaced })?;
         self.log.swapped = Some(pointer);
         let node = self.node(pointer)?;
-        for (position, &word) in (0..).zip(words) {
+        let mut bytes = [0xFF; 4 * NODE_SLOTS as usize];
+        for ((position, &word), place) in (0..).zip(words).zip(bytes.chunks_exact_mut(4)) {
             let word = match child {
                 child if position == index && child.is_some() => TreeWord::open(index, child).0,
                 _ if position == index => ERASED_WORD,
                 _ => word,
             };
-            if word != ERASED_WORD {
-                self.medium.program_word(node.address.offset(4 * position), word)?;
-            }
+            place.copy_from_slice(&word.to_le_bytes());
         }
+        self.medium.program_new(node.address, &bytes, Target::Erased)?;
         Ok(pointer)
     }
 

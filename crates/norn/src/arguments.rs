@@ -67,6 +67,9 @@ pub enum HeapCommand {
     /// image file. Nothing else is changed. With --raw the heap is not mounted, and nothing is changed at all.
     ///
     /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
+    ///
+    /// Where spare units stand in for others, the units shown are virtual ones, with where they are; --raw shows the headers of
+    /// the physical units.
     Dump(DumpArguments),
 }
 
@@ -85,6 +88,10 @@ pub struct CreateArguments {
     /// Simulated part that the image is of; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = parts::by_name)]
     pub part: PartSpec,
+    /// Erase units that stand in for others: 0 for the part as it is; from 1 on, units that fail are replaced. A part whose words
+    /// can be programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
+    #[arg(long, value_name = "N")]
+    pub spares: Option<u16>,
     /// Most records of an object's list: longer lists make updates cheaper and objects larger.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     list_length: u8,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 
+use norn_flash::Nor;
 use norn_flash_sim::NorSim;
 use norn_nor_store::Role;
 use norn_object_heap::{Auditor, Kind, SectorPtr, Violation};
@@ -86,7 +87,7 @@ pub fn check(image: &Path) -> Result<Findings, Error> {
 fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
     let mut heap = image::mount(device)?;
     let violations = violations(&mut heap)?;
-    let units = usize::from(heap.device().spec().part.unit_count);
+    let units = usize::from(heap.device().part().unit_count);
     let free_units = image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
     let used_bytes = heap.store().used_bytes();
     let mut findings = Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations };

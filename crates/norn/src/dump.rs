@@ -1,17 +1,20 @@
 //! `norn heap dump`: what is in each erase unit, and the entries of the log; or one unit in full.
 //!
 //! Everything is decoded from the cells, so that a heap that was mounted before and one that cannot be mounted are
-//! shown alike.
+//! shown alike. Of a heap on a `Remap` the virtual part is shown, and where its units are; raw, the headers of the physical units.
 
 use std::path::Path;
 
 use norn_flash::EraseUnit;
 use norn_flash_sim::{NorSim, SimError};
+use norn_nor_remap::Recognition;
 use norn_nor_store::format::{FORMAT_VERSION, HEADER_BYTES};
 
 use crate::error::Error;
 use crate::image;
+use crate::part;
 use crate::raw_unit::{Purpose, RawUnit, Sectors};
+use crate::remap_dump::{self, homes_text, remap_of, virtual_part};
 use crate::table::{Side, table, text};
 use crate::unit_detail::{log_table, unit_text};
 
@@ -39,14 +42,30 @@ pub enum Extent {
 /// When the image cannot be opened, has no such unit, or the heap in it cannot be mounted.
 pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Error> {
     let mut device = NorSim::open_image(image)?;
-    expect_units(&device, image, extent)?;
-    if before == Before::Mount {
-        image::mount(&mut device).map_err(|failure| Error::NotMounted { image: image.to_owned(), failure })?;
+    let not_mounted = |failure| Error::NotMounted { image: image.to_owned(), failure };
+    let is_remapped = part::recognise(&mut device).is_ok_and(|found| found == Recognition::Remapped);
+    if before == Before::Nothing && is_remapped {
+        return Ok(remap_dump::headers_text(&device));
     }
-    Ok(match extent {
-        Extent::Units => format!("{}{}{}", units_text(&device), newer_text(&device), log_text(&device)),
-        Extent::Unit(unit) => unit_text(&RawUnit::new(&device, unit)),
-    })
+    if !is_remapped {
+        expect_units(&device, image, extent)?;
+    }
+    if before == Before::Mount {
+        let mut heap = image::mount(&mut device).map_err(not_mounted)?;
+        if let Some(remap) = remap_of(heap.device_mut()) {
+            let virtual_part = virtual_part(remap).map_err(not_mounted)?;
+            expect_units(&virtual_part, image, extent)?;
+            return Ok(dump_cells(&virtual_part, extent) + &homes_text(remap));
+        }
+    }
+    Ok(dump_cells(&device, extent))
+}
+
+fn dump_cells(device: &NorSim, extent: Extent) -> String {
+    match extent {
+        Extent::Units => format!("{}{}{}", units_text(device), newer_text(device), log_text(device)),
+        Extent::Unit(unit) => unit_text(&RawUnit::new(device, unit)),
+    }
 }
 
 /// The cells are looked at only where there are some.

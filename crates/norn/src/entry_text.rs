@@ -48,10 +48,8 @@ fn sectors_text(a: SectorPtr, b: Option<SectorPtr>) -> String {
 
 /// What a unit says of itself.
 pub fn identity_text(identity: &Identity) -> String {
-    let size = 1_u64.checked_shl(identity.unit_size_log2.into());
-    let size = size.map_or("an impossible number of".to_owned(), |bytes| bytes.to_string());
-    let Identity { version, unit_count, erase_count, .. } = identity;
-    format!("version {version}, {unit_count} units of {size} bytes, erase count {erase_count}")
+    let Identity { version, unit_size_bytes, unit_count, erase_count } = identity;
+    format!("version {version}, {unit_count} units of {unit_size_bytes} bytes, erase count {erase_count}")
 }
 
 /// What a sector holds, in a word.

@@ -4,9 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, SimError};
+use norn_nor_remap::RemapMountError;
 use norn_object_heap::{AccessError, Corruption, CreateError, MountError, StoreError, TransactionError};
 
 use crate::image::ImageHeap;
+use crate::part::PartError;
 use crate::purse::script::ScriptError;
 
 /// Why a command could not be carried out.
@@ -120,22 +122,28 @@ pub enum Error {
 pub enum HeapFailure {
     /// Formatting.
     #[error("cannot be formatted: {0}")]
-    Format(MountError<SimError>),
+    Format(MountError<PartError>),
     /// Mounting.
     #[error("cannot be mounted: {0}")]
-    Mount(MountError<SimError>),
+    Mount(MountError<PartError>),
+    /// Formatting a `Remap`.
+    #[error("cannot be formatted: {0}")]
+    RemapFormat(RemapMountError<SimError>),
+    /// Mounting a `Remap`.
+    #[error("cannot be mounted: {0}")]
+    Remap(RemapMountError<SimError>),
     /// Creating an object.
     #[error(transparent)]
-    Create(#[from] CreateError<SimError>),
+    Create(#[from] CreateError<PartError>),
     /// Reading or writing an object.
     #[error(transparent)]
-    Access(#[from] AccessError<SimError>),
+    Access(#[from] AccessError<PartError>),
     /// Beginning or committing a transaction.
     #[error(transparent)]
-    Transaction(#[from] TransactionError<SimError>),
+    Transaction(#[from] TransactionError<PartError>),
     /// Reading the store below the heap.
     #[error(transparent)]
-    Store(#[from] StoreError<SimError>),
+    Store(#[from] StoreError<PartError>),
     /// Something impossible on flash, and where.
     #[error("corrupted: {0}")]
     Corrupted(Corruption),
@@ -148,8 +156,11 @@ impl HeapFailure {
     /// Whether the cause is that the power was cut.
     pub fn is_power_loss(&self) -> bool {
         match self {
-            HeapFailure::Format(error) | HeapFailure::Mount(error) => *error == MountError::Device(SimError::PowerLost),
-            failure => failure.store_error() == Some(&StoreError::Device(SimError::PowerLost)),
+            HeapFailure::Format(error) | HeapFailure::Mount(error) => {
+                *error == MountError::Device(PartError::Device(SimError::PowerLost))
+            }
+            HeapFailure::Remap(error) => *error == RemapMountError::Device(SimError::PowerLost),
+            failure => failure.store_error() == Some(&StoreError::Device(PartError::Device(SimError::PowerLost))),
         }
     }
 
@@ -157,6 +168,7 @@ impl HeapFailure {
     pub fn is_damage(&self) -> bool {
         match self {
             HeapFailure::Mount(error) => matches!(error, MountError::Corrupted(_) | MountError::Unrecoverable),
+            HeapFailure::Remap(error) => matches!(error, RemapMountError::Corrupted { .. }),
             HeapFailure::Access(AccessError::Stale(_) | AccessError::WrongKind(_)) => true,
             HeapFailure::Access(AccessError::OutOfRange { .. } | AccessError::WrongWidth { .. }) => true,
             HeapFailure::Corrupted(_) => true,
@@ -170,7 +182,7 @@ impl HeapFailure {
             || matches!(self.store_error(), Some(StoreError::Full | StoreError::TransactionTooLarge))
     }
 
-    fn store_error(&self) -> Option<&StoreError<SimError>> {
+    fn store_error(&self) -> Option<&StoreError<PartError>> {
         match self {
             HeapFailure::Create(CreateError::Store(error))
             | HeapFailure::Access(AccessError::Store(error))
@@ -194,7 +206,9 @@ impl HeapFailure {
     pub fn in_purses(self, image: &Path) -> Error {
         let image = image.to_owned();
         match self {
-            HeapFailure::Mount(_) if self.is_damage() => Error::NotMounted { image, failure: self },
+            HeapFailure::Mount(_) | HeapFailure::Remap(_) if self.is_damage() => {
+                Error::NotMounted { image, failure: self }
+            }
             failure if failure.is_damage() => Error::Damaged { image, failure },
             failure => Error::Heap { image, failure },
         }

@@ -3,11 +3,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use norn_flash_sim::{NorSim, SimError};
+use norn_flash::{Nor, NorPart};
+use norn_flash_sim::NorSim;
 use norn_object_heap::{AccessError, Info, InitializationFlags, Kind, Ref};
 
 use crate::error::{Error, HeapFailure};
 use crate::image::{self, ImageHeap};
+use crate::part::{Part, PartError};
 use crate::table::{Side, table, text};
 use crate::wear::{Nanoseconds, Wear};
 
@@ -38,7 +40,7 @@ fn list(device: &mut NorSim, values: Values) -> Result<String, HeapFailure> {
     heap.device_mut().freeze_counters();
     let texts = roots_text(&mut heap).and_then(|roots| Ok((roots, objects_text(&mut heap, values)?)));
     let (roots, objects) = texts.map_err(|failure| failure.placed(&heap))?;
-    let configuration = configuration_text(&heap);
+    let configuration = configuration_text(&heap) + &remap_text(heap.device());
     heap.device_mut().thaw_counters();
     Ok(format!("{roots}\n{objects}\n{configuration}"))
 }
@@ -119,7 +121,7 @@ fn load(
     kind: Kind,
     index: usize,
     buffer: &mut [u8],
-) -> Result<(), AccessError<SimError>> {
+) -> Result<(), AccessError<PartError>> {
     match kind {
         Kind::Object => heap.get_field(reference, index, buffer),
         Kind::Array => heap.array_load(reference, index, buffer),
@@ -143,6 +145,17 @@ fn configuration_text(heap: &ImageHeap<'_>) -> String {
     let (units, period) = (config.log_units, config.wear_period);
     let form = format!("list length {length}, initialization flags {flags}, array threshold {threshold}");
     format!("heap      {form}, log units {units}, wear period {period}\n")
+}
+
+fn remap_text(part: &Part<'_>) -> String {
+    let Part::Remapped(remap) = part else {
+        return String::new();
+    };
+    let spare = remap.spare().map_or("no spare is left".to_owned(), |unit| format!("spare is {unit}"));
+    let retired: Vec<String> = remap.retired_units().map(|unit| unit.0.to_string()).collect();
+    let retired = if retired.is_empty() { "none".to_owned() } else { retired.join(", ") };
+    let NorPart { unit_count, unit_size_bytes, .. } = remap.part();
+    format!("remapped  {unit_count} virtual units of {unit_size_bytes} bytes, {spare}, retired units {retired}\n")
 }
 
 fn device_text(device: &NorSim) -> String {

@@ -10,9 +10,11 @@ mod entry_text;
 mod error;
 mod image;
 mod listing;
+mod part;
 mod parts;
 mod purse;
 mod raw_unit;
+mod remap_dump;
 mod table;
 mod unit_detail;
 mod wear;
@@ -80,7 +82,7 @@ fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
 
 fn create(arguments: CreateArguments) -> Result<ExitCode, Error> {
     let config = arguments.config();
-    let device = image::create(&arguments.image, arguments.part, config)?;
+    let device = image::create(&arguments.image, arguments.part.clone(), config, arguments.spares)?;
     let part = &device.spec().part;
     let what =
         format!("an empty heap on {}, {} bytes in {} units", device.spec().name, part.size_bytes(), part.unit_count);

@@ -54,8 +54,8 @@ pub fn catalogue_text() -> String {
         sources += &format!("{}: {}\n", spec.name, spec.source);
         parts.add_row(row(&spec));
     }
-    let note = "test-UNITSxBYTES is a part of any geometry, of up to 1024 units, for tests. A heap needs unlimited \
-                reprogramming.";
+    let note = "test-UNITSxBYTES is a part of any geometry, of up to 1024 units, for tests. Where reprogramming is \
+                limited, a heap lies on a layer that keeps changes beside the words.";
     format!("{}\n{note}\n\nSources\n{sources}", text(&parts))
 }
 

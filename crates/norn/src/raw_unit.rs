@@ -228,7 +228,8 @@ impl<'a> RawUnit<'a> {
 
     /// The unit in which descriptors give offsets and sizes: an offset of 14 bits reaches over the whole erase unit.
     fn granule_bytes(&self) -> u32 {
-        (self.size_bytes() >> 14).max(4)
+        let addressable = self.size_bytes().div_ceil(1 << 14).next_power_of_two();
+        addressable.max(4).max(u32::from(self.device.spec().part.program_unit_bytes))
     }
 
     fn bytes<const LENGTH: usize>(&self, offset: u32) -> [u8; LENGTH] {

@@ -5,9 +5,13 @@
 //! full is the number of objects that fit when every list has its maximal length. Every figure is counted by the simulated
 //! part, per field update, after as many updates as bring the device to its steady state.
 //!
-//! Run it with `make bench`, or `cargo run --release -p norn-object-heap --example table1`.
+//! Run it with `make bench`, or `cargo run --release -p norn-object-heap --example table1 -- [PART]`. A part whose words may be
+//! programmed once or twice is measured below a `Remap` with one spare unit, with lists of two records; writes are then program
+//! units.
 
+use norn_flash::{Nor, Reprogramming};
 use norn_flash_sim::{Counters, NorSim, catalogue};
+use norn_nor_remap::{Remap, RemapConfig};
 use norn_object_heap::{AccessError, Config, CreateError, Heap, InitializationFlags, Layout, Ref, StoreError};
 
 const FIELDS: usize = 50;
@@ -17,7 +21,24 @@ const SEED: u64 = 2006;
 const WARM_UP_ERASES_PER_UNIT: u64 = 10;
 const MEASURED_ERASES_PER_UNIT: u64 = 20;
 
-type SimHeap = Heap<NorSim, 64>;
+/// A device of which the simulated part can be seen.
+trait Simulated: Nor {
+    fn sim(&self) -> &NorSim;
+}
+
+impl Simulated for NorSim {
+    fn sim(&self) -> &NorSim {
+        self
+    }
+}
+
+impl Simulated for Remap<NorSim, 256> {
+    fn sim(&self) -> &NorSim {
+        self.device()
+    }
+}
+
+type SimHeap<D> = Heap<D, 256>;
 
 /// One row of the table: its configuration, and what the paper published for it.
 struct Row {
@@ -46,8 +67,8 @@ fn rows() -> Vec<Row> {
 }
 
 /// Creates objects until the device is full, each with a list as long as it may be.
-fn fill(config: Config, records: u8) -> usize {
-    let mut heap = SimHeap::format(NorSim::new(catalogue::tinystore()), config).expect("the part is suitable");
+fn fill<D: Simulated>(device: D, config: Config, records: u8) -> usize {
+    let mut heap = SimHeap::format(device, config).expect("the part is suitable");
     let mut count = 0;
     while create(&mut heap, records) {
         count += 1;
@@ -56,11 +77,11 @@ fn fill(config: Config, records: u8) -> usize {
 }
 
 /// Creates an object with a list of `records` records; `false` when it does not fit.
-fn create(heap: &mut SimHeap, records: u8) -> bool {
+fn create<D: Simulated>(heap: &mut SimHeap<D>, records: u8) -> bool {
     let object = match heap.create(Layout::uniform(FIELDS, WIDTH)) {
         Ok(object) => object,
         Err(CreateError::Store(StoreError::Full)) => return false,
-        Err(error) => panic!("{error}"),
+        Err(error) => panic!("{error:?}"),
     };
     let mut value: u16 = 0;
     while heap.info(object).expect("it was just created").records < usize::from(records) {
@@ -78,16 +99,16 @@ fn create(heap: &mut SimHeap, records: u8) -> bool {
 }
 
 /// The workload on a heap of so many objects.
-struct Workload {
-    heap: SimHeap,
+struct Workload<D: Simulated> {
+    heap: SimHeap<D>,
     objects: Vec<Ref>,
     random: fastrand::Rng,
     updates: u64,
 }
 
-impl Workload {
-    fn new(config: Config, objects: usize) -> Self {
-        let mut heap = SimHeap::format(NorSim::new(catalogue::tinystore()), config).expect("the part is suitable");
+impl<D: Simulated> Workload<D> {
+    fn new(device: D, config: Config, objects: usize) -> Self {
+        let mut heap = SimHeap::format(device, config).expect("the part is suitable");
         let objects = (0..objects).map(|_| heap.create(Layout::uniform(FIELDS, WIDTH)).expect("half full")).collect();
         Workload { heap, objects, random: fastrand::Rng::with_seed(SEED), updates: 0 }
     }
@@ -101,10 +122,10 @@ impl Workload {
 
     /// Updates whole objects until the units have been erased so many more times on average.
     fn run(&mut self, erases_per_unit: u64) -> (Counters, u64, u64) {
-        let device = self.heap.device();
+        let device = self.heap.device().sim();
         let (before, time, updates) = (device.counters(), device.elapsed_ns(), self.updates);
         let units = u64::from(device.spec().part.unit_count);
-        while (self.heap.device().counters() - before).erases < erases_per_unit * units {
+        while (self.heap.device().sim().counters() - before).erases < erases_per_unit * units {
             let object = self.draw();
             for field in 0..FIELDS {
                 let value = self.random.u16(..).to_le_bytes();
@@ -112,19 +133,19 @@ impl Workload {
                 self.updates += 1;
             }
         }
-        let device = self.heap.device();
+        let device = self.heap.device().sim();
         (device.counters() - before, device.elapsed_ns() - time, self.updates - updates)
     }
 }
 
-fn measure(row: &Row) {
-    let fresh = fill(row.config, 0);
-    let full = fill(row.config, row.config.list_length_max);
-    let mut workload = Workload::new(row.config, full / 2);
+fn measure<D: Simulated>(device: &dyn Fn() -> D, row: &Row) {
+    let fresh = fill(device(), row.config, 0);
+    let full = fill(device(), row.config, row.config.list_length_max);
+    let mut workload = Workload::new(device(), row.config, full / 2);
     workload.run(WARM_UP_ERASES_PER_UNIT);
     let (counters, time_ns, updates) = workload.run(MEASURED_ERASES_PER_UNIT);
     let per_update = |count: u64| count as f64 / updates as f64;
-    let erases: Vec<u32> = workload.heap.device().erase_counts().collect();
+    let erases: Vec<u32> = workload.heap.device().sim().erase_counts().collect();
     let mean = erases.iter().sum::<u32>() as f64 / erases.len() as f64;
     let wear = f64::from(*erases.iter().max().expect("units")) / mean;
     let published = row.published;
@@ -142,13 +163,39 @@ fn measure(row: &Row) {
 }
 
 fn main() {
-    let part = catalogue::tinystore();
+    let name = std::env::args().nth(1).unwrap_or_else(|| "tinystore".to_owned());
+    let part = catalogue::by_name(&name).expect("a part of the catalogue");
     println!("20/80AllFields, {FIELDS} fields of {WIDTH} bytes, half full; {}; seed {SEED}", part.source);
     println!("fresh, full: objects that fit when just created, and when every list has its maximal length");
     println!();
     println!("                                          per field update                      max/  published");
     println!("list length   fresh   full   updates    reads   writes   erases       ms   mean    reads writes  erases");
-    for row in rows() {
-        measure(&row);
+    match part.part.reprogramming {
+        Reprogramming::Unlimited => rows().iter().for_each(|row| measure(&|| NorSim::new(part.clone()), row)),
+        _ => {
+            let remap = || Remap::format(NorSim::new(part.clone()), RemapConfig { spare_units: 1 }).expect("suitable");
+            measure(&remap, &rows()[1]);
+            largest_read(remap());
+        }
     }
+}
+
+/// The words that a read of one field takes at most, over all fields of objects with two records.
+fn largest_read(device: Remap<NorSim, 256>) {
+    let mut heap = SimHeap::format(device, rows()[1].config).expect("suitable");
+    let objects: Vec<Ref> = (0..500).map(|_| heap.create(Layout::uniform(FIELDS, WIDTH)).expect("room")).collect();
+    let mut worst = 0;
+    for round in 0..4u16 {
+        for &object in &objects {
+            for field in 0..FIELDS {
+                heap.put_field(object, field, &(round + 1).to_le_bytes()).expect("room");
+            }
+            for field in 0..FIELDS {
+                let before = heap.device().device().counters();
+                heap.get_field(object, field, &mut [0; 2]).expect("there");
+                worst = worst.max((heap.device().device().counters() - before).reads());
+            }
+        }
+    }
+    println!("words read for one field at most, of 500 objects: {worst}");
 }

@@ -91,8 +91,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let leaf = self.store.allocate(SectorSpec { bytes: ARRAY_DESCRIPTOR_BYTES, kind: SectorKind::Leaf }, room)?;
         let sector = self.store.sector(leaf)?;
         let links = (array.tree.node, array.header);
-        self.program_words(&sector, 0, &descriptor_bytes(array.reference, links, array.shape.encode()))?;
-        self.program_words(&sector, ELEMENTS_OFFSET as u32, &array.count.to_le_bytes())?;
+        self.store.program_new(&sector, 0, &descriptor_bytes(array.reference, links, array.shape.encode()))?;
+        self.store.program_new(&sector, ELEMENTS_OFFSET as u32, &array.count.to_le_bytes())?;
         self.store.tree_put(TreeId::Ref, array.reference.slot(), Some(leaf), room)
     }
 
@@ -216,7 +216,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             self.fill_zeros(first, data_offset(shape.count), data)?;
         }
         let sector = self.store.sector(leaf)?;
-        self.program_words(&sector, 0, &Link::encode(first).to_le_bytes())?;
+        self.store.program_new(&sector, 0, &Link::encode(first).to_le_bytes())?;
         self.store.tree_set(array.tree, number, Some(leaf), Room::Ordinary)
     }
 }

@@ -170,9 +170,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             Owner::RefTree => {
                 let links = (Some(object.first), object.header);
                 let bytes = descriptor_bytes(object.reference, links, object.shape.encode());
-                self.program_words(&sector, 0, &bytes)
+                self.store.program_new(&sector, 0, &bytes)
             }
-            Owner::Array(..) => self.program_words(&sector, 0, &Link::encode(object.first).to_le_bytes()),
+            Owner::Array(..) => self.store.program_new(&sector, 0, &Link::encode(object.first).to_le_bytes()),
         }
     }
 

@@ -256,21 +256,6 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         }
     }
 
-    /// Programs words of four bytes, but for erased ones.
-    pub(crate) fn program_words(
-        &mut self,
-        sector: &Sector,
-        offset: u32,
-        bytes: &[u8],
-    ) -> Result<(), StoreError<D::Error>> {
-        for (index, word) in bytes.chunks(4).enumerate() {
-            if word.iter().any(|&byte| byte != 0xFF) {
-                self.store.program(sector, offset + 4 * index as u32, word)?;
-            }
-        }
-        Ok(())
-    }
-
     pub(crate) fn fill_zeros(
         &mut self,
         record: SectorPtr,

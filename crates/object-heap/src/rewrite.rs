@@ -173,7 +173,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             }
             self.apply(object, &mut stretch, change)?;
             self.gather(object, &mut stretch)?;
-            self.program_words(&to, data_offset(object.shape.count) + start, &stretch.bytes[..len])?;
+            self.store.program_new(&to, data_offset(object.shape.count) + start, &stretch.bytes[..len])?;
         }
         Ok(())
     }
@@ -323,7 +323,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         for index in changed {
             flags[index / 8] &= !(1 << (index % 8));
         }
-        self.program_words(&to, object.flags_offset(), flags)
+        self.store.program_new(&to, object.flags_offset(), flags)
     }
 }
 

@@ -2,9 +2,19 @@
 
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
-use norn_object_heap::{Config, Heap, Layout};
+use norn_object_heap::{Config, Heap, Layout, Listener, Ref};
 
 const UNIT_BYTES: u32 = 512;
+
+/// Hears of pointers, and keeps none.
+#[derive(Debug)]
+struct Deaf;
+
+impl Listener for Deaf {
+    fn invalidated(&mut self, _: Ref) {}
+
+    fn all_invalidated(&mut self) {}
+}
 
 /// The units of the example below `heading` in a format document: their numbers, and their bytes.
 fn documented(document: &str, heading: &str) -> Vec<(u32, Vec<u8>)> {
@@ -28,7 +38,7 @@ fn documented(document: &str, heading: &str) -> Vec<(u32, Vec<u8>)> {
 }
 
 /// Asserts that the documented units are what `heap` has on flash.
-fn compare(heap: &Heap<NorSim, 8>, documented: Vec<(u32, Vec<u8>)>) {
+fn compare(heap: &Heap<NorSim, 8, Deaf>, documented: Vec<(u32, Vec<u8>)>) {
     for (number, documented) in documented {
         let found = heap.device().peek(Address(number * UNIT_BYTES), UNIT_BYTES as usize);
         for (row, (documented, found)) in documented.chunks(16).zip(found.chunks(16)).enumerate() {
@@ -37,8 +47,8 @@ fn compare(heap: &Heap<NorSim, 8>, documented: Vec<(u32, Vec<u8>)>) {
     }
 }
 
-fn heap_of(config: Config) -> Heap<NorSim, 8> {
-    Heap::format(NorSim::new(catalogue::test_part(8, UNIT_BYTES)), config).unwrap()
+fn heap_of(config: Config) -> Heap<NorSim, 8, Deaf> {
+    Heap::format_with(NorSim::new(catalogue::test_part(8, UNIT_BYTES)), config, Deaf).unwrap()
 }
 
 #[test]

@@ -8,9 +8,10 @@ mod model;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use model::device::{TestDevice, limited_parts};
 use model::{Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, from_environment, operations_to_mount};
 use norn_flash::Address;
-use norn_flash_sim::{NorSim, Tear, catalogue};
+use norn_flash_sim::{PartSpec, Tear, catalogue};
 use norn_object_heap::{Config, Heap};
 
 /// How wide to sweep.
@@ -72,8 +73,8 @@ impl Allowed<'_> {
 }
 
 impl Sweep<'_> {
-    fn run(&mut self, units: u16, unit_bytes: u32, config: Config) {
-        let mut pair = Pair::new(catalogue::test_part(units, unit_bytes), config);
+    fn run(&mut self, part: PartSpec, config: Config) {
+        let mut pair = Pair::new(part, config);
         for number in 0..self.width.operations {
             let op = pair.draw(&mut self.random);
             let context = self.context(number, &op);
@@ -118,8 +119,8 @@ impl Sweep<'_> {
         let torn = |tear| lose_power(pair, op, cut, tear, &String::new);
         let (none, all) = (torn(Tear::Nothing), torn(Tear::Complete));
         let (address, _) = none.last_torn().expect("the power was cut");
-        let len = (none.spec().part.size_bytes() - address.0).min(4) as usize;
-        let word = |device: &NorSim| device.peek(Address(address.0), len);
+        let len = (none.spec().part.size_bytes() - address.0).min(u32::from(none.spec().word_bytes)) as usize;
+        let word = |device: &TestDevice| device.peek(Address(address.0), len);
         let changed: u32 = word(&none).iter().zip(word(&all)).map(|(a, b)| (a ^ b).count_ones()).sum();
         let erase = all.erase_counts().sum::<u32>() > pair.heap.device().erase_counts().sum::<u32>()
             && address.0.is_multiple_of(none.spec().part.unit_size_bytes);
@@ -139,7 +140,7 @@ impl Sweep<'_> {
     }
 
     /// Cuts the recovery at sampled operations, and a third time the recovery from that.
-    fn cut_recovery(&mut self, device: &NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
+    fn cut_recovery(&mut self, device: &TestDevice, allowed: &Allowed<'_>, context: &dyn Fn() -> String) {
         let operations = operations_to_mount(device);
         let count = operations.min(self.width.second_cuts);
         for number in 0..count {
@@ -179,7 +180,7 @@ impl Sweep<'_> {
 }
 
 /// The device after `op` was cut.
-fn lose_power(pair: &Pair, op: &Op, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> NorSim {
+fn lose_power(pair: &Pair, op: &Op, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> TestDevice {
     let mut heap = pair.heap.clone();
     heap.device_mut().cut_power_after(cut, tear);
     let result = model::perform(&mut heap, op);
@@ -190,7 +191,7 @@ fn lose_power(pair: &Pair, op: &Op, cut: u64, tear: Tear, context: &dyn Fn() -> 
 }
 
 /// The device after mounting it was cut.
-fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> NorSim {
+fn lose_power_again(device: &TestDevice, cut: u64, tear: Tear, context: &dyn Fn() -> String) -> TestDevice {
     let mut device = device.clone();
     device.cut_power_after(cut, tear);
     assert!(Heap::<_, 64>::mount(&mut device).is_err(), "mounted without power {}", context());
@@ -199,7 +200,7 @@ fn lose_power_again(device: &NorSim, cut: u64, tear: Tear, context: &dyn Fn() ->
 }
 
 /// Mounts and compares.
-fn recover(device: NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) -> TestHeap {
+fn recover(device: TestDevice, allowed: &Allowed<'_>, context: &dyn Fn() -> String) -> TestHeap {
     let mut heap = model::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
     let found = model::read_back(&mut heap).unwrap_or_else(|error| panic!("{error} {}", context()));
     let expected = allowed.admit(found, context);
@@ -207,7 +208,19 @@ fn recover(device: NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) 
     heap
 }
 
-fn sweep(seeds: std::ops::Range<u64>, width: Width) {
+/// Small parts without limits.
+fn unlimited(seed: u64) -> PartSpec {
+    let (units, unit_bytes) = [(8, 512), (10, 512), (6, 1024), (12, 512)][seed as usize / 4 % 4];
+    catalogue::test_part(units, unit_bytes)
+}
+
+/// Small parts of every kind whose words may be programmed once or twice.
+fn limited(seed: u64) -> PartSpec {
+    let (units, unit_bytes) = [(8, 768), (6, 1024)][seed as usize / 4 % 2];
+    limited_parts(units, unit_bytes)[seed as usize % 4].clone()
+}
+
+fn sweep(seeds: std::ops::Range<u64>, part: fn(u64) -> PartSpec, width: Width) {
     let seeds = from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1);
     let tried = Tried::default();
     std::thread::scope(|scope| {
@@ -215,9 +228,8 @@ fn sweep(seeds: std::ops::Range<u64>, width: Width) {
             let (tried, seeds) = (&tried, seeds.clone());
             scope.spawn(move || {
                 for seed in seeds.filter(|seed| seed % 2 == worker) {
-                    let (units, unit_bytes) = [(8, 512), (10, 512), (6, 1024), (12, 512)][seed as usize / 4 % 4];
                     let mut sweep = Sweep { seed, width, tried, random: fastrand::Rng::with_seed(seed) };
-                    sweep.run(units, unit_bytes, configs()[seed as usize % 4]);
+                    sweep.run(part(seed), configs()[(seed as usize + seed as usize / 4) % 4]);
                 }
             });
         }
@@ -230,26 +242,48 @@ fn sweep(seeds: std::ops::Range<u64>, width: Width) {
 
 #[test]
 fn every_cut_in_every_shape() {
-    sweep(0..4, Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 });
+    sweep(0..4, unlimited, Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 });
 }
 
 #[test]
 fn every_cut_of_longer_sequences() {
-    sweep(16..32, Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 });
+    sweep(
+        16..32,
+        unlimited,
+        Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 },
+    );
+}
+
+#[test]
+fn every_cut_on_limited_parts() {
+    sweep(
+        32..36,
+        limited,
+        Width { operations: 18, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 },
+    );
 }
 
 #[test]
 #[ignore = "the wide sweep: about 20 minutes"]
 fn every_cut_widely() {
-    sweep(100..140, Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 });
+    sweep(
+        100..140,
+        unlimited,
+        Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 },
+    );
+    sweep(
+        200..216,
+        limited,
+        Width { operations: 60, all_bits: false, subsets: 2, second_cut_period: 6, second_cuts: 8 },
+    );
 }
 
 /// The supply fails again and again, during mounts and soon after them, as with a weak battery: nothing fills up, and when it
 /// holds at last, all is there.
-fn brown_out(seed: u64, boots: u64) -> u64 {
+fn brown_out(seed: u64, part: PartSpec, boots: u64) -> u64 {
     let mut random = fastrand::Rng::with_seed(seed);
     let config = Config { log_units: [2, 5, 8][seed as usize % 3], ..configs()[seed as usize % 4] };
-    let mut pair = Pair::new(catalogue::test_part(20, 512), config);
+    let mut pair = Pair::new(part, config);
     let context = || format!("; replay: NORN_SEED={seed} cargo test --test power_cuts brown_outs");
     for _ in 0..random.usize(0..120) {
         let op = pair.draw(&mut random);
@@ -298,7 +332,7 @@ fn run_until_cut(
     allowed: Vec<Model>,
     random: &mut fastrand::Rng,
     context: &dyn Fn() -> String,
-) -> (NorSim, Vec<Model>) {
+) -> (TestDevice, Vec<Model>) {
     let Ok(found) = model::read_back(&mut heap) else {
         return (heap.into_device(), allowed);
     };
@@ -324,7 +358,15 @@ fn run_until_cut(
 #[test]
 fn brown_outs_in_a_row_fill_nothing_up() {
     let seeds = from_environment("NORN_SEED").map_or(0..60, |seed| seed..seed + 1);
-    let cuts: u64 = seeds.map(|seed| brown_out(seed, 120)).sum();
+    let cuts: u64 = seeds.map(|seed| brown_out(seed, catalogue::test_part(20, 512), 120)).sum();
+    println!("{cuts} cuts in a row");
+    assert!(cuts > 100);
+}
+
+#[test]
+fn brown_outs_in_a_row_fill_nothing_up_on_limited_parts() {
+    let seeds = from_environment("NORN_SEED").map_or(0..12, |seed| seed..seed + 1);
+    let cuts: u64 = seeds.map(|seed| brown_out(seed, limited_parts(14, 768)[seed as usize % 4].clone(), 60)).sum();
     println!("{cuts} cuts in a row");
     assert!(cuts > 100);
 }
@@ -333,6 +375,6 @@ fn brown_outs_in_a_row_fill_nothing_up() {
 #[ignore = "long: half a million cuts"]
 fn many_brown_outs_in_a_row() {
     let seeds = from_environment("NORN_SEED").map_or(1000..1500, |seed| seed..seed + 1);
-    let cuts: u64 = seeds.map(|seed| brown_out(seed, 1000)).sum();
+    let cuts: u64 = seeds.map(|seed| brown_out(seed, catalogue::test_part(20, 512), 1000)).sum();
     println!("{cuts} cuts in a row");
 }

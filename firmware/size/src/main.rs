@@ -8,6 +8,8 @@ use core::hint::black_box;
 use core::mem::size_of;
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+#[cfg(feature = "remap")]
+use norn_nor_remap::{Remap, RemapConfig};
 #[cfg(feature = "pointers")]
 use norn_object_heap::Listener;
 use norn_object_heap::{Config, Elements, Heap, Layout, Ref, Representation, Tracer};
@@ -22,8 +24,12 @@ impl Nor for Device {
         black_box(NorPart {
             unit_count: 56,
             unit_size_bytes: 8192,
-            program_unit_bytes: 1,
-            reprogramming: Reprogramming::Unlimited,
+            program_unit_bytes: 4,
+            reprogramming: if cfg!(feature = "remap") {
+                black_box(Reprogramming::Once)
+            } else {
+                Reprogramming::Unlimited
+            },
             mapped: false,
             endurance_erases: None,
         })
@@ -69,7 +75,12 @@ const CLIENT: Client = Client;
 #[cfg(not(feature = "pointers"))]
 const CLIENT: Client = ();
 
-type DeviceHeap = Heap<Device, 64, Client>;
+#[cfg(feature = "remap")]
+type Part = Remap<Device, 64>;
+#[cfg(not(feature = "remap"))]
+type Part = Device;
+
+type DeviceHeap = Heap<Part, 64, Client>;
 
 /// Bytes of RAM of a mounted heap for 64 units, as the size of a symbol.
 #[unsafe(no_mangle)]
@@ -103,12 +114,24 @@ macro_rules! calls {
 
 #[inline(never)]
 fn call_format(place: &mut Option<DeviceHeap>) {
-    *place = DeviceHeap::format_with(Device, Config::default(), CLIENT).ok();
+    #[cfg(feature = "remap")]
+    let Ok(part) = Remap::format(Device, RemapConfig { spare_units: 1 }) else {
+        return;
+    };
+    #[cfg(not(feature = "remap"))]
+    let part = Device;
+    *place = DeviceHeap::format_with(part, Config::default(), CLIENT).ok();
 }
 
 #[inline(never)]
 fn call_mount(place: &mut Option<DeviceHeap>) {
-    *place = DeviceHeap::mount_with(Device, CLIENT).ok();
+    #[cfg(feature = "remap")]
+    let Ok(part) = Remap::mount(Device) else {
+        return;
+    };
+    #[cfg(not(feature = "remap"))]
+    let part = Device;
+    *place = DeviceHeap::mount_with(part, CLIENT).ok();
 }
 
 /// An object or array that the compiler knows nothing of.
@@ -158,7 +181,7 @@ calls! {
     call_abort(heap) { heap.abort() }
     call_reclaim_step(heap) { heap.reclaim_step(black_box(100)) }
     call_collect(heap) {
-        heap.collect(&[any()], |tracer: &mut Tracer<'_, Device, 64, Client>, reference| tracer.reached(black_box(reference)))
+        heap.collect(&[any()], |tracer: &mut Tracer<'_, Part, 64, Client>, reference| tracer.reached(black_box(reference)))
     }
 }
 

@@ -15,11 +15,12 @@
 
 use std::collections::BTreeMap;
 
-use norn_flash_sim::{NorSim, SimError};
+use norn_flash_sim::NorSim;
 use norn_object_heap::{AccessError, Info, Kind, Layout, Ref};
 
 use crate::error::HeapFailure;
 use crate::image::{self, ImageHeap};
+use crate::part::PartError;
 use crate::purse::ledger::{Account, Books, Change, Entry, EntryKind, Ledger, RING_LENGTH, Totals};
 use crate::purse::script::NAME_BYTES_MAX;
 
@@ -207,7 +208,7 @@ impl<'a> Bank<'a> {
     }
 
     fn read_account(&mut self, account: Ref) -> Result<Account, HeapFailure> {
-        let mut field = |index| -> Result<u32, AccessError<SimError>> {
+        let mut field = |index| -> Result<u32, AccessError<PartError>> {
             let mut bytes = [0; 4];
             self.heap.get_field(account, index, &mut bytes)?;
             Ok(u32::from_le_bytes(bytes))

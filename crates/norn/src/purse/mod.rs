@@ -58,7 +58,7 @@ fn prepare(job: &Job, script: &Script) -> Result<(NorSim, Ledger), Error> {
     if !job.image.exists() {
         run::rehearse(script, Ledger::empty())?;
         let part = job.part.clone().unwrap_or_else(catalogue::tinystore);
-        let device = image::create(&job.image, part, Config::tinystore_2006())?;
+        let device = image::create(&job.image, part, Config::tinystore_2006(), None)?;
         return open_bank(device, &job.image);
     }
     let mut device = NorSim::open_image(&job.image)?;

@@ -9,8 +9,8 @@ use norn_flash::Address;
 use norn_flash_sim::{NorSim, SimError, catalogue};
 use norn_nor_store::format::{Entry, LogicalUnit, SectorPtr};
 use norn_object_heap::{
-    AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, Kind, Layout, Ref, SectorPtr as Pointer,
-    StoreError, Violation,
+    AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, Kind, Layout, Listener, Ref,
+    SectorPtr as Pointer, StoreError, Violation,
 };
 
 /// Size of the images that are damaged: eight units of 1 KB.
@@ -19,7 +19,17 @@ const UNIT_BYTES: u32 = 1024;
 /// A walk over an image of this size that reads more words than this has lost its bound.
 const READS_MAX: u64 = 40_000_000;
 
-type SimHeap = Heap<NorSim, 64>;
+type SimHeap = Heap<NorSim, 64, Deaf>;
+
+/// Hears of pointers, and keeps none.
+#[derive(Debug)]
+struct Deaf;
+
+impl Listener for Deaf {
+    fn invalidated(&mut self, _: Ref) {}
+
+    fn all_invalidated(&mut self) {}
+}
 
 /// The choices of a fuzzer, zeros at the end.
 pub struct Choices<'a>(pub &'a [u8]);
@@ -95,7 +105,7 @@ static IMAGES: LazyLock<[NorSim; 12]> = LazyLock::new(|| std::array::from_fn(|va
 fn image(variant: u8) -> NorSim {
     let sim = NorSim::new(catalogue::test_part(UNITS, UNIT_BYTES));
     let config = Config { list_length_max: 3, wear_period: 4, array_threshold: 10, ..Config::default() };
-    let mut heap = SimHeap::format(sim, config).expect("the part is suitable");
+    let mut heap = SimHeap::format_with(sim, config, Deaf).expect("the part is suitable");
     let mut objects = Vec::new();
     for count in 1..20 {
         let object = heap.create(Layout::uniform(count, 2).with_header(&[1; 7][..count % 7])).expect("room");
@@ -203,7 +213,7 @@ pub fn try_damaged(bytes: &[u8]) -> Fate {
     for _ in 0..choices.byte() % 5 {
         damage(&mut device, &mut choices);
     }
-    let mut heap = match SimHeap::mount(device) {
+    let mut heap = match SimHeap::mount_with(device, Deaf) {
         Ok(heap) => heap,
         Err(error) => {
             assert!(!error.to_string().contains("leave the part"), "{error}");

@@ -4,10 +4,13 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
+pub mod device;
+
 use std::collections::{BTreeMap, HashSet};
 
+use device::TestDevice;
 use norn_flash::Nor;
-use norn_flash_sim::{NorSim, PartSpec, SimError};
+use norn_flash_sim::{PartSpec, SimError};
 use norn_nor_store::{TreeId, TreeRoot};
 use norn_object_heap::{
     AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout,
@@ -16,7 +19,7 @@ use norn_object_heap::{
 };
 
 /// The heap under test: small enough to clone at every operation.
-pub type TestHeap<D = NorSim> = Heap<D, 64, Cache>;
+pub type TestHeap<D = TestDevice> = Heap<D, 64, Cache>;
 
 /// What a client keeps of addresses: forgotten by the rules of `Listener`, and by no others.
 #[derive(Clone, Debug, Default)]
@@ -443,6 +446,8 @@ fn width_of<D: Nor<Error = SimError>>(
 pub fn check(heap: &mut TestHeap, model: &Model, context: &dyn Fn() -> String) {
     heap.device_mut().freeze_counters();
     compare(heap, model, context);
+    let violations = heap.device_mut().violations();
+    assert!(violations.is_empty(), "{violations:?} {}", context());
     heap.device_mut().thaw_counters();
 }
 
@@ -484,7 +489,7 @@ pub fn compare_pointers<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>, model:
 
 /// A heap, what it should hold, and what it would if the open transaction were undone.
 #[derive(Clone)]
-pub struct Pair<D: Nor = NorSim> {
+pub struct Pair<D: Nor = TestDevice> {
     pub heap: TestHeap<D>,
     pub committed: Model,
     pub open: Option<Model>,
@@ -501,7 +506,7 @@ pub enum Outcome {
 
 impl Pair {
     pub fn new(spec: PartSpec, config: Config) -> Pair {
-        Pair::on(NorSim::new(spec), config)
+        Pair::on(TestDevice::new(spec), config)
     }
 }
 
@@ -635,8 +640,8 @@ pub fn from_environment(name: &str) -> Option<u64> {
 }
 
 /// Operations that mounting a clone of `device` takes.
-pub fn operations_to_mount(device: &NorSim) -> u64 {
-    let device = device.clone();
+pub fn operations_to_mount(device: &TestDevice) -> u64 {
+    let device = device.rebooted();
     let before = device.operations();
     mount(device).unwrap().device().operations() - before
 }

@@ -1,0 +1,321 @@
+//! Formatting and mounting: from whatever a power cut left to a part between two operations.
+//!
+//! Formatting:
+//! 1. mark the spare (any unit, where nothing can be mounted) with a header of the highest generation that says "formatting": from here on there is
+//!    nothing to mount;
+//! 2. erase every other unit, and program headers of as many as there are virtual units;
+//! 3. erase the marked unit: it is the first spare.
+//!
+//! Mounting:
+//! 1. read every header; of two homes of one virtual unit the higher generation is right;
+//! 2. read the states behind the newest header;
+//! 3. erase the spare, unless flash says that it is ready and all of it reads erased.
+//!
+//! Recovery as a table; of the rows, the first that fits applies (`docs/format/nor-remap.md` has it with the causes):
+//!
+//! | state on flash | action |
+//! |---|---|
+//! | the newest header says "formatting", or a virtual unit has no home | `NotFormatted` |
+//! | the spare is marked retired | take a cold spare |
+//! | no state, or the last one is torn or says "being erased" | erase the spare, "ready" |
+//! | "ready", but the spare does not read erased | "being erased", erase the spare, "ready" |
+//! | "ready" | none |
+//!
+//! Invariant: nothing is programmed or erased before step 1 is done for all units.
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::error::{RemapError, RemapMountError};
+use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, MAGIC, Role, State};
+use crate::layout::Layout;
+use crate::remap::{CELL_BYTES_MAX, Remap, RemapConfig, Spare};
+use crate::table::Hints;
+
+const NOWHERE: u16 = u16::MAX;
+
+/// Whether a part was laid out by this crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recognition {
+    /// A unit has a header of this crate's, of any version.
+    Remapped,
+    /// None has.
+    Other,
+}
+
+impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
+    /// Whether `device` was laid out by this crate. Cost: a header read for each unit, up to the first that has one.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn recognise(device: &mut D) -> Result<Recognition, D::Error> {
+        let part = device.part();
+        for unit in (0..part.unit_count).map(EraseUnit) {
+            let mut magic = [0; MAGIC.len()];
+            device.read(part.start_of(unit), &mut magic)?;
+            if magic == MAGIC {
+                return Ok(Recognition::Remapped);
+            }
+        }
+        Ok(Recognition::Other)
+    }
+
+    /// Lays out an erased virtual part. What the part held is lost, but for the erase counts of units that have one.
+    ///
+    /// Cost: an erase and 32 bytes programmed for each unit.
+    ///
+    /// # Errors
+    /// When the part or the configuration cannot be used, too many units fail, or the device does not answer.
+    pub fn format(mut device: D, config: RemapConfig) -> Result<Self, RemapMountError<D::Error>> {
+        let layout = Self::layout_for(&device, config.spare_units)?;
+        let marked = match Remap::<&mut D, UNITS>::mount(&mut device) {
+            Ok(mut old) => old.mark_spare()?,
+            Err(_) => None, // There is nothing that could be taken for whole.
+        };
+        let mut remap = Self::unmounted(device, layout);
+        for unit in remap.units() {
+            if let Some(header) = remap.header(unit)?
+                && header.generation < u32::MAX
+            {
+                remap.generation = remap.generation.max(header.generation);
+            }
+        }
+        let mark = match marked {
+            Some(unit) => unit,
+            None => remap.mark_any()?,
+        };
+        remap.write_homes(mark)?;
+        let erase_count = remap.erase_count_after(mark)?;
+        remap.erase_announced(mark, erase_count)?;
+        match remap.spare {
+            Some(_) => Ok(remap),
+            None => Err(RemapMountError::TooManyBadUnits { good: remap.virtual_units() }),
+        }
+    }
+
+    /// Mounts what the device holds, completing what a power cut interrupted.
+    ///
+    /// Cost: 64 bytes read a unit, the spare, and all tables of delta records; programs and erases only where a cut left work:
+    /// one erase and two states, unless units fail.
+    ///
+    /// # Errors
+    /// Names what is wrong with the image or the part; see [`RemapMountError`].
+    pub fn mount(device: D) -> Result<Self, RemapMountError<D::Error>> {
+        // The number of spare units follows from the headers.
+        let layout = Self::layout_for(&device, 1)?;
+        let mut remap = Self::unmounted(device, layout);
+        let newest = remap.find_homes()?;
+        remap.settle_spare(newest)?;
+        for unit in 0..usize::from(remap.virtual_units()) {
+            let home = EraseUnit(remap.home[unit]);
+            remap.used[unit] = remap.count_records(home).map_err(RemapMountError::Device)?;
+        }
+        Ok(remap)
+    }
+
+    fn layout_for(device: &D, spare_units: u16) -> Result<Layout, RemapMountError<D::Error>> {
+        let part = device.part();
+        part.validate().map_err(RemapMountError::Part)?;
+        if usize::from(part.unit_count) > UNITS {
+            return Err(RemapMountError::TooManyUnits { part: part.unit_count, table: UNITS as u16 });
+        }
+        Layout::of(part, spare_units).map_err(RemapMountError::Unsuitable)
+    }
+
+    fn unmounted(device: D, layout: Layout) -> Self {
+        Remap {
+            device,
+            layout,
+            home: [NOWHERE; UNITS],
+            used: [0; UNITS],
+            retired: [false; UNITS],
+            newest: EraseUnit(0),
+            generation: 0,
+            next_state: 0,
+            says_ready: false,
+            spare: None,
+            hints: Hints::NONE,
+            halted: false,
+        }
+    }
+
+    pub(crate) fn units(&self) -> impl Iterator<Item = EraseUnit> + use<D, UNITS> {
+        (0..self.layout.part.unit_count).map(EraseUnit)
+    }
+
+    fn header(&mut self, unit: EraseUnit) -> Result<Option<Header>, RemapMountError<D::Error>> {
+        self.read_header(unit).map_err(RemapMountError::Device)
+    }
+
+    fn erase_count_after(&mut self, unit: EraseUnit) -> Result<u32, RemapMountError<D::Error>> {
+        Ok((self.header(unit)?.map_or(0, |header| header.erase_count) + 1).min(ERASE_COUNT_MAX))
+    }
+
+    /// Step 1 of formatting over an image that can be mounted: marks its spare.
+    fn mark_spare(&mut self) -> Result<Option<EraseUnit>, RemapError<D::Error>> {
+        for attempt in 0..2 {
+            let Some(Spare { unit, erase_count }) = self.spare else {
+                break;
+            };
+            let header = Header { generation: u32::MAX, erase_count, ..self.header_form() };
+            match self.device.program(self.layout.part.start_of(unit), &header.encode()) {
+                Ok(()) => return Ok(Some(unit)),
+                Err(error) => _ = self.check_answer(error)?,
+            }
+            if attempt == 0 {
+                self.erase_again(unit, erase_count + 1)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Step 1 of formatting where nothing can be mounted: marks any unit that takes it.
+    fn mark_any(&mut self) -> Result<EraseUnit, RemapMountError<D::Error>> {
+        for unit in self.units() {
+            let erase_count = self.erase_count_after(unit)?;
+            let header = Header { generation: u32::MAX, erase_count, ..self.header_form() };
+            let start = self.layout.part.start_of(unit);
+            match self.device.erase(unit).and_then(|()| self.device.program(start, &header.encode())) {
+                Ok(()) => return Ok(unit),
+                Err(error) => {
+                    self.newest = unit;
+                    self.check_answer(error)?;
+                    self.retire(unit);
+                }
+            }
+        }
+        Err(RemapMountError::TooManyBadUnits { good: 0 })
+    }
+
+    /// Step 2 of formatting.
+    fn write_homes(&mut self, mark: EraseUnit) -> Result<(), RemapMountError<D::Error>> {
+        let mut number = 0;
+        for unit in self.units() {
+            if unit == mark || self.is_retired(unit) {
+                continue;
+            }
+            let erase_count = self.erase_count_after(unit)?;
+            let generation = self.generation + 1;
+            let header = Header {
+                role: Role::Home(number),
+                generation,
+                erase_count,
+                spare: mark,
+                spare_erase_count: self.erase_count_after(mark)?,
+                ..self.header_form()
+            };
+            let start = self.layout.part.start_of(unit);
+            let written = self.device.erase(unit).and_then(|()| match number < self.virtual_units() {
+                true => self.device.program(start, &header.encode()),
+                false => Ok(()),
+            });
+            match written {
+                Ok(()) if number < self.virtual_units() => {
+                    self.home[usize::from(number)] = unit.0;
+                    (self.newest, self.generation) = (unit, generation);
+                    number += 1;
+                }
+                Ok(()) => {}
+                Err(error) => {
+                    self.newest = unit;
+                    self.check_answer(error)?;
+                    self.retire(unit);
+                }
+            }
+        }
+        match number == self.virtual_units() {
+            true => Ok(()),
+            false => Err(RemapMountError::TooManyBadUnits { good: number + 1 }),
+        }
+    }
+
+    /// Step 1 of mounting: the home of every virtual unit, and the newest header.
+    fn find_homes(&mut self) -> Result<Header, RemapMountError<D::Error>> {
+        let part = self.layout.part;
+        let mut newest: Option<Header> = None;
+        for unit in self.units() {
+            self.retired[usize::from(unit.0)] = self.read_retired_mark(unit).map_err(RemapMountError::Device)?;
+            let Some(header) = self.header(unit)? else {
+                continue;
+            };
+            if header.version > FORMAT_VERSION {
+                return Err(RemapMountError::NewerFormat { found: header.version });
+            }
+            if (header.unit_count, header.unit_size_bytes, header.program_unit_bytes)
+                != (part.unit_count, part.unit_size_bytes, part.program_unit_bytes)
+            {
+                return Err(RemapMountError::WrongGeometry {
+                    unit_size_bytes: header.unit_size_bytes,
+                    unit_count: header.unit_count,
+                    program_unit_bytes: header.program_unit_bytes,
+                });
+            }
+            self.take_home(unit, &header)?;
+            if newest.is_none_or(|newest| header.generation > newest.generation) {
+                newest = Some(header);
+                self.newest = unit;
+            }
+        }
+        let newest = newest.filter(|newest| newest.role != Role::Formatting).ok_or(RemapMountError::NotFormatted)?;
+        self.layout = Layout::of(part, newest.spare_units).map_err(|what| self.damage(self.newest, what))?;
+        if newest.representation != self.layout.representation {
+            return Err(self.damage(self.newest, "a representation that the part does not have"));
+        }
+        if self.home[..usize::from(self.virtual_units())].contains(&NOWHERE) {
+            return Err(RemapMountError::NotFormatted);
+        }
+        if !self.is_home(self.newest) {
+            return Err(self.damage(self.newest, "a home of no virtual unit"));
+        }
+        self.generation = newest.generation;
+        Ok(newest)
+    }
+
+    /// Makes `unit` a home if its header has a higher generation than the one that is known.
+    fn take_home(&mut self, unit: EraseUnit, header: &Header) -> Result<(), RemapMountError<D::Error>> {
+        let Role::Home(number) = header.role else {
+            return Ok(());
+        };
+        let Some(&other) = self.home.get(usize::from(number)).filter(|_| number < header.unit_count) else {
+            return Err(self.damage(unit, "a home of a virtual unit beyond the last"));
+        };
+        if other != NOWHERE {
+            let rival = self.header(EraseUnit(other))?.map_or(0, |rival| rival.generation);
+            if rival == header.generation {
+                return Err(self.damage(unit, "two homes of one generation"));
+            }
+            if rival > header.generation {
+                return Ok(());
+            }
+        }
+        self.home[usize::from(number)] = unit.0;
+        Ok(())
+    }
+
+    /// Steps 2 and 3 of mounting.
+    fn settle_spare(&mut self, newest: Header) -> Result<(), RemapMountError<D::Error>> {
+        let (state, next_state) = self.read_last_state(&newest).map_err(RemapMountError::Device)?;
+        self.next_state = next_state;
+        let (State::Ready(unit, erase_count) | State::Erasing(unit, erase_count)) = state;
+        if unit.0 >= self.layout.part.unit_count || self.is_home(unit) {
+            return Err(self.damage(self.newest, "a spare that is a home, or beyond the part"));
+        }
+        self.says_ready = matches!(state, State::Ready(..));
+        let settled = if self.is_retired(unit) {
+            self.take_cold_spare()
+        } else if !self.says_ready {
+            self.erase_announced(unit, erase_count)
+        } else if self.reads_erased(unit).map_err(RemapMountError::Device)? {
+            self.spare = Some(Spare { unit, erase_count });
+            Ok(())
+        } else {
+            self.erase_again(unit, erase_count + 1)
+        };
+        Ok(settled?) // There may be no spare; reading goes on.
+    }
+
+    fn damage(&self, unit: EraseUnit, what: &'static str) -> RemapMountError<D::Error> {
+        RemapMountError::Corrupted { address: self.layout.part.start_of(unit), what }
+    }
+}
+
+const _: () = assert!(HEADER_BYTES as usize == CELL_BYTES_MAX, "a header is read as a cell is");
