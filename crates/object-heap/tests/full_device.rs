@@ -3,8 +3,9 @@
 
 mod model;
 
+use model::device::limited_parts;
 use model::{Op, Outcome, Pair, check, from_environment};
-use norn_flash_sim::{Counters, NorSim, catalogue};
+use norn_flash_sim::{Counters, NorSim, PartSpec, catalogue};
 use norn_object_heap::{Config, Heap, Layout, Ref};
 
 /// Creates objects until the device is full, with lists of `records` records.
@@ -42,8 +43,13 @@ fn some_reference(pair: &Pair, random: &mut fastrand::Rng) -> Ref {
 /// Updates, deletes and creates on a device that was filled with lists of `records` records and then freed of a tenth of its
 /// objects. Returns how many updates were done and how many found no room.
 fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
+    churn_on(catalogue::test_part(12, 2048), (ERASES_MAX, PROGRAMS_MAX), seed, records, operations)
+}
+
+/// The same on a part where an operation may take so many erases and programs at most.
+fn churn_on(part: PartSpec, costs_max: (u64, u64), seed: u64, records: usize, operations: u64) -> (u64, u64) {
     let config = Config { wear_period: 8, ..Config::tinystore_2006() };
-    let mut pair = Pair::new(catalogue::test_part(12, 2048), config);
+    let mut pair = Pair::new(part, config);
     let mut random = fastrand::Rng::with_seed(seed);
     fill(&mut pair, records, &mut random);
     let full = pair.committed.objects.len();
@@ -70,7 +76,7 @@ fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
         let before = pair.heap.device().counters();
         let outcome = pair.step(&op, &context);
         let cost = pair.heap.device().counters() - before;
-        assert!(cost.erases <= ERASES_MAX && cost.programs() <= PROGRAMS_MAX, "{cost} for {}", context());
+        assert!(cost.erases <= costs_max.0 && cost.programs() <= costs_max.1, "{cost} for {}", context());
         if (cost.erases, cost.programs()) > (worst.erases, worst.programs()) {
             worst = cost;
         }
@@ -161,6 +167,17 @@ fn lists_may_be_longer_than_the_log() {
     assert!(heap.info(object).unwrap().records > 100);
     heap.delete(object).unwrap();
     assert_eq!(heap.next_object(None), Ok(None));
+}
+
+/// On parts whose words may be programmed once or twice an operation may also write units anew whose tables are full: the log's, and
+/// each that the operation touches or reclaims, and one more for wear.
+#[test]
+fn a_limited_device_that_is_nine_tenths_full_goes_on() {
+    for seed in seeds(0..4) {
+        let part = limited_parts(12, 2048)[seed as usize % 4].clone();
+        let (done, refused) = churn_on(part, (4 * ERASES_MAX, 4 * PROGRAMS_MAX), seed, 2, 4_000);
+        assert!(refused * 100 < done, "{refused} refused");
+    }
 }
 
 #[test]

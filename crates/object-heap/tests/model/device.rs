@@ -2,6 +2,9 @@
 //!
 //! A part below a `Remap` is mounted by the first call after the power came back, so that a cut can hit that, too.
 
+// Each test program uses a part of this.
+#![allow(dead_code)]
+
 use std::ops::{Deref, DerefMut};
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
@@ -50,6 +53,14 @@ impl TestDevice {
         let mut device = self.clone();
         device.power_on();
         device
+    }
+
+    /// Units that the `Remap` has retired.
+    pub fn retired_units(&self) -> usize {
+        match &self.state {
+            State::Mounted(remap) => remap.retired_units().count(),
+            State::Direct(_) | State::Unmounted(_) => 0,
+        }
     }
 
     /// What the checker of the `Remap` finds.

@@ -1,0 +1,79 @@
+//! Erase units that wear out or take no programs: below a `Remap` with spares the heap goes on as if nothing had been, on parts of
+//! every kind, until no spare is left.
+
+mod model;
+
+use model::device::{TestDevice, limited_parts};
+use model::{Failure, Outcome, Pair, check, configs, from_environment, perform};
+use norn_flash::EraseUnit;
+use norn_flash_sim::{PartSpec, SimError, catalogue};
+use norn_object_heap::StoreError;
+
+fn parts() -> Vec<PartSpec> {
+    let mut parts = limited_parts(16, 1024).to_vec();
+    parts.push(catalogue::test_part(20, 1024));
+    parts
+}
+
+fn pair_with_spares(seed: u64, spare_units: u16) -> Pair {
+    let part = parts()[seed as usize % 5].clone();
+    Pair::on(TestDevice::with_spares(part, spare_units), configs()[seed as usize % 4])
+}
+
+/// Units wear out until the spares are used up; up to then every operation does what it should.
+#[test]
+fn worn_units_are_replaced() {
+    for seed in from_environment("NORN_SEED").map_or(0..10, |seed| seed..seed + 1) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut pair = pair_with_spares(seed, 4);
+        pair.heap.device_mut().set_endurance(Some(40));
+        let mut operations = 0;
+        let (error, retired) = loop {
+            let op = pair.draw(&mut random);
+            let number = operations;
+            let context = || {
+                format!("after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test failing_units")
+            };
+            let mut tried = pair.heap.clone();
+            match perform(&mut tried, &op) {
+                Err(Failure::Store(StoreError::Device(error))) => break (error, tried.device().retired_units()),
+                _ => assert_ne!(pair.step(&op, &context), Outcome::PowerLost),
+            }
+            operations += 1;
+            if operations % 50 == 0 {
+                let visible = pair.visible().clone();
+                check(&mut pair.heap, &visible, &context);
+                if pair.open.is_none() {
+                    pair.heap = model::mount(pair.heap.device().rebooted()).unwrap();
+                }
+            }
+        };
+        assert!(matches!(error, SimError::WornOut { .. }), "{error}");
+        assert_eq!(retired, 4, "all spares are used, with seed {seed}");
+        assert!(operations > 300, "{operations} operations with seed {seed}");
+    }
+}
+
+/// Units stop to take programs, homes and spares alike.
+#[test]
+fn units_that_take_no_programs_are_replaced() {
+    for seed in from_environment("NORN_SEED").map_or(0..10, |seed| seed..seed + 1) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut pair = pair_with_spares(seed, 4);
+        for number in 0..400 {
+            if number % 120 == 60 {
+                let unit = EraseUnit(random.u16(0..17));
+                pair.heap.device_mut().fail_programs_in(unit);
+            }
+            let op = pair.draw(&mut random);
+            let context = || {
+                format!("after operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test failing_units")
+            };
+            assert_ne!(pair.step(&op, &context), Outcome::PowerLost);
+            if number % 10 == 0 {
+                let visible = pair.visible().clone();
+                check(&mut pair.heap, &visible, &context);
+            }
+        }
+    }
+}
