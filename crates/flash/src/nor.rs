@@ -23,7 +23,7 @@ impl fmt::Display for Address {
 }
 
 /// The number of a physical erase unit, counted from the part's first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EraseUnit(pub u16);
 
 impl fmt::Display for EraseUnit {

@@ -68,14 +68,14 @@ impl Sequence {
 }
 
 /// A place in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Position {
     pub sequence: Sequence,
     pub index: u16,
 }
 
 /// Where the log stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Log {
     /// The newest log unit.
     pub unit: EraseUnit,

@@ -25,9 +25,18 @@ pub(crate) struct Medium<D> {
 }
 
 impl<D: Nor> Medium<D> {
-    pub fn new(device: D) -> Self {
+    /// A device that is not to be used yet.
+    pub fn unused(device: D) -> Self {
         let part = device.part();
-        Medium { device, part, halted: false }
+        Medium { device, part, halted: true }
+    }
+
+    pub fn halt(&mut self) {
+        self.halted = true;
+    }
+
+    pub fn resume(&mut self) {
+        self.halted = false;
     }
 
     pub fn part(&self) -> NorPart {

@@ -57,6 +57,25 @@ struct Replay {
 }
 
 impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+    /// A store that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat) says `Halted`.
+    /// For places where a store is to stay, such as a static, without ever being on the stack.
+    pub fn unmounted(device: D) -> Self {
+        let medium = Medium::unused(device);
+        Store {
+            units: UnitTable::new(),
+            log: Log::default(),
+            trees: [TreeRoots::default(); TREES],
+            filling: None,
+            census: Census::default(),
+            corruption: None,
+            settings: Settings { log_units: 2, wear_period: 0, client: [0; 2] },
+            serial: 0,
+            random: 1,
+            geometry: Geometry::unknown(medium.part()),
+            medium,
+        }
+    }
+
     /// Lays out an empty store. What the part held is lost, but for the erase counts of units that have one.
     ///
     /// Cost: an erase and 4 words for each unit, 18 words for the log's head.
@@ -64,13 +83,44 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// When the part cannot be used, or the device fails.
     pub fn format(device: D, settings: Settings) -> Result<Self, MountError<D::Error>> {
-        let mut store = Self::unmounted(device)?;
-        settings.validate().and_then(|()| store.geometry.suits(&settings)).map_err(MountError::Settings)?;
-        store.settings = settings;
-        match store.lay_out() {
-            Ok(()) => Ok(store),
-            Err(error) => Err(MountFault::Store(error).explained(store.corruption)),
-        }
+        let mut store = Self::unmounted(device);
+        store.reformat(settings)?;
+        Ok(store)
+    }
+
+    /// As [`format`](Self::format), in place.
+    ///
+    /// # Errors
+    /// As `format`; the store is as [`unmounted`](Self::unmounted) then.
+    pub fn reformat(&mut self, settings: Settings) -> Result<(), MountError<D::Error>> {
+        self.start()?;
+        self.settings = settings;
+        let laid_out = match settings.validate().and_then(|()| self.geometry.suits(&settings)) {
+            Ok(()) => self.lay_out().map_err(|error| MountFault::Store(error).explained(self.corruption)),
+            Err(why) => Err(MountError::Settings(why)),
+        };
+        laid_out.inspect_err(|_| self.medium.halt())
+    }
+
+    /// As [`mount`](Self::mount), in place: also for a store that an error of the device has halted.
+    ///
+    /// # Errors
+    /// As `mount`; the store is as [`unmounted`](Self::unmounted) then.
+    pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
+        self.start()?;
+        let recovered = self.recover().map_err(|fault| fault.explained(self.corruption));
+        recovered.inspect_err(|_| self.medium.halt())
+    }
+
+    /// Forgets everything in RAM, and lets calls reach the device.
+    fn start(&mut self) -> Result<(), MountError<D::Error>> {
+        self.medium.halt();
+        self.geometry = Geometry::of(self.medium.part(), UNITS)?;
+        self.medium.resume();
+        self.units.reset(self.geometry.part.unit_count);
+        (self.log, self.trees) = (Log::default(), [TreeRoots::default(); TREES]);
+        (self.filling, self.census, self.corruption) = (None, Census::default(), None);
+        Ok(())
     }
 
     fn lay_out(&mut self) -> Result<(), StoreError<D::Error>> {
@@ -100,11 +150,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// Names what is wrong with the image or the part; see [`MountError`].
     pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
-        let mut store = Self::unmounted(device)?;
-        match store.recover() {
-            Ok(()) => Ok(store),
-            Err(fault) => Err(fault.explained(store.corruption)),
-        }
+        let mut store = Self::unmounted(device);
+        store.remount()?;
+        Ok(store)
     }
 
     fn recover(&mut self) -> Result<(), MountFault<D::Error>> {
@@ -149,36 +197,6 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
         }
         Ok(oldest.map(|(_, unit)| unit))
-    }
-
-    fn unmounted(device: D) -> Result<Self, MountError<D::Error>> {
-        let medium = Medium::new(device);
-        let geometry = Geometry::of(medium.part(), UNITS)?;
-        let first = Sequence::new(0);
-        let start = Position { sequence: first, index: 0 };
-        Ok(Store {
-            units: UnitTable::new(geometry.part.unit_count),
-            log: Log {
-                unit: EraseUnit(0),
-                sequence: first,
-                next: 0,
-                torn: false,
-                first,
-                start,
-                open: false,
-                swapped: None,
-                pending_move: None,
-            },
-            trees: [TreeRoots::default(); TREES],
-            filling: None,
-            census: Census::default(),
-            corruption: None,
-            settings: Settings { log_units: 2, wear_period: 0, client: [0; 2] },
-            serial: 0,
-            random: 1,
-            medium,
-            geometry,
-        })
     }
 
     fn seed_random(&mut self) {

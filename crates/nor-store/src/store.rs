@@ -85,6 +85,11 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
+    /// That of a part that has not been looked at.
+    pub fn unknown(part: NorPart) -> Self {
+        Geometry { part, granule_bytes: 4, granule_log2: 2, unit_granules: 0, log_entries: 0 }
+    }
+
     pub fn of<E>(part: NorPart, table: usize) -> Result<Self, MountError<E>> {
         part.validate().map_err(MountError::Part)?;
         if usize::from(part.unit_count) > table {
@@ -192,6 +197,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Whether the device has failed: every call says `Halted` until it is mounted again.
     pub fn is_halted(&self) -> bool {
         self.medium.is_halted()
+    }
+
+    /// Lets every call say `Halted`, as after a failure of the device.
+    pub fn halt(&mut self) {
+        self.medium.halt();
     }
 
     /// How many objects were ever created, by the client's count, modulo 256 × 65,535.

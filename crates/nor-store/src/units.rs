@@ -54,11 +54,18 @@ pub(crate) struct UnitTable<const UNITS: usize> {
 }
 
 impl<const UNITS: usize> UnitTable<UNITS> {
-    /// A table of `count` units, all of them busy.
-    pub fn new(count: u16) -> Self {
-        assert!(usize::from(count) <= UNITS);
+    /// A table of no units.
+    pub fn new() -> Self {
         let row = Row { role: BUSY, gap_granules: 0, obsolete_granules: 0 };
-        UnitTable { rows: [row; UNITS], by_logical: [NOWHERE; UNITS], count }
+        UnitTable { rows: [row; UNITS], by_logical: [NOWHERE; UNITS], count: 0 }
+    }
+
+    /// Makes it a table of `count` units, all of them busy.
+    pub fn reset(&mut self, count: u16) {
+        assert!(usize::from(count) <= UNITS);
+        self.rows.fill(Row { role: BUSY, gap_granules: 0, obsolete_granules: 0 });
+        self.by_logical.fill(NOWHERE);
+        self.count = count;
     }
 
     pub fn all(&self) -> impl Iterator<Item = EraseUnit> + use<UNITS> {

@@ -69,13 +69,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// # Errors
     /// As `format`.
     pub fn format_with(device: D, config: Config, listener: L) -> Result<Self, MountError<D::Error>> {
-        if config.list_length_max == 0 {
-            return Err(MountError::Settings("lists of no records"));
-        }
-        if config.array_threshold == 0 {
-            return Err(MountError::Settings("an array threshold of no elements"));
-        }
-        Self::of_store(Store::format(device, config.settings())?, listener)
+        let mut heap = Self::unmounted(device, listener);
+        heap.reformat(config)?;
+        Ok(heap)
     }
 
     /// As [`mount`](Heap::mount), with somebody to notify of pointers that are no longer valid. Those of the time before are not,
@@ -84,12 +80,51 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// # Errors
     /// As `mount`.
     pub fn mount_with(device: D, listener: L) -> Result<Self, MountError<D::Error>> {
-        Self::of_store(Store::mount(device)?, listener)
+        let mut heap = Self::unmounted(device, listener);
+        heap.remount()?;
+        Ok(heap)
     }
 
-    fn of_store(store: Store<D, UNITS>, listener: L) -> Result<Self, MountError<D::Error>> {
-        let config = Config::from_settings(&store.settings()).ok_or(MountError::UnknownSettings)?;
-        Ok(Heap { store, config, transaction: Transaction::None, slot_hint: 0, listener })
+    /// A heap that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat) says `Halted`. For a
+    /// heap that is to stay where it is, such as in a static: a value that `mount` returns is on the stack first, perhaps twice.
+    pub fn unmounted(device: D, listener: L) -> Self {
+        let (config, transaction) = (Config::tinystore_2006(), Transaction::None);
+        Heap { store: Store::unmounted(device), config, transaction, slot_hint: 0, listener }
+    }
+
+    /// As [`format`](Heap::format), in place.
+    ///
+    /// # Errors
+    /// As `format`; the heap is as [`unmounted`](Self::unmounted) then.
+    pub fn reformat(&mut self, config: Config) -> Result<(), MountError<D::Error>> {
+        if config.list_length_max == 0 {
+            return Err(MountError::Settings("lists of no records"));
+        }
+        if config.array_threshold == 0 {
+            return Err(MountError::Settings("an array threshold of no elements"));
+        }
+        (self.config, self.transaction, self.slot_hint) = (config, Transaction::None, 0);
+        self.listener.all_invalidated();
+        self.store.reformat(config.settings())
+    }
+
+    /// As [`mount`](Heap::mount), in place: also after a device has failed, which halts a heap. Pointers of the time before are not
+    /// valid any more, and an open transaction is undone.
+    ///
+    /// # Errors
+    /// As `mount`; the heap is as [`unmounted`](Self::unmounted) then.
+    pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
+        (self.transaction, self.slot_hint) = (Transaction::None, 0);
+        self.listener.all_invalidated();
+        self.store.remount()?;
+        match Config::from_settings(&self.store.settings()) {
+            Some(config) => self.config = config,
+            None => {
+                self.store.halt();
+                return Err(MountError::UnknownSettings);
+            }
+        }
+        Ok(())
     }
 
     /// Who is notified of pointers.

@@ -70,11 +70,6 @@ impl Listener for Client {
     }
 }
 
-#[cfg(feature = "pointers")]
-const CLIENT: Client = Client;
-#[cfg(not(feature = "pointers"))]
-const CLIENT: Client = ();
-
 #[cfg(feature = "remap")]
 type Part = Remap<Device, 64>;
 #[cfg(not(feature = "remap"))]
@@ -98,40 +93,14 @@ macro_rules! calls {
         )*
 
         #[unsafe(no_mangle)]
-        extern "C" fn _start(place: &mut Option<DeviceHeap>) {
+        extern "C" fn _start(heap: &mut DeviceHeap) {
             black_box(&NORN_HEAP_RAM);
-            call_format(place);
-            call_mount(place);
-            if let Some(heap) = place {
-                $(
-                    $(#[$condition])?
-                    $name(heap);
-                )*
-            }
+            $(
+                $(#[$condition])?
+                $name(heap);
+            )*
         }
     };
-}
-
-#[inline(never)]
-fn call_format(place: &mut Option<DeviceHeap>) {
-    #[cfg(feature = "remap")]
-    let Ok(part) = Remap::format(Device, RemapConfig { spare_units: 1 }) else {
-        return;
-    };
-    #[cfg(not(feature = "remap"))]
-    let part = Device;
-    *place = DeviceHeap::format_with(part, Config::default(), CLIENT).ok();
-}
-
-#[inline(never)]
-fn call_mount(place: &mut Option<DeviceHeap>) {
-    #[cfg(feature = "remap")]
-    let Ok(part) = Remap::mount(Device) else {
-        return;
-    };
-    #[cfg(not(feature = "remap"))]
-    let part = Device;
-    *place = DeviceHeap::mount_with(part, CLIENT).ok();
 }
 
 /// An object or array that the compiler knows nothing of.
@@ -147,6 +116,12 @@ fn range() -> Elements {
 }
 
 calls! {
+    #[cfg(feature = "remap")]
+    call_remap_mount(_heap) { Remap::<Device, 64>::mount(Device).is_ok() }
+    #[cfg(feature = "remap")]
+    call_remap_format(_heap) { Remap::<Device, 64>::format(Device, RemapConfig { spare_units: 1 }).is_ok() }
+    call_format(heap) { heap.reformat(Config::default()) }
+    call_mount(heap) { heap.remount() }
     call_create(heap) { heap.create(Layout::fields(black_box(&[4, 2, 1])).with_header(black_box(&[7; 3]))) }
     call_create_array(heap) { heap.create_array(black_box(1000), black_box(4), black_box(&[7; 3])) }
     call_delete(heap) { heap.delete(any()) }
