@@ -14,7 +14,7 @@ use norn_nor_remap::{Remap, RemapConfig, RemapError, RemapMountError};
 #[derive(Clone, Debug)]
 enum State {
     Direct(NorSim),
-    Mounted(Remap<NorSim, 64>),
+    Mounted(Box<Remap<NorSim, 64>>),
     Unmounted(NorSim),
 }
 
@@ -37,7 +37,7 @@ impl TestDevice {
     /// An erased part below a `Remap`.
     pub fn with_spares(spec: PartSpec, spare_units: u16) -> TestDevice {
         let remap = Remap::format(NorSim::new(spec), RemapConfig { spare_units }).unwrap();
-        TestDevice { part: remap.part(), state: State::Mounted(remap) }
+        TestDevice { part: remap.part(), state: State::Mounted(Box::new(remap)) }
     }
 
     /// Turns the power on again: what is in RAM is lost.
@@ -84,7 +84,7 @@ impl TestDevice {
             Err(error) => panic!("{error}"),
         }
         self.state = match Remap::mount(sim.clone()) {
-            Ok(remap) => State::Mounted(remap),
+            Ok(remap) => State::Mounted(Box::new(remap)),
             Err(RemapMountError::Device(error)) => return Err(error),
             Err(error) => panic!("{error}"),
         };
