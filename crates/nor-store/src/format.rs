@@ -11,7 +11,7 @@
 //! log entry      bits 0..4 kind · 4..28 a · 28..52 b · 52..58 zeros · 58..64 crc                (8 bytes)
 //! descriptor     bits 0..14 offset · 14..24 size · 24..26 kind · 26..31 zeros · 31 live         (4 bytes)
 //! link           bits 0..24 pointer · 24..29 zeros · 29..32 ones                                (4 bytes)
-//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing        (4 bytes)
+//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing        (4 bytes; twice with detection)
 //! ```
 //!
 //! *Why a count of zeros.* A torn program leaves some of the bits that it was to clear uncleared, and nothing else: all its
@@ -49,8 +49,8 @@ pub const LINK_BYTES: u32 = 4;
 pub const NODE_SLOTS: u32 = 16;
 /// Spare pointers of a tree node.
 pub const NODE_SPARES: u32 = 8;
-/// Bytes of a tree node.
-pub const NODE_BYTES: u32 = (NODE_SLOTS + NODE_SPARES) * 4;
+/// Bytes of a tree word, without its mirror.
+pub const TREE_WORD_BYTES: u32 = 4;
 /// Largest erase count that a unit header and the log hold.
 pub const ERASE_COUNT_MAX: u32 = (1 << 24) - 1;
 /// Largest size of a sector in granules.
@@ -474,8 +474,8 @@ impl Link {
 pub struct TreeWord(pub u32);
 
 impl TreeWord {
-    const OPEN: u32 = 1 << 30;
-    const STANDING: u32 = 1 << 31;
+    pub(crate) const OPEN: u32 = 1 << 30;
+    pub(crate) const STANDING: u32 = 1 << 31;
 
     /// The word that makes `pointer` (or nothing) child `index` in the open version.
     pub fn open(index: u32, pointer: Option<SectorPtr>) -> TreeWord {

@@ -19,7 +19,7 @@
 use norn_flash::Nor;
 
 use crate::error::StoreError;
-use crate::format::{ERASED_WORD, Entry, Link, NODE_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
+use crate::format::{ERASED_WORD, Entry, Link, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
 use crate::sector::{Room, Sector, SectorSpec};
 use crate::store::Store;
 
@@ -30,8 +30,6 @@ pub(crate) const HEIGHT_MAX: u8 = 5;
 
 /// Sectors of a chain at most: a section descriptor and a list of records.
 const CHAIN_MAX: usize = 256;
-
-const NODE: SectorSpec = SectorSpec { bytes: NODE_BYTES, kind: SectorKind::Node };
 
 /// Which of the store's trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -296,14 +294,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     fn node(&mut self, pointer: SectorPtr) -> Result<Sector, StoreError<D::Error>> {
         let sector = self.sector(pointer)?;
-        if sector.kind != SectorKind::Node || sector.bytes < NODE_BYTES {
+        if sector.kind != SectorKind::Node || sector.bytes < self.settings.error_detection.node_bytes() {
             return self.corrupted(sector.address, "a sector that is not a tree node");
         }
         Ok(sector)
-    }
-
-    fn tree_word(&mut self, node: &Sector, position: u32) -> Result<TreeWord, StoreError<D::Error>> {
-        self.medium.read_word(node.address.offset(4 * position)).map(TreeWord)
     }
 
     /// Child `index` of a node in the open version. Cost: 2 words and the spares in use.
@@ -325,6 +319,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         if !word.stands() {
             return Ok(None);
         }
+        self.expect_closed(pointer, word)?;
         Ok(word.pointer().map(|pointer| Found { pointer, open: word.is_open() }))
     }
 
@@ -338,6 +333,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 break;
             }
             if word.stands() {
+                self.expect_closed(pointer, word)?;
                 words[word.index() as usize] = word.0;
             }
         }
@@ -379,7 +375,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             self.log.swapped = Some(pointer);
         }
         // The log may have taken a unit, but no sector moved: the node is where it was.
-        self.medium.program_word(node.address.offset(4 * position), TreeWord::open(index, child).0)?;
+        self.program_tree_word(&node, position, TreeWord::open(index, child).0)?;
         Ok(true)
     }
 
@@ -392,7 +388,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         replaced: Option<SectorPtr>,
         room: Room,
     ) -> Result<SectorPtr, StoreError<D::Error>> {
-        let pointer = self.allocate(NODE, room)?;
+        let spec = SectorSpec { bytes: self.settings.error_detection.node_bytes(), kind: SectorKind::Node };
+        let pointer = self.allocate(spec, room)?;
         self.append(Entry::Swap { node: pointer, freed: replaced })?;
         self.log.swapped = Some(pointer);
         let node = self.node(pointer)?;
@@ -403,7 +400,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 _ => word,
             };
             if word != ERASED_WORD {
-                self.medium.program_word(node.address.offset(4 * position), word)?;
+                self.program_tree_word(&node, position, word)?;
             }
         }
         Ok(pointer)
@@ -491,12 +488,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         node: SectorPtr,
         index: u32,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let Some(sector) = self.find_sector(node)?.filter(|sector| sector.bytes >= NODE_BYTES) else {
+        let node_bytes = self.settings.error_detection.node_bytes();
+        let Some(sector) = self.find_sector(node)?.filter(|sector| sector.bytes >= node_bytes) else {
             return Ok(None);
         };
         let mut child = None;
         for position in 0..NODE_SLOTS + NODE_SPARES {
-            let word = self.tree_word(&sector, position)?;
+            let Some(word) = self.find_tree_word(&sector, position)? else {
+                continue; // What is damaged is not freed; the checker reports it.
+            };
             if position >= NODE_SLOTS && word.is_erased() {
                 break;
             }
@@ -505,30 +505,6 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
         }
         Ok(child)
-    }
-
-    /// Closes the open words of a node: into the committed version, or as aborted. Nothing where the node is gone.
-    pub(crate) fn close_words(&mut self, pointer: SectorPtr, close: Close) -> Result<(), StoreError<D::Error>> {
-        let Some(node) = self.find_sector(pointer)? else {
-            return Ok(());
-        };
-        if node.kind != SectorKind::Node || node.bytes < NODE_BYTES {
-            return Ok(());
-        }
-        for position in 0..NODE_SLOTS + NODE_SPARES {
-            let word = self.tree_word(&node, position)?;
-            if position >= NODE_SLOTS && word.is_erased() {
-                break;
-            }
-            if word.is_open() && word.stands() {
-                let closed = match close {
-                    Close::Commit => word.committed(),
-                    Close::Abort => word.aborted(),
-                };
-                self.medium.program(node.address.offset(4 * position + 3), &[(closed.0 >> 24) as u8])?;
-            }
-        }
-        Ok(())
     }
 }
 

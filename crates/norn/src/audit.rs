@@ -18,6 +18,8 @@ pub struct Collected {
     marked: HashSet<SectorPtr>,
     /// What is wrong, and where.
     pub violations: Vec<Violation>,
+    /// What reads as it should, but may be a sign of damage.
+    pub notices: Vec<Violation>,
 }
 
 impl Auditor for Collected {
@@ -31,6 +33,10 @@ impl Auditor for Collected {
 
     fn violation(&mut self, violation: Violation) {
         self.violations.push(violation);
+    }
+
+    fn notice(&mut self, notice: Violation) {
+        self.notices.push(notice);
     }
 }
 

@@ -1,12 +1,12 @@
 //! The heap's part of the checker: walks every object, array and root, and asserts what `format` states.
 
 use norn_flash::Nor;
-use norn_nor_store::{Auditor, SectorKind, SectorPtr, StoreError, TreeId};
+use norn_nor_store::{Auditor, Sector, SectorKind, SectorPtr, StoreError, TreeId, Violation};
 
 use crate::array::Array;
 use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
-use crate::format::{VALID_FLAGS_OFFSET, data_offset};
+use crate::format::{VALID_FLAGS_OFFSET, data_offset, flag_place};
 use crate::heap::Heap;
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
@@ -62,6 +62,9 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         let named = self.read_descriptor(leaf, slot, false)?;
         if let Some(header) = named.header() {
             self.store.audit_sector(auditor, header, SectorKind::Opaque)?;
+            self.expect_widths(header, named.widths_bytes())?;
+            let sector = self.store.sector(header)?;
+            self.expect_header(&sector, named.widths_bytes())?;
         }
         match named {
             Named::List(object) => self.audit_list(auditor, &object),
@@ -101,7 +104,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                 return Ok(());
             }
             let sector = self.record(pointer)?;
-            if sector.bytes < data_offset(object.shape.count) + self.data_bytes(object)? {
+            if sector.bytes < data_offset(object.shape.count, self.config.error_detection) + self.data_bytes(object)? {
                 self.store.report(auditor, pointer, "a record too small for its fields");
             }
             record = self.next_record(&sector, position)?;
@@ -121,11 +124,35 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                     self.store.report(auditor, object.first, "an invalid value of a field that was never set");
                 }
             } else {
-                self.find_value(object, index)?;
+                let holder = self.find_value(object, index)?;
+                self.audit_half_flags(auditor, object, index, holder.half)?;
+                let checked = self.check_value(object, index);
+                self.reported(auditor, checked)?;
             }
         }
         if end != self.data_bytes(object)? {
             self.store.report(auditor, object.leaf, "widths that do not add up to the data");
+        }
+        Ok(())
+    }
+
+    /// A flag that is half cleared reads as it should; a power cut may have left it, or a bit of it was flipped.
+    fn audit_half_flags(
+        &mut self,
+        auditor: &mut impl Auditor,
+        object: &Object,
+        index: usize,
+        record: Option<Sector>,
+    ) -> Result<(), StoreError<D::Error>> {
+        let detection = self.config.error_detection;
+        let (at, _) = flag_place(index as u32, detection);
+        let what = "a flag that is half cleared, by a power cut or a flipped bit: it counts as cleared";
+        if let Some(record) = record {
+            auditor.notice(Violation { address: record.address.offset(VALID_FLAGS_OFFSET + at), what });
+        }
+        let (leaf, flags_at) = (self.store.sector(object.leaf)?, object.flags_offset(detection));
+        if object.shape.has_flags && self.is_half(&leaf, flags_at, index)? {
+            auditor.notice(Violation { address: leaf.address.offset(flags_at + at), what });
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use norn_flash::{Address, Nor};
 
 use crate::descriptor::Object;
 use crate::error::AccessError;
-use crate::format::{VALID_FLAGS_OFFSET, data_offset};
+use crate::format::VALID_FLAGS_OFFSET;
 use crate::heap::Heap;
 use crate::object::Kind;
 use crate::reference::Ref;
@@ -55,7 +55,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             return Ok(Place::Zeros(field.width as usize));
         }
         let holder = self.find_value(list, index)?;
-        let address = holder.sector.address.offset(data_offset(list.shape.count) + field.offset);
+        self.check_value(list, index)?;
+        let address = holder.sector.address.offset(self.slot_offset(list, &field));
         Ok(Place::Flash(address, field.width as usize))
     }
 
@@ -68,6 +69,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             if found.record != holder.record || !self.read_flag(&holder.sector, VALID_FLAGS_OFFSET, index + count)? {
                 break;
             }
+            self.check_value(list, index + count)?;
             count += 1;
         }
         Ok(count)
