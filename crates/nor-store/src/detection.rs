@@ -2,8 +2,13 @@
 //! power cut leaves.
 //!
 //! A torn program and a flipped bit can look alike. They are told apart by place: only what the log's last entries announce may
-//! be torn, and recovery makes it *void* (all zeros), or completes it. Behind a mount, whatever is neither whole nor erased nor
+//! be torn, and recovery completes it or makes it *void*. Behind a mount, whatever is neither whole nor erased nor
 //! void is damage. `docs/design/error-detection.md` has the reasons.
+//!
+//! To make a record void takes care: bits that are cleared on the way must not make it look whole, if power fails once more.
+//! 1. A torn descriptor or link gets one more bit cleared, its uppermost. What is whole has that bit set, or is obsolete; and what is
+//!    torn states more zeros than it has, and one bit less than all ones is neither.
+//! 2. A torn log entry becomes all zeros: first one bit of its codes is cleared that would have to be set, then all its codes, then the rest.
 //!
 //! Invariants with detection on: behind a mount no descriptor and no link is torn, and of the log's places at most the last; a
 //! commit that has begun to take effect stands twice in the log; tree words that stand agree with their mirrors.
@@ -13,8 +18,8 @@ use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::error::StoreError;
 use crate::format::{
-    ASSIGNMENT_OFFSET, DESCRIPTOR_BYTES, Descriptor, ENTRY_BYTES, ERASED_WORD, HEADER_BYTES, LINK_BYTES, Link,
-    NODE_SLOTS, NODE_SPARES, SectorPtr, TREE_WORD_BYTES,
+    ASSIGNMENT_OFFSET, Descriptor, ENTRY_BYTES, ERASED_WORD, Entry, HEADER_BYTES, Link, NODE_SLOTS, NODE_SPARES,
+    SectorPtr, TREE_WORD_BYTES,
 };
 use crate::log::{RESERVE, Slot};
 use crate::sector::Sector;
@@ -92,8 +97,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         if self.detects() && self.units.home(pointer.unit()).is_some() && self.find_sector(pointer)?.is_none() {
             let address = self.place_of(pointer);
             let word = self.medium.read_word(address)?;
-            if word != 0 && Descriptor::decode(word) == Descriptor::Void {
-                return self.medium.program(address, &[0; DESCRIPTOR_BYTES as usize]);
+            if Descriptor::decode(word) == Descriptor::Void {
+                return self.clear_upper_bit(address, word);
             }
         }
         self.free_sector(pointer)
@@ -106,17 +111,32 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         {
             return self.corrupted(address, "data behind a link that is not there");
         }
-        self.medium.program(sector.address, &[0; LINK_BYTES as usize])
+        let word = self.link_word(sector)?;
+        self.clear_upper_bit(sector.address, word)
+    }
+
+    fn clear_upper_bit(&mut self, address: Address, word: u32) -> Result<(), StoreError<D::Error>> {
+        self.medium.program(address.offset(3), &[(word >> 24) as u8 & 0x7F])
+    }
+
+    /// Makes a place of the log void that cannot be completed to an entry.
+    pub(crate) fn void_place(&mut self, address: Address) -> Result<(), StoreError<D::Error>> {
+        let mut bytes = [0; ENTRY_BYTES as usize];
+        self.medium.read(address, &mut bytes)?;
+        for bytes in Entry::steps_to_void(bytes) {
+            self.medium.program(address, &bytes)?;
+        }
+        Ok(())
     }
 
     /// Whether a word that is no link is damage: recovery makes torn ones void.
     pub(crate) fn is_damaged_link(&self, word: u32) -> bool {
-        self.detects() && word != 0 && Link::decode(word) == Link::Void
+        self.detects() && Link::decode(word) == Link::Void && !Link::is_marked_void(word)
     }
 
     /// Whether a word that is no descriptor is damage.
     pub(crate) fn is_damaged_descriptor(&self, word: u32) -> bool {
-        self.detects() && word != 0 && Descriptor::decode(word) == Descriptor::Void
+        self.detects() && Descriptor::decode(word) == Descriptor::Void && !Descriptor::is_marked_void(word)
     }
 
     /// Refuses a unit whose assignment is not whole, but whose body was in use.

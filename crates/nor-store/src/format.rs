@@ -310,6 +310,16 @@ impl Entry {
         Self::from_fields(bits & 0xF, (bits >> 4) as u32 & POINTER_MASK, (bits >> 28) as u32 & POINTER_MASK)
     }
 
+    /// What to program, one after the other, to make a place void that is not whole, so that no bits that are cleared on the way make
+    /// it look whole.
+    pub fn steps_to_void(torn: [u8; ENTRY_BYTES as usize]) -> [[u8; ENTRY_BYTES as usize]; 3] {
+        let word = u64::from_le_bytes(torn);
+        let bits = word & ((1 << 52) - 1);
+        let codes = entry_codes(bits);
+        let needed = codes & codes.wrapping_neg();
+        [word & !(needed << 52), bits, 0].map(u64::to_le_bytes)
+    }
+
     fn fields(&self) -> (u64, u32, u32) {
         match *self {
             Entry::Ready => (1, 0, 0),
@@ -415,6 +425,14 @@ impl Descriptor {
         bits | (26 - bits.count_ones()) << 26 | DESCRIPTOR_LIVE
     }
 
+    /// Whether a word that says `Void` was made so: it states more zeros than it has, and its uppermost bit is cleared.
+    pub fn is_marked_void(word: u32) -> bool {
+        let bits = word & ((1 << 26) - 1);
+        word & DESCRIPTOR_LIVE == 0
+            && word | DESCRIPTOR_LIVE != ERASED_WORD
+            && word >> 26 & 0x1F > 26 - bits.count_ones()
+    }
+
     /// What `word` says.
     pub fn decode(word: u32) -> Descriptor {
         if word == ERASED_WORD {
@@ -455,6 +473,12 @@ impl Link {
     pub fn encode(pointer: SectorPtr) -> u32 {
         let bits = pointer.bits();
         bits | (24 - bits.count_ones()) << 24 | 0b111 << 29
+    }
+
+    /// Whether a word that says `Void` was made so: it states more zeros than it has, and its uppermost bit is cleared.
+    pub fn is_marked_void(word: u32) -> bool {
+        let bits = word & POINTER_MASK;
+        word >> 29 == 0b011 && word | 1 << 31 != ERASED_WORD && word >> 24 & 0x1F > 24 - bits.count_ones()
     }
 
     /// What `word` says.
@@ -569,6 +593,34 @@ mod tests {
             });
             for torn in single.chain(random.take(10_000)).filter(|&torn| torn != whole) {
                 assert_eq!(Entry::decode(torn.to_le_bytes()), None, "{entry:?} torn to {torn:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_place_looks_whole_while_it_is_made_void() {
+        assert_ne!(entry_codes((1 << 52) - 1), 0, "some bit of the codes is needed always");
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state ^ state >> 29
+        };
+        for entry in entries() {
+            for _ in 0..2_000 {
+                let torn = u64::from_le_bytes(entry.encode()) | random();
+                if Entry::decode(torn.to_le_bytes()).is_some() {
+                    continue;
+                }
+                let mut before = torn;
+                for step in Entry::steps_to_void(torn.to_le_bytes()).map(u64::from_le_bytes) {
+                    assert_eq!(step & !before, 0, "bits are cleared only");
+                    for _ in 0..50 {
+                        let cut = step | before & random();
+                        assert_eq!(Entry::decode(cut.to_le_bytes()), None, "{torn:#x} on the way to {step:#x}");
+                    }
+                    before = step;
+                }
+                assert_eq!(before, 0);
             }
         }
     }

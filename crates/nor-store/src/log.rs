@@ -177,7 +177,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let may_be_used = torn || self.detects() && self.log.next < self.geometry.log_entries;
         if may_be_used && !self.can_become(address, entry)? {
             if self.detects() {
-                self.medium.program(address, &[0; ENTRY_BYTES as usize])?;
+                self.void_place(address)?;
             }
             self.log.next += 1;
         }

@@ -8,7 +8,10 @@ mod model;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, from_environment, operations_to_mount};
+use model::{
+    Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, detecting_configs, from_environment,
+    operations_to_mount,
+};
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, Tear, catalogue};
 use norn_object_heap::{Config, Heap};
@@ -207,17 +210,31 @@ fn recover(device: NorSim, allowed: &Allowed<'_>, context: &dyn Fn() -> String) 
     heap
 }
 
-fn sweep(seeds: std::ops::Range<u64>, width: Width) {
+/// What a sweep runs on: parts, by their units and the bytes of these, and configurations.
+struct Ground {
+    parts: [(u16, u32); 4],
+    configs: [Config; 4],
+}
+
+fn plain() -> Ground {
+    Ground { parts: [(8, 512), (10, 512), (6, 1024), (12, 512)], configs: configs() }
+}
+
+fn detecting() -> Ground {
+    Ground { parts: [(14, 512), (16, 512), (8, 1024), (14, 512)], configs: detecting_configs() }
+}
+
+fn sweep(seeds: std::ops::Range<u64>, width: Width, ground: Ground) {
     let seeds = from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1);
     let tried = Tried::default();
     std::thread::scope(|scope| {
         for worker in 0..2 {
-            let (tried, seeds) = (&tried, seeds.clone());
+            let (tried, ground, seeds) = (&tried, &ground, seeds.clone());
             scope.spawn(move || {
                 for seed in seeds.filter(|seed| seed % 2 == worker) {
-                    let (units, unit_bytes) = [(8, 512), (10, 512), (6, 1024), (12, 512)][seed as usize / 4 % 4];
+                    let (units, unit_bytes) = ground.parts[seed as usize / 4 % 4];
                     let mut sweep = Sweep { seed, width, tried, random: fastrand::Rng::with_seed(seed) };
-                    sweep.run(units, unit_bytes, configs()[seed as usize % 4]);
+                    sweep.run(units, unit_bytes, ground.configs[seed as usize % 4]);
                 }
             });
         }
@@ -230,25 +247,51 @@ fn sweep(seeds: std::ops::Range<u64>, width: Width) {
 
 #[test]
 fn every_cut_in_every_shape() {
-    sweep(0..4, Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 });
+    sweep(0..4, Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 }, plain());
+}
+
+#[test]
+fn every_cut_in_every_shape_with_error_detection() {
+    let width = Width { operations: 16, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 };
+    sweep(0..4, width, detecting());
 }
 
 #[test]
 fn every_cut_of_longer_sequences() {
-    sweep(16..32, Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 });
+    sweep(
+        16..32,
+        Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 },
+        plain(),
+    );
+}
+
+#[test]
+fn every_cut_of_longer_sequences_with_error_detection() {
+    let width = Width { operations: 50, all_bits: false, subsets: 1, second_cut_period: 16, second_cuts: 3 };
+    sweep(16..24, width, detecting());
 }
 
 #[test]
 #[ignore = "the wide sweep: about 20 minutes"]
 fn every_cut_widely() {
-    sweep(100..140, Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 });
+    sweep(
+        100..140,
+        Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 },
+        plain(),
+    );
+    sweep(
+        140..160,
+        Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 },
+        detecting(),
+    );
 }
 
 /// The supply fails again and again, during mounts and soon after them, as with a weak battery: nothing fills up, and when it
 /// holds at last, all is there.
 fn brown_out(seed: u64, boots: u64) -> u64 {
     let mut random = fastrand::Rng::with_seed(seed);
-    let config = Config { log_units: [2, 5, 8][seed as usize % 3], ..configs()[seed as usize % 4] };
+    let configs = if seed / 12 % 3 == 2 { detecting_configs() } else { configs() };
+    let config = Config { log_units: [2, 5, 8][seed as usize % 3], ..configs[seed as usize % 4] };
     let mut pair = Pair::new(catalogue::test_part(20, 512), config);
     let context = || format!("; replay: NORN_SEED={seed} cargo test --test power_cuts brown_outs");
     for _ in 0..random.usize(0..120) {
