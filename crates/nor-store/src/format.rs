@@ -522,6 +522,11 @@ impl TreeWord {
         !self.is_erased() && self.0 & Self::STANDING != 0
     }
 
+    /// Whether the word was aborted: open, and standing no more.
+    pub fn is_void(self) -> bool {
+        self.0 >> 28 == 0b0111
+    }
+
     /// The word with its commit bit cleared: it belongs to the committed version.
     pub fn committed(self) -> TreeWord {
         TreeWord(self.0 & !Self::OPEN)

@@ -13,7 +13,8 @@ use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::error::StoreError;
 use crate::format::{
-    DESCRIPTOR_LIVE, Descriptor, Entry, LINK_BYTES, Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind, SectorPtr,
+    DESCRIPTOR_LIVE, Descriptor, ERASED_WORD, Entry, LINK_BYTES, Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind,
+    SectorPtr,
 };
 use crate::log::Slot;
 use crate::store::{NODES_RESERVED, Store};
@@ -302,7 +303,12 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let Some(filling) = &mut self.filling else {
             return Err(StoreError::Full);
         };
-        let index = filling.scan;
+        let (unit, index) = (filling.unit, filling.scan);
+        let address = self.geometry.descriptor_address(unit, index);
+        if self.settings.error_detection.is_on() && self.medium.read_word(address)? != ERASED_WORD {
+            self.filling = None; // To be surveyed again.
+            return self.corrupted(address, "unused space that is not erased");
+        }
         filling.scan += 1;
         self.census.descriptors += u32::from(filling.scan.saturating_sub(filling.descriptors));
         filling.descriptors = filling.descriptors.max(filling.scan);

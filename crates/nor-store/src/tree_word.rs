@@ -5,7 +5,7 @@
 //! - in a node of a committed transaction they differ in the open bit at most, and both are committed;
 //! - in a node of an aborted transaction both are open, however torn they are, and both get their standing bits cleared.
 //!
-//! Invariant: outside a transaction a word and its mirror are equal, or neither stands.
+//! Invariant: outside a transaction a word and its mirror are equal, or both are aborted.
 
 use norn_flash::Nor;
 
@@ -34,8 +34,12 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         position: u32,
     ) -> Result<Option<TreeWord>, StoreError<D::Error>> {
         let [word, mirror] = self.tree_pair(node, position)?;
-        let agree = word == mirror || (word.0 | mirror.0) & TreeWord::STANDING == 0;
-        Ok(agree.then_some(word))
+        let agree = match word.is_erased() || word.stands() {
+            true => word == mirror,
+            // Their other bits may be torn, apart from those that are ones in every open word.
+            false => word.is_void() && mirror.is_void(),
+        };
+        Ok((agree || !self.detects()).then_some(word))
     }
 
     pub(crate) fn program_tree_word(

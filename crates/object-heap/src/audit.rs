@@ -6,7 +6,7 @@ use norn_nor_store::{Auditor, Sector, SectorKind, SectorPtr, StoreError, TreeId,
 use crate::array::Array;
 use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
-use crate::format::{VALID_FLAGS_OFFSET, data_offset, flag_place};
+use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_place};
 use crate::heap::Heap;
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
@@ -96,6 +96,10 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     fn audit_list(&mut self, auditor: &mut impl Auditor, object: &Object) -> Result<(), StoreError<D::Error>> {
+        let (leaf, leaf_bytes) = (self.store.sector(object.leaf)?, object.leaf_bytes(self.config.error_detection));
+        if self.detects() && !self.is_erased(&leaf, leaf_bytes, leaf.bytes.saturating_sub(leaf_bytes))? {
+            self.store.report(auditor, object.leaf, "padding that is not erased");
+        }
         let mut record = Some(object.first);
         let mut position = 0;
         while let Some(pointer) = record {
@@ -107,9 +111,30 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
             if sector.bytes < data_offset(object.shape.count, self.config.error_detection) + self.data_bytes(object)? {
                 self.store.report(auditor, pointer, "a record too small for its fields");
             }
+            self.audit_padding(auditor, object, &sector)?;
             record = self.next_record(&sector, position)?;
         }
         self.audit_fields(auditor, object)
+    }
+
+    /// With error detection, what lies between and behind the parts of a record is erased.
+    fn audit_padding(
+        &mut self,
+        auditor: &mut impl Auditor,
+        object: &Object,
+        record: &Sector,
+    ) -> Result<(), StoreError<D::Error>> {
+        let count = object.shape.count;
+        let data = data_offset(count, self.config.error_detection);
+        let end = data + self.data_bytes(object)?;
+        for padding in [codes_offset(count) + u32::from(count)..data, end..record.bytes] {
+            let bytes = padding.end.saturating_sub(padding.start);
+            if self.detects() && !self.is_erased(record, padding.start, bytes)? {
+                let address = record.address.offset(padding.start);
+                auditor.violation(Violation { address, what: "padding that is not erased" });
+            }
+        }
+        Ok(())
     }
 
     /// Every field has a value: by default, or in the first record whose flag says so.
