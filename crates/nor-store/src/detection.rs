@@ -70,6 +70,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// The first word of a unit between two offsets that is not erased.
+    #[inline(never)]
     pub(crate) fn first_programmed(
         &mut self,
         unit: EraseUnit,
@@ -173,6 +174,7 @@ const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
 
 /// CRC-8/SMBUS of bytes that follow others with the CRC `crc`, which is 0 for none. Without a table: a word at a time is all that
 /// clients check.
+#[inline(never)]
 pub fn crc_8(crc: u8, bytes: &[u8]) -> u8 {
     let mut digest = CRC_8.digest_with_initial(crc);
     digest.update(bytes);
@@ -180,6 +182,7 @@ pub fn crc_8(crc: u8, bytes: &[u8]) -> u8 {
 }
 
 /// CRC-16/IBM-3740 of bytes that follow others with the CRC `crc`, which is 0xFFFF for none.
+#[inline(never)]
 pub fn crc_16(crc: u16, bytes: &[u8]) -> u16 {
     let mut digest = CRC_16.digest_with_initial(crc);
     digest.update(bytes);

@@ -370,6 +370,7 @@ impl Entry {
 }
 
 /// Number of zeros (6 bits) and CRC (6 bits) over the 52 bits of an entry.
+#[inline(never)]
 fn entry_codes(bits: u64) -> u64 {
     let zeros = u64::from(52 - bits.count_ones());
     zeros | u64::from(CRC_6.checksum(&bits.to_le_bytes()[..7])) << 6
@@ -425,15 +426,13 @@ impl Descriptor {
         bits | (26 - bits.count_ones()) << 26 | DESCRIPTOR_LIVE
     }
 
-    /// Whether a word that says `Void` was made so: it states more zeros than it has, and its uppermost bit is cleared.
+    /// Whether a word was made void: a torn one with its uppermost bit cleared.
     pub fn is_marked_void(word: u32) -> bool {
-        let bits = word & ((1 << 26) - 1);
-        word & DESCRIPTOR_LIVE == 0
-            && word | DESCRIPTOR_LIVE != ERASED_WORD
-            && word >> 26 & 0x1F > 26 - bits.count_ones()
+        word & DESCRIPTOR_LIVE == 0 && Descriptor::decode(word | DESCRIPTOR_LIVE) == Descriptor::Void
     }
 
     /// What `word` says.
+    #[inline(never)]
     pub fn decode(word: u32) -> Descriptor {
         if word == ERASED_WORD {
             return Descriptor::Erased;
@@ -475,13 +474,13 @@ impl Link {
         bits | (24 - bits.count_ones()) << 24 | 0b111 << 29
     }
 
-    /// Whether a word that says `Void` was made so: it states more zeros than it has, and its uppermost bit is cleared.
+    /// Whether a word was made void: a torn one with its uppermost bit cleared.
     pub fn is_marked_void(word: u32) -> bool {
-        let bits = word & POINTER_MASK;
-        word >> 29 == 0b011 && word | 1 << 31 != ERASED_WORD && word >> 24 & 0x1F > 24 - bits.count_ones()
+        word >> 31 == 0 && Link::decode(word | 1 << 31) == Link::Void
     }
 
     /// What `word` says.
+    #[inline(never)]
     pub fn decode(word: u32) -> Link {
         if word == ERASED_WORD {
             return Link::Erased;

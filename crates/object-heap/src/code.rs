@@ -55,6 +55,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     /// The checksum of stretches of a sector, padding included; where error detection is off nothing is read.
+    #[inline(never)]
     pub(crate) fn checksum(&mut self, sector: &Sector, stretches: &[Range<u32>]) -> Result<u16, StoreError<D::Error>> {
         let mut checksum = CHECKSUM_START;
         let stretches = if self.detects() { stretches } else { &[] };
@@ -70,6 +71,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Ok(checksum)
     }
 
+    #[inline(never)]
     pub(crate) fn program_checksum(
         &mut self,
         sector: &Sector,
@@ -83,6 +85,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 
     /// Refuses a sector that does not agree with its checksum.
+    #[inline(never)]
     pub(crate) fn expect_checksum(
         &mut self,
         sector: &Sector,

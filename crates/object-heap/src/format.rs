@@ -96,6 +96,7 @@ pub const fn flag_bytes(count: u16, detection: ErrorDetection) -> u32 {
 }
 
 /// In which byte of the flags flag `index` is, and its bits there.
+#[inline(never)]
 pub const fn flag_place(index: u32, detection: ErrorDetection) -> (u32, u8) {
     let (bits, bit) = (flag_bits(detection), index * flag_bits(detection));
     (bit / 8, ((1 << bits) - 1) << (bit % 8))
@@ -107,6 +108,7 @@ pub const fn codes_offset(count: u16) -> u32 {
 }
 
 /// Where the data of a record with `count` fields starts.
+#[inline(never)]
 pub const fn data_offset(count: u16, detection: ErrorDetection) -> u32 {
     let end = match detection {
         ErrorDetection::Off => VALID_FLAGS_OFFSET + flag_bytes(count, detection),
