@@ -276,10 +276,12 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         offset: u32,
         bytes: &[u8],
     ) -> Result<(), StoreError<D::Error>> {
-        for (index, word) in bytes.chunks(4).enumerate() {
-            if word.iter().any(|&byte| byte != 0xFF) {
-                self.store.program(sector, offset + 4 * index as u32, word)?;
-            }
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = offset + done as u32;
+            let end = bytes.len().min(done + 4 - at as usize % 4);
+            self.program_value(sector, at, &bytes[done..end])?;
+            done = end;
         }
         Ok(())
     }

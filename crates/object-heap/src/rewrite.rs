@@ -226,7 +226,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                 }
             }
             self.gather(object, &mut stretch)?;
-            self.program_value(&to, base + start, &stretch.bytes[..len])?;
+            self.program_words(&to, base + start, &stretch.bytes[..len])?;
         }
         Ok(())
     }
@@ -401,10 +401,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
                 *flags &= !mask;
             }
         }
-        match flags_at % 4 {
-            0 => self.program_words(&to, flags_at, flags),
-            _ => self.program_value(&to, flags_at, flags),
-        }
+        self.program_words(&to, flags_at, flags)
     }
 }
 
