@@ -263,8 +263,8 @@ fn error_detection() {
     assert_eq!(on[2..4], [off[2] + 1, off[3] + 1], "a code for each value");
     assert_eq!(
         on[4],
-        off[4] + 4,
-        "and for the descriptor; each commit and the tree word twice, and the latter's commit"
+        off[4] + 6,
+        "codes of value and descriptor; two words for a commit; the tree word, and its commit, once more"
     );
     assert!(on[0] <= off[0] * 3 / 2, "{} bytes an object", on[0]);
 }
