@@ -5,7 +5,7 @@ mod model;
 
 use model::{Op, Outcome, Pair, check, from_environment};
 use norn_flash_sim::{Counters, NorSim, catalogue};
-use norn_object_heap::{Config, Heap, Layout, Ref};
+use norn_object_heap::{Config, ErrorDetection, Heap, Layout, Ref};
 
 /// Creates objects until the device is full, with lists of `records` records.
 fn fill(pair: &mut Pair, records: usize, random: &mut fastrand::Rng) {
@@ -42,7 +42,8 @@ fn some_reference(pair: &Pair, random: &mut fastrand::Rng) -> Ref {
 /// Updates, deletes and creates on a device that was filled with lists of `records` records and then freed of a tenth of its
 /// objects. Returns how many updates were done and how many found no room.
 fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
-    let config = Config { wear_period: 8, ..Config::tinystore_2006() };
+    let error_detection = if seed % 3 == 2 { ErrorDetection::On } else { ErrorDetection::Off };
+    let config = Config { wear_period: 8, error_detection, ..Config::tinystore_2006() };
     let mut pair = Pair::new(catalogue::test_part(12, 2048), config);
     let mut random = fastrand::Rng::with_seed(seed);
     fill(&mut pair, records, &mut random);
