@@ -116,7 +116,8 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     /// Checks the header itself. Cost: its words and 1, where error detection is on.
     pub(crate) fn expect_header(&mut self, sector: &Sector, widths_bytes: u32) -> Result<(), StoreError<D::Error>> {
         let start = widths_offset(self.config.error_detection) + widths_bytes;
-        let checksum = self.checksum(sector, &[start..sector.bytes])?;
+        let header = start..sector.bytes;
+        let checksum = self.checksum(sector, &[header])?;
         self.expect_checksum(sector, HEADER_LENGTHS_BYTES + CHECKSUM_BYTES, checksum)
     }
 
