@@ -41,9 +41,6 @@ fn image(left: Left) -> (NorSim, Model) {
     let read_often = heap.create(read_often).unwrap();
     let small = heap.create_array(6, 2, b"").unwrap();
     let split = heap.create_array(20, 3, b"split").unwrap();
-    for (name, reference) in [(&b"purse"[..], uniform), (b"x", differing), (b"all of it", split)] {
-        heap.set_root(name, Some(reference)).unwrap();
-    }
     for round in 0..14u8 {
         heap.put_field(uniform, usize::from(round % 3), &[round; 4]).unwrap();
         heap.put_field(differing, usize::from(round % 4), &vec![round ^ 0x55; [1, 4, 2, 40][usize::from(round % 4)]])
@@ -59,6 +56,10 @@ fn image(left: Left) -> (NorSim, Model) {
     heap.array_fill_non_atomic(Elements { array: split, first: 2, count: 11 }, &[9; 3]).unwrap();
     heap.put_field(bare, 1, &[0xFF; 3]).unwrap();
     heap.put_field(uniform, 1, &[0xFF; 4]).unwrap();
+    // The first name gives a tree its root, by an entry in the newest log unit.
+    for (name, reference) in [(&b"purse"[..], uniform), (b"x", differing), (b"all of it", split)] {
+        heap.set_root(name, Some(reference)).unwrap();
+    }
     let model = model::read_back(&mut heap).unwrap();
     if left == Left::InTransaction {
         heap.begin().unwrap();
