@@ -9,7 +9,7 @@ use core::fmt;
 use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::error::{Corruption, StoreError};
-use crate::format::{Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
+use crate::format::{Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr};
 use crate::log::Slot;
 use crate::sector::Census;
 use crate::store::Store;
@@ -39,6 +39,8 @@ pub trait Auditor {
     fn is_marked(&self, sector: SectorPtr) -> bool;
     /// Takes a violation.
     fn violation(&mut self, violation: Violation);
+    /// Takes what reads as it should, but may be a sign of damage: a power cut can leave it, too. Nothing is done by default.
+    fn notice(&mut self, _: Violation) {}
 }
 
 impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
@@ -92,6 +94,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 Role::Free => self.audit_erased(auditor, unit, HEADER_BYTES - 8, self.geometry.part.unit_size_bytes)?,
                 Role::Log if unit != self.log.unit => fail("a log unit too many"),
                 Role::Log => {
+                    self.audit_log(auditor)?;
                     let next = self.log.next + u16::from(self.log.torn);
                     let from = HEADER_BYTES + u32::from(next) * ENTRY_BYTES;
                     self.audit_erased(auditor, unit, from, self.geometry.part.unit_size_bytes)?;
@@ -145,6 +148,17 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.audit_erased(auditor, unit, gap, survey.low * granule)
     }
 
+    /// Recovery leaves no place torn but the last.
+    fn audit_log(&mut self, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
+        for index in 0..self.log.next {
+            if self.detects() && self.read_log(self.log.unit, index)? == Slot::Torn {
+                let address = self.entry_address(self.log.unit, index);
+                auditor.violation(Violation { address, what: "a damaged log entry" });
+            }
+        }
+        Ok(())
+    }
+
     fn audit_erased(
         &mut self,
         auditor: &mut impl Auditor,
@@ -152,13 +166,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         from: u32,
         to: u32,
     ) -> Result<(), StoreError<D::Error>> {
-        let start = self.geometry.part.start_of(unit);
-        for offset in (from..to).step_by(4) {
-            if self.medium.read_word(start.offset(offset))? != u32::MAX {
-                let address = start.offset(offset);
-                auditor.violation(Violation { address, what: "unused space that is not erased" });
-                break;
-            }
+        if let Some(address) = self.first_programmed(unit, from, to)? {
+            auditor.violation(Violation { address, what: "unused space that is not erased" });
         }
         Ok(())
     }
@@ -204,11 +213,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let sector = self.sector(node)?;
         let (mut children, mut spare_ended) = (0u32, false);
         for position in 0..NODE_SLOTS + NODE_SPARES {
-            let word = TreeWord(self.medium.read_word(sector.address.offset(4 * position))?);
+            let address = self.tree_word_address(&sector, position);
+            let Some(word) = self.find_tree_word(&sector, position)? else {
+                auditor.violation(Violation { address, what: "a damaged tree word" });
+                continue;
+            };
             let is_spare = position >= NODE_SLOTS;
             let mut expect = |holds: bool, what| {
                 if !holds {
-                    auditor.violation(Violation { address: sector.address.offset(4 * position), what });
+                    auditor.violation(Violation { address, what });
                 }
             };
             expect(!spare_ended || word.is_erased(), "a spare pointer used out of order");
@@ -261,7 +274,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         }
     }
 
-    /// Calls `visit` for every entry of the newest log unit, with its index; `None` for a torn one. Cost: 2 words read an entry.
+    /// Calls `visit` for every entry of the newest log unit, with its index; `None` for one torn or void. Cost: 2 words read an entry.
     ///
     /// # Errors
     /// The device's.
@@ -272,7 +285,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         for index in 0..self.log.next {
             match self.read_log(self.log.unit, index)? {
                 Slot::Entry(entry) => visit(index, Some(entry)),
-                Slot::Torn => visit(index, None),
+                Slot::Torn | Slot::Void => visit(index, None),
                 Slot::Erased => {}
             }
         }

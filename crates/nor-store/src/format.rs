@@ -11,7 +11,7 @@
 //! log entry      bits 0..4 kind · 4..28 a · 28..52 b · 52..58 zeros · 58..64 crc                (8 bytes)
 //! descriptor     bits 0..14 offset · 14..24 size · 24..26 kind · 26..31 zeros · 31 live         (4 bytes)
 //! link           bits 0..24 pointer · 24..29 zeros · 29..32 ones                                (4 bytes)
-//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing        (4 bytes)
+//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing        (4 bytes; twice with detection)
 //! ```
 //!
 //! *Why a count of zeros.* A torn program leaves some of the bits that it was to clear uncleared, and nothing else: all its
@@ -49,8 +49,8 @@ pub const LINK_BYTES: u32 = 4;
 pub const NODE_SLOTS: u32 = 16;
 /// Spare pointers of a tree node.
 pub const NODE_SPARES: u32 = 8;
-/// Bytes of a tree node.
-pub const NODE_BYTES: u32 = (NODE_SLOTS + NODE_SPARES) * 4;
+/// Bytes of a tree word, without its mirror.
+pub const TREE_WORD_BYTES: u32 = 4;
 /// Largest erase count that a unit header and the log hold.
 pub const ERASE_COUNT_MAX: u32 = (1 << 24) - 1;
 /// Largest size of a sector in granules.
@@ -315,6 +315,16 @@ impl Entry {
         Self::from_fields(bits & 0xF, (bits >> 4) as u32 & POINTER_MASK, (bits >> 28) as u32 & POINTER_MASK)
     }
 
+    /// What to program, one after the other, to make a place void that is not whole, so that no bits that are cleared on the way make
+    /// it look whole.
+    pub fn steps_to_void(torn: [u8; ENTRY_BYTES as usize]) -> [[u8; ENTRY_BYTES as usize]; 3] {
+        let word = u64::from_le_bytes(torn);
+        let bits = word & ((1 << 52) - 1);
+        let codes = entry_codes(bits);
+        let needed = codes & codes.wrapping_neg();
+        [word & !(needed << 52), bits, 0].map(u64::to_le_bytes)
+    }
+
     fn fields(&self) -> (u64, u32, u32) {
         match *self {
             Entry::Ready => (1, 0, 0),
@@ -365,6 +375,7 @@ impl Entry {
 }
 
 /// Number of zeros (6 bits) and CRC (6 bits) over the 52 bits of an entry.
+#[inline(never)]
 fn entry_codes(bits: u64) -> u64 {
     let zeros = u64::from(52 - bits.count_ones());
     zeros | u64::from(CRC_6.checksum(&bits.to_le_bytes()[..7])) << 6
@@ -420,7 +431,13 @@ impl Descriptor {
         bits | (26 - bits.count_ones()) << 26 | DESCRIPTOR_LIVE
     }
 
+    /// Whether a word was made void: a torn one with its uppermost bit cleared.
+    pub fn is_marked_void(word: u32) -> bool {
+        word & DESCRIPTOR_LIVE == 0 && Descriptor::decode(word | DESCRIPTOR_LIVE) == Descriptor::Void
+    }
+
     /// What `word` says.
+    #[inline(never)]
     pub fn decode(word: u32) -> Descriptor {
         if word == ERASED_WORD {
             return Descriptor::Erased;
@@ -462,7 +479,13 @@ impl Link {
         bits | (24 - bits.count_ones()) << 24 | 0b111 << 29
     }
 
+    /// Whether a word was made void: a torn one with its uppermost bit cleared.
+    pub fn is_marked_void(word: u32) -> bool {
+        word >> 31 == 0 && Link::decode(word | 1 << 31) == Link::Void
+    }
+
     /// What `word` says.
+    #[inline(never)]
     pub fn decode(word: u32) -> Link {
         if word == ERASED_WORD {
             return Link::Erased;
@@ -479,8 +502,8 @@ impl Link {
 pub struct TreeWord(pub u32);
 
 impl TreeWord {
-    const OPEN: u32 = 1 << 30;
-    const STANDING: u32 = 1 << 31;
+    pub(crate) const OPEN: u32 = 1 << 30;
+    pub(crate) const STANDING: u32 = 1 << 31;
 
     /// The word that makes `pointer` (or nothing) child `index` in the open version.
     pub fn open(index: u32, pointer: Option<SectorPtr>) -> TreeWord {
@@ -501,6 +524,11 @@ impl TreeWord {
     /// Whether the word says anything: it is neither erased nor aborted.
     pub fn stands(self) -> bool {
         !self.is_erased() && self.0 & Self::STANDING != 0
+    }
+
+    /// Whether the word was aborted: open, and standing no more.
+    pub fn is_void(self) -> bool {
+        self.0 >> 28 == 0b0111
     }
 
     /// The word with its commit bit cleared: it belongs to the committed version.
@@ -574,6 +602,34 @@ mod tests {
             });
             for torn in single.chain(random.take(10_000)).filter(|&torn| torn != whole) {
                 assert_eq!(Entry::decode(torn.to_le_bytes()), None, "{entry:?} torn to {torn:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_place_looks_whole_while_it_is_made_void() {
+        assert_ne!(entry_codes((1 << 52) - 1), 0, "some bit of the codes is needed always");
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state ^ state >> 29
+        };
+        for entry in entries() {
+            for _ in 0..2_000 {
+                let torn = u64::from_le_bytes(entry.encode()) | random();
+                if Entry::decode(torn.to_le_bytes()).is_some() {
+                    continue;
+                }
+                let mut before = torn;
+                for step in Entry::steps_to_void(torn.to_le_bytes()).map(u64::from_le_bytes) {
+                    assert_eq!(step & !before, 0, "bits are cleared only");
+                    for _ in 0..50 {
+                        let cut = step | before & random();
+                        assert_eq!(Entry::decode(cut.to_le_bytes()), None, "{torn:#x} on the way to {step:#x}");
+                    }
+                    before = step;
+                }
+                assert_eq!(before, 0);
             }
         }
     }

@@ -9,10 +9,11 @@
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};
-//! use norn_nor_store::{Room, SectorKind, SectorSpec, Settings, Store, TreeId};
+//! use norn_nor_store::{ErrorDetection, Room, SectorKind, SectorSpec, Settings, Store, TreeId};
 //!
 //! let device = NorSim::new(catalogue::tinystore());
-//! let settings = Settings { log_units: 2, wear_period: 64, client: [0; 2] };
+//! let error_detection = ErrorDetection::Off;
+//! let settings = Settings { log_units: 2, wear_period: 64, error_detection, client: [0; 2] };
 //! let mut store: Store<_, 64> = Store::format(device, settings).unwrap();
 //!
 //! let leaf = store.allocate(SectorSpec { bytes: 8, kind: SectorKind::Leaf }, Room::Ordinary).unwrap();
@@ -32,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod detection;
 mod error;
 pub mod format;
 mod log;
@@ -44,9 +46,11 @@ mod sector;
 mod store;
 mod transaction;
 mod tree;
+mod tree_word;
 mod units;
 
 pub use audit::{Auditor, Violation};
+pub use detection::{ErrorDetection, crc_8, crc_16};
 pub use error::{Corruption, MountError, StoreError};
 pub use format::{Link, LogicalUnit, SectorKind, SectorPtr};
 pub use scratch::ScratchBits;

@@ -113,6 +113,8 @@ impl Log {
 pub(crate) enum Slot {
     Erased,
     Torn,
+    /// All zeros: nothing, and nothing was lost.
+    Void,
     Entry(Entry),
 }
 
@@ -151,6 +153,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(match Entry::decode(bytes) {
             Some(entry) => Slot::Entry(entry),
             None if bytes == [0xFF; ENTRY_BYTES as usize] => Slot::Erased,
+            None if bytes == [0; ENTRY_BYTES as usize] => Slot::Void,
             None => Slot::Torn,
         })
     }
@@ -165,10 +168,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Appends an entry for which there is room: after `ensure_log_room`, or out of the reserve.
     ///
     /// A torn place is completed to the entry where it can be, so that a recovery that is cut at the same entry again and again
-    /// uses no more than one place for it.
+    /// uses no more than one place for it. With error detection a place that cannot take the entry is made void.
     pub(crate) fn append_reserved(&mut self, entry: Entry) -> Result<(), StoreError<D::Error>> {
         let torn = core::mem::take(&mut self.log.torn);
-        if torn && !self.can_become(self.entry_address(self.log.unit, self.log.next), entry)? {
+        let address = self.entry_address(self.log.unit, self.log.next);
+        let may_be_used = torn || self.detects() && self.log.next < self.geometry.log_entries;
+        if may_be_used && !self.can_become(address, entry)? {
+            if self.detects() {
+                self.void_place(address)?;
+            }
             self.log.next += 1;
         }
         if self.log.next >= self.geometry.log_entries {
@@ -191,7 +199,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Makes sure that `entries` more fit without touching the reserve, in a new log unit if need be.
     pub(crate) fn ensure_log_room(&mut self, entries: u16) -> Result<(), StoreError<D::Error>> {
-        if self.log.next + entries + RESERVE <= self.geometry.log_entries {
+        if self.log.next + entries + self.settings.error_detection.reserve() <= self.geometry.log_entries {
             return Ok(());
         }
         if self.log.open && self.log.length() >= u32::from(self.settings.log_units) {
@@ -348,7 +356,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 best = Some((erase_count, unit));
             }
         }
+        let size_bytes = self.geometry.part.unit_size_bytes;
         let unit = match best {
+            // A unit with a flipped bit is erased once more.
+            Some((_, unit))
+                if self.detects() && self.first_programmed(unit, ASSIGNMENT_OFFSET, size_bytes)?.is_some() =>
+            {
+                self.erase_unit(unit)?;
+                unit
+            }
             Some((_, unit)) => unit,
             None => self.clear_scratch_unit()?,
         };

@@ -2,7 +2,7 @@
 //!
 //! Mounting:
 //! 1. find the newest complete log unit (the highest sequence number with `Ready`) and read it;
-//! 2. finish the last `Erase`, unless the unit's identity says that it is complete;
+//! 2. finish the last `Erase`, unless another entry follows it or the unit's identity says that it is complete;
 //! 3. give every unit its role;
 //! 4. resume or finish the last `Move`;
 //! 5. redo the last commit, or repair the last link, when it is the log's last entry; or undo the open transaction;
@@ -17,8 +17,8 @@
 //! | last entries of the newest log unit | state on flash | action |
 //! |---|---|---|
 //! | none with `Ready` | formatting was cut | `NotFormatted` |
-//! | `Erase(u, n)` | identity of `u` says n | none |
-//! | `Erase(u, n)` | anything else | erase `u` again |
+//! | `Erase(u, n)` is last | identity of `u` says n | none |
+//! | `Erase(u, n)` is last | anything else | erase `u` again |
 //! | `Move(v, t)` without `Erase(v)` | `t` not assigned | copy what is missing, assign, erase `v` |
 //! | `Move(v, t)` without `Erase(v)` | `t` assigned | erase `v` |
 //! | `Link(l, n)` is last | link of `l` leads to `n` | none |
@@ -26,12 +26,14 @@
 //! | `Commit` is last | words open or sectors live | walk forwards again |
 //! | `New`, `Swap`, `Release` since the last `Commit` or `Abort` | anything | walk backwards, `Abort` |
 //! | a torn entry is last | | the next entry is programmed over it where it can be |
+//! | a torn entry is not last | with error detection | `Corrupted` |
 //! | anything | a unit holds the beginning of what the next log unit would | complete it |
 //! | anything | a unit's assignment is torn, or it is a log unit that is not the newest | erase the unit |
 //! | anything | tree 2 is not empty | empty it |
 
 use norn_flash::{EraseUnit, Nor};
 
+use crate::detection::ErrorDetection;
 use crate::error::{MountError, MountFault, StoreError};
 use crate::format::{
     ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Identity, Link, LogicalUnit, SectorPtr,
@@ -49,9 +51,14 @@ struct Replay {
     /// Sequence number of the oldest unit that the transaction open at the unit's head needs.
     chain_first: Sequence,
     last: Option<Entry>,
+    /// Whether any place is torn.
+    torn: bool,
     /// Index behind the last `Commit` or `Abort`, and behind the one before it.
     closed: Option<u16>,
     closed_before: Option<u16>,
+    /// Whether the last `Commit` stands twice.
+    repeated: bool,
+    /// The erase that the last entry announces. One that other entries follow is complete.
     erase: Option<(EraseUnit, u32)>,
     changed: bool,
 }
@@ -68,7 +75,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             filling: None,
             census: Census::default(),
             corruption: None,
-            settings: Settings { log_units: 2, wear_period: 0, client: [0; 2] },
+            settings: Settings { log_units: 2, wear_period: 0, error_detection: ErrorDetection::Off, client: [0; 2] },
             serial: 0,
             random: 1,
             geometry: Geometry::unknown(medium.part()),
@@ -170,13 +177,13 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         }
         self.assign_roles()?;
         self.settle_move()?;
+        self.settle_transaction(&replay)?;
         self.census = Census::default();
         for unit in self.units.all() {
             if let Role::Data(_) = self.units.role(unit) {
                 self.tally(unit)?;
             }
         }
-        self.settle_transaction(&replay)?;
         self.settle_log()?;
         self.clear_leftovers()?;
         self.forget_pointers()?;
@@ -252,10 +259,19 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let slot = self.read_log(self.log.unit, self.log.next)?;
             match slot {
                 Slot::Erased => break,
-                Slot::Torn => {}
+                // Recovery makes a torn place void before it goes on behind it.
+                _ if self.log.torn && self.detects() => {
+                    self.log.next -= 1;
+                    return self.log_damage("a damaged log entry");
+                }
+                Slot::Torn | Slot::Void => {}
+                Slot::Entry(Entry::Ready) if replay.torn => {
+                    return self.log_damage("a damaged entry in the log's head");
+                }
                 Slot::Entry(entry) => self.replay_entry(entry, &mut replay, &mut roots)?,
             }
             self.log.torn = slot == Slot::Torn;
+            replay.torn |= self.log.torn;
             self.log.next += 1;
         }
         self.log.next -= u16::from(self.log.torn);
@@ -268,6 +284,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         replay: &mut Replay,
         roots: &mut [Option<TreeRoot>; TREES],
     ) -> Result<(), MountFault<D::Error>> {
+        replay.erase = None;
         match entry {
             Entry::Chain { first } => replay.chain_first = Sequence::new(first),
             Entry::Setting { key, value } => {
@@ -303,7 +320,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 return self.log_damage("a unit's assignment inside the log");
             }
         }
-        if let Entry::Commit { serial } | Entry::Abort { serial } = entry {
+        let is_commit = |entry| matches!(entry, Some(Entry::Commit { .. }));
+        replay.repeated = is_commit(Some(entry)) && is_commit(replay.last);
+        if replay.repeated {
+            replay.closed = Some(self.log.next + 1);
+        } else if let Entry::Commit { serial } | Entry::Abort { serial } = entry {
             self.serial = serial;
             *roots = [None; TREES];
             replay.changed = false;
@@ -351,8 +372,18 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                     self.units.set_role(unit, Role::Data(logical));
                 }
                 Slot::Erased if !in_move => self.units.set_role(unit, Role::Free),
-                Slot::Entry(Entry::LogUnit { .. }) => self.units.set_role(unit, Role::Log),
-                Slot::Erased | Slot::Torn => self.units.set_role(unit, Role::Busy),
+                Slot::Entry(Entry::LogUnit { sequence }) => {
+                    if Sequence::new(sequence).is_after(self.log.sequence) {
+                        self.expect_cut_head(unit)?;
+                    }
+                    self.units.set_role(unit, Role::Log);
+                }
+                Slot::Erased | Slot::Torn | Slot::Void => {
+                    if !in_move {
+                        self.expect_torn_assignment(unit)?;
+                    }
+                    self.units.set_role(unit, Role::Busy);
+                }
                 Slot::Entry(_) => {
                     let what = "a unit with an impossible assignment";
                     return Ok(self.corrupted(address, what)?);
@@ -401,6 +432,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             self.log.start = Position { sequence: self.log.sequence, index: closed.unwrap_or(0) };
         }
         if last_is_commit {
+            if self.detects() && !replay.repeated {
+                self.append_reserved(Entry::Commit { serial: self.serial })?;
+            }
             self.apply_commit()?;
         } else if replay.changed || chained {
             self.log.open = true;
@@ -438,10 +472,16 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let (address, what) = (self.place_of(last), "a link from a sector that is not there");
             return Ok(self.corrupted(address, what)?);
         };
-        match self.link(&sector)? {
+        let word = self.link_word(&sector)?;
+        match Link::decode(word) {
             Link::To(pointer) if pointer == new => Ok(()),
             // A torn link is no link and stays none.
-            Link::Erased | Link::Void => Ok(self.free_sector(new)?),
+            Link::Erased | Link::Void => {
+                if self.is_damaged_link(word) {
+                    self.void_link(&sector, new)?;
+                }
+                Ok(self.void_or_free(new)?)
+            }
             Link::To(_) => {
                 let what = "a link to another sector than the log says";
                 Ok(self.corrupted(sector.address, what)?)

@@ -13,7 +13,8 @@ use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::error::StoreError;
 use crate::format::{
-    DESCRIPTOR_LIVE, Descriptor, Entry, LINK_BYTES, Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind, SectorPtr,
+    DESCRIPTOR_LIVE, Descriptor, ERASED_WORD, Entry, LINK_BYTES, Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind,
+    SectorPtr,
 };
 use crate::log::Slot;
 use crate::medium::Target;
@@ -157,7 +158,12 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             true => Entry::New { a: placed.pointer, b: None },
             false => Entry::Link { last, new: placed.pointer },
         })?;
-        self.program_descriptor(&placed, spec)?;
+        if let Err(error) = self.program_descriptor(&placed, spec) {
+            if matches!(error, StoreError::Corrupted) && !self.log.open {
+                self.free_sector(placed.pointer)?;
+            }
+            return Err(error);
+        }
         let sector = self.sector(last)?;
         self.program(&sector, 0, &Link::encode(placed.pointer).to_le_bytes())?;
         Ok(placed.pointer)
@@ -168,9 +174,18 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn link(&mut self, sector: &Sector) -> Result<Link, StoreError<D::Error>> {
+        let word = self.link_word(sector)?;
+        if self.is_damaged_link(word) {
+            return self.corrupted(sector.address, "a damaged link");
+        }
+        Ok(Link::decode(word))
+    }
+
+    /// The first word of a sector, be it a whole link or not.
+    pub(crate) fn link_word(&mut self, sector: &Sector) -> Result<u32, StoreError<D::Error>> {
         let mut bytes = [0; LINK_BYTES as usize];
         self.read(sector, 0, &mut bytes)?;
-        Ok(Link::decode(u32::from_le_bytes(bytes)))
+        Ok(u32::from_le_bytes(bytes))
     }
 
     /// Frees up to two sectors when the open transaction commits. Cost: 2 words programmed, and 1 a sector at the commit.
@@ -283,6 +298,13 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let word = Descriptor::encode(placed.offset, placed.granules, spec.kind);
         self.medium.program_word(self.place_of(placed.pointer), word)?;
         self.census.live += 1;
+        if self.detects() {
+            let sector = self.sector(placed.pointer)?;
+            if let Some(address) = self.first_programmed_of(&sector)? {
+                // The sector is obsolete when this is undone, and the place is erased with its unit.
+                return self.corrupted(address, "unused space that is not erased");
+            }
+        }
         Ok(())
     }
 
@@ -292,7 +314,12 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let Some(filling) = &mut self.filling else {
             return Err(StoreError::Full);
         };
-        let index = filling.scan;
+        let (unit, index) = (filling.unit, filling.scan);
+        let address = self.geometry.descriptor_address(unit, index);
+        if self.settings.error_detection.is_on() && self.medium.read_word(address)? != ERASED_WORD {
+            self.filling = None; // To be surveyed again.
+            return self.corrupted(address, "unused space that is not erased");
+        }
         filling.scan += 1;
         self.census.descriptors += u32::from(filling.scan.saturating_sub(filling.descriptors));
         filling.descriptors = filling.descriptors.max(filling.scan);
@@ -373,7 +400,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Whether the reserve remains once `granules` are taken, wherever that is.
     fn leaves_reserve(&self, granules: u32, room: Room) -> bool {
-        let node = self.geometry.node_granules();
+        let node = self.geometry.node_granules(self.settings.error_detection);
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
         let spare_units = self.units.available().saturating_sub(self.free_floor());
         let room_of = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
@@ -437,9 +464,13 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 break;
             }
             let address = self.geometry.descriptor_address(unit, index);
-            match Descriptor::decode(self.medium.read_word(address)?) {
+            let word = self.medium.read_word(address)?;
+            match Descriptor::decode(word) {
                 Descriptor::Erased if index >= sparse => break,
                 Descriptor::Erased => first_erased = first_erased.or(Some(index)),
+                Descriptor::Void if self.is_damaged_descriptor(word) => {
+                    return self.corrupted(address, "a damaged descriptor");
+                }
                 Descriptor::Void => {}
                 Descriptor::Sector { offset, granules, live, .. } => {
                     let (offset, granules) = (u32::from(offset), u32::from(granules));
@@ -465,7 +496,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             return self.corrupted(self.geometry.part.start_of(unit), "descriptors and sectors of a unit collide");
         }
         self.units.set_gap_granules(unit, survey.low - top);
-        self.units.add_obsolete_granules(unit, survey.obsolete);
+        self.units.set_obsolete_granules(unit, survey.obsolete);
         self.census.add(&survey);
         Ok(())
     }

@@ -5,8 +5,9 @@
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
+use crate::detection::ErrorDetection;
 use crate::error::{Corruption, MountError, StoreError};
-use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, NODE_BYTES, SectorPtr};
+use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, SectorPtr};
 use crate::log::{LOG_UNITS_MAX, Log};
 use crate::medium::Medium;
 use crate::sector::{Census, Filling};
@@ -37,6 +38,8 @@ pub struct Settings {
     pub log_units: u8,
     /// Every how many reclamations one of a random unit follows, for the sake of wear; 0 for never.
     pub wear_period: u16,
+    /// Whether flipped bits are noticed.
+    pub error_detection: ErrorDetection,
     /// Two words for the client.
     pub client: [u32; 2],
 }
@@ -46,7 +49,10 @@ impl Settings {
 
     pub(crate) fn get(&self, key: u8) -> u32 {
         match key {
-            0 => u32::from(self.log_units) | u32::from(self.wear_period) << 8,
+            0 => {
+                let detection = u32::from(self.error_detection.is_on());
+                u32::from(self.log_units) | u32::from(self.wear_period) << 8 | detection << 24
+            }
             key => self.client[usize::from(key) - 1],
         }
     }
@@ -54,7 +60,12 @@ impl Settings {
     /// Takes a value from flash; `None` for one that this version does not know.
     pub(crate) fn set(&mut self, key: u8, value: u32) -> Option<()> {
         if key == 0 {
-            (self.log_units, self.wear_period) = (value as u8, u16::try_from(value >> 8).ok()?);
+            (self.log_units, self.wear_period) = (value as u8, (value >> 8) as u16);
+            self.error_detection = match value >> 24 {
+                0 => ErrorDetection::Off,
+                1 => ErrorDetection::On,
+                _ => return None,
+            };
             return self.validate().ok();
         }
         *self.client.get_mut(usize::from(key) - 1)? = value;
@@ -125,7 +136,7 @@ impl Geometry {
     /// Whether beside the log and the units that must stay free the part has room for the reserve, and for something to keep.
     pub fn suits(&self, settings: &Settings) -> Result<(), &'static str> {
         let data_units = u32::from(self.part.unit_count).saturating_sub(1 + u32::from(settings.log_units));
-        let node = self.node_granules();
+        let node = self.node_granules(settings.error_detection);
         let room = data_units * (self.unit_granules - self.low_granules(0) - (node - 1));
         if room >= (NODES_RESERVED + NODES_MIN) * node {
             return Ok(());
@@ -134,8 +145,8 @@ impl Geometry {
     }
 
     /// Granules that a tree node takes, its descriptor included.
-    pub fn node_granules(&self) -> u32 {
-        self.granules(NODE_BYTES) + 1
+    pub fn node_granules(&self, detection: ErrorDetection) -> u32 {
+        self.granules(detection.node_bytes()) + 1
     }
 
     pub fn granules(&self, bytes: u32) -> u32 {

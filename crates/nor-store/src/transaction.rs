@@ -1,7 +1,7 @@
 //! Commit and abort: the log's entries since the last of them, walked forwards or backwards.
 //!
 //! Commit:
-//! 1. append the changed roots and `Commit`, the moment of truth;
+//! 1. append the changed roots and `Commit`, the moment of truth; with error detection once more;
 //! 2. forwards: close the open words of every `Swap`'s node into the committed version, and free what each `Swap`,
 //!    `Release` and `ReleaseTree` names.
 //!
@@ -13,7 +13,7 @@
 //! sector number is not used again before a later entry says so. Invariant: between transactions no word is open, and no
 //! sector is live that nothing reaches.
 
-use norn_flash::Nor;
+use norn_flash::{EraseUnit, Nor};
 
 use crate::error::StoreError;
 use crate::format::{Entry, SectorPtr};
@@ -43,6 +43,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
         }
         self.append_reserved(Entry::Commit { serial: self.serial })?;
+        if self.detects() {
+            // One flipped bit must not make a commit that takes effect look like one that was cut.
+            self.append_reserved(Entry::Commit { serial: self.serial })?;
+        }
         self.apply_commit()?;
         for tree in &mut self.trees {
             tree.committed = tree.open;
@@ -90,6 +94,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                     }
                     Slot::Entry(Entry::Release { a, b }) => self.free_both(Some(a), b)?,
                     Slot::Entry(Entry::ReleaseTree { node, height }) => self.free_tree(node, height)?,
+                    Slot::Torn if self.detects() => return self.damaged_entry(unit, index),
                     _ => {}
                 }
             }
@@ -105,12 +110,22 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             for index in self.indices(sequence, start, end).rev() {
                 match self.read_log(unit, index)? {
                     Slot::Entry(Entry::Swap { node, .. }) => self.close_words(node, Close::Abort)?,
-                    Slot::Entry(Entry::New { a, b }) => self.free_both(Some(a), b)?,
+                    Slot::Entry(Entry::New { a, b }) => {
+                        self.void_or_free(a)?;
+                        if let Some(b) = b {
+                            self.void_or_free(b)?;
+                        }
+                    }
+                    Slot::Torn if self.detects() => return self.damaged_entry(unit, index),
                     _ => {}
                 }
             }
         }
         Ok(())
+    }
+
+    fn damaged_entry(&mut self, unit: EraseUnit, index: u16) -> Result<(), StoreError<D::Error>> {
+        self.corrupted(self.entry_address(unit, index), "a damaged log entry")
     }
 
     /// The indices between `start` and `end` that lie in the log unit with this sequence number.

@@ -19,7 +19,9 @@
 use norn_flash::Nor;
 
 use crate::error::StoreError;
-use crate::format::{ERASED_WORD, Entry, Link, NODE_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TreeWord};
+use crate::format::{
+    ERASED_WORD, Entry, Link, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TREE_WORD_BYTES, TreeWord,
+};
 use crate::medium::Target;
 use crate::sector::{Room, Sector, SectorSpec};
 use crate::store::Store;
@@ -31,8 +33,6 @@ pub(crate) const HEIGHT_MAX: u8 = 5;
 
 /// Sectors of a chain at most: a section descriptor and a list of records.
 const CHAIN_MAX: usize = 256;
-
-const NODE: SectorSpec = SectorSpec { bytes: NODE_BYTES, kind: SectorKind::Node };
 
 /// Which of the store's trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         for level in 0..root.height {
             let index = digit(key, level);
             let Some(node) = path.nodes[usize::from(level)] else {
-                child = Some(self.write_node(&[ERASED_WORD; NODE_SLOTS as usize], index, child, None, room)?);
+                child = Some(self.write_node(None, index, child, None, room)?);
                 replaced = None;
                 continue;
             };
@@ -174,8 +174,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             } else if self.fill_word(node, index, child, replaced)? {
                 return Ok(root);
             } else {
-                let words = self.node_words(node)?;
-                child = Some(self.write_node(&words, index, child, replaced, room)?);
+                child = Some(self.write_node(Some(node), index, child, replaced, room)?);
             }
             replaced = Some(node);
         }
@@ -276,7 +275,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn grow(&mut self, mut root: TreeRoot, key: u32, room: Room) -> Result<TreeRoot, StoreError<D::Error>> {
         while root.height == 0 || !root.holds(key) {
             if root.node.is_some() {
-                root.node = Some(self.write_node(&[ERASED_WORD; NODE_SLOTS as usize], 0, root.node, None, room)?);
+                root.node = Some(self.write_node(None, 0, root.node, None, room)?);
             }
             root.height += 1;
         }
@@ -299,14 +298,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     fn node(&mut self, pointer: SectorPtr) -> Result<Sector, StoreError<D::Error>> {
         let sector = self.sector(pointer)?;
-        if sector.kind != SectorKind::Node || sector.bytes < NODE_BYTES {
+        if sector.kind != SectorKind::Node || sector.bytes < self.settings.error_detection.node_bytes() {
             return self.corrupted(sector.address, "a sector that is not a tree node");
         }
         Ok(sector)
-    }
-
-    fn tree_word(&mut self, node: &Sector, position: u32) -> Result<TreeWord, StoreError<D::Error>> {
-        self.medium.read_word(node.address.offset(4 * position)).map(TreeWord)
     }
 
     /// Child `index` of a node in the open version. Cost: 2 words and the spares in use.
@@ -328,6 +323,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         if !word.stands() {
             return Ok(None);
         }
+        self.expect_closed(pointer, word)?;
         Ok(word.pointer().map(|pointer| Found { pointer, open: word.is_open() }))
     }
 
@@ -341,6 +337,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 break;
             }
             if word.stands() {
+                self.expect_closed(pointer, word)?;
                 words[word.index() as usize] = word.0;
             }
         }
@@ -352,6 +349,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(words)
     }
 
+    #[inline(never)]
     fn has_other_children(&mut self, node: SectorPtr, index: u32) -> Result<bool, StoreError<D::Error>> {
         let words = self.node_words(node)?;
         Ok((0..NODE_SLOTS).any(|other| other != index && words[other as usize] != ERASED_WORD))
@@ -382,34 +380,54 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             self.log.swapped = Some(pointer);
         }
         // The log may have taken a unit, but no sector moved: the node is where it was.
-        self.medium.program_word(node.address.offset(4 * position), TreeWord::open(index, child).0)?;
+        self.program_tree_word(&node, position, TreeWord::open(index, child).0)?;
         Ok(true)
     }
 
-    /// Writes a new node with `words`, in which child `index` is changed in the open version.
+    /// Writes a new node with the children of `source`, if any, of which child `index` is changed in the open version.
     fn write_node(
         &mut self,
-        words: &[u32; NODE_SLOTS as usize],
+        source: Option<SectorPtr>,
         index: u32,
         child: Option<SectorPtr>,
         replaced: Option<SectorPtr>,
         room: Room,
     ) -> Result<SectorPtr, StoreError<D::Error>> {
-        let pointer = self.allocate(NODE, room)?;
+        let spec = SectorSpec { bytes: self.settings.error_detection.node_bytes(), kind: SectorKind::Node };
+        let pointer = self.allocate(spec, room)?;
         self.append(Entry::Swap { node: pointer, freed: replaced })?;
         self.log.swapped = Some(pointer);
-        let node = self.node(pointer)?;
-        let mut bytes = [0xFF; 4 * NODE_SLOTS as usize];
-        for ((position, &word), place) in (0..).zip(words).zip(bytes.chunks_exact_mut(4)) {
-            let word = match child {
-                child if position == index && child.is_some() => TreeWord::open(index, child).0,
-                _ if position == index => ERASED_WORD,
-                _ => word,
-            };
-            place.copy_from_slice(&word.to_le_bytes());
-        }
-        self.medium.program_new(node.address, &bytes, Target::Erased)?;
+        self.fill_node(pointer, source, index, child)?;
         Ok(pointer)
+    }
+
+    /// A function of its own, so that the words are not on the stack while room is made.
+    #[inline(never)]
+    fn fill_node(
+        &mut self,
+        pointer: SectorPtr,
+        source: Option<SectorPtr>,
+        index: u32,
+        child: Option<SectorPtr>,
+    ) -> Result<(), StoreError<D::Error>> {
+        let mut words = match source {
+            Some(source) => self.node_words(source)?,
+            None => [ERASED_WORD; NODE_SLOTS as usize],
+        };
+        words[index as usize] = match child {
+            Some(_) => TreeWord::open(index, child).0,
+            None => ERASED_WORD,
+        };
+        let word_bytes = self.settings.error_detection.tree_word_bytes() as usize;
+        let mut buffer = [0xFF; 2 * TREE_WORD_BYTES as usize * NODE_SLOTS as usize];
+        let bytes = &mut buffer[..word_bytes * NODE_SLOTS as usize];
+        for (place, word) in bytes.chunks_exact_mut(word_bytes).zip(words) {
+            for copy in place.chunks_exact_mut(TREE_WORD_BYTES as usize) {
+                copy.copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        let node = self.node(pointer)?;
+        self.medium.program_new(node.address, bytes, Target::Erased)
     }
 
     fn release_replaced(&mut self, replaced: Option<SectorPtr>) -> Result<(), StoreError<D::Error>> {
@@ -477,7 +495,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 break;
             };
             next = match self.find_sector(pointer)? {
-                Some(sector) => match self.link(&sector)? {
+                // What hangs on a damaged link is not freed; the checker reports it.
+                Some(sector) => match Link::decode(self.link_word(&sector)?) {
                     Link::To(behind) => Some(behind),
                     Link::Erased | Link::Void => None,
                 },
@@ -494,12 +513,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         node: SectorPtr,
         index: u32,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let Some(sector) = self.find_sector(node)?.filter(|sector| sector.bytes >= NODE_BYTES) else {
+        let node_bytes = self.settings.error_detection.node_bytes();
+        let Some(sector) = self.find_sector(node)?.filter(|sector| sector.bytes >= node_bytes) else {
             return Ok(None);
         };
         let mut child = None;
         for position in 0..NODE_SLOTS + NODE_SPARES {
-            let word = self.tree_word(&sector, position)?;
+            let Some(word) = self.find_tree_word(&sector, position)? else {
+                continue; // What is damaged is not freed; the checker reports it.
+            };
             if position >= NODE_SLOTS && word.is_erased() {
                 break;
             }
@@ -508,30 +530,6 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
         }
         Ok(child)
-    }
-
-    /// Closes the open words of a node: into the committed version, or as aborted. Nothing where the node is gone.
-    pub(crate) fn close_words(&mut self, pointer: SectorPtr, close: Close) -> Result<(), StoreError<D::Error>> {
-        let Some(node) = self.find_sector(pointer)? else {
-            return Ok(());
-        };
-        if node.kind != SectorKind::Node || node.bytes < NODE_BYTES {
-            return Ok(());
-        }
-        for position in 0..NODE_SLOTS + NODE_SPARES {
-            let word = self.tree_word(&node, position)?;
-            if position >= NODE_SLOTS && word.is_erased() {
-                break;
-            }
-            if word.is_open() && word.stands() {
-                let closed = match close {
-                    Close::Commit => word.committed(),
-                    Close::Abort => word.aborted(),
-                };
-                self.medium.program(node.address.offset(4 * position + 3), &[(closed.0 >> 24) as u8])?;
-            }
-        }
-        Ok(())
     }
 }
 

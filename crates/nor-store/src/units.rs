@@ -154,6 +154,10 @@ impl<const UNITS: usize> UnitTable<UNITS> {
         u32::from(self.rows[usize::from(unit.0)].obsolete_granules)
     }
 
+    pub fn set_obsolete_granules(&mut self, unit: EraseUnit, granules: u32) {
+        self.rows[usize::from(unit.0)].obsolete_granules = granules as u16;
+    }
+
     pub fn add_obsolete_granules(&mut self, unit: EraseUnit, granules: u32) {
         let row = &mut self.rows[usize::from(unit.0)];
         // Only damage makes sectors overlap; a unit is never more than wholly obsolete.

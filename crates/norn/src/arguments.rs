@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use norn_flash_sim::PartSpec;
-use norn_object_heap::{Config, InitializationFlags};
+use norn_object_heap::{Config, ErrorDetection, InitializationFlags};
 
 use crate::parts;
 
@@ -107,6 +107,9 @@ pub struct CreateArguments {
     /// Every how many reclamations, on average, a random erase unit is reclaimed for the sake of even wear; 0 for never.
     #[arg(long, value_name = "N", default_value_t = 64)]
     wear_period: u16,
+    /// Whether flipped bits are noticed, at the price of space and words programmed.
+    #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
+    error_detection: Switch,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -127,6 +130,10 @@ impl CreateArguments {
             array_threshold: self.array_threshold,
             log_units: self.log_units,
             wear_period: self.wear_period,
+            error_detection: match self.error_detection {
+                Switch::On => ErrorDetection::On,
+                Switch::Off => ErrorDetection::Off,
+            },
         }
     }
 }

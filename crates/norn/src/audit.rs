@@ -19,6 +19,8 @@ pub struct Collected {
     marked: HashSet<SectorPtr>,
     /// What is wrong, and where.
     pub violations: Vec<Violation>,
+    /// What reads as it should, but may be a sign of damage.
+    pub notices: Vec<Violation>,
 }
 
 impl Auditor for Collected {
@@ -33,6 +35,10 @@ impl Auditor for Collected {
     fn violation(&mut self, violation: Violation) {
         self.violations.push(violation);
     }
+
+    fn notice(&mut self, notice: Violation) {
+        self.notices.push(notice);
+    }
 }
 
 /// Every violation in the heap. The device counts nothing meanwhile.
@@ -40,12 +46,16 @@ impl Auditor for Collected {
 /// # Errors
 /// When the heap cannot be read.
 pub fn violations(heap: &mut ImageHeap<'_>) -> Result<Vec<Violation>, HeapFailure> {
+    Ok(audit(heap)?.violations)
+}
+
+fn audit(heap: &mut ImageHeap<'_>) -> Result<Collected, HeapFailure> {
     let mut collected = Collected::default();
     heap.device_mut().freeze_counters();
     let audited = heap.audit(&mut collected);
     heap.device_mut().thaw_counters();
     audited?;
-    Ok(collected.violations)
+    Ok(collected)
 }
 
 /// What a check found.
@@ -59,6 +69,8 @@ pub struct Findings {
     wear: Wear,
     /// What is wrong, and where.
     pub violations: Vec<Violation>,
+    /// What reads as it should, but may be a sign of damage.
+    pub notices: Vec<Violation>,
 }
 
 impl fmt::Display for Findings {
@@ -70,7 +82,8 @@ impl fmt::Display for Findings {
         writeln!(f, "free units    {} of {}", self.free_units, self.units)?;
         writeln!(f, "erase counts  {}", self.wear)?;
         writeln!(f, "violations    {}", self.violations.len())?;
-        self.violations.iter().try_for_each(|violation| writeln!(f, "violation: {violation}"))
+        self.violations.iter().try_for_each(|violation| writeln!(f, "violation: {violation}"))?;
+        self.notices.iter().try_for_each(|notice| writeln!(f, "notice: {notice}"))
     }
 }
 
@@ -86,11 +99,12 @@ pub fn check(image: &Path) -> Result<Findings, Error> {
 
 fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
     let mut heap = image::mount(device)?;
-    let violations = violations(&mut heap)?;
+    let Collected { violations, notices, .. } = audit(&mut heap)?;
     let units = usize::from(heap.device().part().unit_count);
     let free_units = image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
     let used_bytes = heap.store().used_bytes();
-    let mut findings = Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations };
+    let mut findings =
+        Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations, notices };
     // A heap with violations may not let itself be counted; they are the news then.
     match count(&mut heap, &mut findings) {
         Err(failure) if findings.violations.is_empty() => Err(failure.placed(&heap)),

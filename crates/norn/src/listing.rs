@@ -143,8 +143,9 @@ fn configuration_text(heap: &ImageHeap<'_>) -> String {
     };
     let (length, threshold) = (config.list_length_max, config.array_threshold);
     let (units, period) = (config.log_units, config.wear_period);
+    let detection = if config.error_detection.is_on() { "on" } else { "off" };
     let form = format!("list length {length}, initialization flags {flags}, array threshold {threshold}");
-    format!("heap      {form}, log units {units}, wear period {period}\n")
+    format!("heap      {form}, log units {units}, wear period {period}, error detection {detection}\n")
 }
 
 fn remap_text(part: &Part<'_>) -> String {

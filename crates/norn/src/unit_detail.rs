@@ -40,7 +40,8 @@ pub fn log_table(raw: &RawUnit<'_>) -> String {
     let mut places =
         table([("Place", Side::Right), ("Address", Side::Right), ("Bytes", Side::Left), ("Entry", Side::Left)]);
     for (number, place) in raw.log().enumerate() {
-        let says = place.entry.map_or("torn".to_owned(), |entry| entry_text(&entry));
+        let nothing = if place.bytes.iter().all(|&byte| byte == 0) { "void" } else { "torn or damaged" };
+        let says = place.entry.map_or(nothing.to_owned(), |entry| entry_text(&entry));
         places.add_row([number.to_string(), place.address.to_string(), bytes_text(&place.bytes), says]);
     }
     if places.is_empty() { "No entries.\n".to_owned() } else { text(&places) }

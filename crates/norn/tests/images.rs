@@ -36,7 +36,7 @@ fn an_image_remembers_part_and_configuration() {
     assert!(line(&shown, "part").starts_with("test-16x4096, 16 units of 4096 bytes"));
     assert_eq!(
         line(&shown, "heap"),
-        "list length 5, initialization flags off, array threshold 40, log units 3, wear period 0"
+        "list length 5, initialization flags off, array threshold 40, log units 3, wear period 0, error detection off"
     );
 }
 
@@ -151,5 +151,26 @@ fn the_catalogue_names_every_part() {
     let listed = desk.succeed("parts");
     for spec in catalogue::all() {
         assert!(listed.contains(&format!("{}: {}", spec.name, spec.source)), "{}", spec.name);
+    }
+}
+
+#[test]
+fn flipped_bits_are_reported_with_error_detection_and_not_without() {
+    for (detection, code, found) in
+        [("on", 1, "violation: a sector that does not agree with its code at"), ("off", 0, "")]
+    {
+        let desk = Desk::new();
+        desk.succeed(&format!("heap create a.img --error-detection {detection}"));
+        desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+        let checked = desk.succeed("heap check a.img");
+        assert!(!checked.contains("notice"), "{checked}");
+        assert!(line(&desk.succeed("heap show a.img"), "heap").ends_with(&format!("error detection {detection}")));
+        let mut image = std::fs::read(desk.path("a.img")).unwrap();
+        let headers: Vec<usize> = (4096..image.len() - 5).filter(|&at| image[at..].starts_with(b"alice")).collect();
+        headers.iter().for_each(|&at| image[at] ^= 0x20);
+        desk.write("a.img", image);
+        let checked = desk.norn("heap check a.img");
+        assert_eq!(checked.code, code, "{}", checked.output);
+        assert!(checked.output.contains(found), "{}", checked.output);
     }
 }

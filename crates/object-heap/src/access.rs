@@ -15,9 +15,10 @@
 use norn_flash::Nor;
 use norn_nor_store::{Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
+use crate::code::ValueCode;
 use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
-use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset};
+use crate::format::{VALID_FLAGS_OFFSET, data_offset, flag_place, widths_offset};
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, Kind};
@@ -84,10 +85,12 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let Some(header) = named.header() else {
             return Ok(0);
         };
-        let (length, _) = self.header_lengths(Some(header))?;
+        let (length, _) = self.header_lengths(Some(header), named.widths_bytes())?;
         let sector = self.store.sector(header)?;
+        self.expect_header(&sector, named.widths_bytes())?;
         let buffer_bytes = buffer.len().min(length);
-        self.store.read(&sector, HEADER_LENGTHS_BYTES + named.widths_bytes(), &mut buffer[..buffer_bytes])?;
+        let header_at = widths_offset(self.config.error_detection) + named.widths_bytes();
+        self.store.read(&sector, header_at, &mut buffer[..buffer_bytes])?;
         Ok(length)
     }
 
@@ -99,7 +102,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
         let named = self.look_up(reference)?;
         let max = self.store.sector_bytes_max();
-        if header.len() as u64 + u64::from(HEADER_LENGTHS_BYTES + named.widths_bytes()) > u64::from(max) {
+        let header_at = widths_offset(self.config.error_detection) + named.widths_bytes();
+        if header.len() as u64 + u64::from(header_at) > u64::from(max) {
             return Err(AccessError::HeaderTooLarge { max });
         }
         let written = match named {
@@ -122,7 +126,11 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(());
         }
         let holder = self.find_value(&object, field.index)?;
-        Ok(self.store.read(&holder.sector, object.slot_offset(&field), buffer)?)
+        self.store.read(&holder.sector, self.slot_offset(&object, &field), buffer)?;
+        if self.detects() {
+            self.expect_code(&object, &holder.sector, &field, ValueCode::of(buffer))?;
+        }
+        Ok(())
     }
 
     fn put(&mut self, reference: Ref, kind: Kind, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
@@ -205,16 +213,19 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(());
         };
         let sector = self.store.sector(header)?;
-        self.store.read(&sector, HEADER_LENGTHS_BYTES + start as u32, widths)
+        self.store.read(&sector, widths_offset(self.config.error_detection) + start as u32, widths)
     }
 
     /// The record that holds the value of a field that has been initialized (step 2).
     pub(crate) fn find_value(&mut self, object: &Object, index: usize) -> Result<Holder, StoreError<D::Error>> {
-        let mut record = object.first;
+        let (mut record, mut half) = (object.first, None);
         for position in 1.. {
             let sector = self.record(record)?;
             if self.read_flag(&sector, VALID_FLAGS_OFFSET, index)? {
-                return Ok(Holder { record, sector, position });
+                return Ok(Holder { record, sector, position, half });
+            }
+            if self.is_half(&sector, VALID_FLAGS_OFFSET, index)? {
+                half = Some(sector);
             }
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
@@ -233,30 +244,35 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     /// Updates a field in place: steps 1 to 4.
-    fn update(&mut self, object: &Object, field: &Field, value: &[u8]) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn update(&mut self, object: &Object, field: &Field, value: &[u8]) -> Result<(), StoreError<D::Error>> {
         self.forget_values(object)?;
-        let at = object.slot_offset(field);
+        let flags_at = object.flags_offset(self.config.error_detection);
         if self.is_default(object, field.index)? {
             let (leaf, first) = (self.store.sector(object.leaf)?, self.record(object.first)?);
-            if self.is_erased(&first, at, field.width)? {
-                self.program_value(&first, at, value)?;
-                return self.clear_flag(&leaf, object.flags_offset(), field.index);
+            if self.slots_are_erased(object, &first, field, field.width)? {
+                self.program_slots(object, &first, field, value)?;
+                return self.clear_flag(&leaf, flags_at, field.index);
             }
-            self.program_zeros(&first, at, field.width)?;
-            self.clear_flag(&leaf, object.flags_offset(), field.index)?;
+            if self.detects() {
+                // Its code may be torn, too, and cannot become that of zeros.
+                return self.rewrite(object, Change::Field(*field, value));
+            }
+            self.program_zeros(&first, self.slot_offset(object, field), field.width)?;
+            self.clear_flag(&leaf, flags_at, field.index)?;
         }
         let holder = self.find_value(object, field.index)?;
+        self.complete_flags(object, field, &holder)?;
         let limit = self.list_limit(object);
         let next = match self.store.link(&holder.sector)? {
             Link::To(next) if holder.position < limit => {
                 let sector = self.record(next)?;
-                if !self.is_erased(&sector, at, field.width)? {
+                if !self.slots_are_erased(object, &sector, field, field.width)? {
                     return self.rewrite(object, Change::Field(*field, value));
                 }
                 next
             }
             Link::Erased if holder.position < limit => {
-                let bytes = data_offset(object.shape.count) + self.data_bytes(object)?;
+                let bytes = data_offset(object.shape.count, self.config.error_detection) + self.data_bytes(object)?;
                 match self.store.extend_chain(holder.record, SectorSpec { bytes, kind: SectorKind::Record }) {
                     // Compaction takes room only until its commit, so that a device full of short lists takes updates.
                     Err(StoreError::Full) => return self.rewrite(object, Change::Field(*field, value)),
@@ -266,9 +282,35 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             Link::To(_) | Link::Erased | Link::Void => return self.rewrite(object, Change::Field(*field, value)),
         };
         let next = self.record(next)?;
-        self.program_value(&next, at, value)?;
+        self.program_slots(object, &next, field, value)?;
         let old = self.record(holder.record)?;
         self.clear_flag(&old, VALID_FLAGS_OFFSET, field.index)
+    }
+
+    /// Whether one of the two bits of a flag is cleared and the other is not. Cost: 1 read where error detection is on.
+    pub(crate) fn is_half(&mut self, sector: &Sector, offset: u32, index: usize) -> Result<bool, StoreError<D::Error>> {
+        if !self.detects() {
+            return Ok(false);
+        }
+        let (at, mask) = flag_place(index as u32, self.config.error_detection);
+        let mut byte = [0];
+        self.store.read(sector, offset + at, &mut byte)?;
+        Ok(byte[0] & mask != 0 && byte[0] & mask != mask)
+    }
+
+    /// Clears the other half of flags that a power cut left half cleared, before they are built upon.
+    fn complete_flags(&mut self, object: &Object, field: &Field, holder: &Holder) -> Result<(), StoreError<D::Error>> {
+        let flags_at = object.flags_offset(self.config.error_detection);
+        if object.shape.has_flags && self.detects() {
+            let leaf = self.store.sector(object.leaf)?;
+            if self.is_half(&leaf, flags_at, field.index)? {
+                self.clear_flag(&leaf, flags_at, field.index)?;
+            }
+        }
+        match &holder.half {
+            Some(sector) => self.clear_flag(sector, VALID_FLAGS_OFFSET, field.index),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn is_erased(&mut self, sector: &Sector, offset: u32, bytes: u32) -> Result<bool, StoreError<D::Error>> {
@@ -315,11 +357,13 @@ pub(crate) struct Holder {
     pub record: SectorPtr,
     pub sector: Sector,
     pub position: usize,
+    /// A record before it whose flag is half cleared.
+    pub half: Option<Sector>,
 }
 
 impl Named {
     /// Bytes that the list of widths takes in the header sector.
-    pub(crate) fn widths_bytes(&self) -> u32 {
+    pub fn widths_bytes(&self) -> u32 {
         match self {
             Named::List(object) => object.widths_bytes(),
             Named::Split(_) => 0,
@@ -328,10 +372,6 @@ impl Named {
 }
 
 impl Object {
-    pub(crate) fn slot_offset(&self, field: &Field) -> u32 {
-        data_offset(self.shape.count) + field.offset
-    }
-
     /// Bytes that the list of widths takes in the header sector.
     pub(crate) fn widths_bytes(&self) -> u32 {
         if self.shape.width.is_none() { u32::from(self.shape.count) } else { 0 }

@@ -8,14 +8,15 @@
 //! elements, chosen so that two records fit an erase unit.
 
 use norn_flash::{Address, Nor};
-use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot};
+use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot, crc_16};
 
+use crate::code::CHECKSUM_START;
 use crate::config::InitializationFlags;
 use crate::descriptor::{Named, Object, Owner, descriptor_bytes};
 use crate::error::{AccessError, CreateError};
 use crate::format::{
-    ARRAY_DESCRIPTOR_BYTES, ELEMENTS_OFFSET, HEADER_LENGTHS_BYTES, SECTION_FLAGS_OFFSET, Shape, SplitShape,
-    data_offset, flag_bytes,
+    CHECKSUM_BYTES, DESCRIPTOR_BYTES, ELEMENTS_BYTES, SECTION_FLAGS_OFFSET, Shape, SplitShape, data_offset,
+    elements_offset, flag_bytes, widths_offset,
 };
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
@@ -88,11 +89,17 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     /// Writes an array descriptor, and makes the REF tree lead to it; the commit frees the one before.
     pub(crate) fn write_array(&mut self, array: &Array, room: Room) -> Result<(), StoreError<D::Error>> {
-        let leaf = self.store.allocate(SectorSpec { bytes: ARRAY_DESCRIPTOR_BYTES, kind: SectorKind::Leaf }, room)?;
+        let elements_at = elements_offset(self.config.error_detection);
+        let spec = SectorSpec { bytes: elements_at + ELEMENTS_BYTES, kind: SectorKind::Leaf };
+        let leaf = self.store.allocate(spec, room)?;
         let sector = self.store.sector(leaf)?;
         let links = (array.tree.node, array.header);
-        self.store.program_new(&sector, 0, &descriptor_bytes(array.reference, links, array.shape.encode()))?;
-        self.store.program_new(&sector, ELEMENTS_OFFSET as u32, &array.count.to_le_bytes())?;
+        let (bytes, count) =
+            (descriptor_bytes(array.reference, links, array.shape.encode()), array.count.to_le_bytes());
+        self.store.program_new(&sector, 0, &bytes)?;
+        self.program_checksum(&sector, DESCRIPTOR_BYTES, crc_16(CHECKSUM_START, &bytes))?;
+        self.program_checksum(&sector, DESCRIPTOR_BYTES + CHECKSUM_BYTES, crc_16(CHECKSUM_START, &count))?;
+        self.store.program_new(&sector, elements_at, &count)?;
         self.store.tree_put(TreeId::Ref, array.reference.slot(), Some(leaf), room)
     }
 
@@ -129,7 +136,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         shape: &SplitShape,
     ) -> Result<u32, StoreError<D::Error>> {
         let mut bytes = [0; 4];
-        self.store.read(descriptor, ELEMENTS_OFFSET as u32, &mut bytes)?;
+        self.store.read(descriptor, elements_offset(self.config.error_detection), &mut bytes)?;
+        self.expect_checksum(descriptor, DESCRIPTOR_BYTES + CHECKSUM_BYTES, crc_16(CHECKSUM_START, &bytes))?;
         let count = u32::from_le_bytes(bytes);
         let sections = count.div_ceil(u32::from(shape.section_elements));
         if count == 0 || u64::from(sections) > 1 << (4 * shape.height) {
@@ -153,7 +161,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Err(CreateError::ZeroWidth { field: 0 });
         }
         let max = self.store.sector_bytes_max();
-        if header.len() as u64 + u64::from(HEADER_LENGTHS_BYTES) > u64::from(max) {
+        if header.len() as u64 + u64::from(widths_offset(self.config.error_detection)) > u64::from(max) {
             return Err(CreateError::TooLarge { max });
         }
         let shape = SplitShape {
@@ -171,14 +179,17 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Elements of a section: the threshold, or as many as leave room for a second record in an erase unit.
     pub(crate) fn section_elements(&self, width: u8) -> u8 {
         let half = self.store.sector_bytes_max() / 2;
-        let fits = |elements: u8| data_offset(u16::from(elements)) + u32::from(elements) * u32::from(width) <= half;
+        let detection = self.config.error_detection;
+        let fits =
+            |elements: u8| data_offset(u16::from(elements), detection) + u32::from(elements) * u32::from(width) <= half;
         (1..=self.config.array_threshold).rev().find(|&elements| fits(elements)).unwrap_or(1)
     }
 
     /// Refuses at once what cannot fit, rather than when the device is full of it.
     fn check_room(&self, count: usize, shape: &SplitShape) -> Result<(), CreateError<D::Error>> {
         let elements = u16::from(shape.section_elements);
-        let record = u64::from(data_offset(elements)) + u64::from(elements) * u64::from(shape.width);
+        let record = u64::from(data_offset(elements, self.config.error_detection))
+            + u64::from(elements) * u64::from(shape.width);
         let sections = count as u64 / u64::from(elements);
         if count > u32::MAX as usize || sections.saturating_mul(record) > self.store.room_bytes() {
             return Err(CreateError::Store(StoreError::Full));
@@ -205,15 +216,16 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Allocates a section with default values; returns the array's tree with it.
     fn build_section(&mut self, array: &Array, number: u32) -> Result<TreeRoot, StoreError<D::Error>> {
         let shape = array.section_shape(number);
-        let data = u32::from(shape.count) * u32::from(array.shape.width);
-        let flags = if shape.has_flags { flag_bytes(shape.count) } else { 0 };
+        let (detection, data) = (self.config.error_detection, u32::from(shape.count) * u32::from(array.shape.width));
+        let flags = if shape.has_flags { flag_bytes(shape.count, detection) } else { 0 };
         let specs = [
-            SectorSpec { bytes: data_offset(shape.count) + data, kind: SectorKind::Record },
+            SectorSpec { bytes: data_offset(shape.count, detection) + data, kind: SectorKind::Record },
             SectorSpec { bytes: SECTION_FLAGS_OFFSET + flags, kind: SectorKind::Leaf },
         ];
         let [first, leaf] = self.store.allocate_pair(specs, Room::Ordinary)?;
         if !shape.has_flags {
-            self.fill_zeros(first, data_offset(shape.count), data)?;
+            self.fill_zeros(first, data_offset(shape.count, detection), data)?;
+            self.program_zero_codes(first, shape.count, |_| array.shape.width)?;
         }
         let sector = self.store.sector(leaf)?;
         self.store.program_new(&sector, 0, &Link::encode(first).to_le_bytes())?;

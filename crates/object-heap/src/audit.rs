@@ -1,14 +1,14 @@
 //! The heap's part of the checker: walks every object, array and root, and asserts what `format` states.
 
 use norn_flash::{EraseUnit, Nor};
-use norn_nor_store::{Auditor, Link, Role, SectorKind, SectorPtr, StoreError, TreeId};
+use norn_nor_store::{Auditor, Link, Role, Sector, SectorKind, SectorPtr, StoreError, TreeId, Violation};
 
 use crate::array::Array;
 use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
-use crate::format::{VALID_FLAGS_OFFSET, data_offset};
+use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_place};
 use crate::heap::Heap;
-use crate::notify::{Listener, Place, places};
+use crate::notify::{Listener, Place};
 
 impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Walks everything on flash and reports each invariant that does not hold to `auditor`.
@@ -59,7 +59,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             self.store.report(auditor, leaf, "a bucket that begins with a link");
         }
         let (mut live, mut ended) = (0, false);
-        for at in places(&bucket) {
+        for at in self.places(&bucket) {
             let place = self.read_place(&bucket, at)?;
             if ended && place != Place::Erased {
                 self.store.report(auditor, leaf, "places of a bucket taken out of order");
@@ -69,7 +69,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 continue;
             };
             live += 1;
-            for other in places(&bucket).filter(|&other| other > at) {
+            for other in self.places(&bucket).filter(|&other| other > at) {
                 if self.read_place(&bucket, other)? == place {
                     self.store.report(auditor, leaf, "a reference twice in a bucket");
                 }
@@ -110,6 +110,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let named = self.read_descriptor(leaf, slot, false)?;
         if let Some(header) = named.header() {
             self.store.audit_sector(auditor, header, SectorKind::Opaque)?;
+            self.expect_widths(header, named.widths_bytes())?;
+            let sector = self.store.sector(header)?;
+            self.expect_header(&sector, named.widths_bytes())?;
         }
         match named {
             Named::List(object) => self.audit_list(auditor, &object),
@@ -141,6 +144,10 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     fn audit_list(&mut self, auditor: &mut impl Auditor, object: &Object) -> Result<(), StoreError<D::Error>> {
+        let (leaf, leaf_bytes) = (self.store.sector(object.leaf)?, object.leaf_bytes(self.config.error_detection));
+        if self.detects() && !self.is_erased(&leaf, leaf_bytes, leaf.bytes.saturating_sub(leaf_bytes))? {
+            self.store.report(auditor, object.leaf, "padding that is not erased");
+        }
         let mut record = Some(object.first);
         let mut position = 0;
         while let Some(pointer) = record {
@@ -149,12 +156,33 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 return Ok(());
             }
             let sector = self.record(pointer)?;
-            if sector.bytes < data_offset(object.shape.count) + self.data_bytes(object)? {
+            if sector.bytes < data_offset(object.shape.count, self.config.error_detection) + self.data_bytes(object)? {
                 self.store.report(auditor, pointer, "a record too small for its fields");
             }
+            self.audit_padding(auditor, object, &sector)?;
             record = self.next_record(&sector, position)?;
         }
         self.audit_fields(auditor, object)
+    }
+
+    /// With error detection, what lies between and behind the parts of a record is erased.
+    fn audit_padding(
+        &mut self,
+        auditor: &mut impl Auditor,
+        object: &Object,
+        record: &Sector,
+    ) -> Result<(), StoreError<D::Error>> {
+        let count = object.shape.count;
+        let data = data_offset(count, self.config.error_detection);
+        let end = data + self.data_bytes(object)?;
+        for padding in [codes_offset(count) + u32::from(count)..data, end..record.bytes] {
+            let bytes = padding.end.saturating_sub(padding.start);
+            if self.detects() && !self.is_erased(record, padding.start, bytes)? {
+                let address = record.address.offset(padding.start);
+                auditor.violation(Violation { address, what: "padding that is not erased" });
+            }
+        }
+        Ok(())
     }
 
     /// Every field has a value: by default, or in the first record whose flag says so.
@@ -169,11 +197,35 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                     self.store.report(auditor, object.first, "an invalid value of a field that was never set");
                 }
             } else {
-                self.find_value(object, index)?;
+                let holder = self.find_value(object, index)?;
+                self.audit_half_flags(auditor, object, index, holder.half)?;
+                let checked = self.check_value(object, index);
+                self.reported(auditor, checked)?;
             }
         }
         if end != self.data_bytes(object)? {
             self.store.report(auditor, object.leaf, "widths that do not add up to the data");
+        }
+        Ok(())
+    }
+
+    /// A flag that is half cleared reads as it should; a power cut may have left it, or a bit of it was flipped.
+    fn audit_half_flags(
+        &mut self,
+        auditor: &mut impl Auditor,
+        object: &Object,
+        index: usize,
+        record: Option<Sector>,
+    ) -> Result<(), StoreError<D::Error>> {
+        let detection = self.config.error_detection;
+        let (at, _) = flag_place(index as u32, detection);
+        let what = "a flag that is half cleared, by a power cut or a flipped bit: it counts as cleared";
+        if let Some(record) = record {
+            auditor.notice(Violation { address: record.address.offset(VALID_FLAGS_OFFSET + at), what });
+        }
+        let (leaf, flags_at) = (self.store.sector(object.leaf)?, object.flags_offset(detection));
+        if object.shape.has_flags && self.is_half(&leaf, flags_at, index)? {
+            auditor.notice(Violation { address: leaf.address.offset(flags_at + at), what });
         }
         Ok(())
     }

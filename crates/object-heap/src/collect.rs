@@ -169,7 +169,13 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 break;
             }
             from = slot + 1;
-            if self.store.scratch_bit(scratch, reached_bit(slot))? {
+            let marks = self.store.scratch_word(scratch, reached_bit(slot))? >> (reached_bit(slot) % 32) & 0b11;
+            if self.detects() && marks != 0b00 && marks != 0b11 {
+                // What is reached is traced, too, by now.
+                let address = self.store.place_of(leaf);
+                return Ok(self.store.corrupted(address, "a damaged mark of a collection")?);
+            }
+            if marks & 1 == 1 {
                 let named = self.read_descriptor(leaf, slot, false)?;
                 // While scratch bits are in use the log must not need another unit in the middle of a transaction.
                 self.store.make_log_room()?;

@@ -1,6 +1,6 @@
 //! The configuration that an image remembers.
 
-use norn_nor_store::Settings;
+use norn_nor_store::{ErrorDetection, Settings};
 
 /// Whether objects have initialization flags: a bit a field that spares programming default values when an object is created,
 /// at the price of the flags' space in each object descriptor.
@@ -26,11 +26,14 @@ pub struct Config {
     pub log_units: u8,
     /// Every how many reclamations, on average, a random unit is reclaimed too, so that static data moves; 0 for never.
     pub wear_period: u16,
+    /// Whether flipped bits are noticed: [`Corrupted`](crate::StoreError::Corrupted) instead of a wrong value. Costs a byte a
+    /// field and record, a word a field update, and reads.
+    pub error_detection: ErrorDetection,
 }
 
 impl Config {
     /// The configuration of TinyStore's evaluation (section 6.2): lists of at most 2 records, initialization flags on,
-    /// arrays of more than 255 elements split.
+    /// arrays of more than 255 elements split, no error detection.
     pub const fn tinystore_2006() -> Config {
         Config {
             list_length_max: 2,
@@ -38,6 +41,7 @@ impl Config {
             array_threshold: 255,
             log_units: 2,
             wear_period: 64,
+            error_detection: ErrorDetection::Off,
         }
     }
 
@@ -49,6 +53,7 @@ impl Config {
         Settings {
             log_units: self.log_units,
             wear_period: self.wear_period,
+            error_detection: self.error_detection,
             client: [u32::from(self.list_length_max) | flags << 8 | u32::from(self.array_threshold) << 9, 0],
         }
     }
@@ -65,6 +70,7 @@ impl Config {
             array_threshold: (word >> 9) as u8,
             log_units: settings.log_units,
             wear_period: settings.wear_period,
+            error_detection: settings.error_detection,
         })
     }
 }

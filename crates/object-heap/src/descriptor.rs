@@ -3,13 +3,14 @@
 //! Invariant: sectors are named by logical pointers, so that what has been looked up outlives reclamations.
 
 use norn_flash::Nor;
-use norn_nor_store::{Link, Sector, SectorPtr, StoreError, TreeId, TreeRoot};
+use norn_nor_store::{ErrorDetection, Link, Sector, SectorPtr, StoreError, TreeId, TreeRoot, crc_16};
 
 use crate::array::Array;
+use crate::code::CHECKSUM_START;
 use crate::error::AccessError;
 use crate::format::{
-    DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_LENGTHS_BYTES, HEADER_OFFSET, INITIALIZATION_FLAGS_OFFSET,
-    SECTION_FLAGS_OFFSET, SHAPE_OFFSET, Shape, SplitShape, flag_bytes,
+    DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_LENGTHS_BYTES, HEADER_OFFSET, SECTION_FLAGS_OFFSET, SHAPE_OFFSET,
+    Shape, SplitShape, flag_bytes, flag_place, initialization_flags_offset,
 };
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
@@ -85,14 +86,14 @@ impl Named {
 
 impl Object {
     /// Bytes of the descriptor.
-    pub fn leaf_bytes(&self) -> u32 {
-        self.flags_offset() + if self.shape.has_flags { flag_bytes(self.shape.count) } else { 0 }
+    pub fn leaf_bytes(&self, detection: ErrorDetection) -> u32 {
+        self.flags_offset(detection) + if self.shape.has_flags { flag_bytes(self.shape.count, detection) } else { 0 }
     }
 
     /// Where the initialization flags stand in the descriptor.
-    pub fn flags_offset(&self) -> u32 {
+    pub fn flags_offset(&self, detection: ErrorDetection) -> u32 {
         match self.owner {
-            Owner::RefTree => INITIALIZATION_FLAGS_OFFSET,
+            Owner::RefTree => initialization_flags_offset(detection),
             Owner::Array(..) => SECTION_FLAGS_OFFSET,
         }
     }
@@ -135,6 +136,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let sector = self.store.sector(leaf)?;
         let mut bytes = [0; DESCRIPTOR_BYTES as usize];
         self.store.read(&sector, 0, &mut bytes)?;
+        self.expect_checksum(&sector, DESCRIPTOR_BYTES, crc_16(CHECKSUM_START, &bytes))?;
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
         let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
@@ -157,6 +159,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         }
         match Shape::decode(word(SHAPE_OFFSET)) {
             Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width.is_some() || header.is_some()) => {
+                if let (Some(header), None) = (header, shape.width) {
+                    self.expect_widths(header, u32::from(shape.count))?;
+                }
                 Ok(Named::List(Object { reference, leaf, fresh, first, header, shape, owner: Owner::RefTree }))
             }
             _ => self.store.corrupted(sector.address, "an object descriptor with an impossible shape"),
@@ -170,17 +175,23 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             Owner::RefTree => {
                 let links = (Some(object.first), object.header);
                 let bytes = descriptor_bytes(object.reference, links, object.shape.encode());
-                self.store.program_new(&sector, 0, &bytes)
+                self.store.program_new(&sector, 0, &bytes)?;
+                self.program_checksum(&sector, DESCRIPTOR_BYTES, crc_16(CHECKSUM_START, &bytes))
             }
             Owner::Array(..) => self.store.program_new(&sector, 0, &Link::encode(object.first).to_le_bytes()),
         }
     }
 
-    /// Lengths of the header and of the data that the header sector states.
-    pub(crate) fn header_lengths(&mut self, header: Option<SectorPtr>) -> Result<(usize, u32), StoreError<D::Error>> {
+    /// Lengths of the header and of the data that the header sector states, in which the widths take so many bytes.
+    pub(crate) fn header_lengths(
+        &mut self,
+        header: Option<SectorPtr>,
+        widths_bytes: u32,
+    ) -> Result<(usize, u32), StoreError<D::Error>> {
         let Some(header) = header else {
             return Ok((0, 0));
         };
+        self.expect_widths(header, widths_bytes)?;
         let sector = self.store.sector(header)?;
         let mut bytes = [0; HEADER_LENGTHS_BYTES as usize];
         self.store.read(&sector, 0, &mut bytes)?;
@@ -192,7 +203,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub(crate) fn data_bytes(&mut self, object: &Object) -> Result<u32, StoreError<D::Error>> {
         match object.shape.width {
             Some(width) => Ok(u32::from(object.shape.count) * u32::from(width)),
-            None => Ok(self.header_lengths(object.header)?.1),
+            None => Ok(self.header_lengths(object.header, object.widths_bytes())?.1),
         }
     }
 
@@ -202,19 +213,21 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(false);
         }
         let sector = self.store.sector(object.leaf)?;
-        self.read_flag(&sector, object.flags_offset(), index)
+        self.read_flag(&sector, object.flags_offset(self.config.error_detection), index)
     }
 
-    /// Whether flag `index` of the flags at `offset` is in the erased state.
+    /// Whether flag `index` of the flags at `offset` is in the erased state. One half of whose bits are cleared is not: either it
+    /// was being cleared, or the code of the value that it led to does not agree.
     pub(crate) fn read_flag(
         &mut self,
         sector: &Sector,
         offset: u32,
         index: usize,
     ) -> Result<bool, StoreError<D::Error>> {
+        let (at, mask) = flag_place(index as u32, self.config.error_detection);
         let mut byte = [0];
-        self.store.read(sector, offset + index as u32 / 8, &mut byte)?;
-        Ok(byte[0] >> (index % 8) & 1 == 1)
+        self.store.read(sector, offset + at, &mut byte)?;
+        Ok(byte[0] & mask == mask)
     }
 
     /// Clears flag `index` of the flags at `offset`. Cost: 1 read, 1 word programmed.
@@ -224,10 +237,10 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         offset: u32,
         index: usize,
     ) -> Result<(), StoreError<D::Error>> {
-        let at = offset + index as u32 / 8;
+        let (at, mask) = flag_place(index as u32, self.config.error_detection);
         let mut byte = [0];
-        self.store.read(sector, at, &mut byte)?;
-        self.store.program(sector, at, &[byte[0] & !(1 << (index % 8))])
+        self.store.read(sector, offset + at, &mut byte)?;
+        self.store.program(sector, offset + at, &[byte[0] & !mask])
     }
 }
 

@@ -3,24 +3,29 @@
 //! `docs/format/object-heap.md` shows the same with examples. Values are little-endian.
 //!
 //! ```text
-//! object descriptor (leaf)   ref 4 │ link to first record 4 │ link to header 4 │ shape 4 │ initialization flags ⌈n/8⌉
+//! object descriptor (leaf)   ref 4 │ link to first record 4 │ link to header 4 │ shape 4 │ [crc 2] │ initialization flags ⌈n/8⌉
 //! shape                      bit 0 array · 1 flags · 2 widths · 3 zero · 4 read-optimized · 5..8 zero │ width 1 │ field count 2
-//! array descriptor (leaf)    ref 4 │ link to root node 4 │ link to header 4 │ split shape 4 │ element count 4
+//! array descriptor (leaf)    ref 4 │ link to root node 4 │ link to header 4 │ split shape 4 │ [crc 2 │ crc 2] │ element count 4
 //! split shape                bit 0 array (1) · 1 flags · 3 split (1) · 4 read-optimized, others zero │ width 1 │ elements a section 1 │ tree height 1
 //! section descriptor (leaf)  link to first record 4 │ initialization flags ⌈n/8⌉
-//! object record              link to next record 4 │ valid flags ⌈n/8⌉, padded to 4 │ data: the fields, without padding
-//! header (opaque)            header length 2 │ data length 2 │ widths n (only where fields differ) │ header bytes
-//! name (leaf)                ref 4 │ length 1 │ name
+//! object record              link to next record 4 │ valid flags ⌈n/8⌉ │ [codes n], padded to 4 │ data: the fields, without padding
+//! header (opaque)            header length 2 │ data length 2 │ [crc 2 │ crc 2] │ widths n (only where fields differ) │ header bytes
+//! name (leaf)                ref 4 │ length 1 │ [crc 2] │ name
 //! bucket (leaf)              erased 4 │ places of 4: a ref, zeros for one that was taken out, or erased
 //! ```
+//!
+//! What is in brackets is there with error detection only; flags then have two bits each, so that they take ⌈n/4⌉ bytes.
 //!
 //! An array of more elements than the heap's threshold is split into sections, each a list of records of its own, which a
 //! tree of the array's leads to by section number.
 //!
 //! Field *i* has its default value (zeros) if the (section) descriptor has initialization flags and flag *i* is erased; else the value
-//! is that of the first record of the list whose valid flag *i* is erased. Flags are bit *i* mod 8 of byte *i*/8.
+//! is that of the first record of the list whose valid flag *i* is erased. Flags are bit *i* mod 8 of byte *i*/8; with error
+//! detection the two bits from 2(*i* mod 4) on of byte *i*/4, and a flag is erased where both are.
 //!
 //! Invariant: a slot behind the record that holds a field's value is erased, or a power cut left it torn.
+
+use norn_nor_store::ErrorDetection;
 
 use crate::object::Representation;
 
@@ -32,14 +37,16 @@ pub const FIRST_RECORD_OFFSET: usize = 4;
 pub const HEADER_OFFSET: usize = 8;
 /// Where the shape stands.
 pub const SHAPE_OFFSET: usize = 12;
-/// Where the initialization flags stand.
-pub const INITIALIZATION_FLAGS_OFFSET: u32 = DESCRIPTOR_BYTES;
+/// Bytes of the code of a descriptor, a header or a name, where error detection is on.
+pub const CHECKSUM_BYTES: u32 = 2;
 /// Where a record's valid flags stand, behind the link.
 pub const VALID_FLAGS_OFFSET: u32 = 4;
-/// Bytes of a header sector before the widths.
+/// Bytes of a header sector before its codes and the widths.
 pub const HEADER_LENGTHS_BYTES: u32 = 4;
-/// Bytes of a name sector before the name.
-pub const NAME_OFFSET: u32 = 5;
+/// Bytes of a name sector before its code and the name.
+pub const NAME_HEAD_BYTES: u32 = 5;
+/// Bytes of the number of elements, at the end of an array descriptor.
+pub const ELEMENTS_BYTES: u32 = 4;
 
 /// Where the references of a bucket stand, behind a word that stays erased: it would be a link.
 pub const BUCKET_REFERENCES_OFFSET: u32 = 4;
@@ -47,10 +54,6 @@ pub const BUCKET_REFERENCES_OFFSET: u32 = 4;
 /// How the reference that is all ones stands in a bucket, where that means an erased place.
 pub const BUCKET_LAST_REFERENCE: u32 = 0xFFFF;
 
-/// Bytes of an array descriptor.
-pub const ARRAY_DESCRIPTOR_BYTES: u32 = 20;
-/// Where the number of elements stands in an array descriptor.
-pub const ELEMENTS_OFFSET: usize = 16;
 /// Where the initialization flags stand in a section descriptor, behind the link to its first record.
 pub const SECTION_FLAGS_OFFSET: u32 = 4;
 
@@ -60,14 +63,66 @@ const WIDTHS: u8 = 1 << 2;
 const SPLIT: u8 = 1 << 3;
 const READ_OPTIMIZED: u8 = 1 << 4;
 
+/// Bytes of so many codes, where there are any.
+pub const fn checksum_bytes(codes: u32, detection: ErrorDetection) -> u32 {
+    match detection {
+        ErrorDetection::Off => 0,
+        ErrorDetection::On => codes * CHECKSUM_BYTES,
+    }
+}
+
+/// Where the initialization flags stand in an object descriptor.
+pub const fn initialization_flags_offset(detection: ErrorDetection) -> u32 {
+    DESCRIPTOR_BYTES + checksum_bytes(1, detection)
+}
+
+/// Where the number of elements stands in an array descriptor.
+pub const fn elements_offset(detection: ErrorDetection) -> u32 {
+    DESCRIPTOR_BYTES + checksum_bytes(2, detection)
+}
+
+/// Where the widths stand in a header sector.
+pub const fn widths_offset(detection: ErrorDetection) -> u32 {
+    HEADER_LENGTHS_BYTES + checksum_bytes(2, detection)
+}
+
+/// Where the name stands in a name's sector.
+pub const fn name_offset(detection: ErrorDetection) -> u32 {
+    NAME_HEAD_BYTES + checksum_bytes(1, detection)
+}
+
+const fn flag_bits(detection: ErrorDetection) -> u32 {
+    match detection {
+        ErrorDetection::Off => 1,
+        ErrorDetection::On => 2,
+    }
+}
+
 /// Bytes of `count` flags.
-pub const fn flag_bytes(count: u16) -> u32 {
-    (count as u32).div_ceil(8)
+pub const fn flag_bytes(count: u16, detection: ErrorDetection) -> u32 {
+    (count as u32 * flag_bits(detection)).div_ceil(8)
+}
+
+/// In which byte of the flags flag `index` is, and its bits there.
+#[inline(never)]
+pub const fn flag_place(index: u32, detection: ErrorDetection) -> (u32, u8) {
+    let (bits, bit) = (flag_bits(detection), index * flag_bits(detection));
+    (bit / 8, ((1 << bits) - 1) << (bit % 8))
+}
+
+/// Where the codes of a record's values start, if there are any.
+pub const fn codes_offset(count: u16) -> u32 {
+    VALID_FLAGS_OFFSET + flag_bytes(count, ErrorDetection::On)
 }
 
 /// Where the data of a record with `count` fields starts.
-pub const fn data_offset(count: u16) -> u32 {
-    (VALID_FLAGS_OFFSET + flag_bytes(count)).next_multiple_of(4)
+#[inline(never)]
+pub const fn data_offset(count: u16, detection: ErrorDetection) -> u32 {
+    let end = match detection {
+        ErrorDetection::Off => VALID_FLAGS_OFFSET + flag_bytes(count, detection),
+        ErrorDetection::On => codes_offset(count) + count as u32,
+    };
+    end.next_multiple_of(4)
 }
 
 impl Representation {
@@ -126,8 +181,8 @@ impl Shape {
     }
 
     /// Bytes of the descriptor.
-    pub fn descriptor_bytes(&self) -> u32 {
-        DESCRIPTOR_BYTES + if self.has_flags { flag_bytes(self.count) } else { 0 }
+    pub fn descriptor_bytes(&self, detection: ErrorDetection) -> u32 {
+        initialization_flags_offset(detection) + if self.has_flags { flag_bytes(self.count, detection) } else { 0 }
     }
 }
 

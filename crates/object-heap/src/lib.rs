@@ -90,6 +90,7 @@
 mod access;
 mod array;
 mod audit;
+mod code;
 mod collect;
 mod config;
 mod descriptor;
@@ -109,7 +110,7 @@ pub use config::{Config, InitializationFlags};
 pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
 pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
-pub use norn_nor_store::{Auditor, Corruption, MountError, SectorPtr, StoreError, Violation};
+pub use norn_nor_store::{Auditor, Corruption, ErrorDetection, MountError, SectorPtr, StoreError, Violation};
 pub use notify::Listener;
 pub use object::{Info, Kind, Layout, Representation};
 pub use pointer::PhysicalPointer;

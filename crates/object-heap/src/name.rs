@@ -7,7 +7,7 @@ use norn_flash::Nor;
 use norn_nor_store::{Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
 use crate::error::AccessError;
-use crate::format::NAME_OFFSET;
+use crate::format::{NAME_HEAD_BYTES, name_offset};
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::reference::Ref;
@@ -89,7 +89,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     pub(crate) fn read_root(&mut self, key: u32, leaf: SectorPtr) -> Result<Root, StoreError<D::Error>> {
         let sector = self.store.sector(leaf)?;
-        let mut head = [0; NAME_OFFSET as usize];
+        let mut head = [0; NAME_HEAD_BYTES as usize];
         self.store.read(&sector, 0, &mut head)?;
         let reference = Ref::from_bits(u32::from_le_bytes([head[0], head[1], head[2], head[3]]));
         let len = usize::from(head[4]);
@@ -97,7 +97,10 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return self.store.corrupted(sector.address, "an impossible root");
         };
         let mut root = Root { key, reference, name: [0; NAME_BYTES_MAX], len };
-        self.store.read(&sector, NAME_OFFSET, &mut root.name[..len])?;
+        let name_at = name_offset(self.config.error_detection);
+        self.store.read(&sector, name_at, &mut root.name[..len])?;
+        let checksum = self.checksum(&sector, &[0..NAME_HEAD_BYTES, name_at..sector.bytes])?;
+        self.expect_checksum(&sector, NAME_HEAD_BYTES, checksum)?;
         Ok(root)
     }
 
@@ -118,12 +121,15 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             // There are never as many roots as keys: each takes room on the part.
             None => self.store.tree_vacant(self.store.tree(TreeId::Name), 0)?.unwrap_or(0),
         };
-        let bytes = NAME_OFFSET + name.len() as u32;
+        let name_at = name_offset(self.config.error_detection);
+        let bytes = name_at + name.len() as u32;
         let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
         let sector = self.store.sector(leaf)?;
         self.store.program(&sector, 0, &reference.bits().to_le_bytes())?;
         self.store.program(&sector, 4, &[name.len() as u8])?;
-        self.store.program(&sector, NAME_OFFSET, name)?;
+        self.store.program(&sector, name_at, name)?;
+        let checksum = self.checksum(&sector, &[0..NAME_HEAD_BYTES, name_at..sector.bytes])?;
+        self.program_checksum(&sector, NAME_HEAD_BYTES, checksum)?;
         Ok(self.store.tree_put(TreeId::Name, key, Some(leaf), Room::Ordinary)?)
     }
 }

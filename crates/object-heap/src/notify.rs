@@ -22,7 +22,7 @@ use norn_flash::{Address, EraseUnit, Nor};
 use norn_nor_store::{Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
 use crate::descriptor::{Named, Object};
-use crate::format::{BUCKET_LAST_REFERENCE, BUCKET_REFERENCES_OFFSET, VALID_FLAGS_OFFSET, flag_bytes};
+use crate::format::{BUCKET_LAST_REFERENCE, BUCKET_REFERENCES_OFFSET, VALID_FLAGS_OFFSET, flag_bytes, flag_place};
 use crate::heap::{Heap, Transaction};
 use crate::object::CHUNK_BYTES;
 use crate::reference::Ref;
@@ -128,7 +128,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let survey = self.survey_bucket(&bucket, reference)?;
         if let Some(at) = survey.found {
             self.listener.invalidated(reference);
-            self.store.program(&bucket, at, &[0; REFERENCE_BYTES as usize])?;
+            self.program_place(&bucket, at, [0; REFERENCE_BYTES as usize])?;
             if survey.live == 1 {
                 self.store.mark_unit(unit);
             }
@@ -175,10 +175,10 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let Some(bucket) = self.bucket(unit)? else {
             return Ok(());
         };
-        for at in places(&bucket) {
+        for at in self.places(&bucket) {
             if let Place::Taken(reference) = self.read_place(&bucket, at)? {
                 self.listener.invalidated(reference);
-                self.store.program(&bucket, at, &[0; REFERENCE_BYTES as usize])?;
+                self.program_place(&bucket, at, [0; REFERENCE_BYTES as usize])?;
             }
         }
         Ok(())
@@ -209,7 +209,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             match (survey.found, survey.free) {
                 (Some(_), _) => return Ok(true),
                 (None, Some(at)) => {
-                    self.store.program(&bucket, at, &Place::encode(reference))?;
+                    self.program_place(&bucket, at, Place::encode(reference))?;
                     // A bucket that was emptied and found no room to leave the tree may stay now.
                     self.store.clear_unit_mark(unit);
                     return Ok(true);
@@ -229,20 +229,20 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             None => 0,
         };
         let bytes =
-            (BUCKET_REFERENCES_OFFSET + (live + live / 2 + 1) * REFERENCE_BYTES).next_multiple_of(BUCKET_BYTES_MIN);
+            (BUCKET_REFERENCES_OFFSET + (live + live / 2 + 1) * self.place_bytes()).next_multiple_of(BUCKET_BYTES_MIN);
         let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
         let to = self.store.sector(leaf)?;
         let mut at = BUCKET_REFERENCES_OFFSET;
         // The allocation may have moved the old bucket.
         if let Some(old) = self.bucket(unit)? {
-            for place in places(&old) {
+            for place in self.places(&old) {
                 if let Place::Taken(other) = self.read_place(&old, place)? {
-                    self.store.program(&to, at, &Place::encode(other))?;
-                    at += REFERENCE_BYTES;
+                    self.program_place(&to, at, Place::encode(other))?;
+                    at += self.place_bytes();
                 }
             }
         }
-        self.store.program(&to, at, &Place::encode(reference))?;
+        self.program_place(&to, at, Place::encode(reference))?;
         self.store.tree_put(TreeId::Notify, u32::from(unit.0), Some(leaf), Room::Ordinary)
     }
 
@@ -256,7 +256,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     fn survey_bucket(&mut self, bucket: &Sector, wanted: Ref) -> Result<BucketSurvey, StoreError<D::Error>> {
         let mut survey = BucketSurvey::default();
-        for at in places(bucket) {
+        for at in self.places(bucket) {
             match self.read_place(bucket, at)? {
                 Place::Erased => {
                     survey.free = Some(at);
@@ -274,29 +274,57 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         Ok(survey)
     }
 
-    /// What stands in a bucket at `at`. Cost: 1 read.
+    /// What stands in a bucket at `at`. Cost: 1 read, 2 with error detection.
     pub(crate) fn read_place(&mut self, bucket: &Sector, at: u32) -> Result<Place, StoreError<D::Error>> {
-        let mut bytes = [0; REFERENCE_BYTES as usize];
-        self.store.read(bucket, at, &mut bytes)?;
-        match Place::decode(bytes) {
-            Some(place) => Ok(place),
-            None => self.store.corrupted(bucket.address, "a bucket with an impossible reference"),
+        let mut copies = [[0; REFERENCE_BYTES as usize]; 2];
+        for (copy, at) in copies.iter_mut().zip((at..at + self.place_bytes()).step_by(REFERENCE_BYTES as usize)) {
+            self.store.read(bucket, at, copy)?;
         }
+        match Place::decode(copies[0]) {
+            Some(place) if copies[0] == copies[1] || !self.detects() => Ok(place),
+            _ => self.store.corrupted(bucket.address.offset(at), "a bucket with an impossible reference"),
+        }
+    }
+
+    /// Programs a place of a bucket: with error detection what stands there stands twice.
+    fn program_place(
+        &mut self,
+        bucket: &Sector,
+        at: u32,
+        [a, b, c, d]: [u8; REFERENCE_BYTES as usize],
+    ) -> Result<(), StoreError<D::Error>> {
+        let bytes = [a, b, c, d, a, b, c, d];
+        self.store.program(bucket, at, &bytes[..self.place_bytes() as usize])
+    }
+
+    fn place_bytes(&self) -> u32 {
+        if self.detects() { 2 * REFERENCE_BYTES } else { REFERENCE_BYTES }
+    }
+
+    /// Where references may stand in a bucket.
+    pub(crate) fn places(&self, bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<D, UNITS, L> {
+        let (from, step) = (BUCKET_REFERENCES_OFFSET, self.place_bytes());
+        let count = (bucket.bytes - from) / step;
+        (0..count).map(move |number| from + number * step)
     }
 
     /// The record that holds every value of a list, but for defaults, if one does. Cost: for each record up to that one 2 reads
     /// and the valid flags' words.
     pub(crate) fn whole_record(&mut self, list: &Object) -> Result<Option<Sector>, StoreError<D::Error>> {
-        let mut buffer = [0; CHUNK_BYTES];
-        let flags = &mut buffer[..flag_bytes(list.shape.count) as usize];
-        let padding = 8 * flags.len() as u32 - u32::from(list.shape.count);
+        let detection = self.config.error_detection;
+        let mut buffer = [0; 2 * CHUNK_BYTES];
+        let flags = &mut buffer[..flag_bytes(list.shape.count, detection) as usize];
         let mut record = list.first;
         for position in 1.. {
             let sector = self.record(record)?;
             self.store.read(&sector, VALID_FLAGS_OFFSET, flags)?;
-            let erased = flags.iter().map(|byte| byte.count_ones()).sum::<u32>().saturating_sub(padding);
-            if erased > 0 {
-                return Ok(Some(sector).filter(|_| erased == u32::from(list.shape.count)));
+            let erased = (0..u32::from(list.shape.count)).filter(|&index| {
+                let (at, bits) = flag_place(index, detection);
+                flags[at as usize] & bits == bits
+            });
+            match erased.count() {
+                0 => {}
+                erased => return Ok(Some(sector).filter(|_| erased == usize::from(list.shape.count))),
             }
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
@@ -332,11 +360,6 @@ impl Place {
             bits => Ref::from_bits(bits).map(Place::Taken),
         }
     }
-}
-
-/// Where references may stand in a bucket.
-pub(crate) fn places(bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<> {
-    (BUCKET_REFERENCES_OFFSET..bucket.bytes - bucket.bytes % REFERENCE_BYTES).step_by(REFERENCE_BYTES as usize)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, Stor
 use crate::config::InitializationFlags;
 use crate::descriptor::{Named, Object, Owner, header_lengths};
 use crate::error::{AccessError, CreateError};
-use crate::format::{HEADER_LENGTHS_BYTES, Shape, data_offset};
+use crate::format::{Shape, data_offset, widths_offset};
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::reference::Ref;
@@ -73,6 +73,13 @@ impl<'a> Layout<'a> {
         match self.widths {
             Widths::Uniform { count, .. } => count,
             Widths::Each(widths) => widths.len(),
+        }
+    }
+
+    fn width(&self, index: usize) -> u8 {
+        match self.widths {
+            Widths::Uniform { width, .. } => width,
+            Widths::Each(widths) => widths[index],
         }
     }
 
@@ -144,8 +151,10 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// As [`create`](Self::create), and `TransactionTooLarge`: a section takes a log entry and an eighth.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         // Where fewer elements do not fit one record, because they are wide, they are split as well.
-        let fits =
-            |elements: u32| data_offset(elements as u16) + elements * u32::from(width) <= self.store.sector_bytes_max();
+        let detection = self.config.error_detection;
+        let fits = |elements: u32| {
+            data_offset(elements as u16, detection) + elements * u32::from(width) <= self.store.sector_bytes_max()
+        };
         if count > usize::from(self.config.array_threshold) || !fits(count as u32) {
             return self.create_split(count, width, header);
         }
@@ -185,10 +194,11 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             count: count as u16,
         };
         let max = self.store.sector_bytes_max();
-        let record = data_offset(shape.count) + layout.data_bytes();
+        let detection = self.config.error_detection;
+        let record = data_offset(shape.count, detection) + layout.data_bytes();
         let widths = if width.is_none() { u32::from(shape.count) } else { 0 };
         let header =
-            u32::try_from(layout.header.len()).unwrap_or(u32::MAX).saturating_add(HEADER_LENGTHS_BYTES + widths);
+            u32::try_from(layout.header.len()).unwrap_or(u32::MAX).saturating_add(widths_offset(detection) + widths);
         match record.max(header) {
             bytes if bytes > max => Err(CreateError::TooLarge { max }),
             _ => Ok(shape),
@@ -200,16 +210,18 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let reference = Ref::new(slot, self.store.next_serial());
         debug_assert!(!matches!(layout.widths, Widths::Each(widths) if widths.len() != usize::from(shape.count)));
         let header = self.build_header(layout)?;
-        let record = data_offset(shape.count) + layout.data_bytes();
+        let detection = self.config.error_detection;
+        let record = data_offset(shape.count, detection) + layout.data_bytes();
         let [first, leaf] = self.store.allocate_pair(
             [
                 SectorSpec { bytes: record, kind: SectorKind::Record },
-                SectorSpec { bytes: shape.descriptor_bytes(), kind: SectorKind::Leaf },
+                SectorSpec { bytes: shape.descriptor_bytes(detection), kind: SectorKind::Leaf },
             ],
             Room::Ordinary,
         )?;
         if !shape.has_flags {
-            self.fill_zeros(first, data_offset(shape.count), layout.data_bytes())?;
+            self.fill_zeros(first, data_offset(shape.count, detection), layout.data_bytes())?;
+            self.program_zero_codes(first, shape.count, |index| layout.width(index))?;
         }
         let object = Object { reference, leaf, fresh: true, first, header, shape, owner: Owner::RefTree };
         self.store.advance_serial();
@@ -237,12 +249,14 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if widths.is_empty() && layout.header.is_empty() {
             return Ok(None);
         }
-        let bytes = HEADER_LENGTHS_BYTES + widths.len() as u32 + layout.header.len() as u32;
+        let widths_at = widths_offset(self.config.error_detection);
+        let bytes = widths_at + widths.len() as u32 + layout.header.len() as u32;
         let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
         let sector = self.store.sector(pointer)?;
         self.store.program(&sector, 0, &header_lengths(layout.header.len(), layout.data_bytes()))?;
-        self.store.program(&sector, HEADER_LENGTHS_BYTES, widths)?;
-        self.store.program(&sector, HEADER_LENGTHS_BYTES + widths.len() as u32, layout.header)?;
+        self.store.program(&sector, widths_at, widths)?;
+        self.store.program(&sector, widths_at + widths.len() as u32, layout.header)?;
+        self.seal_header(&sector, widths.len() as u32)?;
         Ok(Some(pointer))
     }
 
@@ -390,7 +404,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 (array.count * u32::from(array.shape.width), records)
             }
         };
-        let header_bytes = self.header_lengths(named.header())?.0;
+        let header_bytes = self.header_lengths(named.header(), named.widths_bytes())?.0;
         let (kind, representation, count) = (named.kind(), named.representation(), named.count());
         Ok(Info { kind, representation, count, data_bytes, header_bytes, records })
     }

@@ -14,11 +14,11 @@
 //! Each step leaves every value as it was, whenever the power fails.
 
 use norn_flash::{Address, Nor};
-use norn_nor_store::{Sector, StoreError};
+use norn_nor_store::{ErrorDetection, Sector, StoreError};
 
 use crate::descriptor::Object;
 use crate::error::{AccessError, PointerError};
-use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
+use crate::format::{VALID_FLAGS_OFFSET, flag_bytes, widths_offset};
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, Kind};
@@ -163,15 +163,16 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     fn place_of_header(&mut self, reference: Ref) -> Result<Option<PhysicalPointer>, AccessError<D::Error>> {
         let named = self.look_up(reference)?;
-        let (len, _) = self.header_lengths(named.header())?;
+        let (len, _) = self.header_lengths(named.header(), named.widths_bytes())?;
         let Some(header) = named.header().filter(|_| len > 0) else {
             return Ok(None);
         };
         let sector = self.store.sector(header)?;
-        let offset = HEADER_LENGTHS_BYTES + named.widths_bytes();
+        let offset = widths_offset(self.config.error_detection) + named.widths_bytes();
         if len as u64 + u64::from(offset) > u64::from(sector.bytes) {
             return Ok(self.store.corrupted(sector.address, "a header longer than its sector")?);
         }
+        self.expect_header(&sector, named.widths_bytes())?;
         Ok(Some(PhysicalPointer { address: sector.address.offset(offset), len }))
     }
 
@@ -182,6 +183,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         kind: Kind,
         index: usize,
     ) -> Result<PhysicalPointer, AccessError<D::Error>> {
+        if self.detects() {
+            self.store_defaults(reference, kind, index)?;
+        }
         let (mut list, mut at) = self.list_of(reference, kind, index)?;
         if self.whole_record(&list)?.is_none() {
             let compacted = self.rewrite(&list, Change::Representation(list.shape.representation));
@@ -192,24 +196,41 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             let leaf = self.store.sector(list.leaf)?;
             return Ok(self.store.corrupted(leaf.address, "a compacted list of several records")?);
         };
-        self.program_defaults(&list, &record)?;
+        if list.shape.has_flags && !self.detects() {
+            self.program_defaults(&list, &record)?;
+        }
         let (field, end) = (self.field(&list, at)?, self.data_bytes(&list)?);
-        if end < field.offset + field.width || data_offset(list.shape.count) + end > record.bytes {
+        let at = self.slot_offset(&list, &field);
+        if end < field.offset + field.width || at + (end - field.offset) > record.bytes {
             return Ok(self.store.corrupted(record.address, "a record too small for its fields")?);
         }
-        let address = record.address.offset(list.slot_offset(&field));
+        let address = record.address.offset(at);
         Ok(PhysicalPointer { address, len: (end - field.offset) as usize })
+    }
+
+    /// Stores a zero in each field of a list that was never set, one by one, and checks the others: with error detection a torn code
+    /// cannot become that of zeros.
+    fn store_defaults(&mut self, reference: Ref, kind: Kind, index: usize) -> Result<(), AccessError<D::Error>> {
+        let (list, at) = self.list_of(reference, kind, index)?;
+        let first = index - at;
+        for index in first..first + usize::from(list.shape.count) {
+            let (list, at) = self.list_of(reference, kind, index)?;
+            let field = self.field(&list, at)?;
+            let stored = match self.is_default(&list, at)? {
+                true => self.update(&list, &field, &ZEROS[..field.width as usize]),
+                false => self.check_value(&list, at),
+            };
+            self.settle(stored.map_err(AccessError::Store))?;
+        }
+        Ok(())
     }
 
     /// Programs the zeros of all fields that were never set, up to eight at a time, and then clears their flags.
     fn program_defaults(&mut self, list: &Object, record: &Sector) -> Result<(), StoreError<D::Error>> {
-        if !list.shape.has_flags {
-            return Ok(());
-        }
-        let leaf = self.store.sector(list.leaf)?;
+        let (leaf, flags_at) = (self.store.sector(list.leaf)?, list.flags_offset(ErrorDetection::Off));
         let mut buffer = [0; CHUNK_BYTES];
-        let flags = &mut buffer[..flag_bytes(list.shape.count) as usize];
-        self.store.read(&leaf, list.flags_offset(), flags)?;
+        let flags = &mut buffer[..flag_bytes(list.shape.count, ErrorDetection::Off) as usize];
+        self.store.read(&leaf, flags_at, flags)?;
         let mut index = 0;
         while index < usize::from(list.shape.count) {
             let is_erased = |index: usize| flags[index / 8] >> (index % 8) & 1 == 1;
@@ -220,9 +241,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 continue;
             }
             let (from, to) = (self.field(list, index)?, self.field(list, end - 1)?);
-            self.program_zeros(record, list.slot_offset(&from), to.offset + to.width - from.offset)?;
+            self.program_zeros(record, self.slot_offset(list, &from), to.offset + to.width - from.offset)?;
             (index..end).for_each(|index| flags[index / 8] &= !(1 << (index % 8)));
-            self.store.program(&leaf, list.flags_offset() + index as u32 / 8, &flags[index / 8..=index / 8])?;
+            self.store.program(&leaf, flags_at + index as u32 / 8, &flags[index / 8..=index / 8])?;
             index = end;
         }
         Ok(())
@@ -234,7 +255,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(Place::Zeros(field.width as usize));
         }
         let holder = self.find_value(list, index)?;
-        let address = holder.sector.address.offset(data_offset(list.shape.count) + field.offset);
+        self.check_value(list, index)?;
+        let address = holder.sector.address.offset(self.slot_offset(list, &field));
         Ok(Place::Flash(address, field.width as usize))
     }
 
@@ -247,6 +269,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             if found.record != holder.record || !self.read_flag(&holder.sector, VALID_FLAGS_OFFSET, index + count)? {
                 break;
             }
+            self.check_value(list, index + count)?;
             count += 1;
         }
         Ok(count)

@@ -15,14 +15,15 @@ use core::cmp::Ordering;
 use norn_flash::Nor;
 use norn_nor_store::{Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
+use crate::access::Field;
 use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
-use crate::format::{VALID_FLAGS_OFFSET, data_offset};
+use crate::format::{VALID_FLAGS_OFFSET, data_offset, flag_place};
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, Kind};
 use crate::reference::Ref;
-use crate::rewrite::{Change, Range, Source, Stretch};
+use crate::rewrite::{Change, FLAGS_BYTES, Range, Source, Stretch};
 
 /// A range of elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,8 +168,10 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             let in_section = at % section_bytes;
             let len = CHUNK_BYTES.min(bytes.len() - done).min((section_bytes - in_section) as usize);
             let section = self.list(named, at / section_bytes)?;
-            let mut stretch = Stretch::uniform(in_section, len, width);
+            let data_at = data_offset(section.shape.count, self.config.error_detection);
+            let mut stretch = Stretch::uniform(data_at, in_section, len, width);
             self.gather(&section, &mut stretch)?;
+            self.check_elements(&section, &stretch, width)?;
             bytes[done..].iter_mut().zip(stretch.values()).for_each(|(byte, value)| *byte = value);
             done += len;
         }
@@ -261,19 +264,19 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         width: u32,
         bytes: &[u8],
     ) -> Result<bool, StoreError<D::Error>> {
-        let at = data_offset(section.shape.count) + chunk.first * width;
+        let field = Field { index: chunk.first as usize, offset: chunk.first * width, width };
         let leaf = self.store.sector(section.leaf)?;
-        let flags_offset = section.flags_offset();
+        let flags_offset = section.flags_offset(self.config.error_detection);
         if section.shape.has_flags {
             match self.flags_state(&leaf, flags_offset, chunk)? {
                 FlagsState::Mixed => return Ok(false),
                 FlagsState::Cleared => {}
                 FlagsState::Erased => {
                     let first = self.record(section.first)?;
-                    if !self.is_erased(&first, at, bytes.len() as u32)? {
+                    if !self.slots_are_erased(section, &first, &field, bytes.len() as u32)? {
                         return Ok(false);
                     }
-                    self.program_value(&first, at, bytes)?;
+                    self.program_slots(section, &first, &field, bytes)?;
                     self.clear_flags(&leaf, flags_offset, chunk)?;
                     return Ok(true);
                 }
@@ -283,10 +286,10 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(false);
         };
         let next = self.record(next)?;
-        if !self.is_erased(&next, at, bytes.len() as u32)? {
+        if !self.slots_are_erased(section, &next, &field, bytes.len() as u32)? {
             return Ok(false);
         }
-        self.program_value(&next, at, bytes)?;
+        self.program_slots(section, &next, &field, bytes)?;
         let holder = self.record(holder)?;
         self.clear_flags(&holder, VALID_FLAGS_OFFSET, chunk)?;
         Ok(true)
@@ -306,7 +309,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 (FlagsState::Cleared, Link::To(next)) => record = next,
                 (FlagsState::Erased, Link::To(next)) if position < limit => return Ok(Some((record, next))),
                 (FlagsState::Erased, Link::Erased) if position < limit => {
-                    let bytes = data_offset(section.shape.count) + self.data_bytes(section)?;
+                    let bytes =
+                        data_offset(section.shape.count, self.config.error_detection) + self.data_bytes(section)?;
                     let spec = SectorSpec { bytes, kind: SectorKind::Record };
                     return match self.store.extend_chain(record, spec) {
                         Ok(next) => Ok(Some((record, next))),
@@ -326,24 +330,31 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         offset: u32,
         chunk: &Range<'_>,
     ) -> Result<FlagsState, StoreError<D::Error>> {
-        let (first, mut bytes) = (chunk.first / 8, [0; CHUNK_BYTES / 8 + 1]);
-        let len = ((chunk.first + chunk.count - 1) / 8 - first + 1) as usize;
+        let detection = self.config.error_detection;
+        let (first, mut bytes) = (flag_place(chunk.first, detection).0, [0; FLAGS_BYTES]);
+        let len = (flag_place(chunk.first + chunk.count - 1, detection).0 - first + 1) as usize;
         self.store.read(sector, offset + first, &mut bytes[..len])?;
-        let is_erased = |index: u32| bytes[(index / 8 - first) as usize] >> (index % 8) & 1 == 1;
-        let erased = (chunk.first..chunk.first + chunk.count).filter(|&index| is_erased(index)).count() as u32;
-        Ok(match erased {
-            0 => FlagsState::Cleared,
-            all if all == chunk.count => FlagsState::Erased,
+        let (mut all_erased, mut all_cleared) = (true, true);
+        for index in chunk.first..chunk.first + chunk.count {
+            let (at, mask) = flag_place(index, detection);
+            let bits = bytes[(at - first) as usize] & mask;
+            (all_erased, all_cleared) = (all_erased && bits == mask, all_cleared && bits == 0);
+        }
+        Ok(match (all_erased, all_cleared) {
+            (true, _) => FlagsState::Erased,
+            (_, true) => FlagsState::Cleared,
             _ => FlagsState::Mixed,
         })
     }
 
     fn clear_flags(&mut self, sector: &Sector, offset: u32, chunk: &Range<'_>) -> Result<(), StoreError<D::Error>> {
-        let (first, mut bytes) = (chunk.first / 8, [0; CHUNK_BYTES / 8 + 1]);
-        let len = ((chunk.first + chunk.count - 1) / 8 - first + 1) as usize;
+        let detection = self.config.error_detection;
+        let (first, mut bytes) = (flag_place(chunk.first, detection).0, [0; FLAGS_BYTES]);
+        let len = (flag_place(chunk.first + chunk.count - 1, detection).0 - first + 1) as usize;
         self.store.read(sector, offset + first, &mut bytes[..len])?;
         for index in chunk.first..chunk.first + chunk.count {
-            bytes[(index / 8 - first) as usize] &= !(1 << (index % 8));
+            let (at, mask) = flag_place(index, detection);
+            bytes[(at - first) as usize] &= !mask;
         }
         self.store.program(sector, offset + first, &bytes[..len])
     }

@@ -8,12 +8,13 @@
 //! All of it belongs to the open transaction, be it the client's or one of its own.
 
 use norn_flash::Nor;
-use norn_nor_store::{Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::{ErrorDetection, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
 use crate::access::Field;
 use crate::array::Array;
+use crate::code::ValueCode;
 use crate::descriptor::{Named, Object, header_lengths};
-use crate::format::{HEADER_LENGTHS_BYTES, VALID_FLAGS_OFFSET, data_offset, flag_bytes};
+use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_bytes, flag_place, widths_offset};
 use crate::heap::Heap;
 use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, COUNT_MAX, Layout, Representation};
@@ -45,8 +46,15 @@ pub(crate) enum Source<'a> {
     Array(&'a Named, u32),
 }
 
-/// A stretch of the data: its bytes, whose field each is, and which are known already.
+/// Bytes that the flags of the fields of a stretch take at most.
+pub(crate) const FLAGS_BYTES: usize = CHUNK_BYTES / 4 + 1;
+/// Bytes of the flags of most fields.
+const FLAGS_BYTES_MAX: usize = flag_bytes(COUNT_MAX as u16, ErrorDetection::On) as usize;
+
+/// A stretch of the data or of the codes: its bytes, whose field each is, and which are known already.
 pub(crate) struct Stretch {
+    /// Where the data or the codes start in a record.
+    base: u32,
     start: u32,
     len: usize,
     bytes: [u8; CHUNK_BYTES],
@@ -58,24 +66,41 @@ pub(crate) struct Stretch {
 
 /// Flag bytes of the fields that a stretch touches, from byte `first` of the flags on.
 struct Flags {
-    first: usize,
-    bytes: [u8; CHUNK_BYTES / 8 + 1],
+    first: u32,
+    bytes: [u8; FLAGS_BYTES],
+    detection: ErrorDetection,
 }
 
 impl Flags {
     fn is_erased(&self, index: u8) -> bool {
-        self.bytes[usize::from(index) / 8 - self.first] >> (index % 8) & 1 == 1
+        let (at, mask) = flag_place(u32::from(index), self.detection);
+        self.bytes[(at - self.first) as usize] & mask == mask
     }
 }
 
 impl Stretch {
-    /// Bytes `start` to `start + len` of fields of `width` bytes.
-    pub fn uniform(start: u32, len: usize, width: u32) -> Self {
+    /// Bytes `start` to `start + len` of fields of `width` bytes, of what starts at `base` in a record.
+    pub fn uniform(base: u32, start: u32, len: usize, width: u32) -> Self {
         let mut owners = [0; CHUNK_BYTES];
         for (at, owner) in (start..).zip(&mut owners[..len]) {
             *owner = (at / width) as u8;
         }
-        Stretch { start, len, bytes: [0xFF; CHUNK_BYTES], owners, known: 0, defaults: 0 }
+        Stretch { base, start, len, bytes: [0xFF; CHUNK_BYTES], owners, known: 0, defaults: 0 }
+    }
+
+    /// Which bytes these are.
+    pub fn range(&self) -> core::ops::Range<u32> {
+        self.start..self.start + self.len as u32
+    }
+
+    /// Some of them, as they stand in records.
+    pub fn part(&self, range: core::ops::Range<u32>) -> &[u8] {
+        &self.bytes[(range.start - self.start) as usize..(range.end - self.start) as usize]
+    }
+
+    /// Whether byte `at` of all is of a field that has its default value.
+    pub fn is_default(&self, at: u32) -> bool {
+        self.defaults >> (at - self.start) & 1 == 1
     }
 
     /// The values of the bytes, which all are known.
@@ -101,13 +126,15 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             Change::Header(bytes) => (self.replace_header(object, bytes)?, object.header),
             Change::Field(..) | Change::Range(_) | Change::Representation(_) => (object.header, None),
         };
-        let record = data_offset(object.shape.count) + data_bytes;
+        let detection = self.config.error_detection;
+        let record = data_offset(object.shape.count, detection) + data_bytes;
         let specs = [
             SectorSpec { bytes: record, kind: SectorKind::Record },
-            SectorSpec { bytes: object.leaf_bytes(), kind: SectorKind::Leaf },
+            SectorSpec { bytes: object.leaf_bytes(detection), kind: SectorKind::Leaf },
         ];
         let [first, leaf] = self.store.allocate_pair(specs, Room::Replacing)?;
         self.copy_values(object, first, data_bytes, change)?;
+        self.copy_codes(object, first, change)?;
         let mut new = Object { leaf, first, header, ..*object };
         if let Change::Representation(representation) = change {
             new.shape.representation = representation;
@@ -136,7 +163,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(None);
         }
         let data_bytes = self.data_bytes(object)?;
-        let bytes = HEADER_LENGTHS_BYTES + widths_bytes + header.len() as u32;
+        let widths_at = widths_offset(self.config.error_detection);
+        let bytes = widths_at + widths_bytes + header.len() as u32;
         let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
         let sector = self.store.sector(pointer)?;
         self.store.program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
@@ -144,9 +172,10 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         for start in (0..widths_bytes as usize).step_by(CHUNK_BYTES) {
             let widths = &mut widths[..CHUNK_BYTES.min(widths_bytes as usize - start)];
             self.read_widths(object, start, widths)?;
-            self.store.program(&sector, HEADER_LENGTHS_BYTES + start as u32, widths)?;
+            self.store.program(&sector, widths_at + start as u32, widths)?;
         }
-        self.store.program(&sector, HEADER_LENGTHS_BYTES + widths_bytes, header)?;
+        self.store.program(&sector, widths_at + widths_bytes, header)?;
+        self.seal_header(&sector, widths_bytes)?;
         Ok(Some(pointer))
     }
 
@@ -158,12 +187,20 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         change: Change<'_>,
     ) -> Result<(), StoreError<D::Error>> {
         let to = self.record(to)?;
+        let base = data_offset(object.shape.count, self.config.error_detection);
         // The field that the next stretch starts in, and where that field ends.
         let (mut index, mut end) = (0, self.field_width(object, 0)?);
         for start in (0..data_bytes).step_by(CHUNK_BYTES) {
             let len = CHUNK_BYTES.min((data_bytes - start) as usize);
-            let mut stretch =
-                Stretch { start, len, bytes: [0xFF; CHUNK_BYTES], owners: [0; CHUNK_BYTES], known: 0, defaults: 0 };
+            let mut stretch = Stretch {
+                base,
+                start,
+                len,
+                bytes: [0xFF; CHUNK_BYTES],
+                owners: [0; CHUNK_BYTES],
+                known: 0,
+                defaults: 0,
+            };
             for at in 0..len {
                 while start + at as u32 >= end {
                     index += 1;
@@ -173,9 +210,53 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             }
             self.apply(object, &mut stretch, change)?;
             self.gather(object, &mut stretch)?;
-            self.store.program_new(&to, data_offset(object.shape.count) + start, &stretch.bytes[..len])?;
+            self.store.program_new(&to, base + start, &stretch.bytes[..len])?;
         }
         Ok(())
+    }
+
+    /// Copies the codes of values, where there are any: also those that do not agree, so that damage is not made to look sound.
+    fn copy_codes(&mut self, object: &Object, to: SectorPtr, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
+        let count = u32::from(object.shape.count);
+        let (to, base) = (self.record(to)?, codes_offset(object.shape.count));
+        let count = if self.detects() { count } else { 0 };
+        for start in (0..count).step_by(CHUNK_BYTES) {
+            let len = CHUNK_BYTES.min((count - start) as usize);
+            let mut stretch = Stretch::uniform(base, start, len, 1);
+            for at in 0..len {
+                if let Some(code) = self.changed_code(object, start + at as u32, change)? {
+                    stretch.bytes[at] = code;
+                    stretch.known |= 1 << at;
+                }
+            }
+            self.gather(object, &mut stretch)?;
+            self.store.program_new(&to, base + start, &stretch.bytes[..len])?;
+        }
+        Ok(())
+    }
+
+    /// The code of field `index`, if the change gives it a value.
+    fn changed_code(
+        &mut self,
+        object: &Object,
+        index: u32,
+        change: Change<'_>,
+    ) -> Result<Option<u8>, StoreError<D::Error>> {
+        let code = match change {
+            Change::Field(field, value) if field.index == index as usize => ValueCode::of(value),
+            Change::Range(range) if (range.first..range.first + range.count).contains(&index) => {
+                let (mut code, width) = (ValueCode::default(), object.shape.width.map_or(1, u32::from));
+                for start in (0..width).step_by(CHUNK_BYTES) {
+                    let mut buffer = [0; CHUNK_BYTES];
+                    let chunk = &mut buffer[..CHUNK_BYTES.min((width - start) as usize)];
+                    self.read_source(&range, width, (index - range.first) * width + start, chunk)?;
+                    code = code.with(chunk);
+                }
+                code
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(code.at(index as usize)))
     }
 
     fn field_width(&mut self, object: &Object, index: usize) -> Result<u32, StoreError<D::Error>> {
@@ -247,7 +328,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub(crate) fn gather(&mut self, object: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
         if object.shape.has_flags {
             let leaf = self.store.sector(object.leaf)?;
-            let flags = self.read_flags(&leaf, object.flags_offset(), stretch)?;
+            let flags = self.read_flags(&leaf, object.flags_offset(self.config.error_detection), stretch)?;
             for at in stretch.unknown() {
                 if flags.is_erased(stretch.owners[at]) {
                     stretch.known |= 1 << at;
@@ -261,7 +342,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 break;
             }
             let sector = self.record(record)?;
-            self.take_values(object, &sector, stretch)?;
+            self.take_values(&sector, stretch)?;
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
                 None if stretch.all_known() => break,
@@ -272,19 +353,13 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     /// Takes from one record the bytes of a stretch that are not known from an earlier one.
-    fn take_values(
-        &mut self,
-        object: &Object,
-        record: &Sector,
-        stretch: &mut Stretch,
-    ) -> Result<(), StoreError<D::Error>> {
+    fn take_values(&mut self, record: &Sector, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
         let flags = self.read_flags(record, VALID_FLAGS_OFFSET, stretch)?;
         if !stretch.unknown().any(|at| flags.is_erased(stretch.owners[at])) {
             return Ok(());
         }
         let mut bytes = [0; CHUNK_BYTES];
-        let at = data_offset(object.shape.count) + stretch.start;
-        self.store.read(record, at, &mut bytes[..stretch.len])?;
+        self.store.read(record, stretch.base + stretch.start, &mut bytes[..stretch.len])?;
         for at in stretch.unknown() {
             if flags.is_erased(stretch.owners[at]) {
                 stretch.bytes[at] = bytes[at];
@@ -295,10 +370,11 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     fn read_flags(&mut self, sector: &Sector, offset: u32, stretch: &Stretch) -> Result<Flags, StoreError<D::Error>> {
-        let first = usize::from(stretch.owners[0]) / 8;
-        let last = usize::from(stretch.owners[stretch.len - 1]) / 8;
-        let mut flags = Flags { first, bytes: [0; CHUNK_BYTES / 8 + 1] };
-        self.store.read(sector, offset + first as u32, &mut flags.bytes[..=last - first])?;
+        let detection = self.config.error_detection;
+        let (first, _) = flag_place(u32::from(stretch.owners[0]), detection);
+        let (last, _) = flag_place(u32::from(stretch.owners[stretch.len - 1]), detection);
+        let mut flags = Flags { first, bytes: [0; FLAGS_BYTES], detection };
+        self.store.read(sector, offset + first, &mut flags.bytes[..=(last - first) as usize])?;
         Ok(flags)
     }
 
@@ -311,21 +387,27 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if !object.shape.has_flags {
             return Ok(());
         }
-        let mut buffer = [0; CHUNK_BYTES];
-        let flags = &mut buffer[..flag_bytes(object.shape.count) as usize];
+        let (detection, mut buffer) = (self.config.error_detection, [0; FLAGS_BYTES_MAX]);
+        let flags = &mut buffer[..flag_bytes(object.shape.count, detection) as usize];
+        let flags_at = object.flags_offset(detection);
         let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);
-        self.store.read(&from, object.flags_offset(), flags)?;
+        self.store.read(&from, flags_at, flags)?;
         let changed = match change {
             Change::Field(field, _) => field.index..field.index + 1,
             Change::Range(range) => range.first as usize..(range.first + range.count) as usize,
             Change::Header(_) | Change::Representation(_) => 0..0,
         };
-        for index in changed {
-            flags[index / 8] &= !(1 << (index % 8));
+        for index in 0..usize::from(object.shape.count) {
+            let (at, mask) = flag_place(index as u32, detection);
+            let flags = &mut flags[at as usize];
+            // One that is half cleared becomes a cleared one.
+            if changed.contains(&index) || *flags & mask != mask {
+                *flags &= !mask;
+            }
         }
-        self.store.program_new(&to, object.flags_offset(), flags)
+        self.store.program_new(&to, flags_at, flags)
     }
 }
 
 const _: () = assert!(CHUNK_BYTES == 32, "one bit of a u32 for each byte of a chunk");
-const _: () = assert!(flag_bytes(COUNT_MAX as u16) as usize <= CHUNK_BYTES);
+const _: () = assert!(FLAGS_BYTES_MAX <= 64, "flags are copied on the stack");

@@ -1,7 +1,7 @@
 //! The costs that the documentation of public functions states hold, counted by the simulated part.
 
 use norn_flash_sim::{Counters, NorSim, catalogue};
-use norn_object_heap::{Config, Elements, Heap, InitializationFlags, Layout, Ref, Representation};
+use norn_object_heap::{Config, Elements, ErrorDetection, Heap, InitializationFlags, Layout, Ref, Representation};
 
 type SimHeap = Heap<NorSim, 64>;
 
@@ -242,4 +242,29 @@ fn ranges_of_arrays() {
     for name in ["fill, again", "copy, each", "copy, whole"] {
         assert!(programs(name) * 4 < programs("element by element"), "{name}");
     }
+}
+
+/// What error detection costs, beside the same without it: words programmed and read, bytes an object of fifty fields of two bytes.
+#[test]
+fn error_detection() {
+    let costs = [ErrorDetection::Off, ErrorDetection::On].map(|error_detection| {
+        let mut heap = heap_of(Config { error_detection, ..Config::default() });
+        let empty = heap.store().used_bytes();
+        let object = create(&mut heap, 1000)[500];
+        let bytes = (heap.store().used_bytes() - empty) / 1000;
+        let created = cost(&mut heap, |heap| create(heap, 1)).1;
+        let default = get(&mut heap, object).0;
+        let [first, second, third] = [1, 2, 3].map(|value| put(&mut heap, object, value).1);
+        [bytes, created, first, second, third, default, get(&mut heap, object).0]
+    });
+    println!("bytes an object, words programmed to create, to update in place, with a new record, by compaction;");
+    println!("words read for a default value and for another: {costs:?}");
+    let [off, on] = costs;
+    assert_eq!(on[2..4], [off[2] + 1, off[3] + 1], "a code for each value");
+    assert_eq!(
+        on[4],
+        off[4] + 6,
+        "codes of value and descriptor; two words for a commit; the tree word, and its commit, once more"
+    );
+    assert!(on[0] <= off[0] * 3 / 2, "{} bytes an object", on[0]);
 }

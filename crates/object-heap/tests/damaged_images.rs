@@ -4,7 +4,7 @@ mod damage;
 
 use std::collections::BTreeMap;
 
-use damage::{Fate, try_damaged};
+use damage::{Fate, IMAGES_COUNT, try_damaged};
 
 fn run(seeds: std::ops::Range<u64>) {
     let mut fates: BTreeMap<Fate, u64> = BTreeMap::new();
@@ -20,7 +20,7 @@ fn run(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn undamaged_images_are_consistent() {
-    for variant in 0..12 {
+    for variant in 0..IMAGES_COUNT as u8 {
         assert_eq!(try_damaged(&[variant]), Fate::Consistent);
     }
 }

@@ -2,7 +2,7 @@
 
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
-use norn_object_heap::{Config, Heap, Layout, Listener, Ref};
+use norn_object_heap::{Config, ErrorDetection, Heap, Layout, Listener, Ref};
 
 const UNIT_BYTES: u32 = 512;
 
@@ -38,7 +38,7 @@ fn documented(document: &str, heading: &str) -> Vec<(u32, Vec<u8>)> {
 }
 
 /// Asserts that the documented units are what `heap` has on flash.
-fn compare(heap: &Heap<NorSim, 8, Deaf>, documented: Vec<(u32, Vec<u8>)>) {
+fn compare<const UNITS: usize>(heap: &Heap<NorSim, UNITS, Deaf>, documented: Vec<(u32, Vec<u8>)>) {
     for (number, documented) in documented {
         let found = heap.device().peek(Address(number * UNIT_BYTES), UNIT_BYTES as usize);
         for (row, (documented, found)) in documented.chunks(16).zip(found.chunks(16)).enumerate() {
@@ -85,6 +85,20 @@ fn the_example_of_a_bucket_is_what_is_on_flash() {
     }
     heap.put_field(objects[0], 1, &[0x22]).unwrap();
     let units = documented("object-heap.md", "### 11.1 An example\n");
+    assert_eq!(units.len(), 1);
+    compare(&heap, units);
+}
+
+#[test]
+fn the_example_with_error_detection_is_what_is_on_flash() {
+    let config = Config { error_detection: ErrorDetection::On, ..Config::tinystore_2006() };
+    let sim = NorSim::new(catalogue::test_part(12, UNIT_BYTES));
+    let mut heap: Heap<_, 12, Deaf> = Heap::format_with(sim, config, Deaf).unwrap();
+    let object = heap.create(Layout::uniform(3, 2)).unwrap();
+    heap.put_field(object, 0, &[0x11, 0x22]).unwrap();
+    heap.put_field(object, 0, &[0x33, 0x44]).unwrap();
+    heap.set_root(b"x", Some(object)).unwrap();
+    let units = documented("object-heap.md", "An example with error detection\n");
     assert_eq!(units.len(), 1);
     compare(&heap, units);
 }

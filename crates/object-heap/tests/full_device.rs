@@ -6,7 +6,7 @@ mod model;
 use model::device::limited_parts;
 use model::{Op, Outcome, Pair, check, from_environment};
 use norn_flash_sim::{Counters, NorSim, PartSpec, catalogue};
-use norn_object_heap::{Config, Heap, Layout, Ref};
+use norn_object_heap::{Config, ErrorDetection, Heap, Layout, Ref};
 
 /// Creates objects until the device is full, with lists of `records` records.
 fn fill(pair: &mut Pair, records: usize, random: &mut fastrand::Rng) {
@@ -48,7 +48,8 @@ fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
 
 /// The same on a part where an operation may take so many erases and programs at most.
 fn churn_on(part: PartSpec, costs_max: (u64, u64), seed: u64, records: usize, operations: u64) -> (u64, u64) {
-    let config = Config { wear_period: 8, ..Config::tinystore_2006() };
+    let error_detection = if seed % 3 == 2 { ErrorDetection::On } else { ErrorDetection::Off };
+    let config = Config { wear_period: 8, error_detection, ..Config::tinystore_2006() };
     let mut pair = Pair::new(part, config);
     let mut random = fastrand::Rng::with_seed(seed);
     fill(&mut pair, records, &mut random);

@@ -2,7 +2,7 @@
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, catalogue};
-use norn_object_heap::{AccessError, Config, Heap, InitializationFlags, Layout, Ref};
+use norn_object_heap::{AccessError, Config, ErrorDetection, Heap, InitializationFlags, Layout, Ref};
 
 const UNIT_BYTES: usize = 1024;
 
@@ -67,9 +67,17 @@ fn compare_array(heap: &mut MappedHeap, array: Ref, count: usize, width: usize) 
 
 #[test]
 fn pointers_show_the_current_values_through_updates_and_reclamations() {
-    for (seed, flags) in [(1, InitializationFlags::On), (2, InitializationFlags::Off)] {
-        let config =
-            Config { array_threshold: 20, list_length_max: 3, initialization_flags: flags, ..Config::default() };
+    let (on, off) = (InitializationFlags::On, InitializationFlags::Off);
+    for (seed, flags, error_detection) in
+        [(1, on, ErrorDetection::Off), (2, off, ErrorDetection::Off), (3, on, ErrorDetection::On)]
+    {
+        let config = Config {
+            array_threshold: 20,
+            list_length_max: 3,
+            initialization_flags: flags,
+            error_detection,
+            ..Config::default()
+        };
         let mut heap = MappedHeap::format(Mapped(vec![0; 24 * UNIT_BYTES]), config).unwrap();
         let mut random = fastrand::Rng::with_seed(seed);
         let widths = [4, 2, 1, 8];

@@ -9,8 +9,11 @@ mod model;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::device::{TestDevice, limited_parts};
-use model::{Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, from_environment, operations_to_mount};
-use norn_flash::Address;
+use model::{
+    Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, detecting_configs, from_environment,
+    operations_to_mount,
+};
+use norn_flash::{Address, Reprogramming};
 use norn_flash_sim::{PartSpec, Tear, catalogue};
 use norn_object_heap::{Config, Heap};
 
@@ -209,18 +212,25 @@ fn recover(device: TestDevice, allowed: &Allowed<'_>, context: &dyn Fn() -> Stri
 }
 
 /// Small parts without limits.
-fn unlimited(seed: u64) -> PartSpec {
+fn unlimited(seed: u64) -> (PartSpec, Config) {
     let (units, unit_bytes) = [(8, 512), (10, 512), (6, 1024), (12, 512)][seed as usize / 4 % 4];
-    catalogue::test_part(units, unit_bytes)
+    (catalogue::test_part(units, unit_bytes), configs()[(seed as usize + seed as usize / 4) % 4])
 }
 
 /// Small parts of every kind whose words may be programmed once or twice.
-fn limited(seed: u64) -> PartSpec {
+fn limited(seed: u64) -> (PartSpec, Config) {
     let (units, unit_bytes) = [(8, 768), (6, 1024)][seed as usize / 4 % 2];
-    limited_parts(units, unit_bytes)[seed as usize % 4].clone()
+    let part = limited_parts(units, unit_bytes)[seed as usize % 4].clone();
+    (part, configs()[(seed as usize + seed as usize / 4) % 4])
 }
 
-fn sweep(seeds: std::ops::Range<u64>, part: fn(u64) -> PartSpec, width: Width) {
+/// Small parts without limits, with error detection.
+fn detecting(seed: u64) -> (PartSpec, Config) {
+    let (units, unit_bytes) = [(14, 512), (16, 512), (8, 1024), (14, 512)][seed as usize / 4 % 4];
+    (catalogue::test_part(units, unit_bytes), detecting_configs()[seed as usize % 4])
+}
+
+fn sweep(seeds: std::ops::Range<u64>, ground: fn(u64) -> (PartSpec, Config), width: Width) {
     let seeds = from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1);
     let tried = Tried::default();
     std::thread::scope(|scope| {
@@ -229,7 +239,8 @@ fn sweep(seeds: std::ops::Range<u64>, part: fn(u64) -> PartSpec, width: Width) {
             scope.spawn(move || {
                 for seed in seeds.filter(|seed| seed % 2 == worker) {
                     let mut sweep = Sweep { seed, width, tried, random: fastrand::Rng::with_seed(seed) };
-                    sweep.run(part(seed), configs()[(seed as usize + seed as usize / 4) % 4]);
+                    let (part, config) = ground(seed);
+                    sweep.run(part, config);
                 }
             });
         }
@@ -243,6 +254,12 @@ fn sweep(seeds: std::ops::Range<u64>, part: fn(u64) -> PartSpec, width: Width) {
 #[test]
 fn every_cut_in_every_shape() {
     sweep(0..4, unlimited, Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 });
+}
+
+#[test]
+fn every_cut_in_every_shape_with_error_detection() {
+    let width = Width { operations: 16, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 };
+    sweep(0..4, detecting, width);
 }
 
 #[test]
@@ -264,6 +281,12 @@ fn every_cut_on_limited_parts() {
 }
 
 #[test]
+fn every_cut_of_longer_sequences_with_error_detection() {
+    let width = Width { operations: 50, all_bits: false, subsets: 1, second_cut_period: 16, second_cuts: 3 };
+    sweep(16..24, detecting, width);
+}
+
+#[test]
 #[ignore = "the wide sweep: about 20 minutes"]
 fn every_cut_widely() {
     sweep(
@@ -276,13 +299,20 @@ fn every_cut_widely() {
         limited,
         Width { operations: 60, all_bits: false, subsets: 2, second_cut_period: 6, second_cuts: 8 },
     );
+    sweep(
+        140..160,
+        detecting,
+        Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 },
+    );
 }
 
 /// The supply fails again and again, during mounts and soon after them, as with a weak battery: nothing fills up, and when it
 /// holds at last, all is there.
 fn brown_out(seed: u64, part: PartSpec, boots: u64) -> u64 {
     let mut random = fastrand::Rng::with_seed(seed);
-    let config = Config { log_units: [2, 5, 8][seed as usize % 3], ..configs()[seed as usize % 4] };
+    let detects = part.part.reprogramming == Reprogramming::Unlimited && seed / 12 % 3 == 2;
+    let configs = if detects { detecting_configs() } else { configs() };
+    let config = Config { log_units: [2, 5, 8][seed as usize % 3], ..configs[seed as usize % 4] };
     let mut pair = Pair::new(part, config);
     let context = || format!("; replay: NORN_SEED={seed} cargo test --test power_cuts brown_outs");
     for _ in 0..random.usize(0..120) {

@@ -4,8 +4,9 @@
 mod model;
 
 use model::device::limited_parts;
-use model::{Outcome, Pair, check, configs, from_environment};
+use model::{Outcome, Pair, check, configs, detecting_configs, from_environment};
 use norn_flash_sim::{PartSpec, catalogue};
+use norn_object_heap::Config;
 
 #[test]
 fn random_operations_agree_with_the_model() {
@@ -18,27 +19,39 @@ fn random_operations_on_limited_parts_agree_with_the_model() {
 }
 
 #[test]
+fn random_operations_agree_with_the_model_with_error_detection() {
+    agree(0..40, detecting);
+}
+
+#[test]
 #[ignore = "long: 400,000 operations"]
 fn many_random_operations_agree_with_the_model() {
     agree(1000..2000, unlimited);
     agree(2000..2400, limited);
+    agree(3000..3500, detecting);
 }
 
-fn unlimited(seed: u64) -> PartSpec {
-    catalogue::test_part([8, 12, 24][seed as usize % 3], [512, 1024, 2048][seed as usize / 3 % 3])
+fn unlimited(seed: u64) -> (PartSpec, Config) {
+    let part = catalogue::test_part([8, 12, 24][seed as usize % 3], [512, 1024, 2048][seed as usize / 3 % 3]);
+    (part, configs()[seed as usize / 9 % 4])
 }
 
 /// Parts of every kind whose words may be programmed once or twice.
-fn limited(seed: u64) -> PartSpec {
-    limited_parts([8, 12, 20][seed as usize % 3], [768, 1024, 2048][seed as usize / 3 % 3])[seed as usize % 4].clone()
+fn limited(seed: u64) -> (PartSpec, Config) {
+    let parts = limited_parts([8, 12, 20][seed as usize % 3], [768, 1024, 2048][seed as usize / 3 % 3]);
+    (parts[seed as usize % 4].clone(), configs()[seed as usize / 9 % 4])
 }
 
-fn agree(seeds: std::ops::Range<u64>, part: fn(u64) -> PartSpec) {
+fn detecting(seed: u64) -> (PartSpec, Config) {
+    let part = catalogue::test_part([14, 16, 24][seed as usize % 3], [512, 1024, 2048][seed as usize / 3 % 3]);
+    (part, detecting_configs()[seed as usize / 9 % 4])
+}
+
+fn agree(seeds: std::ops::Range<u64>, ground: fn(u64) -> (PartSpec, Config)) {
     let seeds = from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1);
     let (mut done, mut refused) = (0, 0);
     for seed in seeds {
-        let spec = part(seed);
-        let config = configs()[seed as usize / 9 % 4];
+        let (spec, config) = ground(seed);
         let mut pair = Pair::new(spec, config);
         let mut random = fastrand::Rng::with_seed(seed);
         for number in 0..400 {

@@ -5,7 +5,9 @@ pub mod device;
 
 use device::TestDevice;
 use norn_flash_sim::{PartSpec, Tear, catalogue};
-use norn_object_heap::{AccessError, Config, CreateError, Heap, Layout, Ref, StoreError, TransactionError};
+use norn_object_heap::{
+    AccessError, Config, CreateError, ErrorDetection, Heap, Layout, Ref, StoreError, TransactionError,
+};
 
 type SimHeap = Heap<TestDevice, 64>;
 
@@ -130,7 +132,12 @@ fn a_transaction_too_large_for_its_log_is_undone_and_says_so() {
 /// A transaction that spans log units, cut at every operation of its commit: all objects changed, or none.
 #[test]
 fn a_long_commit_is_whole_or_absent() {
-    let mut heap = heap_of(20, 512, Config { log_units: 4, ..Config::default() });
+    cut_long_commit(heap_of(20, 512, Config { log_units: 4, ..Config::default() }));
+    let error_detection = ErrorDetection::On;
+    cut_long_commit(heap_of(34, 512, Config { log_units: 6, error_detection, ..Config::default() }));
+}
+
+fn cut_long_commit(mut heap: SimHeap) {
     let objects: Vec<Ref> = (0..40).map(|_| heap.create(Layout::uniform(2, 4)).unwrap()).collect();
     heap.begin().unwrap();
     objects.iter().for_each(|&object| set_balance(&mut heap, object, 9));

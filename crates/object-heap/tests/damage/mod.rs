@@ -9,12 +9,12 @@ use norn_flash::Address;
 use norn_flash_sim::{NorSim, SimError, catalogue};
 use norn_nor_store::format::{Entry, LogicalUnit, SectorPtr};
 use norn_object_heap::{
-    AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, Kind, Layout, Listener, Ref,
-    SectorPtr as Pointer, StoreError, Violation,
+    AccessError, Auditor, CollectError, Config, CreateError, Elements, ErrorDetection, Heap, Kind, Layout, Listener,
+    Ref, SectorPtr as Pointer, StoreError, Violation,
 };
 
-/// Size of the images that are damaged: eight units of 1 KB.
-const UNITS: u16 = 8;
+/// Size of the images that are damaged: twelve units of 1 KB.
+const UNITS: u16 = 12;
 const UNIT_BYTES: u32 = 1024;
 /// A walk over an image of this size that reads more words than this has lost its bound.
 const READS_MAX: u64 = 40_000_000;
@@ -98,13 +98,20 @@ impl Choices<'_> {
     }
 }
 
-/// The images to damage.
-static IMAGES: LazyLock<[NorSim; 12]> = LazyLock::new(|| std::array::from_fn(|variant| image(variant as u8)));
+/// Images to damage.
+pub const IMAGES_COUNT: usize = 24;
 
-/// A heap with objects, arrays, lists, headers, roots and pointers, and an open transaction for even `variant`s.
+/// The images to damage.
+static IMAGES: LazyLock<[NorSim; IMAGES_COUNT]> = LazyLock::new(|| std::array::from_fn(|variant| image(variant as u8)));
+
+/// A heap with objects, arrays, lists, headers, roots and pointers, and an open transaction for even `variant`s; error detection for the
+/// upper half of them.
 fn image(variant: u8) -> NorSim {
     let sim = NorSim::new(catalogue::test_part(UNITS, UNIT_BYTES));
-    let config = Config { list_length_max: 3, wear_period: 4, array_threshold: 10, ..Config::default() };
+    let error_detection = if variant < 12 { ErrorDetection::Off } else { ErrorDetection::On };
+    let variant = variant % 12;
+    let config =
+        Config { list_length_max: 3, wear_period: 4, array_threshold: 10, error_detection, ..Config::default() };
     let mut heap = SimHeap::format_with(sim, config, Deaf).expect("the part is suitable");
     let mut objects = Vec::new();
     for count in 1..20 {
@@ -209,7 +216,7 @@ impl Auditor for Found {
 /// program what the damage made impossible is one.
 pub fn try_damaged(bytes: &[u8]) -> Fate {
     let mut choices = Choices(bytes);
-    let mut device = IMAGES[usize::from(choices.byte() % 12)].clone();
+    let mut device = IMAGES[usize::from(choices.byte()) % IMAGES_COUNT].clone();
     for _ in 0..choices.byte() % 5 {
         damage(&mut device, &mut choices);
     }

@@ -13,8 +13,8 @@ use norn_flash::Nor;
 use norn_flash_sim::{PartSpec, SimError};
 use norn_nor_store::{TreeId, TreeRoot};
 use norn_object_heap::{
-    AccessError, Auditor, CollectError, Config, CreateError, Elements, Heap, InitializationFlags, Kind, Layout,
-    Listener, MountError, PhysicalPointer, PointerError, Ref, Representation, SectorPtr, StoreError, Tracer,
+    AccessError, Auditor, CollectError, Config, CreateError, Elements, ErrorDetection, Heap, InitializationFlags, Kind,
+    Layout, Listener, MountError, PhysicalPointer, PointerError, Ref, Representation, SectorPtr, StoreError, Tracer,
     TransactionError, Violation,
 };
 
@@ -375,6 +375,7 @@ impl Model {
 pub struct Collected {
     marked: HashSet<SectorPtr>,
     pub violations: Vec<Violation>,
+    pub notices: Vec<Violation>,
 }
 
 impl Auditor for Collected {
@@ -388,6 +389,10 @@ impl Auditor for Collected {
 
     fn violation(&mut self, violation: Violation) {
         self.violations.push(violation);
+    }
+
+    fn notice(&mut self, notice: Violation) {
+        self.notices.push(notice);
     }
 }
 
@@ -632,6 +637,11 @@ pub fn configs() -> [Config; 4] {
         Config { list_length_max: 4, wear_period: 2, log_units: 3, ..base },
         Config { list_length_max: 3, initialization_flags: InitializationFlags::Off, ..base },
     ]
+}
+
+/// The same with error detection.
+pub fn detecting_configs() -> [Config; 4] {
+    configs().map(|config| Config { error_detection: ErrorDetection::On, ..config })
 }
 
 /// The number in an environment variable, for replaying a failure.
