@@ -14,7 +14,7 @@ fn random_operations_agree_with_the_model() {
 
 #[test]
 fn random_operations_agree_with_the_model_with_error_detection() {
-    agree(0..40, [14, 16, 24], detecting_configs());
+    agree(0..20, [14, 16, 24], detecting_configs());
 }
 
 #[test]
