@@ -217,9 +217,11 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     /// Copies the codes of values, where there are any: also those that do not agree, so that damage is not made to look sound.
     fn copy_codes(&mut self, object: &Object, to: SectorPtr, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
+        if !self.detects() {
+            return Ok(());
+        }
         let count = u32::from(object.shape.count);
         let (to, base) = (self.record(to)?, codes_offset(object.shape.count));
-        let count = if self.detects() { count } else { 0 };
         for start in (0..count).step_by(CHUNK_BYTES) {
             let len = CHUNK_BYTES.min((count - start) as usize);
             let mut stretch = Stretch::uniform(base, start, len, 1);

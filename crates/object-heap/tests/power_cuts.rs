@@ -258,7 +258,7 @@ fn every_cut_in_every_shape() {
 
 #[test]
 fn every_cut_in_every_shape_with_error_detection() {
-    let width = Width { operations: 16, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 };
+    let width = Width { operations: 10, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 };
     sweep(0..4, detecting, width);
 }
 
@@ -282,8 +282,8 @@ fn every_cut_on_limited_parts() {
 
 #[test]
 fn every_cut_of_longer_sequences_with_error_detection() {
-    let width = Width { operations: 50, all_bits: false, subsets: 1, second_cut_period: 16, second_cuts: 3 };
-    sweep(16..24, detecting, width);
+    let width = Width { operations: 40, all_bits: false, subsets: 1, second_cut_period: 16, second_cuts: 3 };
+    sweep(16..20, detecting, width);
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn random_operations_on_limited_parts_agree_with_the_model() {
 
 #[test]
 fn random_operations_agree_with_the_model_with_error_detection() {
-    agree(0..40, detecting);
+    agree(0..20, detecting);
 }
 
 #[test]
