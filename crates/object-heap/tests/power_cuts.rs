@@ -398,7 +398,7 @@ fn brown_outs_in_a_row_fill_nothing_up_on_limited_parts() {
     let seeds = from_environment("NORN_SEED").map_or(0..12, |seed| seed..seed + 1);
     let cuts: u64 = seeds.map(|seed| brown_out(seed, limited_parts(14, 768)[seed as usize % 4].clone(), 60)).sum();
     println!("{cuts} cuts in a row");
-    assert!(cuts > 100);
+    assert!(cuts > 50);
 }
 
 #[test]
