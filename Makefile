@@ -27,6 +27,7 @@ test-long:
 	@tools/ensure-rust
 	cargo test --locked --workspace -- --ignored --nocapture
 	tools/fuzz heap_image 600
+	tools/fuzz remap_image 300
 
 bench:
 	@tools/ensure-rust
