@@ -10,8 +10,8 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart};
 use norn_flash_sim::{NorSim, SimError, Tear, catalogue};
 use norn_nor_store::{TreeId, TreeRoot};
 use norn_object_heap::{
-    AccessError, Config, Elements, Heap, InitializationFlags, Layout, PhysicalPointer, PointerError, Ref,
-    Representation, StoreError,
+    AccessError, Config, Elements, ErrorDetection, Heap, InitializationFlags, Layout, PhysicalPointer, PointerError,
+    Ref, Representation, StoreError,
 };
 
 /// A simulated part that is mapped into memory: what the cells hold stands in an array, too.
@@ -498,4 +498,31 @@ fn a_pointer_to_defaults_programs_them() {
     let mut whole = vec![0xFF; 63];
     heap.array_read(array, 0, &mut whole).unwrap();
     assert_eq!(whole, expected);
+}
+
+/// With error detection no flipped bit keeps a client from hearing of an update: it is told, or the update fails.
+#[test]
+fn a_flipped_bit_hides_no_update() {
+    let config = Config { error_detection: ErrorDetection::On, ..Config::default() };
+    let mut heap =
+        PointerHeap::format_with(NorSim::new(catalogue::test_part(12, 512)), config, Cache::default()).unwrap();
+    let objects = [2, 3].map(|count| heap.create(Layout::uniform(count, 2)).unwrap());
+    heap.put_field(objects[0], 0, &[1, 2]).unwrap();
+    for object in objects {
+        heap.field_pointer(object, 0).unwrap();
+    }
+    let (mut told, mut failed) = (0, 0);
+    for at in 0..12 * 512u32 {
+        let byte = heap.device().peek(Address(at), 1)[0];
+        for bit in (0..8).filter(|_| byte != 0xFF) {
+            let mut damaged = heap.clone();
+            damaged.device_mut().poke(Address(at), &[byte ^ 1 << bit]);
+            let updated = damaged.put_field(objects[1], 0, &[3, 4]);
+            let heard = damaged.listener().notified.contains(&objects[1]);
+            assert!(heard || updated.is_err(), "bit {bit} at {at:#x}: {updated:?}, and nobody was told");
+            (told, failed) = (told + u32::from(heard), failed + u32::from(updated.is_err()));
+        }
+    }
+    println!("told {told} times, failed {failed} times");
+    assert!(told > 1000 && failed > 100, "{told}, {failed}");
 }
