@@ -178,6 +178,14 @@ pub trait Nor {
     /// Sets all bits of `unit`.
     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error>;
 
+    /// Makes the device ready for a client that gave up on it after a failure and begins anew. The default does nothing.
+    ///
+    /// # Errors
+    /// When it cannot.
+    fn restart(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// The whole part as memory, if it is mapped. The default says that it is not.
     fn mapped(&self) -> Option<&[u8]> {
         None
@@ -201,6 +209,10 @@ impl<D: Nor> Nor for &mut D {
 
     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error> {
         (**self).erase(unit)
+    }
+
+    fn restart(&mut self) -> Result<(), Self::Error> {
+        (**self).restart()
     }
 
     fn mapped(&self) -> Option<&[u8]> {

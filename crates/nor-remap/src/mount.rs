@@ -15,7 +15,8 @@
 //!
 //! | state on flash | action |
 //! |---|---|
-//! | the newest header says "formatting", or a virtual unit has no home | `NotFormatted` |
+//! | there is no header, or the newest one says "formatting" | `NotFormatted` |
+//! | a virtual unit has no home | `Corrupted` |
 //! | the spare is marked retired | take a cold spare |
 //! | no state, or the last one is torn or says "being erased" | erase the spare, "ready" |
 //! | "ready", but the spare does not read erased | "being erased", erase the spare, "ready" |
@@ -103,13 +104,36 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         // The number of spare units follows from the headers.
         let layout = Self::layout_for(&device, 1)?;
         let mut remap = Self::unmounted(device, layout);
-        let newest = remap.find_homes()?;
-        remap.settle_spare(newest)?;
-        for unit in 0..usize::from(remap.virtual_units()) {
-            let home = EraseUnit(remap.home[unit]);
-            remap.used[unit] = remap.count_records(home).map_err(RemapMountError::Device)?;
-        }
+        remap.recover()?;
         Ok(remap)
+    }
+
+    fn recover(&mut self) -> Result<(), RemapMountError<D::Error>> {
+        let newest = self.find_homes()?;
+        self.settle_spare(newest)?;
+        for unit in 0..usize::from(self.virtual_units()) {
+            let home = EraseUnit(self.home[unit]);
+            self.used[unit] = self.count_records(home).map_err(RemapMountError::Device)?;
+        }
+        Ok(())
+    }
+
+    /// Mounts in place, after the device has failed.
+    pub(crate) fn remount(&mut self) -> Result<(), RemapError<D::Error>> {
+        self.forget();
+        let recovered = self.recover();
+        self.halted = recovered.is_err();
+        recovered.map_err(|error| match error {
+            RemapMountError::Device(error) => RemapError::Device(error),
+            _ => RemapError::Halted,
+        })
+    }
+
+    /// Forgets everything in RAM.
+    fn forget(&mut self) {
+        (self.home, self.used, self.retired) = ([NOWHERE; UNITS], [0; UNITS], [false; UNITS]);
+        (self.newest, self.generation, self.next_state) = (EraseUnit(0), 0, 0);
+        (self.says_ready, self.spare, self.hints, self.halted) = (false, None, Hints::NONE, false);
     }
 
     fn layout_for(device: &D, spare_units: u16) -> Result<Layout, RemapMountError<D::Error>> {
@@ -261,13 +285,28 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             return Err(self.damage(self.newest, "a representation that the part does not have"));
         }
         if self.home[..usize::from(self.virtual_units())].contains(&NOWHERE) {
-            return Err(RemapMountError::NotFormatted);
+            // Formatting leaves its mark until all homes are there: so one of them is damaged.
+            let damaged = self.headless_unit()?.unwrap_or(self.newest);
+            return Err(self.damage(damaged, "no whole header, and a virtual unit without a home"));
         }
         if !self.is_home(self.newest) {
             return Err(self.damage(self.newest, "a home of no virtual unit"));
         }
         self.generation = newest.generation;
         Ok(newest)
+    }
+
+    /// A unit that begins with something that is no header.
+    fn headless_unit(&mut self) -> Result<Option<EraseUnit>, RemapMountError<D::Error>> {
+        for unit in self.units() {
+            let mut bytes = [0; HEADER_BYTES as usize];
+            let start = self.layout.part.start_of(unit);
+            self.device.read(start, &mut bytes).map_err(RemapMountError::Device)?;
+            if bytes != [0xFF; HEADER_BYTES as usize] && self.header(unit)?.is_none() {
+                return Ok(Some(unit));
+            }
+        }
+        Ok(None)
     }
 
     /// Makes `unit` a home if its header has a higher generation than the one that is known.

@@ -33,8 +33,8 @@ pub(crate) struct Spare {
 ///
 /// RAM: five bytes for each of `UNITS`, and about 160 bytes.
 ///
-/// After a call that failed because the device did not answer, mount the device again: until then programs and erases say
-/// [`RemapError::Halted`].
+/// After a call that failed because the device did not answer, programs and erases say [`RemapError::Halted`] until the device is
+/// mounted again, or in place by [`restart`](Nor::restart), as a heap's `remount` does.
 #[derive(Clone, Debug)]
 pub struct Remap<D: Nor, const UNITS: usize> {
     pub(crate) device: D,
@@ -172,6 +172,15 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
 
     fn part(&self) -> NorPart {
         self.layout.virtual_part()
+    }
+
+    /// Mounts the part again, if a failure of the device has halted it. Cost: as mounting.
+    fn restart(&mut self) -> Result<(), Self::Error> {
+        if !self.halted {
+            return Ok(());
+        }
+        self.device.restart().map_err(RemapError::Device)?;
+        self.remount()
     }
 
     /// Cost: the words touched; in a unit with delta records one more for each group, and some where a group has several.

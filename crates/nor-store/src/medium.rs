@@ -35,8 +35,10 @@ impl<D: Nor> Medium<D> {
         self.halted = true;
     }
 
-    pub fn resume(&mut self) {
+    pub fn restart(&mut self) -> Result<(), D::Error> {
+        self.device.restart()?;
         self.halted = false;
+        Ok(())
     }
 
     pub fn part(&self) -> NorPart {

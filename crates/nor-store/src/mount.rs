@@ -17,6 +17,7 @@
 //! | last entries of the newest log unit | state on flash | action |
 //! |---|---|---|
 //! | none with `Ready` | formatting was cut | `NotFormatted` |
+//! | none with `Ready` | units with sectors, and no log unit made void by formatting | `Corrupted` |
 //! | `Erase(u, n)` is last | identity of `u` says n | none |
 //! | `Erase(u, n)` is last | anything else | erase `u` again |
 //! | `Move(v, t)` without `Erase(v)` | `t` not assigned | copy what is missing, assign, erase `v` |
@@ -36,7 +37,7 @@ use norn_flash::{EraseUnit, Nor};
 use crate::detection::ErrorDetection;
 use crate::error::{MountError, MountFault, StoreError};
 use crate::format::{
-    ASSIGNMENT_OFFSET, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Identity, Link, LogicalUnit, SectorPtr,
+    ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Identity, Link, LogicalUnit, SectorPtr,
 };
 use crate::log::{Log, Position, Sequence, Slot};
 use crate::medium::Medium;
@@ -123,7 +124,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     fn start(&mut self) -> Result<(), MountError<D::Error>> {
         self.medium.halt();
         self.geometry = Geometry::of(self.medium.part(), UNITS)?;
-        self.medium.resume();
+        self.medium.restart().map_err(MountError::Device)?;
         self.units.reset(self.geometry.part.unit_count);
         (self.log, self.trees) = (Log::default(), [TreeRoots::default(); TREES]);
         (self.filling, self.census, self.corruption) = (None, Census::default(), None);
@@ -139,9 +140,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let start = self.geometry.part.start_of(unit);
             self.medium.program(start.offset(ASSIGNMENT_OFFSET), &[0; 8])?;
         }
-        for unit in self.units.all() {
-            let erase_count = self.read_identity(unit)?.map_or(0, |identity| identity.erase_count);
-            self.erase_logged(unit, (erase_count + 1).min(ERASE_COUNT_MAX))?;
+        // Its units last of all: as long as others are there, they tell that formatting was cut.
+        for log_units in [false, true] {
+            for unit in self.units.all() {
+                let is_log = self.read_assignment_bytes(unit)? == [0; ENTRY_BYTES as usize];
+                if self.units.role(unit) == Role::Busy && is_log == log_units {
+                    let erase_count = self.read_identity(unit)?.map_or(0, |identity| identity.erase_count);
+                    self.erase_logged(unit, (erase_count + 1).min(ERASE_COUNT_MAX))?;
+                }
+            }
         }
         let unit = self.take_free_unit()?;
         self.start_log_unit(unit, Sequence::new(1))?;
@@ -235,9 +242,40 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
             self.units.set_role(unit, Role::Log);
         }
-        let (sequence, unit) = newest.ok_or(MountFault::NotFormatted)?;
+        let Some((sequence, unit)) = newest else {
+            return self.expect_unformatted();
+        };
         self.log.sequence = sequence;
         Ok(unit)
+    }
+
+    /// Says why there is no newest log unit: the part is not formatted, or a cut formatting has made its log void; or the log is
+    /// damaged, where there are units with sectors.
+    fn expect_unformatted(&mut self) -> Result<EraseUnit, MountFault<D::Error>> {
+        let mut in_use = None;
+        for unit in self.units.all() {
+            match self.read_assignment(unit)? {
+                Slot::Entry(Entry::DataUnit { .. }) => in_use = in_use.or(Some(unit)),
+                Slot::Void => return Err(MountFault::NotFormatted),
+                Slot::Torn if !is_nearly_an_entry(self.read_assignment_bytes(unit)?) => {
+                    return Err(MountFault::NotFormatted);
+                }
+                _ => {}
+            }
+        }
+        match in_use {
+            Some(unit) => {
+                Ok(self
+                    .corrupted(self.geometry.part.start_of(unit), "a unit in use, but no whole log unit on the part")?)
+            }
+            None => Err(MountFault::NotFormatted),
+        }
+    }
+
+    fn read_assignment_bytes(&mut self, unit: EraseUnit) -> Result<[u8; ENTRY_BYTES as usize], StoreError<D::Error>> {
+        let mut bytes = [0; ENTRY_BYTES as usize];
+        self.medium.read(self.geometry.part.start_of(unit).offset(ASSIGNMENT_OFFSET), &mut bytes)?;
+        Ok(bytes)
     }
 
     fn log_unit_is_ready(&mut self, unit: EraseUnit) -> Result<bool, StoreError<D::Error>> {
@@ -527,4 +565,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         self.trees[TreeId::Notify as usize].open = TreeRoot::default();
         self.commit()
     }
+}
+
+/// Whether one flipped bit makes the bytes an entry.
+fn is_nearly_an_entry(bytes: [u8; ENTRY_BYTES as usize]) -> bool {
+    (0..64).any(|bit| Entry::decode((u64::from_le_bytes(bytes) ^ 1 << bit).to_le_bytes()).is_some())
 }

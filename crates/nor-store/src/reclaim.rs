@@ -31,6 +31,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn reclaim_step(&mut self, least_bytes: u32) -> Result<bool, StoreError<D::Error>> {
+        self.expect_answering()?;
         if self.log.open {
             return Ok(false);
         }

@@ -98,7 +98,7 @@ pub(crate) struct Geometry {
 impl Geometry {
     /// That of a part that has not been looked at.
     pub fn unknown(part: NorPart) -> Self {
-        Geometry { part, granule_bytes: 4, granule_log2: 2, unit_granules: 0, log_entries: 0 }
+        Geometry { part, granule_bytes: 4, granule_log2: 2, unit_granules: GRANULES_MAX, log_entries: 0 }
     }
 
     pub fn of<E>(part: NorPart, table: usize) -> Result<Self, MountError<E>> {
@@ -208,6 +208,11 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Whether the device has failed: every call says `Halted` until it is mounted again.
     pub fn is_halted(&self) -> bool {
         self.medium.is_halted()
+    }
+
+    /// Refuses calls that could answer from RAM alone, when the device has failed or was never mounted.
+    pub(crate) fn expect_answering(&self) -> Result<(), StoreError<D::Error>> {
+        if self.medium.is_halted() { Err(StoreError::Halted) } else { Ok(()) }
     }
 
     /// Lets every call say `Halted`, as after a failure of the device.

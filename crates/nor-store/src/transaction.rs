@@ -34,6 +34,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// `TransactionTooLarge`: abort then. The device's.
     pub fn commit(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.expect_answering()?;
         if !self.log.open {
             return Ok(());
         }
@@ -61,6 +62,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn abort(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.expect_answering()?;
         if !self.log.open {
             return Ok(());
         }

@@ -101,6 +101,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn tree_get(&mut self, root: TreeRoot, key: u32) -> Result<Option<Found>, StoreError<D::Error>> {
+        self.expect_answering()?;
         let (Some(mut pointer), true) = (root.node, root.holds(key)) else {
             return Ok(None);
         };
@@ -192,6 +193,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn tree_next(&mut self, root: TreeRoot, from: u32) -> Result<Option<(u32, SectorPtr)>, StoreError<D::Error>> {
+        self.expect_answering()?;
         let mut key = from;
         while root.height > 0 && root.holds(key) {
             let (path, _) = self.descend(root, key)?;
@@ -229,6 +231,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn tree_last(&mut self, root: TreeRoot) -> Result<Option<u32>, StoreError<D::Error>> {
+        self.expect_answering()?;
         let (mut key, mut at) = (0, root.node);
         for _ in 0..root.height {
             let Some(node) = at else {
@@ -251,6 +254,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn tree_vacant(&mut self, root: TreeRoot, from: u32) -> Result<Option<u32>, StoreError<D::Error>> {
+        self.expect_answering()?;
         let mut key = from;
         while key >> (4 * u32::from(HEIGHT_MAX)) == 0 {
             if !root.holds(key) {

@@ -191,6 +191,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let record = u64::from(data_offset(elements, self.config.error_detection))
             + u64::from(elements) * u64::from(shape.width);
         let sections = count as u64 / u64::from(elements);
+        if self.store.is_halted() {
+            return Err(CreateError::Store(StoreError::Halted));
+        }
         if count > u32::MAX as usize || sections.saturating_mul(record) > self.store.room_bytes() {
             return Err(CreateError::Store(StoreError::Full));
         }

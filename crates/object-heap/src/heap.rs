@@ -74,8 +74,8 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         Ok(heap)
     }
 
-    /// As [`mount`](Heap::mount), with somebody to notify of pointers that are no longer valid. Those of the time before are not,
-    /// and nobody is told.
+    /// As [`mount`](Heap::mount), with somebody to notify of pointers that are no longer valid. Those of the time before are not:
+    /// the listener is told so at once, of all.
     ///
     /// # Errors
     /// As `mount`.
@@ -97,6 +97,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// # Errors
     /// As `format`; the heap is as [`unmounted`](Self::unmounted) then.
     pub fn reformat(&mut self, config: Config) -> Result<(), MountError<D::Error>> {
+        self.store.halt();
         if config.list_length_max == 0 {
             return Err(MountError::Settings("lists of no records"));
         }
@@ -182,6 +183,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if self.transaction != Transaction::None {
             return Err(TransactionError::AlreadyOpen);
         }
+        if self.store.is_halted() {
+            return Err(TransactionError::Store(StoreError::Halted));
+        }
         self.transaction = Transaction::Open;
         Ok(())
     }
@@ -237,6 +241,9 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// # Errors
     /// The store's.
     pub fn reclaim_step(&mut self, least_bytes: u32) -> Result<bool, StoreError<D::Error>> {
+        if self.transaction != Transaction::None {
+            return Ok(false);
+        }
         let step = self.store.reclaim_step(least_bytes);
         self.conclude(step)
     }

@@ -2,7 +2,7 @@
 //! heap, a foreign one, a newer one, or one of another geometry.
 
 use norn_flash::{Address, Nor};
-use norn_flash_sim::{NorSim, PartSpec, catalogue};
+use norn_flash_sim::{NorSim, PartSpec, Tear, catalogue};
 use norn_nor_store::format::{FORMAT_VERSION, Identity};
 use norn_object_heap::{
     AccessError, Config, CreateError, Elements, Heap, Layout, MountError, Ref, StoreError, TransactionError,
@@ -226,4 +226,95 @@ fn a_device_that_fails_halts_the_heap_until_it_is_mounted_again() {
     assert_eq!(heap.put_field(object, 0, &[1; 4]), Err(AccessError::Store(StoreError::Halted)));
     let mut heap = SimHeap::mount(heap.into_device()).unwrap();
     heap.put_field(object, 0, &[1; 4]).unwrap();
+}
+
+/// A heap that is not mounted, or no more, answers nothing from memory.
+#[test]
+fn an_unmounted_heap_says_so() {
+    let mut heap = SimHeap::unmounted(NorSim::new(catalogue::test_part(8, 1024)), ());
+    let halted = |heap: &mut SimHeap| {
+        let object = Ref::from_bits(0x10000).unwrap();
+        assert_eq!(heap.root(b"root"), Err(AccessError::Store(StoreError::Halted)));
+        assert_eq!(heap.next_object(None), Err(StoreError::Halted.into()));
+        assert_eq!(heap.get_field(object, 0, &mut [0]), Err(AccessError::Store(StoreError::Halted)));
+        assert_eq!(heap.create(Layout::uniform(1, 1)), Err(CreateError::Store(StoreError::Halted)));
+        assert_eq!(heap.create_array(1000, 1, &[]), Err(CreateError::Store(StoreError::Halted)));
+        assert_eq!(heap.begin(), Err(TransactionError::Store(StoreError::Halted)));
+        assert_eq!(heap.reclaim_step(1), Err(StoreError::Halted));
+        assert!(heap.collect(&[], |_, _| Ok(())).is_err());
+    };
+    halted(&mut heap);
+    assert_eq!(heap.remount(), Err(MountError::NotFormatted));
+    halted(&mut heap);
+    heap.reformat(Config::default()).unwrap();
+    let object = heap.create(Layout::uniform(1, 1)).unwrap();
+    heap.begin().unwrap();
+    heap.put_field(object, 0, &[7]).unwrap();
+    // An open transaction is undone, also for the client.
+    heap.remount().unwrap();
+    assert!(!heap.in_transaction());
+    let mut value = [9];
+    heap.get_field(object, 0, &mut value).unwrap();
+    assert_eq!(value, [0]);
+    assert!(heap.reformat(Config { list_length_max: 0, ..Config::default() }).is_err());
+    halted(&mut heap);
+    heap.remount().unwrap();
+    assert_eq!(heap.next_object(None), Ok(Some(object)));
+}
+
+/// A flipped bit that hides the log of a heap in use is damage with a place, not a part that is to be formatted.
+#[test]
+fn a_damaged_log_is_not_taken_for_none() {
+    let mut heap = heap();
+    heap.create(Layout::uniform(1, 1)).unwrap();
+    let device = heap.into_device();
+    let mut refused = 0;
+    for at in (0..8).flat_map(|unit| unit * 1024..unit * 1024 + 120) {
+        let byte = device.peek(Address(at), 1)[0];
+        for bit in 0..8 {
+            let mut damaged = device.clone();
+            damaged.poke(Address(at), &[byte ^ 1 << bit]);
+            match SimHeap::mount(damaged) {
+                Ok(_) => {}
+                Err(MountError::NotFormatted) => panic!("bit {bit} at {at:#x} makes the part look empty"),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 300, "{refused}");
+}
+
+/// Formatting over a heap, cut at any operation: the old heap, or none at all; and formatting again works.
+#[test]
+fn a_cut_formatting_leaves_a_part_to_format() {
+    let mut old = heap();
+    let object = old.create(Layout::uniform(1, 1)).unwrap();
+    let device = old.into_device();
+    let mut counts = [0; 3];
+    for cut in 0.. {
+        for tear in [Tear::Nothing, Tear::Complete, Tear::Subset(cut), Tear::Subset(!cut)] {
+            let mut part = device.clone();
+            part.cut_power_after(cut, tear);
+            let formatted = Heap::<_, 64>::format(&mut part, Config::default()).is_ok();
+            part.power_on();
+            match Heap::<_, 64>::mount(&mut part) {
+                Ok(mut heap) if formatted => assert_eq!(heap.next_object(None), Ok(None)),
+                Ok(mut heap) => match heap.next_object(None).unwrap() {
+                    Some(found) => assert_eq!((found, cut), (object, 0)),
+                    None => counts[0] += 1,
+                },
+                Err(MountError::NotFormatted) => counts[1] += 1,
+                Err(MountError::Corrupted(_)) => {
+                    assert_eq!(cut, 0, "{tear:?}");
+                    counts[2] += 1;
+                }
+                Err(other) => panic!("{other} after {tear:?} at {cut}"),
+            }
+            SimHeap::format(part, Config::default()).unwrap();
+            if formatted {
+                println!("{counts:?}");
+                return;
+            }
+        }
+    }
 }
