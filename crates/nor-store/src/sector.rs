@@ -100,7 +100,7 @@ pub(crate) struct UnitSurvey {
     pub obsolete: u32,
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// Allocates a sector; its bytes are erased. An abort frees it.
     ///
     /// Cost: 3 words programmed, plus a reclamation when no unit has room.
@@ -311,12 +311,13 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// Takes the next place in the unit being filled. `make_room` has made sure that there is one.
     fn place(&mut self, granules: u32) -> Result<Placed, StoreError<D::Error>> {
         self.find_erased_descriptor()?;
+        let detects = self.detects();
         let Some(filling) = &mut self.filling else {
             return Err(StoreError::Full);
         };
         let (unit, index) = (filling.unit, filling.scan);
         let address = self.geometry.descriptor_address(unit, index);
-        if self.settings.error_detection.is_on() && self.medium.read_word(address)? != ERASED_WORD {
+        if detects && self.medium.read_word(address)? != ERASED_WORD {
             self.filling = None; // To be surveyed again.
             return self.corrupted(address, "unused space that is not erased");
         }
@@ -400,7 +401,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Whether the reserve remains once `granules` are taken, wherever that is.
     fn leaves_reserve(&self, granules: u32, room: Room) -> bool {
-        let node = self.geometry.node_granules(self.settings.error_detection);
+        let node = self.geometry.node_granules(self.detection());
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
         let spare_units = self.units.available().saturating_sub(self.free_floor());
         let room_of = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);

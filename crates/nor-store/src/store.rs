@@ -168,9 +168,11 @@ impl Geometry {
 /// Every change belongs to a transaction: it is open from the first change to the next [`commit`](Store::commit) or
 /// [`abort`](Store::abort), and what it changed is whole or absent after a power cut.
 ///
+/// `CODES` is whether the program has code for [`ErrorDetection`]; without it, images that have it are refused.
+///
 /// RAM: eight bytes for each of `UNITS`, and about 200 bytes.
 #[derive(Clone, Debug)]
-pub struct Store<D: Nor, const UNITS: usize> {
+pub struct Store<D: Nor, const UNITS: usize, const CODES: bool = true> {
     pub(crate) medium: Medium<D>,
     pub(crate) geometry: Geometry,
     pub(crate) units: UnitTable<UNITS>,
@@ -184,7 +186,7 @@ pub struct Store<D: Nor, const UNITS: usize> {
     pub(crate) random: u32,
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// The device.
     pub fn device(&self) -> &D {
         self.medium.device()

@@ -90,7 +90,7 @@ fn digit(key: u32, level: u8) -> u32 {
     key >> (4 * u32::from(level)) & (NODE_SLOTS - 1)
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// The open version of one of the store's own trees.
     pub fn tree(&self, tree: TreeId) -> TreeRoot {
         self.trees[tree as usize].open
@@ -298,7 +298,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     fn node(&mut self, pointer: SectorPtr) -> Result<Sector, StoreError<D::Error>> {
         let sector = self.sector(pointer)?;
-        if sector.kind != SectorKind::Node || sector.bytes < self.settings.error_detection.node_bytes() {
+        if sector.kind != SectorKind::Node || sector.bytes < self.detection().node_bytes() {
             return self.corrupted(sector.address, "a sector that is not a tree node");
         }
         Ok(sector)
@@ -393,7 +393,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         replaced: Option<SectorPtr>,
         room: Room,
     ) -> Result<SectorPtr, StoreError<D::Error>> {
-        let spec = SectorSpec { bytes: self.settings.error_detection.node_bytes(), kind: SectorKind::Node };
+        let spec = SectorSpec { bytes: self.detection().node_bytes(), kind: SectorKind::Node };
         let pointer = self.allocate(spec, room)?;
         self.append(Entry::Swap { node: pointer, freed: replaced })?;
         self.log.swapped = Some(pointer);
@@ -418,7 +418,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             Some(_) => TreeWord::open(index, child).0,
             None => ERASED_WORD,
         };
-        let word_bytes = self.settings.error_detection.tree_word_bytes() as usize;
+        let word_bytes = self.detection().tree_word_bytes() as usize;
         let mut buffer = [0xFF; 2 * TREE_WORD_BYTES as usize * NODE_SLOTS as usize];
         let bytes = &mut buffer[..word_bytes * NODE_SLOTS as usize];
         for (place, word) in bytes.chunks_exact_mut(word_bytes).zip(words) {
@@ -513,7 +513,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         node: SectorPtr,
         index: u32,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let node_bytes = self.settings.error_detection.node_bytes();
+        let node_bytes = self.detection().node_bytes();
         let Some(sector) = self.find_sector(node)?.filter(|sector| sector.bytes >= node_bytes) else {
             return Ok(None);
         };

@@ -129,7 +129,7 @@ pub struct Info {
     pub records: usize,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Creates an object with all its fields at their default value, zeros.
     ///
     /// Cost: 13 words programmed, and the header; without initialization flags also the data. Once in 16 times a new tree node,
@@ -151,7 +151,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// As [`create`](Self::create), and `TransactionTooLarge`: a section takes a log entry and an eighth.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         // Where fewer elements do not fit one record, because they are wide, they are split as well.
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let fits = |elements: u32| {
             data_offset(elements as u16, detection) + elements * u32::from(width) <= self.store.sector_bytes_max()
         };
@@ -194,7 +194,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             count: count as u16,
         };
         let max = self.store.sector_bytes_max();
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let record = data_offset(shape.count, detection) + layout.data_bytes();
         let widths = if width.is_none() { u32::from(shape.count) } else { 0 };
         let header =
@@ -210,7 +210,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let reference = Ref::new(slot, self.store.next_serial());
         debug_assert!(!matches!(layout.widths, Widths::Each(widths) if widths.len() != usize::from(shape.count)));
         let header = self.build_header(layout)?;
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let record = data_offset(shape.count, detection) + layout.data_bytes();
         let [first, leaf] = self.store.allocate_pair(
             [
@@ -249,7 +249,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if widths.is_empty() && layout.header.is_empty() {
             return Ok(None);
         }
-        let widths_at = widths_offset(self.config.error_detection);
+        let widths_at = widths_offset(self.detection());
         let bytes = widths_at + widths.len() as u32 + layout.header.len() as u32;
         let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
         let sector = self.store.sector(pointer)?;

@@ -52,7 +52,7 @@ struct Piece {
     done: u32,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Reads elements from `first` on into a buffer of some whole elements.
     ///
     /// Cost: for each 32 bytes about 10 reads and the bytes' words.
@@ -168,7 +168,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             let in_section = at % section_bytes;
             let len = CHUNK_BYTES.min(bytes.len() - done).min((section_bytes - in_section) as usize);
             let section = self.list(named, at / section_bytes)?;
-            let data_at = data_offset(section.shape.count, self.config.error_detection);
+            let data_at = data_offset(section.shape.count, self.detection());
             let mut stretch = Stretch::uniform(data_at, in_section, len, width);
             self.gather(&section, &mut stretch)?;
             self.check_elements(&section, &stretch, width)?;
@@ -266,7 +266,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     ) -> Result<bool, StoreError<D::Error>> {
         let field = Field { index: chunk.first as usize, offset: chunk.first * width, width };
         let leaf = self.store.sector(section.leaf)?;
-        let flags_offset = section.flags_offset(self.config.error_detection);
+        let flags_offset = section.flags_offset(self.detection());
         if section.shape.has_flags {
             match self.flags_state(&leaf, flags_offset, chunk)? {
                 FlagsState::Mixed => return Ok(false),
@@ -309,8 +309,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 (FlagsState::Cleared, Link::To(next)) => record = next,
                 (FlagsState::Erased, Link::To(next)) if position < limit => return Ok(Some((record, next))),
                 (FlagsState::Erased, Link::Erased) if position < limit => {
-                    let bytes =
-                        data_offset(section.shape.count, self.config.error_detection) + self.data_bytes(section)?;
+                    let bytes = data_offset(section.shape.count, self.detection()) + self.data_bytes(section)?;
                     let spec = SectorSpec { bytes, kind: SectorKind::Record };
                     return match self.store.extend_chain(record, spec) {
                         Ok(next) => Ok(Some((record, next))),
@@ -330,7 +329,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         offset: u32,
         chunk: &Range<'_>,
     ) -> Result<FlagsState, StoreError<D::Error>> {
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let (first, mut bytes) = (flag_place(chunk.first, detection).0, [0; FLAGS_BYTES]);
         let len = (flag_place(chunk.first + chunk.count - 1, detection).0 - first + 1) as usize;
         self.store.read(sector, offset + first, &mut bytes[..len])?;
@@ -348,7 +347,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     fn clear_flags(&mut self, sector: &Sector, offset: u32, chunk: &Range<'_>) -> Result<(), StoreError<D::Error>> {
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let (first, mut bytes) = (flag_place(chunk.first, detection).0, [0; FLAGS_BYTES]);
         let len = (flag_place(chunk.first + chunk.count - 1, detection).0 - first + 1) as usize;
         self.store.read(sector, offset + first, &mut bytes[..len])?;

@@ -118,7 +118,7 @@ impl Stretch {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     pub(crate) fn rewrite(&mut self, object: &Object, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
         self.forget_values(object)?;
         let data_bytes = self.data_bytes(object)?;
@@ -126,7 +126,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             Change::Header(bytes) => (self.replace_header(object, bytes)?, object.header),
             Change::Field(..) | Change::Range(_) | Change::Representation(_) => (object.header, None),
         };
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let record = data_offset(object.shape.count, detection) + data_bytes;
         let specs = [
             SectorSpec { bytes: record, kind: SectorKind::Record },
@@ -163,7 +163,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(None);
         }
         let data_bytes = self.data_bytes(object)?;
-        let widths_at = widths_offset(self.config.error_detection);
+        let widths_at = widths_offset(self.detection());
         let bytes = widths_at + widths_bytes + header.len() as u32;
         let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
         let sector = self.store.sector(pointer)?;
@@ -187,7 +187,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         change: Change<'_>,
     ) -> Result<(), StoreError<D::Error>> {
         let to = self.record(to)?;
-        let base = data_offset(object.shape.count, self.config.error_detection);
+        let base = data_offset(object.shape.count, self.detection());
         // The field that the next stretch starts in, and where that field ends.
         let (mut index, mut end) = (0, self.field_width(object, 0)?);
         for start in (0..data_bytes).step_by(CHUNK_BYTES) {
@@ -330,7 +330,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub(crate) fn gather(&mut self, object: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
         if object.shape.has_flags {
             let leaf = self.store.sector(object.leaf)?;
-            let flags = self.read_flags(&leaf, object.flags_offset(self.config.error_detection), stretch)?;
+            let flags = self.read_flags(&leaf, object.flags_offset(self.detection()), stretch)?;
             for at in stretch.unknown() {
                 if flags.is_erased(stretch.owners[at]) {
                     stretch.known |= 1 << at;
@@ -372,7 +372,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     fn read_flags(&mut self, sector: &Sector, offset: u32, stretch: &Stretch) -> Result<Flags, StoreError<D::Error>> {
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let (first, _) = flag_place(u32::from(stretch.owners[0]), detection);
         let (last, _) = flag_place(u32::from(stretch.owners[stretch.len - 1]), detection);
         let mut flags = Flags { first, bytes: [0; FLAGS_BYTES], detection };
@@ -389,7 +389,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if !object.shape.has_flags {
             return Ok(());
         }
-        let (detection, mut buffer) = (self.config.error_detection, [0; FLAGS_BYTES_MAX]);
+        let (detection, mut buffer) = (self.detection(), [0; FLAGS_BYTES_MAX]);
         let flags = &mut buffer[..flag_bytes(object.shape.count, detection) as usize];
         let flags_at = object.flags_offset(detection);
         let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);
