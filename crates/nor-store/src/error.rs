@@ -26,6 +26,7 @@ impl fmt::Display for Corruption {
 ///
 /// It is kept small, since every call passes it on: one byte beside what the device says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum StoreError<E> {
     /// The device failed.
     Device(E),

@@ -265,7 +265,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
             }
             index += 1;
         }
-        Ok(self.read_log(unit, index)? == Slot::Erased)
+        Ok(matches!(self.read_log(unit, index)?, Slot::Erased))
     }
 
     /// Makes the free unit `unit` the newest of the log (steps 1 and 2 of the module's head).
@@ -304,7 +304,8 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         }
         for unit in self.units.all() {
             if self.units.role(unit) == Role::Log
-                && self.read_assignment(unit)? == Slot::Entry(Entry::LogUnit { sequence: sequence.bits() })
+                && let Slot::Entry(Entry::LogUnit { sequence: found }) = self.read_assignment(unit)?
+                && Sequence::new(found) == sequence
             {
                 return Ok(unit);
             }

@@ -274,7 +274,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
                 }
                 Slot::Entry(entry) => self.replay_entry(entry, &mut replay, &mut roots)?,
             }
-            self.log.torn = slot == Slot::Torn;
+            self.log.torn = matches!(slot, Slot::Torn);
             replay.torn |= self.log.torn;
             self.log.next += 1;
         }

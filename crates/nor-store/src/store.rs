@@ -286,8 +286,14 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// # Errors
     /// Always.
     pub fn corrupted<T>(&mut self, address: Address, what: &'static str) -> Result<T, StoreError<D::Error>> {
-        self.corruption = Some(Corruption { address, what });
+        self.note_corruption(Corruption { address, what });
         Err(StoreError::Corrupted)
+    }
+
+    /// A function of its own, which is not repeated for each type of result.
+    #[inline(never)]
+    fn note_corruption(&mut self, corruption: Corruption) {
+        self.corruption = Some(corruption);
     }
 
     /// The next of a seeded sequence of numbers (a 32-bit xorshift).

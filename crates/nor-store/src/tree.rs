@@ -86,6 +86,10 @@ struct Path {
     nodes: [Option<SectorPtr>; HEIGHT_MAX as usize],
 }
 
+/// The words of a node's children, erased where there is none.
+type NodeWords = [u32; NODE_SLOTS as usize];
+const NO_CHILDREN: NodeWords = [ERASED_WORD; NODE_SLOTS as usize];
+
 fn digit(key: u32, level: u8) -> u32 {
     key >> (4 * u32::from(level)) & (NODE_SLOTS - 1)
 }
@@ -192,7 +196,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn tree_next(&mut self, root: TreeRoot, from: u32) -> Result<Option<(u32, SectorPtr)>, StoreError<D::Error>> {
-        let mut key = from;
+        let (mut key, mut words) = (from, NO_CHILDREN);
         while root.height > 0 && root.holds(key) {
             let (path, _) = self.descend(root, key)?;
             // The lowest node that exists on the key's path: every key below it that is missing can be skipped at once.
@@ -202,7 +206,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
             let Some(node) = path.nodes[usize::from(level)] else {
                 return Ok(None);
             };
-            let words = self.node_words(node)?;
+            self.node_words(node, &mut words)?;
             let shift = 4 * u32::from(level);
             let start = digit(key, level);
             let next = (start..NODE_SLOTS).find(|&index| words[index as usize] != ERASED_WORD);
@@ -229,12 +233,12 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn tree_last(&mut self, root: TreeRoot) -> Result<Option<u32>, StoreError<D::Error>> {
-        let (mut key, mut at) = (0, root.node);
+        let (mut key, mut at, mut words) = (0, root.node, NO_CHILDREN);
         for _ in 0..root.height {
             let Some(node) = at else {
                 return Ok(None);
             };
-            let words = self.node_words(node)?;
+            self.node_words(node, &mut words)?;
             let Some(last) = (0..NODE_SLOTS).rev().find(|&index| words[index as usize] != ERASED_WORD) else {
                 return self.corrupted(self.place_of(node), "a tree node without children");
             };
@@ -251,7 +255,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn tree_vacant(&mut self, root: TreeRoot, from: u32) -> Result<Option<u32>, StoreError<D::Error>> {
-        let mut key = from;
+        let (mut key, mut words) = (from, NO_CHILDREN);
         while key >> (4 * u32::from(HEIGHT_MAX)) == 0 {
             if !root.holds(key) {
                 return Ok(Some(key));
@@ -260,7 +264,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
             let Some(leaf) = path.nodes[0] else {
                 return Ok(Some(key));
             };
-            let words = self.node_words(leaf)?;
+            self.node_words(leaf, &mut words)?;
             for index in digit(key, 0)..NODE_SLOTS {
                 if words[index as usize] == ERASED_WORD {
                     return Ok(Some(key & !(NODE_SLOTS - 1) | index));
@@ -328,9 +332,9 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     }
 
     /// The open version of a node's children: one word each, erased where there is none.
-    fn node_words(&mut self, pointer: SectorPtr) -> Result<[u32; NODE_SLOTS as usize], StoreError<D::Error>> {
+    fn node_words(&mut self, pointer: SectorPtr, words: &mut NodeWords) -> Result<(), StoreError<D::Error>> {
         let node = self.node(pointer)?;
-        let mut words = [ERASED_WORD; NODE_SLOTS as usize];
+        words.fill(ERASED_WORD);
         for position in 0..NODE_SLOTS + NODE_SPARES {
             let word = self.tree_word(&node, position)?;
             if position >= NODE_SLOTS && word.is_erased() {
@@ -341,17 +345,18 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
                 words[word.index() as usize] = word.0;
             }
         }
-        for word in &mut words {
+        for word in words {
             if TreeWord(*word).pointer().is_none() {
                 *word = ERASED_WORD;
             }
         }
-        Ok(words)
+        Ok(())
     }
 
     #[inline(never)]
     fn has_other_children(&mut self, node: SectorPtr, index: u32) -> Result<bool, StoreError<D::Error>> {
-        let words = self.node_words(node)?;
+        let mut words = NO_CHILDREN;
+        self.node_words(node, &mut words)?;
         Ok((0..NODE_SLOTS).any(|other| other != index && words[other as usize] != ERASED_WORD))
     }
 
@@ -410,10 +415,10 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         index: u32,
         child: Option<SectorPtr>,
     ) -> Result<(), StoreError<D::Error>> {
-        let mut words = match source {
-            Some(source) => self.node_words(source)?,
-            None => [ERASED_WORD; NODE_SLOTS as usize],
-        };
+        let mut words = NO_CHILDREN;
+        if let Some(source) = source {
+            self.node_words(source, &mut words)?;
+        }
         words[index as usize] = match child {
             Some(_) => TreeWord::open(index, child).0,
             None => ERASED_WORD,

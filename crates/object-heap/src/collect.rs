@@ -130,6 +130,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     }
 
     /// Steps 2 and 3.
+    #[inline(never)]
     fn mark(
         &mut self,
         scratch: &ScratchBits,

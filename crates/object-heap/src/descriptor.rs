@@ -33,6 +33,7 @@ pub(crate) struct Object {
 
 /// Where the pointer to a list's descriptor is kept.
 #[derive(Clone, Copy, Debug)]
+#[repr(u32)]
 pub(crate) enum Owner {
     /// In the REF tree.
     RefTree,
@@ -42,6 +43,7 @@ pub(crate) enum Owner {
 
 /// What a reference names.
 #[derive(Clone, Copy, Debug)]
+#[repr(u32)]
 pub(crate) enum Named {
     List(Object),
     Split(Array),

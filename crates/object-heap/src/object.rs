@@ -102,6 +102,7 @@ pub enum Kind {
 
 /// Which accesses of an object or array are to be cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Representation {
     /// Updates: its list of records grows to its maximal length before it is compacted. What is created is so, unless its
     /// layout says otherwise.
@@ -260,13 +261,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         Ok(Some(pointer))
     }
 
-    /// Makes the tree lead to a new representation.
-    pub(crate) fn point_to(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
-        match object.owner {
-            Owner::RefTree => {
-                self.store.tree_put(TreeId::Ref, object.reference.slot(), Some(object.leaf), Room::Replacing)
-            }
-            Owner::Array(array, number) => self.point_to_section(&array, number, object.leaf),
+    /// Makes the tree that leads to an object lead to a new representation.
+    pub(crate) fn point_to(&mut self, object: &Object, leaf: SectorPtr) -> Result<(), StoreError<D::Error>> {
+        match &object.owner {
+            Owner::RefTree => self.store.tree_put(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing),
+            Owner::Array(array, number) => self.point_to_section(array, *number, leaf),
         }
     }
 

@@ -81,7 +81,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             return Err(AccessError::WrongWidth { width });
         }
         check_range(&named, to)?;
-        self.store_pieces(to, Direction::Upwards, |_| Ok(None), value)
+        self.store_pieces(to, Direction::Upwards, None, value)
     }
 
     /// Copies elements of `from` to `to.array`, each atomically; the two may be the same array, and overlap.
@@ -93,7 +93,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     pub fn array_copy_non_atomic(&mut self, from: Elements, to: (Ref, usize)) -> Result<(), AccessError<D::Error>> {
         let to = self.check_copy(from, to)?;
         let direction = direction(from, to);
-        self.store_pieces(to, direction, |heap| Ok(Some((heap.look_up(from.array)?, from.first as u32))), &[])
+        self.store_pieces(to, direction, Some(from), &[])
     }
 
     /// Copies elements of `from` to `to.array`, all of them or none; the two may be the same array, and overlap.
@@ -186,6 +186,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         }
     }
 
+    /// Section `number` of the array `reference` as it is now.
+    #[inline(never)]
+    fn list_at(&mut self, reference: Ref, number: u32) -> Result<Object, AccessError<D::Error>> {
+        let named = self.look_up(reference)?;
+        Ok(self.list(&named, number)?)
+    }
+
     /// Copies by writing each section of the target anew, in the open transaction.
     fn copy_sections(&mut self, from: Elements, to: Elements) -> Result<(), AccessError<D::Error>> {
         let direction = direction(from, to);
@@ -193,8 +200,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         for number in 0..pieces(to, elements) {
             let piece = piece(to, elements, direction, number);
             // Either may have moved with the section before.
-            let (source, target) = (self.look_up(from.array)?, self.look_up(to.array)?);
-            let section = self.list(&target, piece.section)?;
+            let (source, section) = (self.look_up(from.array)?, self.list_at(to.array, piece.section)?);
             let source = Source::Array(&source, from.first as u32 + piece.done);
             let range = Range { first: piece.first, count: piece.count, source };
             self.rewrite(&section, Change::Range(range))?;
@@ -203,21 +209,25 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     }
 
     /// Stores a range piece by piece, each a change of its own unless the client has a transaction. The elements come from
-    /// the array that `source` looks up, or are all `value`.
+    /// `from`, or are all `value`.
     fn store_pieces(
         &mut self,
         to: Elements,
         direction: Direction,
-        source: impl Fn(&mut Self) -> Result<Option<(Named, u32)>, AccessError<D::Error>>,
+        from: Option<Elements>,
         value: &[u8],
     ) -> Result<(), AccessError<D::Error>> {
         let elements = section_elements(&self.look_up(to.array)?);
         for number in 0..pieces(to, elements) {
             let piece = piece(to, elements, direction, number);
-            let (from, target) = (source(self)?, self.look_up(to.array)?);
-            let section = self.list(&target, piece.section)?;
-            let source = match &from {
-                Some((named, first)) => Source::Array(named, first + piece.done),
+            // Either may have moved with the section before.
+            let section = self.list_at(to.array, piece.section)?;
+            let named;
+            let source = match from {
+                Some(from) => {
+                    named = self.look_up(from.array)?;
+                    Source::Array(&named, from.first as u32 + piece.done)
+                }
                 None => Source::Value(value),
             };
             let range = Range { first: piece.first, count: piece.count, source };
@@ -234,10 +244,25 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         range: Range<'_>,
         direction: Direction,
     ) -> Result<(), StoreError<D::Error>> {
+        self.forget_values(section)?;
+        let done = self.store_in_place(section, &range, direction)?;
+        if done == range.count {
+            return Ok(());
+        }
+        self.rewrite(section, Change::Range(range.part(direction, done, range.count - done)))
+    }
+
+    /// Stores as many elements of a range in place as that goes; returns their number.
+    #[inline(never)]
+    fn store_in_place(
+        &mut self,
+        section: &Object,
+        range: &Range<'_>,
+        direction: Direction,
+    ) -> Result<u32, StoreError<D::Error>> {
         let width = section.shape.width.map_or(1, u32::from);
         let in_place = self.transaction == Transaction::None || section.fresh;
         let step = CHUNK_BYTES as u32 / width;
-        self.forget_values(section)?;
         let mut done = 0;
         while in_place && step > 0 && done < range.count {
             let count = step.min(range.count - done);
@@ -250,10 +275,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             }
             done += count;
         }
-        if done == range.count {
-            return Ok(());
-        }
-        self.rewrite(section, Change::Range(range.part(direction, done, range.count - done)))
+        Ok(done)
     }
 
     /// Stores a chunk in place; `false` where its elements are not all in one state, or have no room.

@@ -133,6 +133,20 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             SectorSpec { bytes: object.leaf_bytes(detection), kind: SectorKind::Leaf },
         ];
         let [first, leaf] = self.store.allocate_pair(specs, Room::Replacing)?;
+        self.fill(object, (leaf, first, header), data_bytes, change)?;
+        self.point_to(object, leaf)?;
+        self.release_records(object.first, replaced)
+    }
+
+    /// Step 2. A function of its own, so that what it copies through is not on the stack while room is made.
+    #[inline(never)]
+    fn fill(
+        &mut self,
+        object: &Object,
+        (leaf, first, header): (SectorPtr, SectorPtr, Option<SectorPtr>),
+        data_bytes: u32,
+        change: Change<'_>,
+    ) -> Result<(), StoreError<D::Error>> {
         self.copy_values(object, first, data_bytes, change)?;
         self.copy_codes(object, first, change)?;
         let mut new = Object { leaf, first, header, ..*object };
@@ -140,9 +154,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             new.shape.representation = representation;
         }
         self.write_leaf(&new)?;
-        self.copy_initialization_flags(object, leaf, change)?;
-        self.point_to(&new)?;
-        self.release_records(object.first, replaced)
+        self.copy_initialization_flags(object, leaf, change)
     }
 
     /// Replaces the header of a split array: a new header sector and a new array descriptor.
