@@ -149,6 +149,8 @@ impl Geometry {
         self.granules(detection.node_bytes()) + 1
     }
 
+    /// Granules that so many bytes take. A function of its own: everybody asks.
+    #[inline(never)]
     pub fn granules(&self, bytes: u32) -> u32 {
         (bytes >> self.granule_log2) + u32::from(bytes & (self.granule_bytes - 1) != 0)
     }
@@ -254,8 +256,8 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
         let spare_units = self.units.available().saturating_sub(self.free_floor());
         let room = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
-        let granules = u64::from(spare_units * body) + self.units.data().map(|unit| u64::from(room(unit))).sum::<u64>();
-        granules * u64::from(self.geometry.granule_bytes)
+        let granules = spare_units * body + self.units.data().map(room).sum::<u32>();
+        u64::from(granules) * u64::from(self.geometry.granule_bytes)
     }
 
     /// Bytes that can be allocated before a unit has to be reclaimed, in how many pieces ever. Cost: RAM only.

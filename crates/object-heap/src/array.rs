@@ -188,12 +188,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     /// Refuses at once what cannot fit, rather than when the device is full of it.
     fn check_room(&self, count: usize, shape: &SplitShape) -> Result<(), CreateError<D::Error>> {
         let elements = u16::from(shape.section_elements);
-        let record = u64::from(data_offset(elements, self.detection())) + u64::from(elements) * u64::from(shape.width);
-        let sections = count as u64 / u64::from(elements);
-        if count > u32::MAX as usize || sections.saturating_mul(record) > self.store.room_bytes() {
-            return Err(CreateError::Store(StoreError::Full));
+        let record = data_offset(elements, self.detection()) + u32::from(elements) * u32::from(shape.width);
+        match u32::try_from(count).map(|count| u64::from(count / u32::from(elements)) * u64::from(record)) {
+            Ok(bytes) if bytes <= self.store.room_bytes() => Ok(()),
+            _ => Err(CreateError::Store(StoreError::Full)),
         }
-        Ok(())
     }
 
     fn build_split(&mut self, count: u32, shape: SplitShape, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {

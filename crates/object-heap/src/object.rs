@@ -250,15 +250,27 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         if widths.is_empty() && layout.header.is_empty() {
             return Ok(None);
         }
-        let widths_at = widths_offset(self.detection());
-        let bytes = widths_at + widths.len() as u32 + layout.header.len() as u32;
-        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
+        let pointer = self.begin_header(widths.len() as u32, layout.header, layout.data_bytes())?;
         let sector = self.store.sector(pointer)?;
-        self.store.program(&sector, 0, &header_lengths(layout.header.len(), layout.data_bytes()))?;
-        self.store.program(&sector, widths_at, widths)?;
-        self.store.program(&sector, widths_at + widths.len() as u32, layout.header)?;
+        self.store.program(&sector, widths_offset(self.detection()), widths)?;
         self.seal_header(&sector, widths.len() as u32)?;
         Ok(Some(pointer))
+    }
+
+    /// Allocates a header sector and programs it, but for its widths and codes.
+    pub(crate) fn begin_header(
+        &mut self,
+        widths_bytes: u32,
+        header: &[u8],
+        data_bytes: u32,
+    ) -> Result<SectorPtr, StoreError<D::Error>> {
+        let header_at = widths_offset(self.detection()) + widths_bytes;
+        let bytes = header_at + header.len() as u32;
+        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
+        let sector = self.store.sector(pointer)?;
+        self.store.program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
+        self.store.program(&sector, header_at, header)?;
+        Ok(pointer)
     }
 
     /// Makes the tree that leads to an object lead to a new representation.
@@ -276,12 +288,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         bytes: u32,
     ) -> Result<(), StoreError<D::Error>> {
         let sector = self.store.sector(record)?;
-        for start in (0..bytes).step_by(CHUNK_BYTES) {
-            let chunk = [0; CHUNK_BYTES];
-            let len = CHUNK_BYTES.min((bytes - start) as usize);
-            self.store.program(&sector, offset + start, &chunk[..len])?;
-        }
-        Ok(())
+        self.program_zeros(&sector, offset, bytes)
     }
 
     /// Deletes an object or array. Roots that name it are left with a stale reference.

@@ -13,7 +13,7 @@ use norn_nor_store::{ErrorDetection, Room, Sector, SectorKind, SectorPtr, Sector
 use crate::access::Field;
 use crate::array::Array;
 use crate::code::ValueCode;
-use crate::descriptor::{Named, Object, header_lengths};
+use crate::descriptor::{Named, Object};
 use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_bytes, flag_place, widths_offset};
 use crate::heap::Heap;
 use crate::notify::Listener;
@@ -175,18 +175,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             return Ok(None);
         }
         let data_bytes = self.data_bytes(object)?;
-        let widths_at = widths_offset(self.detection());
-        let bytes = widths_at + widths_bytes + header.len() as u32;
-        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
-        let sector = self.store.sector(pointer)?;
-        self.store.program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
+        let pointer = self.begin_header(widths_bytes, header, data_bytes)?;
+        let (sector, widths_at) = (self.store.sector(pointer)?, widths_offset(self.detection()));
         let mut widths = [0; CHUNK_BYTES];
         for start in (0..widths_bytes as usize).step_by(CHUNK_BYTES) {
             let widths = &mut widths[..CHUNK_BYTES.min(widths_bytes as usize - start)];
             self.read_widths(object, start, widths)?;
             self.store.program(&sector, widths_at + start as u32, widths)?;
         }
-        self.store.program(&sector, widths_at + widths_bytes, header)?;
         self.seal_header(&sector, widths_bytes)?;
         Ok(Some(pointer))
     }
