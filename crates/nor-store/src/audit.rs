@@ -43,7 +43,7 @@ pub trait Auditor {
     fn notice(&mut self, _: Violation) {}
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// Reports that `what` is wrong with the sector `pointer`.
     pub fn report(&self, auditor: &mut impl Auditor, pointer: SectorPtr, what: &'static str) {
         auditor.violation(Violation { address: self.place_of(pointer), what });

@@ -63,10 +63,15 @@ impl ErrorDetection {
     }
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+    /// Whether codes are kept: never where the program has no code for them.
+    pub(crate) fn detection(&self) -> ErrorDetection {
+        if CODES { self.settings.error_detection } else { ErrorDetection::Off }
+    }
+
     /// Whether error detection is on.
     pub(crate) fn detects(&self) -> bool {
-        self.settings.error_detection.is_on()
+        self.detection().is_on()
     }
 
     /// The first word of a unit between two offsets that is not erased.

@@ -383,6 +383,7 @@ fn entry_codes(bits: u64) -> u64 {
 
 /// What a sector holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum SectorKind {
     /// The descriptor of an object or array, or another leaf of a tree.
     Leaf,

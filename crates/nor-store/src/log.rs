@@ -118,7 +118,7 @@ pub(crate) enum Slot {
     Entry(Entry),
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     pub(crate) fn read_identity(&mut self, unit: EraseUnit) -> Result<Option<Identity>, StoreError<D::Error>> {
         let mut bytes = [0; IDENTITY_BYTES];
         self.medium.read(self.geometry.part.start_of(unit), &mut bytes)?;
@@ -199,7 +199,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     /// Makes sure that `entries` more fit without touching the reserve, in a new log unit if need be.
     pub(crate) fn ensure_log_room(&mut self, entries: u16) -> Result<(), StoreError<D::Error>> {
-        if self.log.next + entries + self.settings.error_detection.reserve() <= self.geometry.log_entries {
+        if self.log.next + entries + self.detection().reserve() <= self.geometry.log_entries {
             return Ok(());
         }
         if self.log.open && self.log.length() >= u32::from(self.settings.log_units) {
@@ -265,7 +265,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             }
             index += 1;
         }
-        Ok(self.read_log(unit, index)? == Slot::Erased)
+        Ok(matches!(self.read_log(unit, index)?, Slot::Erased))
     }
 
     /// Makes the free unit `unit` the newest of the log (steps 1 and 2 of the module's head).
@@ -304,7 +304,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         }
         for unit in self.units.all() {
             if self.units.role(unit) == Role::Log
-                && self.read_assignment(unit)? == Slot::Entry(Entry::LogUnit { sequence: sequence.bits() })
+                && let Slot::Entry(Entry::LogUnit { sequence: found }) = self.read_assignment(unit)?
+                && Sequence::new(found) == sequence
             {
                 return Ok(unit);
             }

@@ -7,7 +7,7 @@ use norn_flash::{EraseUnit, Nor};
 
 use crate::store::Store;
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// The first marked unit from number `from` on. Cost: RAM only.
     pub fn next_marked_unit(&self, from: u16) -> Option<EraseUnit> {
         self.units.all().skip(usize::from(from)).find(|&unit| self.units.is_marked(unit))

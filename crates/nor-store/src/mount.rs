@@ -64,7 +64,7 @@ struct Replay {
     changed: bool,
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// A store that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat) says `Halted`.
     /// For places where a store is to stay, such as a static, without ever being on the stack.
     pub fn unmounted(device: D) -> Self {
@@ -103,6 +103,10 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     pub fn reformat(&mut self, settings: Settings) -> Result<(), MountError<D::Error>> {
         self.start()?;
         self.settings = settings;
+        if !CODES && settings.error_detection.is_on() {
+            self.medium.halt();
+            return Err(MountError::NoErrorDetection);
+        }
         let laid_out = match settings.validate().and_then(|()| self.geometry.suits(&settings)) {
             Ok(()) => self.lay_out().map_err(|error| MountFault::Store(error).explained(self.corruption)),
             Err(why) => Err(MountError::Settings(why)),
@@ -308,7 +312,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 }
                 Slot::Entry(entry) => self.replay_entry(entry, &mut replay, &mut roots)?,
             }
-            self.log.torn = slot == Slot::Torn;
+            self.log.torn = matches!(slot, Slot::Torn);
             replay.torn |= self.log.torn;
             self.log.next += 1;
         }
@@ -327,6 +331,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             Entry::Chain { first } => replay.chain_first = Sequence::new(first),
             Entry::Setting { key, value } => {
                 self.settings.set(key, value).ok_or(MountFault::UnknownSettings)?;
+                if !CODES && self.settings.error_detection.is_on() {
+                    return Err(MountFault::NoErrorDetection);
+                }
             }
             Entry::Serial { serial } => self.serial = serial,
             Entry::Root { tree, height, node } => {

@@ -21,7 +21,7 @@ const CHUNK_BYTES: usize = 32;
 /// Units whose obsolete space differs by less than this part of a unit are equally good victims.
 const NEARLY_AS_MUCH: u32 = 16;
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// Does work ahead of time: switches to a new log unit if less than half of this one is left; otherwise reclaims a unit if that
     /// wins at least `least_bytes`. Returns whether it did something. Only outside a transaction, where it is not done otherwise.
     ///

@@ -38,7 +38,7 @@ impl ScratchBits {
     }
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// Begins a field of bits. Nothing else may be open: no transaction, and no other field.
     ///
     /// Cost: 2 words programmed for each new unit, and perhaps an erase; reads a used unit from its end to its last field.

@@ -100,7 +100,7 @@ pub(crate) struct UnitSurvey {
     pub obsolete: u32,
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// Allocates a sector; its bytes are erased. An abort frees it.
     ///
     /// Cost: 3 words programmed, plus a reclamation when no unit has room.
@@ -108,9 +108,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// `Full` when even a reclamation makes no room.
     pub fn allocate(&mut self, spec: SectorSpec, room: Room) -> Result<SectorPtr, StoreError<D::Error>> {
-        let granules = self.make_room(&[spec], room)?;
+        self.make_room(&[spec], room)?;
         self.ensure_log_room(1)?;
-        let a = self.place(granules)?;
+        let a = self.place(spec)?;
         self.append(Entry::New { a: a.pointer, b: None })?;
         self.program_descriptor(&a, spec)?;
         Ok(a.pointer)
@@ -127,7 +127,6 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         specs: [SectorSpec; 2],
         room: Room,
     ) -> Result<[SectorPtr; 2], StoreError<D::Error>> {
-        let [first, second] = specs.map(|spec| self.geometry.granules(spec.bytes));
         match self.make_room(&specs, room) {
             Err(StoreError::Full) => {
                 return Ok([self.allocate(specs[0], room)?, self.allocate(specs[1], room)?]);
@@ -135,8 +134,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             made => made?,
         };
         self.ensure_log_room(1)?;
-        let a = self.place(first)?;
-        let b = self.place(second)?;
+        let (a, b) = (self.place(specs[0])?, self.place(specs[1])?);
         self.append(Entry::New { a: a.pointer, b: Some(b.pointer) })?;
         self.program_descriptor(&a, specs[0])?;
         self.program_descriptor(&b, specs[1])?;
@@ -151,9 +149,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// As [`allocate`](Self::allocate).
     pub fn extend_chain(&mut self, last: SectorPtr, spec: SectorSpec) -> Result<SectorPtr, StoreError<D::Error>> {
-        let granules = self.make_room(&[spec], Room::Ordinary)?;
+        self.make_room(&[spec], Room::Ordinary)?;
         self.ensure_log_room(1)?;
-        let placed = self.place(granules)?;
+        let placed = self.place(spec)?;
         self.append_reserved(match self.log.open {
             true => Entry::New { a: placed.pointer, b: None },
             false => Entry::Link { last, new: placed.pointer },
@@ -309,14 +307,16 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// Takes the next place in the unit being filled. `make_room` has made sure that there is one.
-    fn place(&mut self, granules: u32) -> Result<Placed, StoreError<D::Error>> {
+    fn place(&mut self, spec: SectorSpec) -> Result<Placed, StoreError<D::Error>> {
         self.find_erased_descriptor()?;
+        let granules = self.geometry.granules(spec.bytes);
+        let detects = self.detects();
         let Some(filling) = &mut self.filling else {
             return Err(StoreError::Full);
         };
         let (unit, index) = (filling.unit, filling.scan);
         let address = self.geometry.descriptor_address(unit, index);
-        if self.settings.error_detection.is_on() && self.medium.read_word(address)? != ERASED_WORD {
+        if detects && self.medium.read_word(address)? != ERASED_WORD {
             self.filling = None; // To be surveyed again.
             return self.corrupted(address, "unused space that is not erased");
         }
@@ -350,35 +350,36 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         Ok(())
     }
 
-    /// Makes the unit being filled have room for `specs`; returns the first one's granules.
-    fn make_room(&mut self, specs: &[SectorSpec], room: Room) -> Result<u32, StoreError<D::Error>> {
-        let first = self.geometry.granules(specs[0].bytes);
-        let need: u32 = specs.iter().map(|spec| self.geometry.granules(spec.bytes)).sum();
+    /// Makes the unit being filled have room for `specs`.
+    fn make_room(&mut self, specs: &[SectorSpec], room: Room) -> Result<(), StoreError<D::Error>> {
+        let (mut need, mut largest) = (0, 0);
+        for spec in specs {
+            let granules = self.geometry.granules(spec.bytes);
+            (need, largest) = (need + granules, largest.max(granules));
+        }
         let sectors = specs.len() as u32;
         let low = self.geometry.low_granules(sectors);
-        if specs.iter().any(|spec| self.geometry.granules(spec.bytes) > SECTOR_GRANULES_MAX)
+        if largest > SECTOR_GRANULES_MAX
             || low + need > self.geometry.unit_granules
             || !self.leaves_reserve(need + sectors, room)
         {
             return Err(StoreError::Full);
         }
         if self.filled_unit_fits(need, sectors)? {
-            return Ok(first);
+            return Ok(());
         }
-        let descriptors = self.geometry.low_granules(sectors) - self.geometry.low_granules(0);
+        let descriptors = low - self.geometry.low_granules(0);
         if let Some(unit) = self.unit_with_gap(need + descriptors) {
             self.start_filling(unit)?;
             if self.filled_unit_fits(need, sectors)? {
-                return Ok(first);
+                return Ok(());
             }
         }
         if self.units.available() > self.free_floor() {
             let unit = self.take_free_unit()?;
-            self.start_data_unit(unit)?;
-            return Ok(first);
+            return self.start_data_unit(unit);
         }
-        self.reclaim_for(need, sectors)?;
-        Ok(first)
+        self.reclaim_for(need, sectors)
     }
 
     /// Whether the unit being filled has `need` granules and descriptors for that many sectors.
@@ -393,29 +394,34 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             && self.geometry.low_granules(descriptors) + need <= filling.low)
     }
 
+    /// The unit with the largest gap, if that is of so many granules.
     fn unit_with_gap(&self, granules: u32) -> Option<EraseUnit> {
-        let unit = self.units.data().max_by_key(|&unit| self.units.gap_granules(unit))?;
-        (self.units.gap_granules(unit) >= granules).then_some(unit)
+        let (mut found, mut largest) = (None, granules);
+        for unit in self.units.data() {
+            let gap = self.units.gap_granules(unit);
+            if gap >= largest {
+                (found, largest) = (Some(unit), gap);
+            }
+        }
+        found
     }
 
     /// Whether the reserve remains once `granules` are taken, wherever that is.
     fn leaves_reserve(&self, granules: u32, room: Room) -> bool {
-        let node = self.geometry.node_granules(self.settings.error_detection);
+        let node = self.geometry.node_granules(self.detection());
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
         let spare_units = self.units.available().saturating_sub(self.free_floor());
-        let room_of = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
+        let (mut units, mut free, mut nodes) = (spare_units, spare_units * body, spare_units * (body / node));
+        for unit in self.units.data() {
+            let room = self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
+            (units, free, nodes) = (units + 1, free + room, nodes + room / node);
+        }
         match room {
             // Each unit may come to have a little less free than a node takes, and the rest is still enough for ten.
             Room::Ordinary => {
-                let free = spare_units * body + self.units.data().map(room_of).sum::<u32>();
-                let units = spare_units + self.units.data().count() as u32;
                 free >= granules + units * (node - 1) + NODES_RESERVED * node + self.census.holes_to_come()
             }
-            Room::Replacing => {
-                let nodes =
-                    spare_units * (body / node) + self.units.data().map(|unit| room_of(unit) / node).sum::<u32>();
-                nodes >= NODES_RESERVED / 2 + granules.div_ceil(node)
-            }
+            Room::Replacing => nodes >= NODES_RESERVED / 2 + granules.div_ceil(node),
             Room::Reserved => true,
         }
     }

@@ -149,6 +149,8 @@ impl Geometry {
         self.granules(detection.node_bytes()) + 1
     }
 
+    /// Granules that so many bytes take. A function of its own: everybody asks.
+    #[inline(never)]
     pub fn granules(&self, bytes: u32) -> u32 {
         (bytes >> self.granule_log2) + u32::from(bytes & (self.granule_bytes - 1) != 0)
     }
@@ -168,9 +170,11 @@ impl Geometry {
 /// Every change belongs to a transaction: it is open from the first change to the next [`commit`](Store::commit) or
 /// [`abort`](Store::abort), and what it changed is whole or absent after a power cut.
 ///
+/// `CODES` is whether the program has code for [`ErrorDetection`]; without it, images that have it are refused.
+///
 /// RAM: eight bytes for each of `UNITS`, and about 200 bytes.
 #[derive(Clone, Debug)]
-pub struct Store<D: Nor, const UNITS: usize> {
+pub struct Store<D: Nor, const UNITS: usize, const CODES: bool = true> {
     pub(crate) medium: Medium<D>,
     pub(crate) geometry: Geometry,
     pub(crate) units: UnitTable<UNITS>,
@@ -184,7 +188,7 @@ pub struct Store<D: Nor, const UNITS: usize> {
     pub(crate) random: u32,
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// The device.
     pub fn device(&self) -> &D {
         self.medium.device()
@@ -257,8 +261,8 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
         let spare_units = self.units.available().saturating_sub(self.free_floor());
         let room = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
-        let granules = u64::from(spare_units * body) + self.units.data().map(|unit| u64::from(room(unit))).sum::<u64>();
-        granules * u64::from(self.geometry.granule_bytes)
+        let granules = spare_units * body + self.units.data().map(room).sum::<u32>();
+        u64::from(granules) * u64::from(self.geometry.granule_bytes)
     }
 
     /// Bytes that can be allocated before a unit has to be reclaimed, in how many pieces ever. Cost: RAM only.
@@ -289,8 +293,14 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// # Errors
     /// Always.
     pub fn corrupted<T>(&mut self, address: Address, what: &'static str) -> Result<T, StoreError<D::Error>> {
-        self.corruption = Some(Corruption { address, what });
+        self.note_corruption(Corruption { address, what });
         Err(StoreError::Corrupted)
+    }
+
+    /// A function of its own, which is not repeated for each type of result.
+    #[inline(never)]
+    fn note_corruption(&mut self, corruption: Corruption) {
+        self.corruption = Some(corruption);
     }
 
     /// The next of a seeded sequence of numbers (a 32-bit xorshift).

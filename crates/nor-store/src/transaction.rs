@@ -21,7 +21,7 @@ use crate::log::{Position, Sequence, Slot};
 use crate::store::Store;
 use crate::tree::Close;
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// Whether a transaction has begun to change anything.
     pub fn transaction_is_open(&self) -> bool {
         self.log.open

@@ -86,11 +86,15 @@ struct Path {
     nodes: [Option<SectorPtr>; HEIGHT_MAX as usize],
 }
 
+/// The words of a node's children, erased where there is none.
+type NodeWords = [u32; NODE_SLOTS as usize];
+const NO_CHILDREN: NodeWords = [ERASED_WORD; NODE_SLOTS as usize];
+
 fn digit(key: u32, level: u8) -> u32 {
     key >> (4 * u32::from(level)) & (NODE_SLOTS - 1)
 }
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// The open version of one of the store's own trees.
     pub fn tree(&self, tree: TreeId) -> TreeRoot {
         self.trees[tree as usize].open
@@ -194,7 +198,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// The device's, and `Corrupted`.
     pub fn tree_next(&mut self, root: TreeRoot, from: u32) -> Result<Option<(u32, SectorPtr)>, StoreError<D::Error>> {
         self.expect_answering()?;
-        let mut key = from;
+        let (mut key, mut words) = (from, NO_CHILDREN);
         while root.height > 0 && root.holds(key) {
             let (path, _) = self.descend(root, key)?;
             // The lowest node that exists on the key's path: every key below it that is missing can be skipped at once.
@@ -204,7 +208,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let Some(node) = path.nodes[usize::from(level)] else {
                 return Ok(None);
             };
-            let words = self.node_words(node)?;
+            self.node_words(node, &mut words)?;
             let shift = 4 * u32::from(level);
             let start = digit(key, level);
             let next = (start..NODE_SLOTS).find(|&index| words[index as usize] != ERASED_WORD);
@@ -232,12 +236,12 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// The device's, and `Corrupted`.
     pub fn tree_last(&mut self, root: TreeRoot) -> Result<Option<u32>, StoreError<D::Error>> {
         self.expect_answering()?;
-        let (mut key, mut at) = (0, root.node);
+        let (mut key, mut at, mut words) = (0, root.node, NO_CHILDREN);
         for _ in 0..root.height {
             let Some(node) = at else {
                 return Ok(None);
             };
-            let words = self.node_words(node)?;
+            self.node_words(node, &mut words)?;
             let Some(last) = (0..NODE_SLOTS).rev().find(|&index| words[index as usize] != ERASED_WORD) else {
                 return self.corrupted(self.place_of(node), "a tree node without children");
             };
@@ -255,7 +259,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     /// The device's, and `Corrupted`.
     pub fn tree_vacant(&mut self, root: TreeRoot, from: u32) -> Result<Option<u32>, StoreError<D::Error>> {
         self.expect_answering()?;
-        let mut key = from;
+        let (mut key, mut words) = (from, NO_CHILDREN);
         while key >> (4 * u32::from(HEIGHT_MAX)) == 0 {
             if !root.holds(key) {
                 return Ok(Some(key));
@@ -264,7 +268,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
             let Some(leaf) = path.nodes[0] else {
                 return Ok(Some(key));
             };
-            let words = self.node_words(leaf)?;
+            self.node_words(leaf, &mut words)?;
             for index in digit(key, 0)..NODE_SLOTS {
                 if words[index as usize] == ERASED_WORD {
                     return Ok(Some(key & !(NODE_SLOTS - 1) | index));
@@ -302,7 +306,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
 
     fn node(&mut self, pointer: SectorPtr) -> Result<Sector, StoreError<D::Error>> {
         let sector = self.sector(pointer)?;
-        if sector.kind != SectorKind::Node || sector.bytes < self.settings.error_detection.node_bytes() {
+        if sector.kind != SectorKind::Node || sector.bytes < self.detection().node_bytes() {
             return self.corrupted(sector.address, "a sector that is not a tree node");
         }
         Ok(sector)
@@ -332,9 +336,9 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     /// The open version of a node's children: one word each, erased where there is none.
-    fn node_words(&mut self, pointer: SectorPtr) -> Result<[u32; NODE_SLOTS as usize], StoreError<D::Error>> {
+    fn node_words(&mut self, pointer: SectorPtr, words: &mut NodeWords) -> Result<(), StoreError<D::Error>> {
         let node = self.node(pointer)?;
-        let mut words = [ERASED_WORD; NODE_SLOTS as usize];
+        words.fill(ERASED_WORD);
         for position in 0..NODE_SLOTS + NODE_SPARES {
             let word = self.tree_word(&node, position)?;
             if position >= NODE_SLOTS && word.is_erased() {
@@ -345,17 +349,18 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
                 words[word.index() as usize] = word.0;
             }
         }
-        for word in &mut words {
+        for word in words {
             if TreeWord(*word).pointer().is_none() {
                 *word = ERASED_WORD;
             }
         }
-        Ok(words)
+        Ok(())
     }
 
     #[inline(never)]
     fn has_other_children(&mut self, node: SectorPtr, index: u32) -> Result<bool, StoreError<D::Error>> {
-        let words = self.node_words(node)?;
+        let mut words = NO_CHILDREN;
+        self.node_words(node, &mut words)?;
         Ok((0..NODE_SLOTS).any(|other| other != index && words[other as usize] != ERASED_WORD))
     }
 
@@ -397,7 +402,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         replaced: Option<SectorPtr>,
         room: Room,
     ) -> Result<SectorPtr, StoreError<D::Error>> {
-        let spec = SectorSpec { bytes: self.settings.error_detection.node_bytes(), kind: SectorKind::Node };
+        let spec = SectorSpec { bytes: self.detection().node_bytes(), kind: SectorKind::Node };
         let pointer = self.allocate(spec, room)?;
         self.append(Entry::Swap { node: pointer, freed: replaced })?;
         self.log.swapped = Some(pointer);
@@ -414,15 +419,15 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         index: u32,
         child: Option<SectorPtr>,
     ) -> Result<(), StoreError<D::Error>> {
-        let mut words = match source {
-            Some(source) => self.node_words(source)?,
-            None => [ERASED_WORD; NODE_SLOTS as usize],
-        };
+        let mut words = NO_CHILDREN;
+        if let Some(source) = source {
+            self.node_words(source, &mut words)?;
+        }
         words[index as usize] = match child {
             Some(_) => TreeWord::open(index, child).0,
             None => ERASED_WORD,
         };
-        let word_bytes = self.settings.error_detection.tree_word_bytes() as usize;
+        let word_bytes = self.detection().tree_word_bytes() as usize;
         let mut buffer = [0xFF; 2 * TREE_WORD_BYTES as usize * NODE_SLOTS as usize];
         let bytes = &mut buffer[..word_bytes * NODE_SLOTS as usize];
         for (place, word) in bytes.chunks_exact_mut(word_bytes).zip(words) {
@@ -517,7 +522,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         node: SectorPtr,
         index: u32,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let node_bytes = self.settings.error_detection.node_bytes();
+        let node_bytes = self.detection().node_bytes();
         let Some(sector) = self.find_sector(node)?.filter(|sector| sector.bytes >= node_bytes) else {
             return Ok(None);
         };

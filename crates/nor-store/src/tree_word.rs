@@ -18,7 +18,7 @@ use crate::tree::Close;
 /// A word and its mirror.
 type Pair = [TreeWord; 2];
 
-impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// The word at `position` of a node. Cost: 1 word read, 2 with error detection.
     pub(crate) fn tree_word(&mut self, node: &Sector, position: u32) -> Result<TreeWord, StoreError<D::Error>> {
         match self.find_tree_word(node, position)? {
@@ -50,7 +50,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     ) -> Result<(), StoreError<D::Error>> {
         let address = self.tree_word_address(node, position);
         let [a, b, c, d] = word.to_le_bytes();
-        let bytes = self.settings.error_detection.tree_word_bytes() as usize;
+        let bytes = self.detection().tree_word_bytes() as usize;
         self.medium.program(address, &[a, b, c, d, a, b, c, d][..bytes])
     }
 
@@ -68,7 +68,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         let Some(node) = self.find_sector(pointer)? else {
             return Ok(());
         };
-        if node.kind != SectorKind::Node || node.bytes < self.settings.error_detection.node_bytes() {
+        if node.kind != SectorKind::Node || node.bytes < self.detection().node_bytes() {
             return Ok(());
         }
         for position in 0..NODE_SLOTS + NODE_SPARES {
@@ -90,7 +90,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
         pair: Pair,
         close: Close,
     ) -> Result<(), StoreError<D::Error>> {
-        let copies = self.settings.error_detection.tree_word_bytes() / TREE_WORD_BYTES;
+        let copies = self.detection().tree_word_bytes() / TREE_WORD_BYTES;
         let address = self.tree_word_address(node, position);
         for (word, copy) in pair.into_iter().zip(0..copies) {
             let closed = match close {
@@ -105,7 +105,7 @@ impl<D: Nor, const UNITS: usize> Store<D, UNITS> {
     }
 
     pub(crate) fn tree_word_address(&self, node: &Sector, position: u32) -> norn_flash::Address {
-        node.address.offset(self.settings.error_detection.tree_word_bytes() * position)
+        node.address.offset(self.detection().tree_word_bytes() * position)
     }
 
     /// A word and its mirror; without error detection the word twice.

@@ -33,7 +33,7 @@ pub(crate) struct Field {
     pub width: u32,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Reads field `index` of an object into a buffer of its width.
     ///
     /// Cost: a look-up; 2 reads for the initialization flag, if there are any; 3 for each record before the one that holds the
@@ -89,7 +89,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let sector = self.store.sector(header)?;
         self.expect_header(&sector, named.widths_bytes())?;
         let buffer_bytes = buffer.len().min(length);
-        let header_at = widths_offset(self.config.error_detection) + named.widths_bytes();
+        let header_at = widths_offset(self.detection()) + named.widths_bytes();
         self.store.read(&sector, header_at, &mut buffer[..buffer_bytes])?;
         Ok(length)
     }
@@ -102,7 +102,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
         let named = self.look_up(reference)?;
         let max = self.store.sector_bytes_max();
-        let header_at = widths_offset(self.config.error_detection) + named.widths_bytes();
+        let header_at = widths_offset(self.detection()) + named.widths_bytes();
         if header.len() as u64 + u64::from(header_at) > u64::from(max) {
             return Err(AccessError::HeaderTooLarge { max });
         }
@@ -213,7 +213,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(());
         };
         let sector = self.store.sector(header)?;
-        self.store.read(&sector, widths_offset(self.config.error_detection) + start as u32, widths)
+        self.store.read(&sector, widths_offset(self.detection()) + start as u32, widths)
     }
 
     /// The record that holds the value of a field that has been initialized (step 2).
@@ -246,7 +246,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Updates a field in place: steps 1 to 4.
     pub(crate) fn update(&mut self, object: &Object, field: &Field, value: &[u8]) -> Result<(), StoreError<D::Error>> {
         self.forget_values(object)?;
-        let flags_at = object.flags_offset(self.config.error_detection);
+        let flags_at = object.flags_offset(self.detection());
         if self.is_default(object, field.index)? {
             let (leaf, first) = (self.store.sector(object.leaf)?, self.record(object.first)?);
             if self.slots_are_erased(object, &first, field, field.width)? {
@@ -272,7 +272,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 next
             }
             Link::Erased if holder.position < limit => {
-                let bytes = data_offset(object.shape.count, self.config.error_detection) + self.data_bytes(object)?;
+                let bytes = data_offset(object.shape.count, self.detection()) + self.data_bytes(object)?;
                 match self.store.extend_chain(holder.record, SectorSpec { bytes, kind: SectorKind::Record }) {
                     // Compaction takes room only until its commit, so that a device full of short lists takes updates.
                     Err(StoreError::Full) => return self.rewrite(object, Change::Field(*field, value)),
@@ -292,7 +292,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if !self.detects() {
             return Ok(false);
         }
-        let (at, mask) = flag_place(index as u32, self.config.error_detection);
+        let (at, mask) = flag_place(index as u32, self.detection());
         let mut byte = [0];
         self.store.read(sector, offset + at, &mut byte)?;
         Ok(byte[0] & mask != 0 && byte[0] & mask != mask)
@@ -300,7 +300,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     /// Clears the other half of flags that a power cut left half cleared, before they are built upon.
     fn complete_flags(&mut self, object: &Object, field: &Field, holder: &Holder) -> Result<(), StoreError<D::Error>> {
-        let flags_at = object.flags_offset(self.config.error_detection);
+        let flags_at = object.flags_offset(self.detection());
         if object.shape.has_flags && self.detects() {
             let leaf = self.store.sector(object.leaf)?;
             if self.is_half(&leaf, flags_at, field.index)? {

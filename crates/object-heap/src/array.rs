@@ -51,7 +51,7 @@ impl Array {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Section `number` of an array. Cost: *h*(3+*s*) reads on the array's tree, and 2.
     pub(crate) fn section(&mut self, array: &Array, number: u32) -> Result<Object, StoreError<D::Error>> {
         let Some(found) = self.store.tree_get(array.tree, number)? else {
@@ -89,7 +89,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     /// Writes an array descriptor, and makes the REF tree lead to it; the commit frees the one before.
     pub(crate) fn write_array(&mut self, array: &Array, room: Room) -> Result<(), StoreError<D::Error>> {
-        let elements_at = elements_offset(self.config.error_detection);
+        let elements_at = elements_offset(self.detection());
         let spec = SectorSpec { bytes: elements_at + ELEMENTS_BYTES, kind: SectorKind::Leaf };
         let leaf = self.store.allocate(spec, room)?;
         let sector = self.store.sector(leaf)?;
@@ -136,7 +136,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         shape: &SplitShape,
     ) -> Result<u32, StoreError<D::Error>> {
         let mut bytes = [0; 4];
-        self.store.read(descriptor, elements_offset(self.config.error_detection), &mut bytes)?;
+        self.store.read(descriptor, elements_offset(self.detection()), &mut bytes)?;
         self.expect_checksum(descriptor, DESCRIPTOR_BYTES + CHECKSUM_BYTES, crc_16(CHECKSUM_START, &bytes))?;
         let count = u32::from_le_bytes(bytes);
         let sections = count.div_ceil(u32::from(shape.section_elements));
@@ -161,7 +161,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Err(CreateError::ZeroWidth { field: 0 });
         }
         let max = self.store.sector_bytes_max();
-        if header.len() as u64 + u64::from(widths_offset(self.config.error_detection)) > u64::from(max) {
+        if header.len() as u64 + u64::from(widths_offset(self.detection())) > u64::from(max) {
             return Err(CreateError::TooLarge { max });
         }
         let shape = SplitShape {
@@ -179,7 +179,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Elements of a section: the threshold, or as many as leave room for a second record in an erase unit.
     pub(crate) fn section_elements(&self, width: u8) -> u8 {
         let half = self.store.sector_bytes_max() / 2;
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let fits =
             |elements: u8| data_offset(u16::from(elements), detection) + u32::from(elements) * u32::from(width) <= half;
         (1..=self.config.array_threshold).rev().find(|&elements| fits(elements)).unwrap_or(1)
@@ -188,16 +188,14 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Refuses at once what cannot fit, rather than when the device is full of it.
     fn check_room(&self, count: usize, shape: &SplitShape) -> Result<(), CreateError<D::Error>> {
         let elements = u16::from(shape.section_elements);
-        let record = u64::from(data_offset(elements, self.config.error_detection))
-            + u64::from(elements) * u64::from(shape.width);
-        let sections = count as u64 / u64::from(elements);
         if self.store.is_halted() {
             return Err(CreateError::Store(StoreError::Halted));
         }
-        if count > u32::MAX as usize || sections.saturating_mul(record) > self.store.room_bytes() {
-            return Err(CreateError::Store(StoreError::Full));
+        let record = data_offset(elements, self.detection()) + u32::from(elements) * u32::from(shape.width);
+        match u32::try_from(count).map(|count| u64::from(count / u32::from(elements)) * u64::from(record)) {
+            Ok(bytes) if bytes <= self.store.room_bytes() => Ok(()),
+            _ => Err(CreateError::Store(StoreError::Full)),
         }
-        Ok(())
     }
 
     fn build_split(&mut self, count: u32, shape: SplitShape, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
@@ -219,7 +217,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// Allocates a section with default values; returns the array's tree with it.
     fn build_section(&mut self, array: &Array, number: u32) -> Result<TreeRoot, StoreError<D::Error>> {
         let shape = array.section_shape(number);
-        let (detection, data) = (self.config.error_detection, u32::from(shape.count) * u32::from(array.shape.width));
+        let (detection, data) = (self.detection(), u32::from(shape.count) * u32::from(array.shape.width));
         let flags = if shape.has_flags { flag_bytes(shape.count, detection) } else { 0 };
         let specs = [
             SectorSpec { bytes: data_offset(shape.count, detection) + data, kind: SectorKind::Record },

@@ -10,7 +10,7 @@ use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_place};
 use crate::heap::Heap;
 use crate::notify::{Listener, Place};
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Walks everything on flash and reports each invariant that does not hold to `auditor`.
     ///
     /// Cost: reads the whole part about twice.
@@ -144,7 +144,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     fn audit_list(&mut self, auditor: &mut impl Auditor, object: &Object) -> Result<(), StoreError<D::Error>> {
-        let (leaf, leaf_bytes) = (self.store.sector(object.leaf)?, object.leaf_bytes(self.config.error_detection));
+        let (leaf, leaf_bytes) = (self.store.sector(object.leaf)?, object.leaf_bytes(self.detection()));
         if self.detects() && !self.is_erased(&leaf, leaf_bytes, leaf.bytes.saturating_sub(leaf_bytes))? {
             self.store.report(auditor, object.leaf, "padding that is not erased");
         }
@@ -156,7 +156,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 return Ok(());
             }
             let sector = self.record(pointer)?;
-            if sector.bytes < data_offset(object.shape.count, self.config.error_detection) + self.data_bytes(object)? {
+            if sector.bytes < data_offset(object.shape.count, self.detection()) + self.data_bytes(object)? {
                 self.store.report(auditor, pointer, "a record too small for its fields");
             }
             self.audit_padding(auditor, object, &sector)?;
@@ -173,7 +173,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         record: &Sector,
     ) -> Result<(), StoreError<D::Error>> {
         let count = object.shape.count;
-        let data = data_offset(count, self.config.error_detection);
+        let data = data_offset(count, self.detection());
         let end = data + self.data_bytes(object)?;
         for padding in [codes_offset(count) + u32::from(count)..data, end..record.bytes] {
             let bytes = padding.end.saturating_sub(padding.start);
@@ -217,7 +217,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         index: usize,
         record: Option<Sector>,
     ) -> Result<(), StoreError<D::Error>> {
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let (at, _) = flag_place(index as u32, detection);
         let what = "a flag that is half cleared, by a power cut or a flipped bit: it counts as cleared";
         if let Some(record) = record {

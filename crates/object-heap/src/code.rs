@@ -12,7 +12,7 @@
 use core::ops::Range;
 
 use norn_flash::Nor;
-use norn_nor_store::{Sector, SectorPtr, StoreError, crc_8, crc_16};
+use norn_nor_store::{ErrorDetection, Sector, SectorPtr, StoreError, crc_8, crc_16};
 
 use crate::access::Field;
 use crate::descriptor::Object;
@@ -50,9 +50,14 @@ impl ValueCode {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
+    /// Whether codes are kept: never where the program has no code for them.
+    pub(crate) fn detection(&self) -> ErrorDetection {
+        if CODES { self.config.error_detection } else { ErrorDetection::Off }
+    }
+
     pub(crate) fn detects(&self) -> bool {
-        self.config.error_detection.is_on()
+        self.detection().is_on()
     }
 
     /// The checksum of stretches of a sector, padding included; where error detection is off nothing is read.
@@ -116,7 +121,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     /// Checks the header itself. Cost: its words and 1, where error detection is on.
     pub(crate) fn expect_header(&mut self, sector: &Sector, widths_bytes: u32) -> Result<(), StoreError<D::Error>> {
-        let start = widths_offset(self.config.error_detection) + widths_bytes;
+        let start = widths_offset(self.detection()) + widths_bytes;
         let header = start..sector.bytes;
         let checksum = self.checksum(sector, &[header])?;
         self.expect_checksum(sector, HEADER_LENGTHS_BYTES + CHECKSUM_BYTES, checksum)
@@ -124,7 +129,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
 
     /// Programs the codes of a header sector, the rest of which is complete.
     pub(crate) fn seal_header(&mut self, sector: &Sector, widths_bytes: u32) -> Result<(), StoreError<D::Error>> {
-        let start = widths_offset(self.config.error_detection) + widths_bytes;
+        let start = widths_offset(self.detection()) + widths_bytes;
         let (widths, header) = (self.widths_checksum(sector, widths_bytes)?, start..sector.bytes);
         let header = self.checksum(sector, &[header])?;
         self.program_checksum(sector, HEADER_LENGTHS_BYTES, widths)?;
@@ -132,13 +137,13 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     fn widths_checksum(&mut self, sector: &Sector, widths_bytes: u32) -> Result<u16, StoreError<D::Error>> {
-        let start = widths_offset(self.config.error_detection);
+        let start = widths_offset(self.detection());
         self.checksum(sector, &[0..HEADER_LENGTHS_BYTES, start..start + widths_bytes])
     }
 
     /// Where the slot of a field is in the object's records.
     pub(crate) fn slot_offset(&self, object: &Object, field: &Field) -> u32 {
-        data_offset(object.shape.count, self.config.error_detection) + field.offset
+        data_offset(object.shape.count, self.detection()) + field.offset
     }
 
     /// Whether slots from that of `field` on, which take so many bytes, can take values.

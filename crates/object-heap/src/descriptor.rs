@@ -33,6 +33,7 @@ pub(crate) struct Object {
 
 /// Where the pointer to a list's descriptor is kept.
 #[derive(Clone, Copy, Debug)]
+#[repr(u32)]
 pub(crate) enum Owner {
     /// In the REF tree.
     RefTree,
@@ -42,6 +43,7 @@ pub(crate) enum Owner {
 
 /// What a reference names.
 #[derive(Clone, Copy, Debug)]
+#[repr(u32)]
 pub(crate) enum Named {
     List(Object),
     Split(Array),
@@ -103,7 +105,7 @@ impl Object {
 pub(crate) fn kind_of(shape: &Shape) -> Kind {
     if shape.is_array { Kind::Array } else { Kind::Object }
 }
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Most records that a list may grow to.
     pub(crate) fn list_limit(&self, object: &Object) -> usize {
         match object.shape.representation {
@@ -213,7 +215,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(false);
         }
         let sector = self.store.sector(object.leaf)?;
-        self.read_flag(&sector, object.flags_offset(self.config.error_detection), index)
+        self.read_flag(&sector, object.flags_offset(self.detection()), index)
     }
 
     /// Whether flag `index` of the flags at `offset` is in the erased state. One half of whose bits are cleared is not: either it
@@ -224,7 +226,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         offset: u32,
         index: usize,
     ) -> Result<bool, StoreError<D::Error>> {
-        let (at, mask) = flag_place(index as u32, self.config.error_detection);
+        let (at, mask) = flag_place(index as u32, self.detection());
         let mut byte = [0];
         self.store.read(sector, offset + at, &mut byte)?;
         Ok(byte[0] & mask == mask)
@@ -237,7 +239,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         offset: u32,
         index: usize,
     ) -> Result<(), StoreError<D::Error>> {
-        let (at, mask) = flag_place(index as u32, self.config.error_detection);
+        let (at, mask) = flag_place(index as u32, self.detection());
         let mut byte = [0];
         self.store.read(sector, offset + at, &mut byte)?;
         self.store.program(sector, offset + at, &[byte[0] & !mask])

@@ -21,6 +21,11 @@ pub(crate) enum Transaction {
 /// Persistent objects and arrays on one NOR part of at most `UNITS` erase units. `L` hears which pointers are no longer valid:
 /// see [`Listener`].
 ///
+/// `CODES` is whether the program has code for [error detection](Config::error_detection). With it, images with and without are
+/// used as each was formatted. With `false` a fifth less code is linked, and an image with error detection gives
+/// [`NoErrorDetection`](MountError::NoErrorDetection): `Heap<_, 64, (), false>`, made by [`format_with`](Self::format_with) and
+/// [`mount_with`](Self::mount_with).
+///
 /// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call recurses.
 ///
 /// Costs are stated with each method, in aligned words of 4 bytes or less. A *look-up* takes *h*(3+*s*)+5 reads, on a REF tree
@@ -28,8 +33,8 @@ pub(crate) enum Transaction {
 /// of what is stated, any call that programs may find its erase unit full: it then reclaims one, which copies the live data
 /// of a unit at most and erases one unit, or starts a new log unit, 12 words and an erase.
 #[derive(Clone, Debug)]
-pub struct Heap<D: Nor, const UNITS: usize, L = ()> {
-    pub(crate) store: Store<D, UNITS>,
+pub struct Heap<D: Nor, const UNITS: usize, L = (), const CODES: bool = true> {
+    pub(crate) store: Store<D, UNITS, CODES>,
     pub(crate) config: Config,
     pub(crate) transaction: Transaction,
     /// No slot of the REF tree below this one is free.
@@ -63,7 +68,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// As [`format`](Heap::format), with somebody to notify of pointers that are no longer valid.
     ///
     /// # Errors
@@ -149,7 +154,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     /// The store below, for reading its state.
-    pub fn store(&self) -> &Store<D, UNITS> {
+    pub fn store(&self) -> &Store<D, UNITS, CODES> {
         &self.store
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Root {
     pub len: usize,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.
     ///
     /// Cost: the reads of [`root`](Self::root); at most 20 words programmed, unless a tree node is copied.
@@ -97,7 +97,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return self.store.corrupted(sector.address, "an impossible root");
         };
         let mut root = Root { key, reference, name: [0; NAME_BYTES_MAX], len };
-        let name_at = name_offset(self.config.error_detection);
+        let name_at = name_offset(self.detection());
         self.store.read(&sector, name_at, &mut root.name[..len])?;
         let checksum = self.checksum(&sector, &[0..NAME_HEAD_BYTES, name_at..sector.bytes])?;
         self.expect_checksum(&sector, NAME_HEAD_BYTES, checksum)?;
@@ -121,7 +121,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             // There are never as many roots as keys: each takes room on the part.
             None => self.store.tree_vacant(self.store.tree(TreeId::Name), 0)?.unwrap_or(0),
         };
-        let name_at = name_offset(self.config.error_detection);
+        let name_at = name_offset(self.detection());
         let bytes = name_at + name.len() as u32;
         let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
         let sector = self.store.sector(leaf)?;

@@ -66,7 +66,7 @@ struct BucketSurvey {
     free: Option<u32>,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Whether no pointer with notification is outstanding. Cost: RAM only.
     fn has_no_pointers(&self) -> bool {
         !L::LISTENS || self.store.tree(TreeId::Notify).node.is_none()
@@ -302,7 +302,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     /// Where references may stand in a bucket.
-    pub(crate) fn places(&self, bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<D, UNITS, L> {
+    pub(crate) fn places(&self, bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<D, UNITS, L, CODES> {
         let (from, step) = (BUCKET_REFERENCES_OFFSET, self.place_bytes());
         let count = (bucket.bytes - from) / step;
         (0..count).map(move |number| from + number * step)
@@ -311,7 +311,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// The record that holds every value of a list, but for defaults, if one does. Cost: for each record up to that one 2 reads
     /// and the valid flags' words.
     pub(crate) fn whole_record(&mut self, list: &Object) -> Result<Option<Sector>, StoreError<D::Error>> {
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let mut buffer = [0; 2 * CHUNK_BYTES];
         let flags = &mut buffer[..flag_bytes(list.shape.count, detection) as usize];
         let mut record = list.first;

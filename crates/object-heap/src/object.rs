@@ -102,6 +102,7 @@ pub enum Kind {
 
 /// Which accesses of an object or array are to be cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Representation {
     /// Updates: its list of records grows to its maximal length before it is compacted. What is created is so, unless its
     /// layout says otherwise.
@@ -129,7 +130,7 @@ pub struct Info {
     pub records: usize,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Creates an object with all its fields at their default value, zeros.
     ///
     /// Cost: 13 words programmed, and the header; without initialization flags also the data. Once in 16 times a new tree node,
@@ -151,7 +152,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     /// As [`create`](Self::create), and `TransactionTooLarge`: a section takes a log entry and an eighth.
     pub fn create_array(&mut self, count: usize, width: u8, header: &[u8]) -> Result<Ref, CreateError<D::Error>> {
         // Where fewer elements do not fit one record, because they are wide, they are split as well.
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let fits = |elements: u32| {
             data_offset(elements as u16, detection) + elements * u32::from(width) <= self.store.sector_bytes_max()
         };
@@ -194,7 +195,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             count: count as u16,
         };
         let max = self.store.sector_bytes_max();
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let record = data_offset(shape.count, detection) + layout.data_bytes();
         let widths = if width.is_none() { u32::from(shape.count) } else { 0 };
         let header =
@@ -210,7 +211,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         let reference = Ref::new(slot, self.store.next_serial());
         debug_assert!(!matches!(layout.widths, Widths::Each(widths) if widths.len() != usize::from(shape.count)));
         let header = self.build_header(layout)?;
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let record = data_offset(shape.count, detection) + layout.data_bytes();
         let [first, leaf] = self.store.allocate_pair(
             [
@@ -249,24 +250,34 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if widths.is_empty() && layout.header.is_empty() {
             return Ok(None);
         }
-        let widths_at = widths_offset(self.config.error_detection);
-        let bytes = widths_at + widths.len() as u32 + layout.header.len() as u32;
-        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
+        let pointer = self.begin_header(widths.len() as u32, layout.header, layout.data_bytes())?;
         let sector = self.store.sector(pointer)?;
-        self.store.program(&sector, 0, &header_lengths(layout.header.len(), layout.data_bytes()))?;
-        self.store.program(&sector, widths_at, widths)?;
-        self.store.program(&sector, widths_at + widths.len() as u32, layout.header)?;
+        self.store.program(&sector, widths_offset(self.detection()), widths)?;
         self.seal_header(&sector, widths.len() as u32)?;
         Ok(Some(pointer))
     }
 
-    /// Makes the tree lead to a new representation.
-    pub(crate) fn point_to(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
-        match object.owner {
-            Owner::RefTree => {
-                self.store.tree_put(TreeId::Ref, object.reference.slot(), Some(object.leaf), Room::Replacing)
-            }
-            Owner::Array(array, number) => self.point_to_section(&array, number, object.leaf),
+    /// Allocates a header sector and programs it, but for its widths and codes.
+    pub(crate) fn begin_header(
+        &mut self,
+        widths_bytes: u32,
+        header: &[u8],
+        data_bytes: u32,
+    ) -> Result<SectorPtr, StoreError<D::Error>> {
+        let header_at = widths_offset(self.detection()) + widths_bytes;
+        let bytes = header_at + header.len() as u32;
+        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
+        let sector = self.store.sector(pointer)?;
+        self.store.program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
+        self.store.program(&sector, header_at, header)?;
+        Ok(pointer)
+    }
+
+    /// Makes the tree that leads to an object lead to a new representation.
+    pub(crate) fn point_to(&mut self, object: &Object, leaf: SectorPtr) -> Result<(), StoreError<D::Error>> {
+        match &object.owner {
+            Owner::RefTree => self.store.tree_put(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing),
+            Owner::Array(array, number) => self.point_to_section(array, *number, leaf),
         }
     }
 
@@ -277,12 +288,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         bytes: u32,
     ) -> Result<(), StoreError<D::Error>> {
         let sector = self.store.sector(record)?;
-        for start in (0..bytes).step_by(CHUNK_BYTES) {
-            let chunk = [0; CHUNK_BYTES];
-            let len = CHUNK_BYTES.min((bytes - start) as usize);
-            self.store.program(&sector, offset + start, &chunk[..len])?;
-        }
-        Ok(())
+        self.program_zeros(&sector, offset, bytes)
     }
 
     /// Deletes an object or array. Roots that name it are left with a stale reference.

@@ -46,7 +46,7 @@ enum Place {
     Zeros(usize),
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// The value of field `index` of an object, in place.
     ///
     /// Cost: as [`get_field`](Self::get_field), without the value's words.
@@ -168,7 +168,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(None);
         };
         let sector = self.store.sector(header)?;
-        let offset = widths_offset(self.config.error_detection) + named.widths_bytes();
+        let offset = widths_offset(self.detection()) + named.widths_bytes();
         if len as u64 + u64::from(offset) > u64::from(sector.bytes) {
             return Ok(self.store.corrupted(sector.address, "a header longer than its sector")?);
         }

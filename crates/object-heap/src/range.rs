@@ -52,7 +52,7 @@ struct Piece {
     done: u32,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Reads elements from `first` on into a buffer of some whole elements.
     ///
     /// Cost: for each 32 bytes about 10 reads and the bytes' words.
@@ -81,7 +81,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Err(AccessError::WrongWidth { width });
         }
         check_range(&named, to)?;
-        self.store_pieces(to, Direction::Upwards, |_| Ok(None), value)
+        self.store_pieces(to, Direction::Upwards, None, value)
     }
 
     /// Copies elements of `from` to `to.array`, each atomically; the two may be the same array, and overlap.
@@ -93,7 +93,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub fn array_copy_non_atomic(&mut self, from: Elements, to: (Ref, usize)) -> Result<(), AccessError<D::Error>> {
         let to = self.check_copy(from, to)?;
         let direction = direction(from, to);
-        self.store_pieces(to, direction, |heap| Ok(Some((heap.look_up(from.array)?, from.first as u32))), &[])
+        self.store_pieces(to, direction, Some(from), &[])
     }
 
     /// Copies elements of `from` to `to.array`, all of them or none; the two may be the same array, and overlap.
@@ -168,7 +168,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             let in_section = at % section_bytes;
             let len = CHUNK_BYTES.min(bytes.len() - done).min((section_bytes - in_section) as usize);
             let section = self.list(named, at / section_bytes)?;
-            let data_at = data_offset(section.shape.count, self.config.error_detection);
+            let data_at = data_offset(section.shape.count, self.detection());
             let mut stretch = Stretch::uniform(data_at, in_section, len, width);
             self.gather(&section, &mut stretch)?;
             self.check_elements(&section, &stretch, width)?;
@@ -186,6 +186,13 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         }
     }
 
+    /// Section `number` of the array `reference` as it is now.
+    #[inline(never)]
+    fn list_at(&mut self, reference: Ref, number: u32) -> Result<Object, AccessError<D::Error>> {
+        let named = self.look_up(reference)?;
+        Ok(self.list(&named, number)?)
+    }
+
     /// Copies by writing each section of the target anew, in the open transaction.
     fn copy_sections(&mut self, from: Elements, to: Elements) -> Result<(), AccessError<D::Error>> {
         let direction = direction(from, to);
@@ -193,8 +200,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         for number in 0..pieces(to, elements) {
             let piece = piece(to, elements, direction, number);
             // Either may have moved with the section before.
-            let (source, target) = (self.look_up(from.array)?, self.look_up(to.array)?);
-            let section = self.list(&target, piece.section)?;
+            let (source, section) = (self.look_up(from.array)?, self.list_at(to.array, piece.section)?);
             let source = Source::Array(&source, from.first as u32 + piece.done);
             let range = Range { first: piece.first, count: piece.count, source };
             self.rewrite(&section, Change::Range(range))?;
@@ -203,21 +209,25 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     /// Stores a range piece by piece, each a change of its own unless the client has a transaction. The elements come from
-    /// the array that `source` looks up, or are all `value`.
+    /// `from`, or are all `value`.
     fn store_pieces(
         &mut self,
         to: Elements,
         direction: Direction,
-        source: impl Fn(&mut Self) -> Result<Option<(Named, u32)>, AccessError<D::Error>>,
+        from: Option<Elements>,
         value: &[u8],
     ) -> Result<(), AccessError<D::Error>> {
         let elements = section_elements(&self.look_up(to.array)?);
         for number in 0..pieces(to, elements) {
             let piece = piece(to, elements, direction, number);
-            let (from, target) = (source(self)?, self.look_up(to.array)?);
-            let section = self.list(&target, piece.section)?;
-            let source = match &from {
-                Some((named, first)) => Source::Array(named, first + piece.done),
+            // Either may have moved with the section before.
+            let section = self.list_at(to.array, piece.section)?;
+            let named;
+            let source = match from {
+                Some(from) => {
+                    named = self.look_up(from.array)?;
+                    Source::Array(&named, from.first as u32 + piece.done)
+                }
                 None => Source::Value(value),
             };
             let range = Range { first: piece.first, count: piece.count, source };
@@ -234,10 +244,25 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         range: Range<'_>,
         direction: Direction,
     ) -> Result<(), StoreError<D::Error>> {
+        self.forget_values(section)?;
+        let done = self.store_in_place(section, &range, direction)?;
+        if done == range.count {
+            return Ok(());
+        }
+        self.rewrite(section, Change::Range(range.part(direction, done, range.count - done)))
+    }
+
+    /// Stores as many elements of a range in place as that goes; returns their number.
+    #[inline(never)]
+    fn store_in_place(
+        &mut self,
+        section: &Object,
+        range: &Range<'_>,
+        direction: Direction,
+    ) -> Result<u32, StoreError<D::Error>> {
         let width = section.shape.width.map_or(1, u32::from);
         let in_place = self.transaction == Transaction::None || section.fresh;
         let step = CHUNK_BYTES as u32 / width;
-        self.forget_values(section)?;
         let mut done = 0;
         while in_place && step > 0 && done < range.count {
             let count = step.min(range.count - done);
@@ -250,10 +275,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             }
             done += count;
         }
-        if done == range.count {
-            return Ok(());
-        }
-        self.rewrite(section, Change::Range(range.part(direction, done, range.count - done)))
+        Ok(done)
     }
 
     /// Stores a chunk in place; `false` where its elements are not all in one state, or have no room.
@@ -266,7 +288,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     ) -> Result<bool, StoreError<D::Error>> {
         let field = Field { index: chunk.first as usize, offset: chunk.first * width, width };
         let leaf = self.store.sector(section.leaf)?;
-        let flags_offset = section.flags_offset(self.config.error_detection);
+        let flags_offset = section.flags_offset(self.detection());
         if section.shape.has_flags {
             match self.flags_state(&leaf, flags_offset, chunk)? {
                 FlagsState::Mixed => return Ok(false),
@@ -309,8 +331,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
                 (FlagsState::Cleared, Link::To(next)) => record = next,
                 (FlagsState::Erased, Link::To(next)) if position < limit => return Ok(Some((record, next))),
                 (FlagsState::Erased, Link::Erased) if position < limit => {
-                    let bytes =
-                        data_offset(section.shape.count, self.config.error_detection) + self.data_bytes(section)?;
+                    let bytes = data_offset(section.shape.count, self.detection()) + self.data_bytes(section)?;
                     let spec = SectorSpec { bytes, kind: SectorKind::Record };
                     return match self.store.extend_chain(record, spec) {
                         Ok(next) => Ok(Some((record, next))),
@@ -330,7 +351,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         offset: u32,
         chunk: &Range<'_>,
     ) -> Result<FlagsState, StoreError<D::Error>> {
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let (first, mut bytes) = (flag_place(chunk.first, detection).0, [0; FLAGS_BYTES]);
         let len = (flag_place(chunk.first + chunk.count - 1, detection).0 - first + 1) as usize;
         self.store.read(sector, offset + first, &mut bytes[..len])?;
@@ -348,7 +369,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     fn clear_flags(&mut self, sector: &Sector, offset: u32, chunk: &Range<'_>) -> Result<(), StoreError<D::Error>> {
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let (first, mut bytes) = (flag_place(chunk.first, detection).0, [0; FLAGS_BYTES]);
         let len = (flag_place(chunk.first + chunk.count - 1, detection).0 - first + 1) as usize;
         self.store.read(sector, offset + first, &mut bytes[..len])?;

@@ -13,7 +13,7 @@ use norn_nor_store::{ErrorDetection, Room, Sector, SectorKind, SectorPtr, Sector
 use crate::access::Field;
 use crate::array::Array;
 use crate::code::ValueCode;
-use crate::descriptor::{Named, Object, header_lengths};
+use crate::descriptor::{Named, Object};
 use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_bytes, flag_place, widths_offset};
 use crate::heap::Heap;
 use crate::notify::Listener;
@@ -118,7 +118,7 @@ impl Stretch {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     pub(crate) fn rewrite(&mut self, object: &Object, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
         self.forget_values(object)?;
         let data_bytes = self.data_bytes(object)?;
@@ -126,13 +126,27 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             Change::Header(bytes) => (self.replace_header(object, bytes)?, object.header),
             Change::Field(..) | Change::Range(_) | Change::Representation(_) => (object.header, None),
         };
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let record = data_offset(object.shape.count, detection) + data_bytes;
         let specs = [
             SectorSpec { bytes: record, kind: SectorKind::Record },
             SectorSpec { bytes: object.leaf_bytes(detection), kind: SectorKind::Leaf },
         ];
         let [first, leaf] = self.store.allocate_pair(specs, Room::Replacing)?;
+        self.fill(object, (leaf, first, header), data_bytes, change)?;
+        self.point_to(object, leaf)?;
+        self.release_records(object.first, replaced)
+    }
+
+    /// Step 2. A function of its own, so that what it copies through is not on the stack while room is made.
+    #[inline(never)]
+    fn fill(
+        &mut self,
+        object: &Object,
+        (leaf, first, header): (SectorPtr, SectorPtr, Option<SectorPtr>),
+        data_bytes: u32,
+        change: Change<'_>,
+    ) -> Result<(), StoreError<D::Error>> {
         self.copy_values(object, first, data_bytes, change)?;
         self.copy_codes(object, first, change)?;
         let mut new = Object { leaf, first, header, ..*object };
@@ -140,9 +154,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             new.shape.representation = representation;
         }
         self.write_leaf(&new)?;
-        self.copy_initialization_flags(object, leaf, change)?;
-        self.point_to(&new)?;
-        self.release_records(object.first, replaced)
+        self.copy_initialization_flags(object, leaf, change)
     }
 
     /// Replaces the header of a split array: a new header sector and a new array descriptor.
@@ -163,18 +175,14 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
             return Ok(None);
         }
         let data_bytes = self.data_bytes(object)?;
-        let widths_at = widths_offset(self.config.error_detection);
-        let bytes = widths_at + widths_bytes + header.len() as u32;
-        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
-        let sector = self.store.sector(pointer)?;
-        self.store.program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
+        let pointer = self.begin_header(widths_bytes, header, data_bytes)?;
+        let (sector, widths_at) = (self.store.sector(pointer)?, widths_offset(self.detection()));
         let mut widths = [0; CHUNK_BYTES];
         for start in (0..widths_bytes as usize).step_by(CHUNK_BYTES) {
             let widths = &mut widths[..CHUNK_BYTES.min(widths_bytes as usize - start)];
             self.read_widths(object, start, widths)?;
             self.store.program(&sector, widths_at + start as u32, widths)?;
         }
-        self.store.program(&sector, widths_at + widths_bytes, header)?;
         self.seal_header(&sector, widths_bytes)?;
         Ok(Some(pointer))
     }
@@ -187,7 +195,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         change: Change<'_>,
     ) -> Result<(), StoreError<D::Error>> {
         let to = self.record(to)?;
-        let base = data_offset(object.shape.count, self.config.error_detection);
+        let base = data_offset(object.shape.count, self.detection());
         // The field that the next stretch starts in, and where that field ends.
         let (mut index, mut end) = (0, self.field_width(object, 0)?);
         for start in (0..data_bytes).step_by(CHUNK_BYTES) {
@@ -330,7 +338,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     pub(crate) fn gather(&mut self, object: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
         if object.shape.has_flags {
             let leaf = self.store.sector(object.leaf)?;
-            let flags = self.read_flags(&leaf, object.flags_offset(self.config.error_detection), stretch)?;
+            let flags = self.read_flags(&leaf, object.flags_offset(self.detection()), stretch)?;
             for at in stretch.unknown() {
                 if flags.is_erased(stretch.owners[at]) {
                     stretch.known |= 1 << at;
@@ -372,7 +380,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
     }
 
     fn read_flags(&mut self, sector: &Sector, offset: u32, stretch: &Stretch) -> Result<Flags, StoreError<D::Error>> {
-        let detection = self.config.error_detection;
+        let detection = self.detection();
         let (first, _) = flag_place(u32::from(stretch.owners[0]), detection);
         let (last, _) = flag_place(u32::from(stretch.owners[stretch.len - 1]), detection);
         let mut flags = Flags { first, bytes: [0; FLAGS_BYTES], detection };
@@ -389,7 +397,7 @@ impl<D: Nor, const UNITS: usize, L: Listener> Heap<D, UNITS, L> {
         if !object.shape.has_flags {
             return Ok(());
         }
-        let (detection, mut buffer) = (self.config.error_detection, [0; FLAGS_BYTES_MAX]);
+        let (detection, mut buffer) = (self.detection(), [0; FLAGS_BYTES_MAX]);
         let flags = &mut buffer[..flag_bytes(object.shape.count, detection) as usize];
         let flags_at = object.flags_offset(detection);
         let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);

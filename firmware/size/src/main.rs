@@ -1,4 +1,5 @@
-//! Calls every operation of the heap once, over a device that does nothing, so that a linker keeps all of their code.
+//! Calls every operation of the heap once, over a device that does nothing, so that a linker keeps all of their code; features say
+//! which operations.
 //!
 //! `tools/size` builds it for Cortex-M and reports the sections. It is not meant to run.
 #![no_std]
@@ -12,7 +13,9 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_nor_remap::{Remap, RemapConfig};
 #[cfg(feature = "pointers")]
 use norn_object_heap::Listener;
-use norn_object_heap::{Config, Elements, Heap, Layout, Ref, Representation, Tracer};
+use norn_object_heap::{Config, Heap, Layout, Ref, Representation};
+#[cfg(feature = "arrays")]
+use norn_object_heap::{Elements, Tracer};
 
 /// A device whose calls are cheap and whose answers the compiler cannot foresee.
 struct Device;
@@ -75,7 +78,7 @@ type Part = Remap<Device, 64>;
 #[cfg(not(feature = "remap"))]
 type Part = Device;
 
-type DeviceHeap = Heap<Part, 64, Client>;
+type DeviceHeap = Heap<Part, 64, Client, { cfg!(feature = "codes") }>;
 
 /// Bytes of RAM of a mounted heap for 64 units, as the size of a symbol.
 #[unsafe(no_mangle)]
@@ -111,6 +114,7 @@ fn any() -> Ref {
     }
 }
 
+#[cfg(feature = "arrays")]
 fn range() -> Elements {
     Elements { array: any(), first: black_box(0), count: black_box(10) }
 }
@@ -123,21 +127,30 @@ calls! {
     call_format(heap) { heap.reformat(Config::default()) }
     call_mount(heap) { heap.remount() }
     call_create(heap) { heap.create(Layout::fields(black_box(&[4, 2, 1])).with_header(black_box(&[7; 3]))) }
+    #[cfg(feature = "arrays")]
     call_create_array(heap) { heap.create_array(black_box(1000), black_box(4), black_box(&[7; 3])) }
     call_delete(heap) { heap.delete(any()) }
     call_get_field(heap) { heap.get_field(any(), black_box(0), black_box(&mut [0; 4])) }
     call_put_field(heap) { heap.put_field(any(), black_box(0), black_box(&[0; 4])) }
+    #[cfg(feature = "arrays")]
     call_array_load(heap) { heap.array_load(any(), black_box(0), black_box(&mut [0; 4])) }
+    #[cfg(feature = "arrays")]
     call_array_store(heap) { heap.array_store(any(), black_box(0), black_box(&[0; 4])) }
     call_read_header(heap) { heap.read_header(any(), black_box(&mut [0; 4])) }
     call_write_header(heap) { heap.write_header(any(), black_box(&[0; 4])) }
+    #[cfg(feature = "arrays")]
     call_array_read(heap) { heap.array_read(any(), black_box(0), black_box(&mut [0; 4])) }
+    #[cfg(feature = "arrays")]
     call_array_fill(heap) { heap.array_fill_non_atomic(range(), black_box(&[0; 4])) }
+    #[cfg(feature = "arrays")]
     call_array_copy(heap) { heap.array_copy(range(), (any(), black_box(0))) }
+    #[cfg(feature = "arrays")]
     call_array_copy_non_atomic(heap) { heap.array_copy_non_atomic(range(), (any(), black_box(0))) }
+    #[cfg(feature = "arrays")]
     call_array_compare(heap) { heap.array_compare(range(), (any(), black_box(0))) }
     call_set_representation(heap) { heap.set_representation(any(), black_box(Representation::ReadOptimized)) }
     call_field_bytes(heap) { heap.field_bytes(any(), black_box(0)).map(<[u8]>::len) }
+    #[cfg(feature = "arrays")]
     call_array_bytes(heap) { heap.array_bytes(any(), black_box(0)).map(<[u8]>::len) }
     call_header_bytes(heap) { heap.header_bytes(any()).map(<[u8]>::len) }
     #[cfg(feature = "pointers")]
@@ -155,8 +168,9 @@ calls! {
     call_commit(heap) { heap.commit() }
     call_abort(heap) { heap.abort() }
     call_reclaim_step(heap) { heap.reclaim_step(black_box(100)) }
+    #[cfg(feature = "arrays")]
     call_collect(heap) {
-        heap.collect(&[any()], |tracer: &mut Tracer<'_, Part, 64, Client>, reference| tracer.reached(black_box(reference)))
+        heap.collect(&[any()], |tracer: &mut Tracer<'_, Part, 64, Client, { cfg!(feature = "codes") }>, reference| tracer.reached(black_box(reference)))
     }
 }
 
