@@ -2,7 +2,8 @@
 //!
 //! Classic NOR has a boot block of small sectors at one end, and some microcontrollers grow their sectors from 16 to 128 KB. A
 //! unit is then of the largest size, and small sectors have to fill whole units together: eight of 8 KB beside ones of 64 KB do.
-//! Where they do not, the error names the run of sectors; leave that run out of the runs that the heap may use.
+//! Where they do not, the error names the run of sectors. One at the end is left out of the runs that the heap may use; where it
+//! is the first, the others begin behind it ([`SectorNor::starting_at`]).
 //!
 //! Invariants: no sector crosses the border of a unit; every unit is made of whole sectors.
 
@@ -72,6 +73,7 @@ pub struct SectorNor<'a, F> {
     flash: F,
     runs: &'a [SectorRun],
     part: NorPart,
+    start: u32,
 }
 
 impl<'a, F: SectorFlash> SectorNor<'a, F> {
@@ -83,7 +85,12 @@ impl<'a, F: SectorFlash> SectorNor<'a, F> {
         let (unit_count, unit_size_bytes) = uniform_units(runs)?;
         let part = NorPart { unit_count, unit_size_bytes, ..limits };
         part.validate().map_err(SectorError::Part)?;
-        Ok(SectorNor { flash, runs, part })
+        Ok(SectorNor { flash, runs, part, start: 0 })
+    }
+
+    /// The same with the first run at `address` of the flash.
+    pub fn starting_at(self, address: Address) -> Self {
+        SectorNor { start: address.0, ..self }
     }
 
     /// Gives the driver back.
@@ -112,9 +119,10 @@ fn uniform_units(runs: &[SectorRun]) -> Result<(u16, u32), SectorError> {
     let mut last = 0;
     for (run, start, size_bytes) in sectors(runs) {
         if size_bytes == 0 || start % unit + u64::from(size_bytes) > unit {
+            // It is the run before that leaves a unit open, unless the sectors of this one do not fill units by themselves.
+            let run = if size_bytes == 0 || unit % u64::from(size_bytes) != 0 { run } else { last };
             return Err(SectorError::Straddles { run, unit_size_bytes });
         }
-        // What a run leaves open, a run of smaller or equal sectors has to fill: a largest one cannot.
         (last, end) = (run, start + u64::from(size_bytes));
     }
     if unit == 0 {
@@ -137,25 +145,25 @@ impl<F: SectorFlash> Nor for SectorNor<'_, F> {
     }
 
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), F::Error> {
-        self.flash.read(address, buffer)
+        self.flash.read(address.offset(self.start), buffer)
     }
 
     fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), F::Error> {
-        self.flash.program(address, bytes)
+        self.flash.program(address.offset(self.start), bytes)
     }
 
     /// Cost: an erase for each of the unit's sectors. A loss of power between them leaves a torn erase, as the contract allows.
     fn erase(&mut self, unit: EraseUnit) -> Result<(), F::Error> {
         for (_, start, size_bytes) in sectors(self.runs) {
             if start / u64::from(self.part.unit_size_bytes) == u64::from(unit.0) {
-                self.flash.erase_sector(Address(start as u32), size_bytes)?;
+                self.flash.erase_sector(Address(self.start + start as u32), size_bytes)?;
             }
         }
         Ok(())
     }
 
     fn mapped(&self) -> Option<&[u8]> {
-        self.flash.mapped()
+        self.flash.mapped()?.get(self.start as usize..)
     }
 }
 
@@ -248,15 +256,21 @@ mod tests {
         assert_eq!(erased[..4], core::array::from_fn::<_, 4, _>(|number| small(number as u32)));
         assert_eq!(erased[4..], [(64 * KIB, 64 * KIB), (256 * KIB, 128 * KIB)]);
         assert_eq!(nor.flash.0[6], None);
+
+        let mut behind =
+            SectorNor::new(Erased::default(), &stm32f4[2..], LIMITS).unwrap().starting_at(Address(128 * KIB));
+        behind.erase(EraseUnit(1)).unwrap();
+        assert_eq!(behind.flash.0[0], Some((256 * KIB, 128 * KIB)));
     }
 
     #[test]
     fn runs_that_fill_no_units_are_named() {
         let refused = |runs: &[SectorRun]| SectorNor::new(Erased::default(), runs, LIMITS).map(|_| ()).unwrap_err();
         let straddles = |run, size_kib: u32| SectorError::Straddles { run, unit_size_bytes: size_kib * KIB };
-        assert_eq!(refused(&[run(4, 16), run(7, 128)]), straddles(1, 128));
+        assert_eq!(refused(&[run(4, 16), run(7, 128)]), straddles(0, 128));
         assert_eq!(refused(&[run(7, 64), run(3, 16)]), straddles(1, 64));
-        assert_eq!(refused(&[run(2, 24), run(7, 64)]), straddles(1, 64));
+        assert_eq!(refused(&[run(2, 24), run(7, 64)]), straddles(0, 64));
+        assert_eq!(refused(&[run(1, 64), run(7, 24)]), straddles(1, 64));
         assert_eq!(refused(&[]), SectorError::Part(PartError::NoUnits));
         assert_eq!(refused(&[run(0, 64)]), SectorError::Part(PartError::NoUnits));
         assert_eq!(refused(&[run(3, 64), run(3, 0)]), straddles(1, 64));

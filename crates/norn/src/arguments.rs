@@ -51,20 +51,20 @@ pub enum HeapCommand {
     /// Check that all in the heap is sound. Exit code 1 if it is not.
     ///
     /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
-    /// image file. Nothing else is changed.
+    /// image file. Nothing else is changed but the part's counters.
     Check(ImageArgument),
     /// List roots, objects and arrays, and the part's wear and counters.
     ///
     /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
-    /// image file. Nothing else is changed.
+    /// image file. Nothing else is changed but the part's counters.
     ///
     /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again when what it
     /// named was deleted, with another generation.
     Show(ShowArguments),
-    /// List what every erase unit serves for and holds, and the entries of the log; or one unit in full.
+    /// List what every erase unit serves for and holds, and the entries of the log; or one unit with its sectors.
     ///
     /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
-    /// image file. Nothing else is changed. With --raw the heap is not mounted, and nothing is changed at all.
+    /// image file. Nothing else is changed but the part's counters. With --raw the heap is not mounted, and nothing is changed at all.
     ///
     /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
     ///

@@ -44,11 +44,14 @@ pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Erro
     let mut device = NorSim::open_image(image)?;
     let not_mounted = |failure| Error::NotMounted { image: image.to_owned(), failure };
     let is_remapped = part::recognise(&mut device).is_ok_and(|found| found == Recognition::Remapped);
-    if before == Before::Nothing && is_remapped {
-        return Ok(remap_dump::headers_text(&device));
-    }
-    if !is_remapped {
+    if before == Before::Nothing || !is_remapped {
         expect_units(&device, image, extent)?;
+    }
+    if before == Before::Nothing && is_remapped {
+        return Ok(match extent {
+            Extent::Units => remap_dump::headers_text(&device, 0..device.spec().part.unit_count),
+            Extent::Unit(unit) => remap_dump::headers_text(&device, unit.0..unit.0 + 1),
+        });
     }
     if before == Before::Mount {
         let mut heap = image::mount(&mut device).map_err(not_mounted)?;

@@ -1,5 +1,7 @@
 //! The layer below a heap, where there is one: its virtual part as a part of its own, and what its physical units say.
 
+use std::ops::Range;
+
 use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::{NorSim, PartSpec};
 use norn_nor_remap::format::{HEADER_BYTES, Header, Role, STATE_BYTES, STATE_PLACES, State};
@@ -42,17 +44,19 @@ pub fn homes_text(remap: &Remapped<'_>) -> String {
     format!("\n{}", text(&homes))
 }
 
-/// What the header of each physical unit says, and the states of the spare behind it.
-pub fn headers_text(device: &NorSim) -> String {
+/// What the header of each of these physical units says, and the states of the spare behind it, of which those in the unit with the
+/// highest generation count.
+pub fn headers_text(device: &NorSim, numbers: Range<u16>) -> String {
     let mut units = table([
         ("Unit", Side::Right),
         ("Role", Side::Left),
         ("Generation", Side::Right),
         ("Erases", Side::Right),
         ("By header", Side::Right),
-        ("Spare, as the unit tells", Side::Left),
+        ("Spare, as the unit told", Side::Left),
     ]);
-    for (number, erases) in (0..device.spec().part.unit_count).zip(device.erase_counts()) {
+    for number in numbers {
+        let erases = device.erase_counts().nth(usize::from(number)).unwrap_or(0);
         let unit = EraseUnit(number);
         let start = device.spec().part.start_of(unit);
         let bytes = device.peek(start, HEADER_BYTES as usize).try_into().expect("as many as were asked for");
