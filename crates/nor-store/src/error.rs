@@ -24,7 +24,8 @@ impl fmt::Display for Corruption {
 /// After `Device` the store is *halted*: the operation stands half done on flash, as after a power cut, and every further
 /// call says `Halted` until the device is mounted again, which completes or undoes it.
 ///
-/// It is kept small, since every call passes it on: one byte beside what the device says.
+/// It is kept small, since every call passes it on: one word beside what the device says. Bytes would take more code: a processor
+/// returns, compares and copies words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum StoreError<E> {

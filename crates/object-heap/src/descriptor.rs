@@ -41,7 +41,7 @@ pub(crate) enum Owner {
     Array(Array, u32),
 }
 
-/// What a reference names.
+/// What a reference names. As in all that is copied much, its tag is a word: that takes less code to copy than bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(u32)]
 pub(crate) enum Named {
