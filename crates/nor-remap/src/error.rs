@@ -12,7 +12,7 @@ pub enum RemapError<E> {
     /// The operation has to move or erase a unit, and every spare one has been retired. Reading goes on.
     NoSpare,
     /// A call that the contract does not allow: its range leaves the part, or a program is not made of whole program units.
-    Misused(Address),
+    Misused,
     /// The device did not answer an earlier call; mount it again.
     Halted,
 }
@@ -22,7 +22,7 @@ impl<E: fmt::Debug> fmt::Display for RemapError<E> {
         match self {
             RemapError::Device(error) => write!(f, "the device failed: {error:?}"),
             RemapError::NoSpare => f.write_str("no spare unit is left: all have been retired"),
-            RemapError::Misused(address) => write!(f, "a range at {address} that leaves the part or is not aligned"),
+            RemapError::Misused => f.write_str("a range that leaves the part or is not aligned"),
             RemapError::Halted => f.write_str("the device did not answer earlier: mount it again"),
         }
     }
@@ -107,7 +107,7 @@ impl<E> From<RemapError<E>> for RemapMountError<E> {
         match error {
             RemapError::Device(error) => RemapMountError::Device(error),
             // Mounting and formatting ask for nothing else, and end at the first call that the device does not answer.
-            RemapError::NoSpare | RemapError::Misused(_) | RemapError::Halted => {
+            RemapError::NoSpare | RemapError::Misused | RemapError::Halted => {
                 RemapMountError::TooManyBadUnits { good: 0 }
             }
         }

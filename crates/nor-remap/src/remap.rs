@@ -122,7 +122,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         let end = u64::from(self.virtual_units()) * u64::from(self.layout.base_bytes);
         let fits = u64::from(address.0) + len as u64 <= end;
         let aligned = address.0.is_multiple_of(multiple) && len.is_multiple_of(multiple as usize);
-        if fits && aligned { Ok(()) } else { Err(RemapError::Misused(address)) }
+        if fits && aligned { Ok(()) } else { Err(RemapError::Misused) }
     }
 
     /// Reads part of one virtual unit.
@@ -220,7 +220,7 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
             return Err(RemapError::Halted);
         }
         if unit.0 >= self.virtual_units() {
-            return Err(RemapError::Misused(self.part().start_of(unit)));
+            return Err(RemapError::Misused);
         }
         self.switch(unit, Contents::Erased)
     }

@@ -118,7 +118,7 @@ fn inner(error: RemapError<SimError>, part: &NorPart) -> SimError {
         RemapError::Device(error) => error,
         RemapError::Halted => SimError::PowerLost,
         RemapError::NoSpare => SimError::WornOut { unit: EraseUnit(0), erases: 0 },
-        RemapError::Misused(address) => SimError::OutOfRange { address, len: 0, end: part.size_bytes() },
+        RemapError::Misused => SimError::OutOfRange { address: Address(0), len: 0, end: part.size_bytes() },
     }
 }
 
