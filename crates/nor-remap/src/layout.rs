@@ -44,7 +44,7 @@ impl Layout {
             Reprogramming::Once | Reprogramming::Times(_) => Representation::Deltas,
         };
         if spare_units == 0 || u32::from(spare_units) >= u32::from(part.unit_count) {
-            return Err("from one spare unit to all but one of the part's");
+            return Err("spare units: at least one, and at most all of the part's but one");
         }
         let cell_bytes = u32::from(part.program_unit_bytes).max(4);
         if !part.unit_size_bytes.is_multiple_of(VIRTUAL_MULTIPLE) || part.unit_size_bytes / 32 >= 1 << 24 {

@@ -48,7 +48,7 @@ pub enum Command {
 pub enum HeapCommand {
     /// Make an image file of a simulated part with an empty heap. An existing file is never overwritten.
     Create(CreateArguments),
-    /// Check that all in the heap is sound. Exit code 1 if it is not.
+    /// Check that all in the heap is sound. Exit code 1 if it is not, 2 if it does not mount.
     ///
     /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
     /// image file. Nothing else is changed but the part's counters.
