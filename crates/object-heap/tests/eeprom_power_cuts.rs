@@ -195,7 +195,7 @@ fn sweeps(seeds: std::ops::Range<u64>, operations: u64) {
 
 #[test]
 fn every_cut_in_every_shape() {
-    sweeps(0..8, 60);
+    sweeps(0..8, 15);
 }
 
 #[test]
