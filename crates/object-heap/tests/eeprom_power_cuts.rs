@@ -204,6 +204,44 @@ fn every_cut_widely() {
     sweeps(100..140, 200);
 }
 
+/// A header given to an object of the transaction needs no old pointer: where an abort is cut after it has freed the object, the
+/// next would put it where the free list's link is by then.
+#[test]
+fn every_cut_of_undoing_a_new_object_with_another_header() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut pair = Pair::new(EepromHeap::format(EepromSim::new(catalogue::eeprom_test_part(512, 4)), 128).unwrap());
+    let create = |size| Op::CreateArray { count: size, width: 1, header: Vec::new() };
+    // Two holes, so that the first one has a link.
+    for size in [8, 8, 8] {
+        pair.step(&create(size), &String::new).unwrap();
+    }
+    let first = *pair.committed.objects.keys().next().unwrap();
+    pair.step(&Op::Delete(first), &String::new).unwrap();
+    for op in [Op::Begin, create(8)] {
+        pair.step(&op, &String::new).unwrap();
+    }
+    let created = *pair.visible().objects.keys().next().unwrap();
+    pair.step(&Op::WriteHeader(created, vec![1; 3]), &String::new).unwrap();
+    let committed = pair.committed.clone();
+    let allowed = Allowed { before: &committed, after: &committed, non_atomic: None };
+    let mut words = 0;
+    for cut in 0.. {
+        let mut whole = pair.heap.clone();
+        whole.device_mut().cut_power_after(cut, WriteStage::Both, Tear::Nothing);
+        if perform(&mut whole, &Op::Abort).is_ok() {
+            break;
+        }
+        words += 1;
+        for shape in shapes(&mut random) {
+            let context = || format!("cut by {shape:?} at word {cut} of the abort");
+            let device = lose_power(&pair, &Op::Abort, cut, shape);
+            cut_recovery(&device, &allowed, &mut random, &mut Tried::default(), &context);
+            recover(device, &allowed, &context);
+        }
+    }
+    assert!(words > 15, "{words}");
+}
+
 /// Formatting over a heap leaves, when it is cut, the old one, none, or an empty one.
 #[test]
 fn every_cut_of_formatting() {

@@ -77,7 +77,8 @@ impl Allocator {
         Ok(number)
     }
 
-    /// Allocates the front of a block that was found (steps 2 and 3). Cost: 8 words written, 2 more where something of it is left.
+    /// Allocates the front of a block that was found (steps 2 and 3). Cost: 8 or 9 words written, 2 more where something of it
+    /// is left.
     pub fn allocate<D: Eeprom>(
         &self,
         medium: &mut Medium<D>,
@@ -98,7 +99,7 @@ impl Allocator {
         self.change(medium, &[(found.link, target), (found.block, head.encode())])
     }
 
-    /// Frees an allocated block; one that is free already is left alone. Cost: 9 to 11 words written; 2 reads for each free block
+    /// Frees an allocated block; one that is free already is left alone. Cost: 8 to 11 words written; 2 reads for each free block
     /// before it.
     pub fn free<D: Eeprom>(&self, medium: &mut Medium<D>, block: Address) -> Result<(), StoreError<D::Error>> {
         let mut granules = match self.head(medium, block)? {
@@ -176,7 +177,17 @@ impl Allocator {
         if !self.heap.contains(&block.0) || !block.0.is_multiple_of(GRANULE_BYTES) {
             return medium.corrupted(block, "a pointer to no block");
         }
-        let head = BlockHead::decode(medium.read_word(block)?);
+        let word = medium.read_word(block)?;
+        self.checked(medium, block, BlockHead::decode(word))
+    }
+
+    /// The head that was read at `block`, if a block may have it. Cost: none.
+    pub fn checked<D: Eeprom>(
+        &self,
+        medium: &mut Medium<D>,
+        block: Address,
+        head: BlockHead,
+    ) -> Result<BlockHead, StoreError<D::Error>> {
         if head.granules == 0 || head.bytes() > self.heap.end - block.0 {
             return medium.corrupted(block, "a block that leaves the heap");
         }

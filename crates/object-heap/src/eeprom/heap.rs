@@ -45,7 +45,7 @@ impl<D: Eeprom> EepromHeap<D> {
     /// Lays out an empty heap with a commit log of `log_bytes`, a multiple of 16; each 16 bytes hold 8 old bytes or
     /// one creation or deletion of a transaction. What the part held is lost. Give `&mut device` to have the device back when this fails.
     ///
-    /// Cost: 9 words written, and 1 for each 16 bytes of the log.
+    /// Cost: at most 10 words written, and 1 for each 16 bytes of the log.
     ///
     /// # Errors
     /// When the part or the log cannot be used, or the device fails.
@@ -155,7 +155,7 @@ impl<D: Eeprom> EepromHeap<D> {
 
     /// Makes the transaction's changes permanent.
     ///
-    /// Cost: 1 word written; where the transaction deletes, 2 more and 9 to 11 for each block.
+    /// Cost: 1 word written; where the transaction deletes, 2 more and 8 to 11 for each block.
     ///
     /// # Errors
     /// `Aborted` when a failure had undone the transaction: it is closed then. `NotOpen`; the store's.
@@ -169,7 +169,7 @@ impl<D: Eeprom> EepromHeap<D> {
 
     /// Undoes the transaction; objects that it created are gone.
     ///
-    /// Cost: 1 word written, the old bytes' words, and 9 to 11 for each block that was created.
+    /// Cost: 1 word written, the old bytes' words, and 8 to 11 for each block that was created.
     ///
     /// # Errors
     /// `NotOpen`; the store's.

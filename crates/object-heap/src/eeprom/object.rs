@@ -64,7 +64,7 @@ impl<D: Eeprom> EepromHeap<D> {
     /// Creates an object with all its fields at their default value, zeros. The layout's representation is ignored: there is
     /// one, which is cheap for reads and updates.
     ///
-    /// Cost: 15 words written, and those of the data that are not zeros before; as much again for a header, and its bytes. 2 reads
+    /// Cost: 16 words written, and those of the data that are not zeros before; 15 more for a header, and its bytes. 2 reads
     /// for each free block up to one that is large enough.
     ///
     /// # Errors
@@ -194,7 +194,7 @@ impl<D: Eeprom> EepromHeap<D> {
 
     /// Deletes an object or array. Roots that name it are left with a stale reference. Works on a full part.
     ///
-    /// Cost: 14 to 16 words written; 11 to 13 more for a header. In a transaction 2 for each, the rest at its commit.
+    /// Cost: 13 to 16 words written; 10 to 13 more for a header. In a transaction 2 for each, the rest at its commit.
     ///
     /// # Errors
     /// `Stale`; the store's. Nothing is deleted then, and an open transaction is undone if the store failed.
@@ -225,7 +225,7 @@ impl<D: Eeprom> EepromHeap<D> {
         if u32::from(head.generation) != reference.bits() >> 16 {
             return Err(AccessError::Stale(reference));
         }
-        let head = self.allocator.head(&mut self.medium, address)?;
+        let head = self.allocator.checked(&mut self.medium, address, head)?;
         let block = self.block(address, head)?;
         match self.object(&block)? {
             Some(object) if !self.is_deleted(address)? => Ok(object),
@@ -353,7 +353,7 @@ impl<D: Eeprom> EepromHeap<D> {
 
     /// Replaces the header, whole or not at all: in a new block, to which a pointer changes.
     ///
-    /// Cost: 20 words written, and the header; for the block of the one before 14 to 16 more.
+    /// Cost: 21 words written, and the header; 12 to 15 more where there was one before.
     ///
     /// # Errors
     /// `Stale`, `HeaderTooLarge`: nothing was changed. The store's, `Full` among them: the header is the old one, and an open
@@ -395,7 +395,7 @@ impl<D: Eeprom> EepromHeap<D> {
 
     /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.
     ///
-    /// Cost: the reads of [`root`](Self::root); 15 words written and the name for a new one, 5 for another reference, 14
+    /// Cost: the reads of [`root`](Self::root); 17 words written and the name for a new one, 5 for another reference, 13
     /// to 16 to remove it.
     ///
     /// # Errors
