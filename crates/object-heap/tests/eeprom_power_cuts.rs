@@ -9,7 +9,7 @@ mod either;
 
 use either::{Model, Op, Pair, from_environment, perform, read_back};
 use norn_flash_sim::{EepromSim, Tear, WriteStage, catalogue};
-use norn_object_heap::{EepromHeap, Violation};
+use norn_object_heap::{EepromHeap, Elements, Violation};
 
 type SimHeap = EepromHeap<EepromSim>;
 
@@ -106,36 +106,45 @@ fn sweep(seed: u64, operations: u64, size: u32, word_bytes: u8, log_bytes: u32, 
         let op = pair.draw(&mut random);
         let context =
             || format!("at operation {number}, {op:?}; replay: NORN_SEED={seed} cargo test --test eeprom_power_cuts");
-        let mut next = pair.clone();
-        let words = next.heap.device().operations();
-        let _ = next.step(&op, &context);
-        let words = next.heap.device().operations() - words;
-        let allowed = Allowed {
-            before: &pair.committed,
-            after: if next.open.is_some() { &pair.committed } else { &next.committed },
-            non_atomic: op
-                .non_atomic_target()
-                .filter(|_| pair.open.is_none())
-                .map(|array| (array, usize::from(word_bytes))),
-        };
-        for cut in 0..words {
-            tried.points += 1;
-            for shape in shapes(&mut random) {
-                let context = || format!("cut by {shape:?} at word {cut} {}", context());
-                let device = lose_power(&pair, &op, cut, shape);
-                tried.cuts += 1;
-                if tried.cuts.is_multiple_of(23) {
-                    cut_recovery(&device, &allowed, &mut random, tried, &context);
-                }
-                let (heap, found) = recover(device, &allowed, &context);
-                tried.between += u64::from(found != *allowed.before && found != *allowed.after);
-                if tried.cuts.is_multiple_of(7) {
-                    go_on(heap, found, &mut random, &context);
-                }
+        pair = cut_everywhere(pair, &op, &mut random, tried, &context);
+    }
+}
+
+/// Cuts `op` at every word that it writes, in every shape; returns what it is when it is not cut.
+fn cut_everywhere(
+    pair: Pair<SimHeap>,
+    op: &Op,
+    random: &mut fastrand::Rng,
+    tried: &mut Tried,
+    context: &dyn Fn() -> String,
+) -> Pair<SimHeap> {
+    let mut next = pair.clone();
+    let words = next.heap.device().operations();
+    let _ = next.step(op, &context);
+    let words = next.heap.device().operations() - words;
+    let word_bytes = usize::from(next.heap.device().spec().part.word_bytes);
+    let allowed = Allowed {
+        before: &pair.committed,
+        after: if next.open.is_some() { &pair.committed } else { &next.committed },
+        non_atomic: op.non_atomic_target().filter(|_| pair.open.is_none()).map(|array| (array, word_bytes)),
+    };
+    for cut in 0..words {
+        tried.points += 1;
+        for shape in shapes(random) {
+            let context = || format!("cut by {shape:?} at word {cut} {}", context());
+            let device = lose_power(&pair, op, cut, shape);
+            tried.cuts += 1;
+            if tried.cuts.is_multiple_of(23) {
+                cut_recovery(&device, &allowed, random, tried, &context);
+            }
+            let (heap, found) = recover(device, &allowed, &context);
+            tried.between += u64::from(found != *allowed.before && found != *allowed.after);
+            if tried.cuts.is_multiple_of(7) {
+                go_on(heap, found, random, &context);
             }
         }
-        pair = next;
     }
+    next
 }
 
 /// Cuts the recovery at every word that it writes, and now and then the recovery from that.
@@ -190,7 +199,7 @@ fn sweeps(seeds: std::ops::Range<u64>, operations: u64) {
         "{points} cut points in {cuts} shapes, {second_cuts} cuts of recoveries, {third_cuts} of those from them; \
          {between} left a mixture"
     );
-    assert!(points > 0 && second_cuts > 0 && third_cuts > 0 && between > 0);
+    assert!(points > 0 && second_cuts > 0 && third_cuts > 0);
 }
 
 #[test]
@@ -202,6 +211,36 @@ fn every_cut_in_every_shape() {
 #[ignore = "the wide sweep: minutes"]
 fn every_cut_widely() {
     sweeps(100..140, 200);
+}
+
+/// Fills and copies that are not atomic leave a mixture and one torn word, those that are leave none; overlapping ones, too.
+#[test]
+fn every_cut_of_fills_and_copies() {
+    for (word_bytes, seed) in [(4, 1), (2, 2), (1, 3)] {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let part = catalogue::eeprom_test_part(512, word_bytes);
+        let mut pair = Pair::new(EepromHeap::format(EepromSim::new(part), 128).unwrap());
+        pair.step(&Op::CreateArray { count: 12, width: 3, header: Vec::new() }, &String::new).unwrap();
+        let array = *pair.committed.objects.keys().next().unwrap();
+        for index in 0..12 {
+            let value = (0..3).map(|_| random.u8(..)).collect();
+            pair.step(&Op::Put { reference: array, index, value }, &String::new).unwrap();
+        }
+        let (upwards, downwards) = (Elements { array, first: 3, count: 8 }, Elements { array, first: 1, count: 9 });
+        let [mut atomic, mut non_atomic] = [Tried::default(), Tried::default()];
+        for op in [Op::Copy { from: upwards, to: (array, 1) }, Op::Copy { from: downwards, to: (array, 3) }] {
+            pair = cut_everywhere(pair, &op, &mut random, &mut atomic, &|| format!("in {op:?}"));
+        }
+        for op in [
+            Op::CopyNonAtomic { from: upwards, to: (array, 0) },
+            Op::CopyNonAtomic { from: downwards, to: (array, 2) },
+            Op::Fill { to: upwards, value: vec![1, 2, 3] },
+        ] {
+            pair = cut_everywhere(pair, &op, &mut random, &mut non_atomic, &|| format!("in {op:?}"));
+        }
+        assert!(atomic.points > 20 && atomic.between == 0);
+        assert!(non_atomic.points > 10 && non_atomic.between > 100);
+    }
 }
 
 /// A header given to an object of the transaction needs no old pointer: where an abort is cut after it has freed the object, the
@@ -220,7 +259,7 @@ fn every_cut_of_undoing_a_new_object_with_another_header() {
     for op in [Op::Begin, create(8)] {
         pair.step(&op, &String::new).unwrap();
     }
-    let created = *pair.visible().objects.keys().next().unwrap();
+    let created = *pair.visible().objects.keys().last().unwrap(); // the highest generation
     pair.step(&Op::WriteHeader(created, vec![1; 3]), &String::new).unwrap();
     let committed = pair.committed.clone();
     let allowed = Allowed { before: &committed, after: &committed, non_atomic: None };

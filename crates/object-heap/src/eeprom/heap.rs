@@ -29,7 +29,7 @@ use crate::heap::Transaction;
 /// Objects and arrays that are overwritten in place on an EEPROM part of up to 512 KB, behind the same calls as
 /// [`Heap`](crate::Heap): what TinyStore (LCTES 2006, section 6.1) is compared with.
 ///
-/// RAM: under 100 bytes beside the device. No call recurses.
+/// RAM: at most 100 bytes beside the device. No call recurses.
 ///
 /// Costs are stated with each method, in aligned words of 4 bytes or less. Reads are stated only where they grow with something: a
 /// word written takes as long as 35,300 words read.
@@ -259,4 +259,4 @@ fn suitable<D: Eeprom>(device: &D) -> Result<u32, EepromMountError<D::Error>> {
     Ok(part.size_bytes)
 }
 
-const _: () = assert!(core::mem::size_of::<EepromHeap<()>>() <= 100, "the mounted heap takes under 100 bytes");
+const _: () = assert!(core::mem::size_of::<EepromHeap<()>>() <= 100, "the mounted heap takes at most 100 bytes");

@@ -189,8 +189,8 @@ impl Model {
         }
     }
 
-    /// An operation that this model can carry out.
-    pub fn draw(&self, random: &mut fastrand::Rng, in_transaction: bool) -> Op {
+    /// An operation that this model can carry out, or one of `ends`: those that begin or end a transaction.
+    pub fn draw(&self, random: &mut fastrand::Rng, ends: &[Op]) -> Op {
         let bytes = |random: &mut fastrand::Rng, len: usize| -> Vec<u8> { (0..len).map(|_| random.u8(..)).collect() };
         let header = |random: &mut fastrand::Rng| {
             let len = if random.bool() { 0 } else { random.usize(1..20) };
@@ -202,9 +202,7 @@ impl Model {
             return Op::Create { widths, header: header(random) };
         };
         match random.u8(0..32) {
-            0 | 1 if in_transaction => Op::Commit,
-            2 if in_transaction => Op::Abort,
-            0..=2 => Op::Begin,
+            0..=2 => random.choice(ends).unwrap().clone(),
             3 | 4 => {
                 let uniform = random.bool();
                 let (count, width) = (random.usize(1..9), random.u8(1..6));
@@ -294,7 +292,8 @@ impl<H: ObjectHeap> Pair<H> {
     }
 
     pub fn draw(&self, random: &mut fastrand::Rng) -> Op {
-        self.visible().draw(random, self.open.is_some())
+        let ends: &[Op] = if self.open.is_some() { &[Op::Commit, Op::Commit, Op::Abort] } else { &[Op::Begin] };
+        self.visible().draw(random, ends)
     }
 
     /// Carries out `op` on both. Where the heap has no room, the model's transaction is undone too.
