@@ -33,6 +33,24 @@ use crate::heap::Transaction;
 ///
 /// Costs are stated with each method, in aligned words of 4 bytes or less. Reads are stated only where they grow with something: a
 /// word written takes as long as 35,300 words read.
+///
+/// ```
+/// use norn_flash_sim::{EepromSim, catalogue};
+/// use norn_object_heap::{EepromHeap, Layout};
+///
+/// let mut heap = EepromHeap::format(EepromSim::new(catalogue::tinystore_eeprom()), 8 * 1024).unwrap();
+/// let purse = heap.create(Layout::uniform(3, 4)).unwrap(); // three fields of four bytes
+/// heap.set_root(b"purse", Some(purse)).unwrap();
+/// heap.begin().unwrap();
+/// heap.put_field(purse, 0, &250u32.to_le_bytes()).unwrap();
+///
+/// // The power fails before the commit.
+/// let mut heap = EepromHeap::mount(heap.into_device()).unwrap();
+/// let purse = heap.root(b"purse").unwrap().unwrap();
+/// let mut balance = [7; 4];
+/// heap.get_field(purse, 0, &mut balance).unwrap();
+/// assert_eq!(balance, [0; 4]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct EepromHeap<D> {
     pub(crate) medium: Medium<D>,
