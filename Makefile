@@ -33,6 +33,7 @@ bench:
 	@tools/ensure-rust
 	cargo run --locked --release --quiet -p norn-object-heap --example table1
 	cargo run --locked --release --quiet -p norn-object-heap --example wear
+	cargo run --locked --release --quiet -p norn-object-heap --example eeprom
 
 size:
 	@tools/size

@@ -2,8 +2,9 @@
 //!
 //! A simulated part is never memory-mapped: a read through a pointer could be neither counted nor cut.
 
-use norn_flash::{NorPart, Reprogramming};
+use norn_flash::{EepromPart, NorPart, Reprogramming};
 
+use crate::eeprom::EepromSpec;
 use crate::spec::{OperationTime, PartSpec, Timings};
 
 const KIB: u32 = 1024;
@@ -43,6 +44,29 @@ pub fn tinystore_units(unit_size_kib: u32) -> PartSpec {
         spec.part.unit_count = (448 / unit_size_kib) as u16;
     }
     spec
+}
+
+/// The EEPROM that TinyStore's flash is compared with: 448 KB, words of 1, 2 or 4 bytes.
+pub fn tinystore_eeprom() -> EepromSpec {
+    EepromSpec {
+        name: "tinystore-eeprom".to_owned(),
+        part: EepromPart { size_bytes: 448 * KIB, word_bytes: 4, endurance_writes: Some(100_000) },
+        read_ns: 100,
+        erase_ns: 3_500_000,
+        write_ns: 30_000,
+        source: "TinyStore, LCTES 2006, section 6.2: 448 KB, 100 ns read, 3.5 ms erase and 30 us write of a word of 1, 2 or \
+                 4 bytes, 100,000 erases",
+    }
+}
+
+/// An EEPROM part of any size with the times of [`tinystore_eeprom`] and no end of life, for tests.
+pub fn eeprom_test_part(size_bytes: u32, word_bytes: u8) -> EepromSpec {
+    EepromSpec {
+        name: format!("test-eeprom-{size_bytes}x{word_bytes}"),
+        part: EepromPart { size_bytes, word_bytes, endurance_writes: None },
+        source: "made up for tests, with the times of TinyStore's EEPROM",
+        ..tinystore_eeprom()
+    }
 }
 
 /// A serial NOR of the Winbond W25Q family: 1 MB in units of 4 KB, bytes, over 104 MHz SPI.
@@ -217,6 +241,12 @@ mod tests {
         }
         assert_eq!(by_name("test-0x1024"), None);
         assert_eq!(by_name("flux"), None);
+    }
+
+    #[test]
+    fn the_eeprom_is_as_large_as_the_flash() {
+        assert_eq!(tinystore_eeprom().part.validate(), Ok(()));
+        assert_eq!(tinystore_eeprom().part.size_bytes, tinystore().part.size_bytes());
     }
 
     #[test]

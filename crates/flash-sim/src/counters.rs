@@ -13,7 +13,7 @@ pub struct Counters {
     pub reads_by_size: [u64; 6],
     /// Words programmed, by [size class](SIZE_CLASSES).
     pub programs_by_size: [u64; 6],
-    /// Erase units erased.
+    /// Erase units erased; on EEPROM words, one with each program.
     pub erases: u64,
 }
 

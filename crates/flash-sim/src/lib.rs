@@ -1,4 +1,4 @@
-//! Simulated NOR flash parts for tests, experiments and the `norn` command.
+//! Simulated NOR flash and EEPROM parts for tests, experiments and the `norn` command.
 //!
 //! A [`NorSim`] behaves as [`norn_flash::Nor`] allows and no better: it stops on illegal use with an error that names the
 //! address, counts every operation by its size, keeps simulated time, ages its erase units, and cuts the power at any
@@ -23,11 +23,14 @@
 //! assert_eq!(part.elapsed_ns(), 3 * 30_000 + 2 * 100);
 //! # Ok::<(), SimError>(())
 //! ```
+//!
+//! An [`EepromSim`] does the same for [`norn_flash::Eeprom`], in memory, and ages byte by byte.
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
 mod cells;
 mod counters;
+mod eeprom;
 mod error;
 mod image;
 mod nor;
@@ -35,6 +38,7 @@ mod spec;
 mod tear;
 
 pub use counters::{Counters, SIZE_CLASSES};
+pub use eeprom::{EepromSim, EepromSimError, EepromSpec, Wear, WriteStage};
 pub use error::{ImageError, SimError};
 pub use nor::NorSim;
 pub use spec::{OperationTime, PartSpec, Timings};

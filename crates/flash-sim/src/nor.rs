@@ -472,7 +472,7 @@ pub(crate) fn budgets(part: &NorPart) -> usize {
 }
 
 /// The aligned words of at most `word_bytes` that make up a range: address and length of each.
-fn words_of(address: Address, len: usize, word_bytes: u8) -> impl Iterator<Item = (Address, usize)> + Clone {
+pub(crate) fn words_of(address: Address, len: usize, word_bytes: u8) -> impl Iterator<Item = (Address, usize)> + Clone {
     let (mut at, end) = (address.0, address.0 + len as u32);
     std::iter::from_fn(move || {
         let left = end - at;

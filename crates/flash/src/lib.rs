@@ -2,7 +2,7 @@
 //!
 //! A part is described by a value ([`NorPart`]), not by types or cargo features, so that one binary can serve parts of
 //! any geometry and the lab can sweep erase-unit sizes. The contract itself is the documentation of [`Nor`]: it has two
-//! sides, and the larger one is about power loss.
+//! sides, and the larger one is about power loss. [`Eeprom`] is the contract of parts that are overwritten in place.
 //!
 //! ```
 //! use norn_flash::{Address, NorPart, Reprogramming};
@@ -72,10 +72,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod eeprom;
 mod embedded;
 mod nor;
 mod sectors;
 
+pub use eeprom::{Eeprom, EepromPart, EepromPartError};
 pub use embedded::{AdapterError, EmbeddedNor};
 pub use nor::{Address, EraseUnit, Nor, NorPart, PartError, Reprogramming};
 pub use sectors::{SectorError, SectorFlash, SectorNor, SectorRun};

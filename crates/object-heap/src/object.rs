@@ -1,5 +1,7 @@
 //! Objects and arrays as a whole: creation, deletion, enumeration.
 
+mod parts;
+
 use norn_flash::Nor;
 use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
