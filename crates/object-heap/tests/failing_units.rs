@@ -6,8 +6,9 @@ mod model;
 use model::device::{TestDevice, limited_parts};
 use model::{Failure, Outcome, Pair, check, configs, from_environment, perform};
 use norn_flash::EraseUnit;
-use norn_flash_sim::{PartSpec, SimError, catalogue};
-use norn_object_heap::StoreError;
+use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
+use norn_nor_remap::{Remap, RemapConfig};
+use norn_object_heap::{Config, Heap, Layout, StoreError};
 
 fn parts() -> Vec<PartSpec> {
     let mut parts = limited_parts(16, 1024).to_vec();
@@ -74,6 +75,27 @@ fn units_that_take_no_programs_are_replaced() {
                 let visible = pair.visible().clone();
                 check(&mut pair.heap, &visible, &context);
             }
+        }
+    }
+}
+
+/// A device that has failed is mounted again in place, with the layer below the heap.
+#[test]
+fn a_heap_on_a_remap_is_mounted_again_in_place() {
+    for spec in parts() {
+        let remap = Remap::<_, 64>::format(NorSim::new(spec), RemapConfig { spare_units: 1 }).unwrap();
+        let mut heap: Heap<_, 64> = Heap::format(remap, Config::default()).unwrap();
+        let object = heap.create(Layout::uniform(2, 4)).unwrap();
+        for number in 1..30u32 {
+            heap.device_mut().device_mut().cut_power_after(u64::from(number % 7), Tear::Subset(number.into()));
+            while heap.put_field(object, 0, &number.to_le_bytes()).is_ok() {}
+            assert!(heap.put_field(object, 0, &[0; 4]).is_err());
+            heap.device_mut().device_mut().power_on();
+            heap.remount().unwrap();
+            let mut value = [0; 4];
+            heap.get_field(object, 0, &mut value).unwrap();
+            assert!([number - 1, number].contains(&u32::from_le_bytes(value)), "{value:?} after {number}");
+            heap.put_field(object, 0, &number.to_le_bytes()).unwrap();
         }
     }
 }
