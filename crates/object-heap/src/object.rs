@@ -1,7 +1,5 @@
 //! Objects and arrays as a whole: creation, deletion, enumeration.
 
-mod parts;
-
 use norn_flash::Nor;
 use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
@@ -58,6 +56,16 @@ impl<'a> Layout<'a> {
     pub const fn with_representation(mut self, representation: Representation) -> Layout<'a> {
         self.representation = representation;
         self
+    }
+
+    /// The fields' widths, as one width where all are equal.
+    pub(crate) fn widths(&self) -> Widths<'a> {
+        self.simplified().widths
+    }
+
+    /// The header's bytes.
+    pub(crate) fn header(&self) -> &'a [u8] {
+        self.header
     }
 
     /// The same with one width instead of a list of equal ones.

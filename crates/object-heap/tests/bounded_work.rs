@@ -192,12 +192,13 @@ fn used_heap(random: &mut fastrand::Rng) -> (Heap<NorSim, 64>, Vec<Ref>) {
     let config = Config { wear_period: 16, ..Config::tinystore_2006() };
     let mut heap: Heap<NorSim, 64> = Heap::format(NorSim::new(catalogue::test_part(24, 4096)), config).unwrap();
     let mut objects = Vec::new();
-    while heap.store().room_bytes() > 24 * 4096 * 2 / 3 {
+    while heap.store().room_bytes() > 24 * 4096 * 45 / 100 {
         objects.push(heap.create(Layout::uniform(20, 2)).unwrap());
     }
     for _ in 0..20 * objects.len() {
         heap.put_field(*random.choice(&objects).unwrap(), random.usize(0..20), &[random.u8(..); 2]).unwrap();
     }
+    assert!(heap.store().used_bytes() * 100 / (24 * 4096) >= 65);
     (heap, objects)
 }
 
