@@ -475,6 +475,7 @@ pub enum Link {
 
 impl Link {
     /// The word of a link to `pointer`.
+    #[inline(never)]
     pub fn encode(pointer: SectorPtr) -> u32 {
         let bits = pointer.bits();
         bits | (24 - bits.count_ones()) << 24 | 0b111 << 29

@@ -88,8 +88,9 @@ impl<D: Nor> Medium<D> {
     /// Programs `bytes` at any alignment: whole program units directly, a part of one together with what is there.
     pub fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), StoreError<D::Error>> {
         let unit = u32::from(self.part.program_unit_bytes);
-        let head = ((unit - address.0 % unit) % unit).min(bytes.len() as u32) as usize;
-        let body = (bytes.len() - head) / unit as usize * unit as usize;
+        // Program units are powers of two: masks take less code than divisions.
+        let head = (address.0.wrapping_neg() & (unit - 1)).min(bytes.len() as u32) as usize;
+        let body = (bytes.len() - head) & !(unit as usize - 1);
         let (head, rest) = bytes.split_at(head);
         let (body, tail) = rest.split_at(body);
         let body_at = address.offset(head.len() as u32);
@@ -106,7 +107,7 @@ impl<D: Nor> Medium<D> {
         let piece_bytes = usize::from(self.part.program_unit_bytes).max(4);
         let (mut at, mut run) = (0, 0..0);
         while at < bytes.len() {
-            let border = piece_bytes - (address.0 as usize + at) % piece_bytes;
+            let border = piece_bytes - ((address.0 as usize + at) & (piece_bytes - 1));
             let end = bytes.len().min(at + border);
             let piece = &bytes[at..end];
             let is_there = target == Target::Started && self.holds(address.offset(at as u32), piece)?;
@@ -138,7 +139,7 @@ impl<D: Nor> Medium<D> {
             return Ok(());
         }
         let unit = usize::from(self.part.program_unit_bytes);
-        let into = address.0 as usize % unit;
+        let into = address.0 as usize & (unit - 1);
         let start = Address(address.0 - into as u32);
         let mut buffer = [0; PROGRAM_UNIT_BYTES_MAX];
         self.read(start, &mut buffer[..unit])?;

@@ -231,7 +231,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
 
     /// What [`advance_serial`](Self::advance_serial) would make of it.
     pub fn next_serial(&self) -> u32 {
-        (self.serial + 1) % SERIALS
+        if self.serial + 1 == SERIALS { 0 } else { self.serial + 1 }
     }
 
     /// Counts one more created object; durable with the next commit or abort. At most once for each entry of the open
@@ -241,7 +241,8 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         self.serial = self.next_serial();
     }
 
-    /// Largest sector that can be allocated, in bytes.
+    /// Largest sector that can be allocated, in bytes. A function of its own: everybody asks.
+    #[inline(never)]
     pub fn sector_bytes_max(&self) -> u32 {
         let unit = self.geometry.unit_granules - self.geometry.low_granules(1);
         unit.min(crate::format::SECTOR_GRANULES_MAX) * self.geometry.granule_bytes
@@ -264,6 +265,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         let granules = spare_units * body + self.units.data().map(room).sum::<u32>();
         u64::from(granules) * u64::from(self.geometry.granule_bytes)
     }
+
 
     /// Bytes that can be allocated before a unit has to be reclaimed, in how many pieces ever. Cost: RAM only.
     pub fn ready_bytes(&self) -> u64 {
