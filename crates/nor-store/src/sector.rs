@@ -234,10 +234,10 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     }
 
     fn check_range(&mut self, sector: &Sector, offset: u32, len: usize) -> Result<(), StoreError<D::Error>> {
-        if u64::from(offset) + len as u64 > u64::from(sector.bytes) {
-            return self.corrupted(sector.address, "a sector too small for what it should hold");
+        match sector.bytes.checked_sub(offset) {
+            Some(room) if len <= room as usize => Ok(()),
+            _ => self.corrupted(sector.address, "a sector too small for what it should hold"),
         }
-        Ok(())
     }
 
     /// The address to name in an error about `pointer`: its descriptor's, or the part's end when its unit is nowhere.
@@ -253,7 +253,8 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         let Some(unit) = self.units.home(pointer.unit()) else {
             return Ok(None);
         };
-        if self.geometry.low_granules(u32::from(pointer.sector()) + 1) > self.geometry.unit_granules {
+        let low = self.geometry.low_granules(u32::from(pointer.sector()) + 1);
+        if low > self.geometry.unit_granules {
             return Ok(None);
         }
         let address = self.geometry.descriptor_address(unit, pointer.sector());
@@ -261,7 +262,6 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         else {
             return Ok(None);
         };
-        let low = self.geometry.low_granules(u32::from(pointer.sector()) + 1);
         if u32::from(offset) < low || u32::from(offset) + u32::from(granules) > self.geometry.unit_granules {
             return self.corrupted(address, "a descriptor of a sector outside its unit");
         }

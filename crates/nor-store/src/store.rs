@@ -266,7 +266,6 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         u64::from(granules) * u64::from(self.geometry.granule_bytes)
     }
 
-
     /// Bytes that can be allocated before a unit has to be reclaimed, in how many pieces ever. Cost: RAM only.
     pub fn ready_bytes(&self) -> u64 {
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
@@ -295,14 +294,14 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     /// # Errors
     /// Always.
     pub fn corrupted<T>(&mut self, address: Address, what: &'static str) -> Result<T, StoreError<D::Error>> {
-        self.note_corruption(Corruption { address, what });
+        self.note_corruption(address, what);
         Err(StoreError::Corrupted)
     }
 
     /// A function of its own, which is not repeated for each type of result.
     #[inline(never)]
-    fn note_corruption(&mut self, corruption: Corruption) {
-        self.corruption = Some(corruption);
+    fn note_corruption(&mut self, address: Address, what: &'static str) {
+        self.corruption = Some(Corruption { address, what });
     }
 
     /// The next of a seeded sequence of numbers (a 32-bit xorshift).

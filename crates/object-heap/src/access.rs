@@ -8,9 +8,11 @@
 //! 4. where the list may not grow or finds no room, its last link is void or the slot is torn, [rewrite](crate::rewrite) the
 //!    object.
 //!
-//! A slot is torn when a power cut hit 1 or 3 between value and flag; a torn slot of the first record is made a default value
-//! first, which only takes clearing bits. Inside a transaction an object is rewritten at its first change, and that
-//! representation, which nobody else sees yet, is then changed in place as above.
+//! A slot is torn when a power cut hit 1 or 3 between value and flag. Inside a transaction an object is rewritten at its first
+//! change, and that representation, which nobody else sees yet, is then changed in place as above. Several elements of an array
+//! are stored in place as one is, where all are in the same state.
+
+use core::ops::Range;
 
 use norn_flash::Nor;
 use norn_nor_store::{Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
@@ -23,7 +25,7 @@ use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, Kind};
 use crate::reference::Ref;
-use crate::rewrite::Change;
+use crate::rewrite::{Change, FLAGS_BYTES};
 
 /// A field or element: its index, and where its bytes are in the data.
 #[derive(Clone, Copy, Debug)]
@@ -106,9 +108,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         if header.len() as u64 + u64::from(header_at) > u64::from(max) {
             return Err(AccessError::HeaderTooLarge { max });
         }
-        let written = match named {
-            Named::List(object) => self.rewrite(&object, Change::Header(header)),
-            Named::Split(array) => self.replace_array_header(&array, header),
+        let written = match &named {
+            Named::List(object) => self.rewrite(object, Change::Header(header)),
+            Named::Split(array) => self.replace_array_header(array, header),
         };
         self.settle(written.map_err(AccessError::Store))
     }
@@ -135,11 +137,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     fn put(&mut self, reference: Ref, kind: Kind, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         let (object, field) = self.locate(reference, kind, index, value.len())?;
-        let updated = if self.transaction == Transaction::Open && !object.fresh {
-            self.rewrite(&object, Change::Field(field, value))
-        } else {
-            self.update(&object, &field, value)
-        };
+        let updated = self.update(&object, &field, value);
         self.settle(updated.map_err(AccessError::Store))
     }
 
@@ -185,7 +183,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Where field `index` is in the data. Cost: none where widths are uniform, else their bytes' words up to the field's.
     pub(crate) fn field(&mut self, object: &Object, index: usize) -> Result<Field, StoreError<D::Error>> {
-        if let Some(width) = object.shape.width {
+        if let Some(width) = object.shape.width() {
             let width = u32::from(width);
             return Ok(Field { index, offset: index as u32 * width, width });
         }
@@ -222,7 +220,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         for position in 1.. {
             let sector = self.record(record)?;
             if self.read_flag(&sector, VALID_FLAGS_OFFSET, index)? {
-                return Ok(Holder { record, sector, position, half });
+                return Ok(Holder { record, sector, half });
             }
             if self.is_half(&sector, VALID_FLAGS_OFFSET, index)? {
                 half = Some(sector);
@@ -243,48 +241,122 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         }
     }
 
-    /// Updates a field in place: steps 1 to 4.
+    /// Updates a field: in place (steps 1 to 4) if that goes, else by a new representation.
     pub(crate) fn update(&mut self, object: &Object, field: &Field, value: &[u8]) -> Result<(), StoreError<D::Error>> {
         self.forget_values(object)?;
-        let flags_at = object.flags_offset(self.detection());
-        if self.is_default(object, field.index)? {
-            let (leaf, first) = (self.store.sector(object.leaf)?, self.record(object.first)?);
-            if self.slots_are_erased(object, &first, field, field.width)? {
-                self.program_slots(object, &first, field, value)?;
-                return self.clear_flag(&leaf, flags_at, field.index);
-            }
-            if self.detects() {
-                // Its code may be torn, too, and cannot become that of zeros.
-                return self.rewrite(object, Change::Field(*field, value));
-            }
-            self.program_zeros(&first, self.slot_offset(object, field), field.width)?;
-            self.clear_flag(&leaf, flags_at, field.index)?;
+        let in_place = self.transaction != Transaction::Open || object.fresh;
+        if in_place && self.store_in_place(object, field, 1, value)? {
+            return Ok(());
         }
-        let holder = self.find_value(object, field.index)?;
-        self.complete_flags(object, field, &holder)?;
-        let limit = self.list_limit(object);
-        let next = match self.store.link(&holder.sector)? {
-            Link::To(next) if holder.position < limit => {
-                let sector = self.record(next)?;
-                if !self.slots_are_erased(object, &sector, field, field.width)? {
-                    return self.rewrite(object, Change::Field(*field, value));
-                }
-                next
+        self.rewrite(object, Change::Field(*field, value))
+    }
+
+    /// Stores values in place, of `field` and of those behind it, `count` in all: in the first record where all have their default value,
+    /// or behind the record that holds all. `false` where they are not all in one state, or there is no room.
+    pub(crate) fn store_in_place(
+        &mut self,
+        object: &Object,
+        field: &Field,
+        count: u32,
+        values: &[u8],
+    ) -> Result<bool, StoreError<D::Error>> {
+        let fields = field.index as u32..field.index as u32 + count;
+        let mut place = None;
+        if object.shape.form.has_flags() {
+            let (leaf, offset) = (self.store.sector(object.leaf)?, object.flags_offset(self.detection()));
+            match self.flags_state(&leaf, offset, &fields)? {
+                FlagsState::Mixed => return Ok(false),
+                FlagsState::Cleared => {}
+                FlagsState::Erased => place = Some((object.leaf, offset, object.first)),
             }
-            Link::Erased if holder.position < limit => {
-                let bytes = data_offset(object.shape.count, self.detection()) + self.data_bytes(object)?;
-                match self.store.extend_chain(holder.record, SectorSpec { bytes, kind: SectorKind::Record }) {
-                    // Compaction takes room only until its commit, so that a device full of short lists takes updates.
-                    Err(StoreError::Full) => return self.rewrite(object, Change::Field(*field, value)),
-                    extended => extended?,
-                }
-            }
-            Link::To(_) | Link::Erased | Link::Void => return self.rewrite(object, Change::Field(*field, value)),
+        }
+        if place.is_none() {
+            let found = self.holder_and_next(object, &fields)?;
+            place = found.map(|(holder, next)| (holder, VALID_FLAGS_OFFSET, next));
+        }
+        let Some((flagged, offset, record)) = place else {
+            return Ok(false);
         };
-        let next = self.record(next)?;
-        self.program_slots(object, &next, field, value)?;
-        let old = self.record(holder.record)?;
-        self.clear_flag(&old, VALID_FLAGS_OFFSET, field.index)
+        let record = self.record(record)?;
+        if !self.slots_are_erased(object, &record, field, values.len() as u32)? {
+            return Ok(false);
+        }
+        self.program_slots(object, &record, field, values)?;
+        let flagged = self.store.sector(flagged)?;
+        self.clear_flags(&flagged, offset, &fields)?;
+        Ok(true)
+    }
+
+    /// The record that holds all fields of a row, and the one behind it, added to the list if that may grow.
+    fn holder_and_next(
+        &mut self,
+        object: &Object,
+        fields: &Range<u32>,
+    ) -> Result<Option<(SectorPtr, SectorPtr)>, StoreError<D::Error>> {
+        let mut record = object.first;
+        let limit = self.list_limit(object);
+        for position in 1..=limit {
+            let sector = self.record(record)?;
+            match (self.flags_state(&sector, VALID_FLAGS_OFFSET, fields)?, self.store.link(&sector)?) {
+                (FlagsState::Cleared, Link::To(next)) => record = next,
+                (FlagsState::Erased, Link::To(next)) if position < limit => return Ok(Some((record, next))),
+                (FlagsState::Erased, Link::Erased) if position < limit => {
+                    return Ok(self.extend_list(object, record)?.map(|next| (record, next)));
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    fn flags_state(
+        &mut self,
+        sector: &Sector,
+        offset: u32,
+        fields: &Range<u32>,
+    ) -> Result<FlagsState, StoreError<D::Error>> {
+        let detection = self.detection();
+        let (first, mut bytes) = (flag_place(fields.start, detection).0, [0; FLAGS_BYTES]);
+        let len = (flag_place(fields.end - 1, detection).0 - first + 1) as usize;
+        self.store.read(sector, offset + first, &mut bytes[..len])?;
+        let (mut all_erased, mut all_cleared) = (true, true);
+        for index in fields.clone() {
+            let (at, mask) = flag_place(index, detection);
+            let bits = bytes[(at - first) as usize] & mask;
+            (all_erased, all_cleared) = (all_erased && bits == mask, all_cleared && bits == 0);
+        }
+        Ok(match (all_erased, all_cleared) {
+            (true, _) => FlagsState::Erased,
+            (_, true) => FlagsState::Cleared,
+            _ => FlagsState::Mixed,
+        })
+    }
+
+    fn clear_flags(&mut self, sector: &Sector, offset: u32, fields: &Range<u32>) -> Result<(), StoreError<D::Error>> {
+        let detection = self.detection();
+        let (first, mut bytes) = (flag_place(fields.start, detection).0, [0; FLAGS_BYTES]);
+        let len = (flag_place(fields.end - 1, detection).0 - first + 1) as usize;
+        self.store.read(sector, offset + first, &mut bytes[..len])?;
+        for index in fields.clone() {
+            let (at, mask) = flag_place(index, detection);
+            bytes[(at - first) as usize] &= !mask;
+        }
+        self.store.program(sector, offset + first, &bytes[..len])
+    }
+
+    /// Adds a record behind `last`, the last of a list; `None` on a full part. Compaction takes room only until its commit, so that
+    /// a device full of short lists takes updates.
+    pub(crate) fn extend_list(
+        &mut self,
+        object: &Object,
+        last: SectorPtr,
+    ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        let bytes = data_offset(object.shape.count, self.detection()) + self.data_bytes(object)?;
+        match self.store.extend_chain(last, SectorSpec { bytes, kind: SectorKind::Record }) {
+            Ok(record) => Ok(Some(record)),
+            Err(StoreError::Full) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether one of the two bits of a flag is cleared and the other is not. Cost: 1 read where error detection is on.
@@ -296,21 +368,6 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let mut byte = [0];
         self.store.read(sector, offset + at, &mut byte)?;
         Ok(byte[0] & mask != 0 && byte[0] & mask != mask)
-    }
-
-    /// Clears the other half of flags that a power cut left half cleared, before they are built upon.
-    fn complete_flags(&mut self, object: &Object, field: &Field, holder: &Holder) -> Result<(), StoreError<D::Error>> {
-        let flags_at = object.flags_offset(self.detection());
-        if object.shape.has_flags && self.detects() {
-            let leaf = self.store.sector(object.leaf)?;
-            if self.is_half(&leaf, flags_at, field.index)? {
-                self.clear_flag(&leaf, flags_at, field.index)?;
-            }
-        }
-        match &holder.half {
-            Some(sector) => self.clear_flag(sector, VALID_FLAGS_OFFSET, field.index),
-            None => Ok(()),
-        }
     }
 
     pub(crate) fn is_erased(&mut self, sector: &Sector, offset: u32, bytes: u32) -> Result<bool, StoreError<D::Error>> {
@@ -352,11 +409,18 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     }
 }
 
-/// The record that holds a value: number `position` of its list, from 1.
+/// The flags of a row of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FlagsState {
+    Erased,
+    Cleared,
+    Mixed,
+}
+
+/// The record that holds a value.
 pub(crate) struct Holder {
     pub record: SectorPtr,
     pub sector: Sector,
-    pub position: usize,
     /// A record before it whose flag is half cleared.
     pub half: Option<Sector>,
 }
@@ -374,6 +438,6 @@ impl Named {
 impl Object {
     /// Bytes that the list of widths takes in the header sector.
     pub(crate) fn widths_bytes(&self) -> u32 {
-        if self.shape.width.is_none() { u32::from(self.shape.count) } else { 0 }
+        if self.shape.width().is_none() { u32::from(self.shape.count) } else { 0 }
     }
 }

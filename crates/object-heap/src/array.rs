@@ -8,10 +8,8 @@
 //! elements, chosen so that two records fit an erase unit.
 
 use norn_flash::{Address, Nor};
-use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot, crc_16};
+use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot};
 
-use crate::code::CHECKSUM_START;
-use crate::config::InitializationFlags;
 use crate::descriptor::{Named, Object, Owner, descriptor_bytes};
 use crate::error::{AccessError, CreateError};
 use crate::format::{
@@ -46,8 +44,7 @@ impl Array {
     fn section_shape(&self, number: u32) -> Shape {
         let elements = u32::from(self.shape.section_elements);
         let count = (self.count - number * elements).min(elements) as u16;
-        let SplitShape { has_flags, representation, width, .. } = self.shape;
-        Shape { is_array: true, has_flags, representation, width: Some(width), count }
+        self.shape.of_section(count)
     }
 }
 
@@ -97,8 +94,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let (bytes, count) =
             (descriptor_bytes(array.reference, links, array.shape.encode()), array.count.to_le_bytes());
         self.store.program_new(&sector, 0, &bytes)?;
-        self.program_checksum(&sector, DESCRIPTOR_BYTES, crc_16(CHECKSUM_START, &bytes))?;
-        self.program_checksum(&sector, DESCRIPTOR_BYTES + CHECKSUM_BYTES, crc_16(CHECKSUM_START, &count))?;
+        self.program_checksum(&sector, DESCRIPTOR_BYTES, self.checksum_of(&bytes))?;
+        self.program_checksum(&sector, DESCRIPTOR_BYTES + CHECKSUM_BYTES, self.checksum_of(&count))?;
         self.store.program_new(&sector, elements_at, &count)?;
         self.store.tree_put(TreeId::Ref, array.reference.slot(), Some(leaf), room)
     }
@@ -118,7 +115,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             }
         }
         let array = self.look_up_split(reference)?;
-        let shape = SplitShape { representation, ..array.shape };
+        let shape = SplitShape { form: array.shape.form.with(representation), ..array.shape };
         Ok(self.write_array(&Array { shape, ..array }, Room::Replacing)?)
     }
 
@@ -137,7 +134,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     ) -> Result<u32, StoreError<D::Error>> {
         let mut bytes = [0; 4];
         self.store.read(descriptor, elements_offset(self.detection()), &mut bytes)?;
-        self.expect_checksum(descriptor, DESCRIPTOR_BYTES + CHECKSUM_BYTES, crc_16(CHECKSUM_START, &bytes))?;
+        self.expect_checksum(descriptor, DESCRIPTOR_BYTES + CHECKSUM_BYTES, self.checksum_of(&bytes))?;
         let count = u32::from_le_bytes(bytes);
         let sections = count.div_ceil(u32::from(shape.section_elements));
         if count == 0 || u64::from(sections) > 1 << (4 * shape.height) {
@@ -165,8 +162,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             return Err(CreateError::TooLarge { max });
         }
         let shape = SplitShape {
-            has_flags: self.config.initialization_flags == InitializationFlags::On,
-            representation: Representation::ModifyOptimized,
+            form: SplitShape::form(self.config.initialization_flags, Representation::ModifyOptimized),
             width,
             section_elements: self.section_elements(width),
             height: 1,
@@ -218,13 +214,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     fn build_section(&mut self, array: &Array, number: u32) -> Result<TreeRoot, StoreError<D::Error>> {
         let shape = array.section_shape(number);
         let (detection, data) = (self.detection(), u32::from(shape.count) * u32::from(array.shape.width));
-        let flags = if shape.has_flags { flag_bytes(shape.count, detection) } else { 0 };
+        let flags = if shape.form.has_flags() { flag_bytes(shape.count, detection) } else { 0 };
         let specs = [
             SectorSpec { bytes: data_offset(shape.count, detection) + data, kind: SectorKind::Record },
             SectorSpec { bytes: SECTION_FLAGS_OFFSET + flags, kind: SectorKind::Leaf },
         ];
         let [first, leaf] = self.store.allocate_pair(specs, Room::Ordinary)?;
-        if !shape.has_flags {
+        if !shape.form.has_flags() {
             self.fill_zeros(first, data_offset(shape.count, detection), data)?;
             self.program_zero_codes(first, shape.count, |_| array.shape.width)?;
         }

@@ -224,7 +224,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             auditor.notice(Violation { address: record.address.offset(VALID_FLAGS_OFFSET + at), what });
         }
         let (leaf, flags_at) = (self.store.sector(object.leaf)?, object.flags_offset(detection));
-        if object.shape.has_flags && self.is_half(&leaf, flags_at, index)? {
+        if object.shape.form.has_flags() && self.is_half(&leaf, flags_at, index)? {
             auditor.notice(Violation { address: leaf.address.offset(flags_at + at), what });
         }
         Ok(())

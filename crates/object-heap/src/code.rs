@@ -60,9 +60,18 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         self.detection().is_on()
     }
 
+    /// The checksum of bytes; nothing where the program has no code for it.
+    pub(crate) fn checksum_of(&self, bytes: &[u8]) -> u16 {
+        if CODES { crc_16(CHECKSUM_START, bytes) } else { CHECKSUM_START }
+    }
+
     /// The checksum of stretches of a sector, padding included; where error detection is off nothing is read.
-    #[inline(never)]
     pub(crate) fn checksum(&mut self, sector: &Sector, stretches: &[Range<u32>]) -> Result<u16, StoreError<D::Error>> {
+        if CODES { self.read_checksum(sector, stretches) } else { Ok(CHECKSUM_START) }
+    }
+
+    #[inline(never)]
+    fn read_checksum(&mut self, sector: &Sector, stretches: &[Range<u32>]) -> Result<u16, StoreError<D::Error>> {
         let mut checksum = CHECKSUM_START;
         let stretches = if self.detects() { stretches } else { &[] };
         for stretch in stretches.iter().cloned() {
@@ -77,7 +86,6 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         Ok(checksum)
     }
 
-    #[inline(never)]
     pub(crate) fn program_checksum(
         &mut self,
         sector: &Sector,
@@ -91,13 +99,17 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     }
 
     /// Refuses a sector that does not agree with its checksum.
-    #[inline(never)]
     pub(crate) fn expect_checksum(
         &mut self,
         sector: &Sector,
         at: u32,
         checksum: u16,
     ) -> Result<(), StoreError<D::Error>> {
+        if CODES { self.compare_checksum(sector, at, checksum) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn compare_checksum(&mut self, sector: &Sector, at: u32, checksum: u16) -> Result<(), StoreError<D::Error>> {
         let mut bytes = [0; CHECKSUM_BYTES as usize];
         if !self.detects() {
             return Ok(());

@@ -3,10 +3,9 @@
 //! Invariant: sectors are named by logical pointers, so that what has been looked up outlives reclamations.
 
 use norn_flash::Nor;
-use norn_nor_store::{ErrorDetection, Link, Sector, SectorPtr, StoreError, TreeId, TreeRoot, crc_16};
+use norn_nor_store::{ErrorDetection, Link, Sector, SectorPtr, StoreError, TreeId, TreeRoot};
 
 use crate::array::Array;
-use crate::code::CHECKSUM_START;
 use crate::error::AccessError;
 use crate::format::{
     DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_LENGTHS_BYTES, HEADER_OFFSET, SECTION_FLAGS_OFFSET, SHAPE_OFFSET,
@@ -59,15 +58,23 @@ impl Named {
 
     pub fn kind(&self) -> Kind {
         match self {
-            Named::List(object) => kind_of(&object.shape),
+            Named::List(object) => object.shape.form.kind(),
             Named::Split(_) => Kind::Array,
         }
     }
 
     pub fn representation(&self) -> Representation {
         match self {
-            Named::List(object) => object.shape.representation,
-            Named::Split(array) => array.shape.representation,
+            Named::List(object) => object.shape.form.representation(),
+            Named::Split(array) => array.shape.form.representation(),
+        }
+    }
+
+    /// Bytes of each element of an array.
+    pub fn element_bytes(&self) -> u32 {
+        match self {
+            Named::List(object) => object.shape.element_bytes(),
+            Named::Split(array) => u32::from(array.shape.width),
         }
     }
 
@@ -89,7 +96,8 @@ impl Named {
 impl Object {
     /// Bytes of the descriptor.
     pub fn leaf_bytes(&self, detection: ErrorDetection) -> u32 {
-        self.flags_offset(detection) + if self.shape.has_flags { flag_bytes(self.shape.count, detection) } else { 0 }
+        self.flags_offset(detection)
+            + if self.shape.form.has_flags() { flag_bytes(self.shape.count, detection) } else { 0 }
     }
 
     /// Where the initialization flags stand in the descriptor.
@@ -101,14 +109,10 @@ impl Object {
     }
 }
 
-/// Whether a shape is an object's or an array's.
-pub(crate) fn kind_of(shape: &Shape) -> Kind {
-    if shape.is_array { Kind::Array } else { Kind::Object }
-}
 impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
     /// Most records that a list may grow to.
     pub(crate) fn list_limit(&self, object: &Object) -> usize {
-        match object.shape.representation {
+        match object.shape.form.representation() {
             Representation::ModifyOptimized => usize::from(self.config.list_length_max),
             Representation::ReadOptimized => 1,
         }
@@ -138,7 +142,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let sector = self.store.sector(leaf)?;
         let mut bytes = [0; DESCRIPTOR_BYTES as usize];
         self.store.read(&sector, 0, &mut bytes)?;
-        self.expect_checksum(&sector, DESCRIPTOR_BYTES, crc_16(CHECKSUM_START, &bytes))?;
+        self.expect_checksum(&sector, DESCRIPTOR_BYTES, self.checksum_of(&bytes))?;
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
         let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
@@ -160,8 +164,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             return Ok(Named::Split(Array { reference, tree, header, shape, count }));
         }
         match Shape::decode(word(SHAPE_OFFSET)) {
-            Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width.is_some() || header.is_some()) => {
-                if let (Some(header), None) = (header, shape.width) {
+            Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width().is_some() || header.is_some()) => {
+                if let (Some(header), None) = (header, shape.width()) {
                     self.expect_widths(header, u32::from(shape.count))?;
                 }
                 Ok(Named::List(Object { reference, leaf, fresh, first, header, shape, owner: Owner::RefTree }))
@@ -178,7 +182,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
                 let links = (Some(object.first), object.header);
                 let bytes = descriptor_bytes(object.reference, links, object.shape.encode());
                 self.store.program_new(&sector, 0, &bytes)?;
-                self.program_checksum(&sector, DESCRIPTOR_BYTES, crc_16(CHECKSUM_START, &bytes))
+                self.program_checksum(&sector, DESCRIPTOR_BYTES, self.checksum_of(&bytes))
             }
             Owner::Array(..) => self.store.program_new(&sector, 0, &Link::encode(object.first).to_le_bytes()),
         }
@@ -203,7 +207,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Bytes of all fields together.
     pub(crate) fn data_bytes(&mut self, object: &Object) -> Result<u32, StoreError<D::Error>> {
-        match object.shape.width {
+        match object.shape.width() {
             Some(width) => Ok(u32::from(object.shape.count) * u32::from(width)),
             None => Ok(self.header_lengths(object.header, object.widths_bytes())?.1),
         }
@@ -211,7 +215,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Whether a field has its default value by its initialization flag. Cost: 2 reads where there are flags.
     pub(crate) fn is_default(&mut self, object: &Object, index: usize) -> Result<bool, StoreError<D::Error>> {
-        if !object.shape.has_flags {
+        if !object.shape.form.has_flags() {
             return Ok(false);
         }
         let sector = self.store.sector(object.leaf)?;
@@ -230,19 +234,6 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let mut byte = [0];
         self.store.read(sector, offset + at, &mut byte)?;
         Ok(byte[0] & mask == mask)
-    }
-
-    /// Clears flag `index` of the flags at `offset`. Cost: 1 read, 1 word programmed.
-    pub(crate) fn clear_flag(
-        &mut self,
-        sector: &Sector,
-        offset: u32,
-        index: usize,
-    ) -> Result<(), StoreError<D::Error>> {
-        let (at, mask) = flag_place(index as u32, self.detection());
-        let mut byte = [0];
-        self.store.read(sector, offset + at, &mut byte)?;
-        self.store.program(sector, offset + at, &[byte[0] & !mask])
     }
 }
 

@@ -27,7 +27,8 @@
 
 use norn_nor_store::ErrorDetection;
 
-use crate::object::Representation;
+use crate::config::InitializationFlags;
+use crate::object::{Kind, Representation};
 
 /// Bytes of an object descriptor without its initialization flags.
 pub const DESCRIPTOR_BYTES: u32 = 16;
@@ -125,42 +126,74 @@ pub const fn data_offset(count: u16, detection: ErrorDetection) -> u32 {
     end.next_multiple_of(4)
 }
 
-impl Representation {
-    fn bit(self) -> u8 {
-        match self {
-            Representation::ModifyOptimized => 0,
-            Representation::ReadOptimized => READ_OPTIMIZED,
+/// What the first byte of a shape says, as it stands on flash: that takes less code to keep and copy than a field for each fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form(u8);
+
+impl Form {
+    /// The form of an object or a small array, with or without initialization flags.
+    pub fn new(kind: Kind, flags: InitializationFlags, representation: Representation) -> Form {
+        let kind = if kind == Kind::Array { ARRAY } else { 0 };
+        let flags = if flags == InitializationFlags::On { FLAGS } else { 0 };
+        Form(kind | flags).with(representation)
+    }
+
+    /// The same in another representation.
+    pub fn with(self, representation: Representation) -> Form {
+        match representation {
+            Representation::ModifyOptimized => Form(self.0 & !READ_OPTIMIZED),
+            Representation::ReadOptimized => Form(self.0 | READ_OPTIMIZED),
         }
     }
 
-    fn of_bit(form: u8) -> Self {
-        if form & READ_OPTIMIZED == 0 { Representation::ModifyOptimized } else { Representation::ReadOptimized }
+    /// Object or array.
+    pub fn kind(self) -> Kind {
+        if self.0 & ARRAY != 0 { Kind::Array } else { Kind::Object }
+    }
+
+    /// Whether the object or section descriptor has initialization flags.
+    pub fn has_flags(self) -> bool {
+        self.0 & FLAGS != 0
+    }
+
+    /// Whether updates or reads are to be cheap.
+    pub fn representation(self) -> Representation {
+        if self.0 & READ_OPTIMIZED == 0 { Representation::ModifyOptimized } else { Representation::ReadOptimized }
     }
 }
 
 /// What a descriptor says of an object's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Whether it is an array.
-    pub is_array: bool,
-    /// Whether the (section) descriptor has initialization flags.
-    pub has_flags: bool,
-    /// Whether updates or reads are to be cheap.
-    pub representation: Representation,
-    /// Bytes of each field, or `None` where they differ and the header sector lists them.
-    pub width: Option<u8>,
+    /// Object or array, flags, representation.
+    pub form: Form,
+    /// Bytes of each field, or 0 where they differ and the header sector lists them.
+    width: u8,
     /// Number of fields or elements.
     pub count: u16,
 }
 
 impl Shape {
+    /// The shape of `count` fields of `width` bytes, or of widths that differ.
+    pub fn new(form: Form, width: Option<u8>, count: u16) -> Shape {
+        let form = if width.is_none() { Form(form.0 | WIDTHS) } else { form };
+        Shape { form, width: width.unwrap_or(0), count }
+    }
+
+    /// Bytes of each field, or `None` where they differ.
+    pub fn width(&self) -> Option<u8> {
+        (self.width != 0).then_some(self.width)
+    }
+
+    /// Bytes of each element of an array.
+    pub fn element_bytes(&self) -> u32 {
+        u32::from(self.width).max(1)
+    }
+
     /// The shape's four bytes.
     pub fn encode(&self) -> [u8; 4] {
-        let bit = |set: bool, bit: u8| if set { bit } else { 0 };
-        let form = bit(self.is_array, ARRAY) | bit(self.has_flags, FLAGS) | bit(self.width.is_none(), WIDTHS);
-        let form = form | self.representation.bit();
         let count = self.count.to_le_bytes();
-        [form, self.width.unwrap_or(0), count[0], count[1]]
+        [self.form.0, self.width, count[0], count[1]]
     }
 
     /// The shape that `bytes` hold, or `None` for an impossible one.
@@ -171,28 +204,21 @@ impl Shape {
         if form & !(ARRAY | FLAGS | WIDTHS | READ_OPTIMIZED) != 0 || count == 0 || differing != (width == 0) {
             return None;
         }
-        Some(Shape {
-            is_array: form & ARRAY != 0,
-            has_flags: form & FLAGS != 0,
-            representation: Representation::of_bit(form),
-            width: (!differing).then_some(width),
-            count,
-        })
+        Some(Shape { form: Form(form), width, count })
     }
 
     /// Bytes of the descriptor.
     pub fn descriptor_bytes(&self, detection: ErrorDetection) -> u32 {
-        initialization_flags_offset(detection) + if self.has_flags { flag_bytes(self.count, detection) } else { 0 }
+        let flags = if self.form.has_flags() { flag_bytes(self.count, detection) } else { 0 };
+        initialization_flags_offset(detection) + flags
     }
 }
 
 /// What a descriptor says of the form of an array that is split into sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SplitShape {
-    /// Whether section descriptors have initialization flags.
-    pub has_flags: bool,
-    /// Whether updates or reads are to be cheap.
-    pub representation: Representation,
+    /// Flags of section descriptors, and representation.
+    pub form: Form,
     /// Bytes of an element.
     pub width: u8,
     /// Elements of a section, but for the last one.
@@ -202,10 +228,19 @@ pub struct SplitShape {
 }
 
 impl SplitShape {
+    /// The form of an array of sections.
+    pub fn form(flags: InitializationFlags, representation: Representation) -> Form {
+        Form(Form::new(Kind::Array, flags, representation).0 | SPLIT)
+    }
+
+    /// The shape of a section of so many elements: that of a small array.
+    pub fn of_section(&self, count: u16) -> Shape {
+        Shape { form: Form(self.form.0 & !SPLIT), width: self.width, count }
+    }
+
     /// The shape's four bytes.
     pub fn encode(&self) -> [u8; 4] {
-        let form = ARRAY | SPLIT | self.representation.bit() | if self.has_flags { FLAGS } else { 0 };
-        [form, self.width, self.section_elements, self.height]
+        [self.form.0, self.width, self.section_elements, self.height]
     }
 
     /// The shape that `bytes` hold, or `None` for an impossible one, or one that is not split.
@@ -218,7 +253,6 @@ impl SplitShape {
         {
             return None;
         }
-        let representation = Representation::of_bit(form);
-        Some(SplitShape { has_flags: form & FLAGS != 0, representation, width, section_elements, height })
+        Some(SplitShape { form: Form(form), width, section_elements, height })
     }
 }

@@ -3,10 +3,9 @@
 use norn_flash::Nor;
 use norn_nor_store::{Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
-use crate::config::InitializationFlags;
 use crate::descriptor::{Named, Object, Owner, header_lengths};
 use crate::error::{AccessError, CreateError};
-use crate::format::{Shape, data_offset, widths_offset};
+use crate::format::{Form, Shape, data_offset, widths_offset};
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::reference::Ref;
@@ -197,13 +196,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
                 None => None,
             },
         };
-        let shape = Shape {
-            is_array: kind == Kind::Array,
-            has_flags: self.config.initialization_flags == InitializationFlags::On,
-            representation: layout.representation,
-            width,
-            count: count as u16,
-        };
+        let form = Form::new(kind, self.config.initialization_flags, layout.representation);
+        let shape = Shape::new(form, width, count as u16);
         let max = self.store.sector_bytes_max();
         let detection = self.detection();
         let record = data_offset(shape.count, detection) + layout.data_bytes();
@@ -230,7 +224,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             ],
             Room::Ordinary,
         )?;
-        if !shape.has_flags {
+        if !shape.form.has_flags() {
             self.fill_zeros(first, data_offset(shape.count, detection), layout.data_bytes())?;
             self.program_zero_codes(first, shape.count, |index| layout.width(index))?;
         }
@@ -377,9 +371,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         if named.representation() == representation {
             return Ok(());
         }
-        let changed = match named {
+        let changed = match &named {
             Named::List(object) => {
-                self.rewrite(&object, Change::Representation(representation)).map_err(AccessError::Store)
+                self.rewrite(object, Change::Representation(representation)).map_err(AccessError::Store)
             }
             Named::Split(_) => self.change_array_representation(reference, representation),
         };
@@ -409,12 +403,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     /// `Stale`; the store's.
     pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
         let named = self.look_up(reference)?;
-        let (data_bytes, records) = match named {
-            Named::List(object) => (self.data_bytes(&object)?, self.count_records(&object)?),
+        let (data_bytes, records) = match &named {
+            Named::List(object) => (self.data_bytes(object)?, self.count_records(object)?),
             Named::Split(array) => {
                 let mut records = 0;
                 for number in 0..array.sections() {
-                    let section = self.section(&array, number)?;
+                    let section = self.section(array, number)?;
                     records += self.count_records(&section)?;
                 }
                 (array.count * u32::from(array.shape.width), records)

@@ -188,7 +188,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         }
         let (mut list, mut at) = self.list_of(reference, kind, index)?;
         if self.whole_record(&list)?.is_none() {
-            let compacted = self.rewrite(&list, Change::Representation(list.shape.representation));
+            let compacted = self.rewrite(&list, Change::Representation(list.shape.form.representation()));
             self.settle(compacted.map_err(AccessError::Store))?;
             (list, at) = self.list_of(reference, kind, index)?;
         }
@@ -196,7 +196,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             let leaf = self.store.sector(list.leaf)?;
             return Ok(self.store.corrupted(leaf.address, "a compacted list of several records")?);
         };
-        if list.shape.has_flags && !self.detects() {
+        if list.shape.form.has_flags() && !self.detects() {
             self.program_defaults(&list, &record)?;
         }
         let (field, end) = (self.field(&list, at)?, self.data_bytes(&list)?);

@@ -13,17 +13,17 @@
 use core::cmp::Ordering;
 
 use norn_flash::Nor;
-use norn_nor_store::{Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::StoreError;
 
 use crate::access::Field;
 use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
-use crate::format::{VALID_FLAGS_OFFSET, data_offset, flag_place};
+use crate::format::data_offset;
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, Kind};
 use crate::reference::Ref;
-use crate::rewrite::{Change, FLAGS_BYTES, Range, Source, Stretch};
+use crate::rewrite::{Change, Range, Source, Stretch};
 
 /// A range of elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` for a buffer of no whole elements; the store's.
     pub fn array_read(&mut self, array: Ref, first: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
-        let (named, width) = self.array_of(array)?;
+        let named = self.array_of(array)?;
+        let width = named.element_bytes();
         if !buffer.len().is_multiple_of(width as usize) {
             return Err(AccessError::WrongWidth { width });
         }
@@ -76,7 +77,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: a part of the range may have been
     /// changed; an open transaction is undone.
     pub fn array_fill_non_atomic(&mut self, to: Elements, value: &[u8]) -> Result<(), AccessError<D::Error>> {
-        let (named, width) = self.array_of(to.array)?;
+        let named = self.array_of(to.array)?;
+        let width = named.element_bytes();
         if value.len() != width as usize {
             return Err(AccessError::WrongWidth { width });
         }
@@ -117,7 +119,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` where the arrays' elements differ in width; the store's.
     pub fn array_compare(&mut self, from: Elements, to: (Ref, usize)) -> Result<Ordering, AccessError<D::Error>> {
         let to = self.check_copy(from, to)?;
-        let ((a, width), (b, _)) = (self.array_of(from.array)?, self.array_of(to.array)?);
+        let (a, b) = (self.array_of(from.array)?, self.array_of(to.array)?);
+        let width = a.element_bytes();
         let (mut left, mut right) = ([0; CHUNK_BYTES], [0; CHUNK_BYTES]);
         let bytes = from.count as u32 * width;
         for offset in (0..bytes).step_by(CHUNK_BYTES) {
@@ -132,23 +135,21 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         Ok(Ordering::Equal)
     }
 
-    /// An array and the width of its elements.
-    fn array_of(&mut self, reference: Ref) -> Result<(Named, u32), AccessError<D::Error>> {
-        let named = self.look_up(reference)?;
-        match named {
-            _ if named.kind() != Kind::Array => Err(AccessError::WrongKind(reference)),
-            Named::List(object) => Ok((named, object.shape.width.map_or(1, u32::from))),
-            Named::Split(array) => Ok((named, u32::from(array.shape.width))),
+    fn array_of(&mut self, reference: Ref) -> Result<Named, AccessError<D::Error>> {
+        let found = self.look_up(reference);
+        match &found {
+            Ok(named) if named.kind() != Kind::Array => Err(AccessError::WrongKind(reference)),
+            _ => found,
         }
     }
 
     fn check_copy(&mut self, from: Elements, to: (Ref, usize)) -> Result<Elements, AccessError<D::Error>> {
-        let ((source, width), (target, given)) = (self.array_of(from.array)?, self.array_of(to.0)?);
+        let (source, target) = (self.array_of(from.array)?, self.array_of(to.0)?);
         let to = Elements { array: to.0, first: to.1, count: from.count };
         check_range(&source, from)?;
         check_range(&target, to)?;
-        if width != given {
-            return Err(AccessError::WrongWidth { width });
+        if source.element_bytes() != target.element_bytes() {
+            return Err(AccessError::WrongWidth { width: source.element_bytes() });
         }
         Ok(to)
     }
@@ -245,7 +246,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         direction: Direction,
     ) -> Result<(), StoreError<D::Error>> {
         self.forget_values(section)?;
-        let done = self.store_in_place(section, &range, direction)?;
+        let done = self.store_chunks(section, &range, direction)?;
         if done == range.count {
             return Ok(());
         }
@@ -254,13 +255,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Stores as many elements of a range in place as that goes; returns their number.
     #[inline(never)]
-    fn store_in_place(
+    fn store_chunks(
         &mut self,
         section: &Object,
         range: &Range<'_>,
         direction: Direction,
     ) -> Result<u32, StoreError<D::Error>> {
-        let width = section.shape.width.map_or(1, u32::from);
+        let width = section.shape.element_bytes();
         let in_place = self.transaction == Transaction::None || section.fresh;
         let step = CHUNK_BYTES as u32 / width;
         let mut done = 0;
@@ -270,123 +271,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             let mut bytes = [0; CHUNK_BYTES];
             let bytes = &mut bytes[..(count * width) as usize];
             self.read_source(&chunk, width, 0, bytes)?;
-            if !self.store_chunk(section, &chunk, width, bytes)? {
+            let field = Field { index: chunk.first as usize, offset: chunk.first * width, width };
+            if !self.store_in_place(section, &field, count, bytes)? {
                 break;
             }
             done += count;
         }
         Ok(done)
     }
-
-    /// Stores a chunk in place; `false` where its elements are not all in one state, or have no room.
-    fn store_chunk(
-        &mut self,
-        section: &Object,
-        chunk: &Range<'_>,
-        width: u32,
-        bytes: &[u8],
-    ) -> Result<bool, StoreError<D::Error>> {
-        let field = Field { index: chunk.first as usize, offset: chunk.first * width, width };
-        let leaf = self.store.sector(section.leaf)?;
-        let flags_offset = section.flags_offset(self.detection());
-        if section.shape.has_flags {
-            match self.flags_state(&leaf, flags_offset, chunk)? {
-                FlagsState::Mixed => return Ok(false),
-                FlagsState::Cleared => {}
-                FlagsState::Erased => {
-                    let first = self.record(section.first)?;
-                    if !self.slots_are_erased(section, &first, &field, bytes.len() as u32)? {
-                        return Ok(false);
-                    }
-                    self.program_slots(section, &first, &field, bytes)?;
-                    self.clear_flags(&leaf, flags_offset, chunk)?;
-                    return Ok(true);
-                }
-            }
-        }
-        let Some((holder, next)) = self.holder_and_next(section, chunk)? else {
-            return Ok(false);
-        };
-        let next = self.record(next)?;
-        if !self.slots_are_erased(section, &next, &field, bytes.len() as u32)? {
-            return Ok(false);
-        }
-        self.program_slots(section, &next, &field, bytes)?;
-        let holder = self.record(holder)?;
-        self.clear_flags(&holder, VALID_FLAGS_OFFSET, chunk)?;
-        Ok(true)
-    }
-
-    /// The record that holds all elements of a chunk, and the one behind it, added to the list if that may grow.
-    fn holder_and_next(
-        &mut self,
-        section: &Object,
-        chunk: &Range<'_>,
-    ) -> Result<Option<(SectorPtr, SectorPtr)>, StoreError<D::Error>> {
-        let mut record = section.first;
-        let limit = self.list_limit(section);
-        for position in 1..=limit {
-            let sector = self.record(record)?;
-            match (self.flags_state(&sector, VALID_FLAGS_OFFSET, chunk)?, self.store.link(&sector)?) {
-                (FlagsState::Cleared, Link::To(next)) => record = next,
-                (FlagsState::Erased, Link::To(next)) if position < limit => return Ok(Some((record, next))),
-                (FlagsState::Erased, Link::Erased) if position < limit => {
-                    let bytes = data_offset(section.shape.count, self.detection()) + self.data_bytes(section)?;
-                    let spec = SectorSpec { bytes, kind: SectorKind::Record };
-                    return match self.store.extend_chain(record, spec) {
-                        Ok(next) => Ok(Some((record, next))),
-                        Err(StoreError::Full) => Ok(None),
-                        Err(error) => Err(error),
-                    };
-                }
-                _ => return Ok(None),
-            }
-        }
-        Ok(None)
-    }
-
-    fn flags_state(
-        &mut self,
-        sector: &Sector,
-        offset: u32,
-        chunk: &Range<'_>,
-    ) -> Result<FlagsState, StoreError<D::Error>> {
-        let detection = self.detection();
-        let (first, mut bytes) = (flag_place(chunk.first, detection).0, [0; FLAGS_BYTES]);
-        let len = (flag_place(chunk.first + chunk.count - 1, detection).0 - first + 1) as usize;
-        self.store.read(sector, offset + first, &mut bytes[..len])?;
-        let (mut all_erased, mut all_cleared) = (true, true);
-        for index in chunk.first..chunk.first + chunk.count {
-            let (at, mask) = flag_place(index, detection);
-            let bits = bytes[(at - first) as usize] & mask;
-            (all_erased, all_cleared) = (all_erased && bits == mask, all_cleared && bits == 0);
-        }
-        Ok(match (all_erased, all_cleared) {
-            (true, _) => FlagsState::Erased,
-            (_, true) => FlagsState::Cleared,
-            _ => FlagsState::Mixed,
-        })
-    }
-
-    fn clear_flags(&mut self, sector: &Sector, offset: u32, chunk: &Range<'_>) -> Result<(), StoreError<D::Error>> {
-        let detection = self.detection();
-        let (first, mut bytes) = (flag_place(chunk.first, detection).0, [0; FLAGS_BYTES]);
-        let len = (flag_place(chunk.first + chunk.count - 1, detection).0 - first + 1) as usize;
-        self.store.read(sector, offset + first, &mut bytes[..len])?;
-        for index in chunk.first..chunk.first + chunk.count {
-            let (at, mask) = flag_place(index, detection);
-            bytes[(at - first) as usize] &= !mask;
-        }
-        self.store.program(sector, offset + first, &bytes[..len])
-    }
-}
-
-/// The flags of a chunk's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FlagsState {
-    Erased,
-    Cleared,
-    Mixed,
 }
 
 impl<'a> Range<'a> {

@@ -151,7 +151,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         self.copy_codes(object, first, change)?;
         let mut new = Object { leaf, first, header, ..*object };
         if let Change::Representation(representation) = change {
-            new.shape.representation = representation;
+            new.shape.form = object.shape.form.with(representation);
         }
         self.write_leaf(&new)?;
         self.copy_initialization_flags(object, leaf, change)
@@ -255,7 +255,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let code = match change {
             Change::Field(field, value) if field.index == index as usize => ValueCode::of(value),
             Change::Range(range) if (range.first..range.first + range.count).contains(&index) => {
-                let (mut code, width) = (ValueCode::default(), object.shape.width.map_or(1, u32::from));
+                let (mut code, width) = (ValueCode::default(), object.shape.element_bytes());
                 for start in (0..width).step_by(CHUNK_BYTES) {
                     let mut buffer = [0; CHUNK_BYTES];
                     let chunk = &mut buffer[..CHUNK_BYTES.min((width - start) as usize)];
@@ -270,7 +270,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     }
 
     fn field_width(&mut self, object: &Object, index: usize) -> Result<u32, StoreError<D::Error>> {
-        if let Some(width) = object.shape.width {
+        if let Some(width) = object.shape.width() {
             return Ok(u32::from(width));
         }
         let leaf = self.store.sector(object.leaf)?;
@@ -303,7 +303,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
                 }
             }
             Change::Range(range) => {
-                let width = object.shape.width.map_or(1, u32::from);
+                let width = object.shape.element_bytes();
                 let from = (range.first * width).max(stretch.start);
                 let to = ((range.first + range.count) * width).min(stretch.start + stretch.len as u32);
                 if from < to {
@@ -336,7 +336,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Finds the current value of every byte of a stretch that is not known.
     pub(crate) fn gather(&mut self, object: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
-        if object.shape.has_flags {
+        if object.shape.form.has_flags() {
             let leaf = self.store.sector(object.leaf)?;
             let flags = self.read_flags(&leaf, object.flags_offset(self.detection()), stretch)?;
             for at in stretch.unknown() {
@@ -394,7 +394,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         to: SectorPtr,
         change: Change<'_>,
     ) -> Result<(), StoreError<D::Error>> {
-        if !object.shape.has_flags {
+        if !object.shape.form.has_flags() {
             return Ok(());
         }
         let (detection, mut buffer) = (self.detection(), [0; FLAGS_BYTES_MAX]);
