@@ -34,6 +34,7 @@
 
 mod audit;
 mod detection;
+mod entry;
 mod error;
 pub mod format;
 mod log;

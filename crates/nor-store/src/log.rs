@@ -134,11 +134,13 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         self.read_slot(self.geometry.part.start_of(unit).offset(ASSIGNMENT_OFFSET))
     }
 
+    #[inline(never)]
     pub(crate) fn write_assignment(&mut self, unit: EraseUnit, entry: Entry) -> Result<(), StoreError<D::Error>> {
         let address = self.geometry.part.start_of(unit).offset(ASSIGNMENT_OFFSET);
         self.medium.program(address, &entry.encode())
     }
 
+    #[inline(never)]
     pub(crate) fn read_log(&mut self, unit: EraseUnit, index: u16) -> Result<Slot, StoreError<D::Error>> {
         self.read_slot(self.entry_address(unit, index))
     }

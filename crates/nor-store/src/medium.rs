@@ -71,6 +71,7 @@ impl<D: Nor> Medium<D> {
         })
     }
 
+    #[inline(never)]
     pub fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), StoreError<D::Error>> {
         self.attempt(|device| device.read(address, buffer))
     }

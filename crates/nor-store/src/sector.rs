@@ -180,6 +180,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     }
 
     /// The first word of a sector, be it a whole link or not.
+    #[inline(never)]
     pub(crate) fn link_word(&mut self, sector: &Sector) -> Result<u32, StoreError<D::Error>> {
         let mut bytes = [0; LINK_BYTES as usize];
         self.read(sector, 0, &mut bytes)?;

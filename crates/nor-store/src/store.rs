@@ -280,6 +280,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     }
 
     /// Units that must stay free: one to reclaim into, and those that the log may still take.
+    #[inline(never)]
     pub(crate) fn free_floor(&self) -> u32 {
         1 + (u32::from(self.settings.log_units)).saturating_sub(self.log.length())
     }

@@ -357,7 +357,6 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         Ok(())
     }
 
-    #[inline(never)]
     fn has_other_children(&mut self, node: SectorPtr, index: u32) -> Result<bool, StoreError<D::Error>> {
         let mut words = NO_CHILDREN;
         self.node_words(node, &mut words)?;
@@ -517,6 +516,7 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     }
 
     /// Child `index` of a node, be it live or free.
+    #[inline(never)]
     pub(crate) fn standing_child(
         &mut self,
         node: SectorPtr,
