@@ -195,6 +195,12 @@ impl EepromSim {
         self.most_writes
     }
 
+    /// Makes every byte as new, so that the wear of what follows is counted alone.
+    pub fn forget_wear(&mut self) {
+        self.most_writes = 0;
+        self.pages.iter_mut().for_each(|page| Arc::make_mut(page).writes = [0; PAGE_BYTES]);
+    }
+
     /// Makes bytes fail after this many writes instead of the part's endurance; `None` for never.
     pub fn set_endurance(&mut self, writes: Option<u32>) {
         self.endurance_writes = writes;

@@ -10,7 +10,7 @@
 //! 2. There, write a type that implements [`Experiment`]: a struct of parameters (plain fields; the seed is one of them), a struct of
 //!    what a job measures, the list of jobs, the measurement, and its presentation: [`Comparison`]s with the published values,
 //!    [`Table`]s, [`Plot`]s. A job sees nothing but its parameters. `settings.choose(quick, full)` gives a small list of jobs where that is asked for.
-//! 3. Name it in [`experiments`], below. The tests of `tests/quick.rs` then run it.
+//! 3. Name it in the paper's `experiments`, and a new paper in [`experiments`] below. The tests of `tests/quick.rs` then run it.
 //!
 //! ```
 //! use norn_lab::{About, Axis, Chart, Comparison, Context, Experiment, Job, JobError, Outcome, Paper, Plot, Presentation, Published,
@@ -87,11 +87,10 @@ pub use report::write_report;
 pub use runner::{Runner, Summary};
 pub use settings::{Depth, Settings};
 
-use experiment::Erased;
-
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    vec![Erased::<tinystore::Table1>::boxed()]
+    let papers = [tinystore::experiments()];
+    papers.into_iter().flatten().collect()
 }
 
 /// The experiments of these names; a paper's id stands for all of its own, and no name for all there are.

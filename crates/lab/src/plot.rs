@@ -14,7 +14,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::error::LabError;
 use crate::presentation::figure;
 
-const PANEL_PIXELS: (u32, u32) = (640, 440);
+const PANEL_PIXELS: (u32, u32) = (800, 420);
+const LEGEND_PIXELS: u32 = 220;
 const TITLE_PIXELS: u32 = 34;
 const FONT: &str = "sans-serif";
 /// Colours that people tell apart who see some colours alike (Okabe and Ito).
@@ -196,8 +197,9 @@ impl Panel {
         X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
         Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
-        let mut builder = ChartBuilder::on(area);
-        builder.margin(10).margin_right(20).x_label_area_size(46).y_label_area_size(76);
+        let (place, beside) = area.split_horizontally(PANEL_PIXELS.0 - LEGEND_PIXELS);
+        let mut builder = ChartBuilder::on(&place);
+        builder.margin(10).x_label_area_size(46).y_label_area_size(76);
         builder.caption(&self.title, (FONT, 17));
         let mut chart = builder.build_cartesian_2d(x, y).map_err(text)?;
         let bars = matches!(self.chart, Chart::Bars { .. });
@@ -210,13 +212,39 @@ impl Panel {
         }
         mesh.draw().map_err(text)?;
         match &self.chart {
-            Chart::Lines(series) => draw_lines(&mut chart, series)?,
-            Chart::Bars { groups, series } => draw_bars(&mut chart, area, groups, series)?,
+            Chart::Lines(series) => {
+                draw_lines(&mut chart, series)?;
+                draw_legend(&beside, series, Sign::AsMarked)
+            }
+            Chart::Bars { groups, series } => {
+                draw_bars(&mut chart, &place, groups, series)?;
+                draw_legend(&beside, series, Sign::Bar)
+            }
         }
-        let mut legend = chart.configure_series_labels();
-        legend.background_style(WHITE.mix(0.85)).border_style(BLACK.mix(0.3)).label_font((FONT, 13));
-        legend.position(SeriesLabelPosition::UpperRight).draw().map_err(text)
     }
+}
+
+/// What stands for a series in a legend.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    AsMarked,
+    Bar,
+}
+
+/// The names of the series, beside the chart, where they hide nothing.
+fn draw_legend<B: DrawingBackend>(area: &DrawingArea<B, Shift>, series: &[Series], sign: Sign) -> Drawn {
+    let style = TextStyle::from((FONT, 14)).pos(Pos::new(HPos::Left, VPos::Center));
+    for (number, (series, colour)) in series.iter().zip(COLOURS.iter().cycle()).enumerate() {
+        let y = 50 + 20 * number as i32;
+        match (sign, series.mark) {
+            (Sign::Bar, _) => area.draw(&Rectangle::new([(4, y - 6), (18, y + 6)], colour.filled())),
+            (Sign::AsMarked, Mark::Line) => area.draw(&PathElement::new([(2, y), (20, y)], colour.stroke_width(3))),
+            (Sign::AsMarked, Mark::Crosses) => area.draw(&Cross::new((11, y), 5, colour.stroke_width(2))),
+        }
+        .map_err(text)?;
+        area.draw(&Text::new(series.label.as_str(), (26, y), style.clone())).map_err(text)?;
+    }
+    Ok(())
 }
 
 type Plane<'a, B, X, Y> = ChartContext<'a, B, Cartesian2d<X, Y>>;
@@ -232,13 +260,11 @@ where
             Mark::Line => {
                 chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2))).map_err(text)?;
                 let dots = points.into_iter().map(|point| Circle::new(point, 3, colour.filled()));
-                let drawn = chart.draw_series(dots).map_err(text)?.label(&series.label);
-                drawn.legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(3)));
+                chart.draw_series(dots).map_err(text)?;
             }
             Mark::Crosses => {
                 let crosses = points.into_iter().map(|point| Cross::new(point, 5, colour.stroke_width(2)));
-                let drawn = chart.draw_series(crosses).map_err(text)?.label(&series.label);
-                drawn.legend(move |(x, y)| Cross::new((x + 8, y), 5, colour.stroke_width(2)));
+                chart.draw_series(crosses).map_err(text)?;
             }
         }
     }
@@ -262,8 +288,7 @@ where
             let left = group + 0.08 + number as f64 * width;
             Rectangle::new([(left, floor), (left + width * 0.92, height.max(floor))], colour.filled())
         });
-        let drawn = chart.draw_series(bars).map_err(text)?.label(&series.label);
-        drawn.legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.filled()));
+        chart.draw_series(bars).map_err(text)?;
     }
     let style = TextStyle::from((FONT, 14)).pos(Pos::new(HPos::Center, VPos::Top));
     let corner = area.get_base_pixel();

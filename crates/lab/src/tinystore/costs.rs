@@ -10,7 +10,7 @@ use norn_object_heap::Ref;
 use serde::{Deserialize, Serialize};
 
 use super::population::Shape;
-use super::subject::Subject;
+use super::subject::{Medium, Subject};
 use super::workload::{Update, Updates};
 use crate::experiment::Context;
 use crate::interval::Interval;
@@ -54,6 +54,20 @@ pub struct Costs {
     pub ms: f64,
     /// Half of the interval.
     pub ms_ci: Option<f64>,
+    /// On flash, of the words programmed, those of updates that took at most two: value and flag in a slot that is there.
+    pub writes_in_slots: Option<f64>,
+    /// Those of updates that took more, and erased nothing: records, compactions, tree nodes, log entries.
+    pub writes_structure: Option<f64>,
+    /// Those of updates that erased: reclamations and new log units.
+    pub writes_reclaiming: Option<f64>,
+}
+
+/// Words programmed by updates of each kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kinds {
+    in_slots: u64,
+    structure: u64,
+    reclaiming: u64,
 }
 
 /// Updates until the most worn unit or byte reached limits.
@@ -72,6 +86,7 @@ pub struct Run<'a, H: Subject> {
     shape: Shape,
     updates: Updates,
     done: u64,
+    kinds: Kinds,
     context: &'a Context<'a>,
 }
 
@@ -79,7 +94,8 @@ impl<'a, H: Subject> Run<'a, H> {
     /// Puts the objects that `updates` expects on an empty heap; `None` if they do not fit.
     pub fn new(mut heap: H, shape: Shape, objects: usize, updates: Updates, context: &'a Context<'a>) -> Option<Self> {
         let objects = (0..objects).map(|_| shape.create(&mut heap)).collect::<Option<Vec<_>>>()?;
-        Some(Run { heap, objects, shape, updates, done: 0, context })
+        heap.forget_wear();
+        Some(Run { heap, objects, shape, updates, done: 0, kinds: Kinds::default(), context })
     }
 
     fn update(&mut self) -> Result<(), String> {
@@ -96,9 +112,19 @@ impl<'a, H: Subject> Run<'a, H> {
 
     /// Updates until the part has erased `erases` times more.
     fn run(&mut self, erases: u64) -> Result<(), String> {
-        let end = self.erases() + erases;
-        while self.erases() < end {
+        let mut before = self.heap.totals().0;
+        let end = before.erases + erases;
+        while before.erases < end {
             self.update()?;
+            let after = self.heap.totals().0;
+            let words = after.programs() - before.programs();
+            let kind = match (after.erases > before.erases, words) {
+                (true, _) => &mut self.kinds.reclaiming,
+                (false, 0..=2) => &mut self.kinds.in_slots,
+                (false, _) => &mut self.kinds.structure,
+            };
+            *kind += words;
+            before = after;
         }
         Ok(())
     }
@@ -111,6 +137,7 @@ impl<'a, H: Subject> Run<'a, H> {
         self.run(plan.warm_up)?;
         let mut windows = Vec::new();
         let before = self.done;
+        self.kinds = Kinds::default();
         for window in 0..plan.windows {
             let ((counters, ns), updates) = (self.heap.totals(), self.done);
             self.run(plan.window)?;
@@ -127,8 +154,10 @@ impl<'a, H: Subject> Run<'a, H> {
         }
         let [reads, writes, erases, ms] =
             [0, 1, 2, 3].map(|which| Interval::of(&windows.iter().map(|window| window[which]).collect::<Vec<_>>()));
+        let updates = self.done - before;
+        let share = |words: u64| (H::MEDIUM == Medium::Flash).then(|| words as f64 / updates as f64);
         Ok(Costs {
-            updates: self.done - before,
+            updates,
             reads: reads.mean,
             reads_ci: reads.half_width,
             writes: writes.mean,
@@ -137,6 +166,9 @@ impl<'a, H: Subject> Run<'a, H> {
             erases_ci: erases.half_width,
             ms: ms.mean,
             ms_ci: ms.half_width,
+            writes_in_slots: share(self.kinds.in_slots),
+            writes_structure: share(self.kinds.structure),
+            writes_reclaiming: share(self.kinds.reclaiming),
         })
     }
 

@@ -119,12 +119,11 @@ impl Experiment for Table1 {
             let ours = outcome.map(|outcome| ours(&outcome.parameters, &outcome.row));
             let without = if flags == Flags::Off { " without flags" } else { "" };
             for (which, cell) in ["millions of updates", "reads", "writes", "erases"].into_iter().enumerate() {
+                let why = outcome.map_or_else(String::new, |outcome| why(cell, &outcome.row));
                 let what = format!("Table 1, lists of {length}{without}: {cell}");
-                presentation.comparisons.push(Comparison::new(
-                    what,
-                    Published::Value(published[which]),
-                    ours.map(|ours| ours[which]),
-                ));
+                let comparison =
+                    Comparison::new(what, Published::Value(published[which]), ours.map(|ours| ours[which]));
+                presentation.comparisons.push(comparison.because(why));
             }
         }
         presentation.tables.push(table(outcomes));
@@ -137,6 +136,20 @@ impl Experiment for Table1 {
 fn ours(parameters: &Parameters, row: &Row) -> [f64; 4] {
     let millions = row.lifetime_updates as f64 / 1e6 * PUBLISHED_ENDURANCE / f64::from(parameters.endurance);
     [millions, row.costs.reads, row.costs.writes, row.costs.erases]
+}
+
+/// Where the words of an update go, by counters.
+fn why(cell: &str, row: &Row) -> String {
+    let costs = &row.costs;
+    match (cell, costs.writes_in_slots, costs.writes_structure, costs.writes_reclaiming) {
+        ("writes", Some(slots), Some(structure), Some(reclaiming)) => format!(
+            "{} by updates in a slot that is there (value and flag), {} by new records and compactions, {} by updates that reclaim",
+            figure(slots),
+            figure(structure),
+            figure(reclaiming)
+        ),
+        _ => String::new(),
+    }
 }
 
 fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
