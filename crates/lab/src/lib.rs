@@ -84,7 +84,7 @@ pub use interval::Interval;
 pub use plot::{Axis, Chart, Mark, Panel, Plot, Scale, Series};
 pub use presentation::{Comparison, Ours, Presentation, Published, Table, Verdict, comparison_table, figure};
 pub use report::write_report;
-pub use runner::{Runner, Summary};
+pub use runner::{Known, Runner, Summary};
 pub use settings::{Depth, Settings};
 
 /// Every experiment, in the order of the report.

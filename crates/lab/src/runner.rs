@@ -35,6 +35,15 @@ pub struct Summary {
     pub found: usize,
 }
 
+/// What becomes of results that are on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// They stand.
+    Kept,
+    /// They are measured again and replaced: after a change of what is measured, which no parameter tells.
+    MeasuredAgain,
+}
+
 /// A job that has to be carried out.
 struct Pending<'a> {
     experiment: &'a dyn AnyExperiment,
@@ -49,6 +58,8 @@ pub struct Runner<'a> {
     pub out: &'a std::path::Path,
     /// What is asked for.
     pub settings: &'a Settings,
+    /// What becomes of results that are on disk.
+    pub known: Known,
     /// Jobs at the same time.
     pub threads: NonZeroUsize,
 }
@@ -65,7 +76,11 @@ impl Runner<'_> {
             Archive::new(self.out, &about).keep_settings(self.settings)?;
             for job in experiment.jobs(self.settings) {
                 let archive = Archive::new(self.out, &about);
-                match archive.find(&job.parameters)? {
+                let kept = match self.known {
+                    Known::Kept => archive.find(&job.parameters)?,
+                    Known::MeasuredAgain => None,
+                };
+                match kept {
                     Some(_) => found += 1,
                     None => pending.push(Pending {
                         experiment: experiment.as_ref(),

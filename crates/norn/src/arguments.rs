@@ -109,6 +109,9 @@ pub struct RunArguments {
     /// --quick.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000))]
     pub endurance: Option<u32>,
+    /// Measure again what is on disk: after a change of what is measured.
+    #[arg(long)]
+    pub fresh: bool,
     /// Directory with data that the project does not bring along, such as traces.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
-use norn_lab::{Depth, LabError, Runner, Settings, experiments, experiments_named, write_report};
+use norn_lab::{Depth, Known, LabError, Runner, Settings, experiments, experiments_named, write_report};
 
 use crate::arguments::{ReportArguments, RunArguments};
 use crate::table::{Side, table, text};
@@ -30,8 +30,9 @@ pub fn run(arguments: &RunArguments) -> Result<String, LabError> {
         data: arguments.data.clone(),
         ..chosen
     };
+    let known = if arguments.fresh { Known::MeasuredAgain } else { Known::Kept };
     let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let summary = Runner { out: &arguments.out, settings: &settings, threads }.run(&experiments)?;
+    let summary = Runner { out: &arguments.out, settings: &settings, known, threads }.run(&experiments)?;
     let mut report = write_report(&experiments, &arguments.out, &arguments.out)?;
     let depth = if settings.depth == Depth::Quick { "quick run" } else { "full run" };
     let (out, measured, found) = (arguments.out.display(), summary.measured, summary.found);

@@ -54,6 +54,9 @@ pub struct Row {
 const SIZES: [usize; 9] = [10, 25, 50, 100, 250, 500, 1000, 2000, 4000];
 const QUICK_SIZES: [usize; 2] = [50, 1000];
 
+/// A column of a row.
+type Pick = fn(&Row) -> Option<f64>;
+
 impl Experiment for ArrayCopy {
     type Parameters = Parameters;
     type Row = Row;
@@ -171,7 +174,7 @@ fn sizes(outcomes: &[Outcome<Parameters, Row>]) -> Vec<usize> {
 }
 
 /// What a copy takes over what a fill takes, at each size.
-fn ratios(outcomes: &[Outcome<Parameters, Row>], medium: Medium, pick: fn(&Row) -> Option<f64>) -> Vec<f64> {
+fn ratios(outcomes: &[Outcome<Parameters, Row>], medium: Medium, pick: Pick) -> Vec<f64> {
     let of = |operation, elements| pick(row(outcomes, medium, operation, elements)?);
     let ratio = |elements| Some(of(Operation::ArrayCopy, elements)? / of(Operation::ArrayFillNonAtomic, elements)?);
     sizes(outcomes).into_iter().filter_map(ratio).collect()
@@ -184,10 +187,10 @@ fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
     let within = |medium, pick, low: f64, high: f64| {
         ends(&ratios(outcomes, medium, pick)).map(|found| (found.0 >= low && found.1 <= high, text(found)))
     };
-    let of = |medium, operation, pick: fn(&Row) -> Option<f64>| -> Vec<f64> {
+    let of = |medium, operation, pick: Pick| -> Vec<f64> {
         sizes(outcomes).into_iter().filter_map(|elements| pick(row(outcomes, medium, operation, elements)?)).collect()
     };
-    let trend = |medium, operation, pick: fn(&Row) -> Option<f64>, holds: fn(f64, f64) -> bool| {
+    let trend = |medium, operation, pick: Pick, holds: fn(f64, f64) -> bool| {
         let values = of(medium, operation, pick);
         let (first, last) = (*values.first()?, *values.last()?);
         let sizes = sizes(outcomes);
@@ -264,7 +267,7 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
 }
 
 fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
-    let panel = |(label, pick): (&str, fn(&Row) -> Option<f64>)| {
+    let panel = |(label, pick): (&str, Pick)| {
         let lines = [Medium::Flash, Medium::Eeprom].into_iter().flat_map(|medium| {
             [Operation::ArrayCopy, Operation::ArrayFillNonAtomic].map(|operation| (medium, operation))
         });
@@ -282,7 +285,7 @@ fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
             chart: Chart::Lines(series.collect()),
         }
     };
-    let panels: [(&str, fn(&Row) -> Option<f64>); 3] = [
+    let panels: [(&str, Pick); 3] = [
         ("words read an element", |row| row.reads),
         ("words written an element", |row| row.writes),
         ("milliseconds an element", |row| row.ms),

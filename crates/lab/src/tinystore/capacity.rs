@@ -113,33 +113,38 @@ fn line(parameters: &Parameters) -> String {
     }
 }
 
-/// Shares of the configurations with two-byte elements, by array size.
-fn shares(outcomes: &[Outcome<Parameters, Row>], medium: Medium, sizes: impl Fn(u32) -> bool) -> Vec<f64> {
-    let meant = outcomes.iter().filter(|outcome| {
-        let of = &outcome.parameters;
-        of.medium == medium && of.element_bytes == 2 && sizes(of.array_bytes)
-    });
-    meant.filter_map(|outcome| outcome.row.user_percent).collect()
+/// The least and the greatest share among the configurations with two-byte elements that are meant, with the configurations' names.
+fn ends(outcomes: &[Outcome<Parameters, Row>], is_meant: impl Fn(&Parameters) -> bool) -> Option<[(f64, String); 2]> {
+    let meant =
+        outcomes.iter().filter(|outcome| outcome.parameters.element_bytes == 2 && is_meant(&outcome.parameters));
+    let mut shares: Vec<(f64, String)> =
+        meant.filter_map(|outcome| Some((outcome.row.user_percent?, line(&outcome.parameters)))).collect();
+    shares.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some([shares.first()?.clone(), shares.last()?.clone()])
 }
 
 fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     let published = [(Medium::Eeprom, "EEPROM", 35.0, [83.0, 98.0]), (Medium::Flash, "flash", 60.0, [60.0, 80.0])];
     for (medium, name, overhead, [low, high]) in published {
-        let small = shares(outcomes, medium, |bytes| bytes == 10);
-        let least = small.iter().map(|share| 100.0 - share).reduce(f64::min);
+        let small = ends(outcomes, |of| of.medium == medium && of.array_bytes == 10);
         comparisons.push(Comparison::claim(
             format!("§6.3: overhead of arrays of 10 bytes, {name}"),
             &format!("more than {overhead}%"),
-            least.map(|least| (least > overhead, format!("{}% and more", figure(least)))),
+            small
+                .map(|[_, (most, of)]| (100.0 - most > overhead, format!("{}% and more ({of})", figure(100.0 - most)))),
         ));
-        let large = shares(outcomes, medium, |bytes| (LARGE..=MANY).contains(&bytes));
-        let ends = large.iter().copied().reduce(f64::min).zip(large.iter().copied().reduce(f64::max));
-        comparisons.push(Comparison::claim(
-            format!("§6.3: share filled by large arrays ({LARGE} to {MANY} bytes), {name}"),
-            &format!("{low} to {high}%"),
-            ends.map(|(least, most)| (least >= low && most <= high, format!("{} to {}%", figure(least), figure(most)))),
-        ));
+        for (units, which) in [(8..=8, "8 KB"), (2..=64, "2 to 64 KB")] {
+            let is_large = |of: &Parameters| of.medium == medium && (LARGE..=MANY).contains(&of.array_bytes);
+            let large = ends(outcomes, |of| is_large(of) && units.contains(&of.unit_kib));
+            comparisons.push(Comparison::claim(
+                format!("§6.3: share filled by large arrays ({LARGE} to {MANY} bytes), {name}, {which}"),
+                &format!("{low} to {high}%"),
+                large.map(|[(least, poor), (most, rich)]| {
+                    (least >= low && most <= high, format!("{}% ({poor}) to {}% ({rich})", figure(least), figure(most)))
+                }),
+            ));
+        }
     }
     comparisons
 }

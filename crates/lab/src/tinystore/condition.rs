@@ -36,9 +36,9 @@ pub struct Condition {
 /// A run on either heap.
 pub enum EitherRun<'a> {
     /// On flash.
-    Flash(Run<'a, FlashHeap>),
+    Flash(Box<Run<'a, FlashHeap>>),
     /// On EEPROM.
-    Eeprom(Run<'a, EepromSubject>),
+    Eeprom(Box<Run<'a, EepromSubject>>),
 }
 
 impl Condition {
@@ -61,7 +61,7 @@ impl Condition {
         Ok(objects)
     }
 
-    /// The baseline heap with `objects` objects.
+    /// The baseline heap with `objects` objects whose fields are all set.
     ///
     /// # Errors
     /// Says that they do not fit.
@@ -71,10 +71,12 @@ impl Condition {
         match self.medium {
             Medium::Flash => {
                 let heap = flash(catalogue::tinystore(), configuration(LIST_LENGTH, Flags::On));
-                Run::new(heap, shape, objects, updates, context).map(EitherRun::Flash).ok_or_else(refusal)
+                let run = Run::new(heap, shape, objects, updates, context).ok_or_else(refusal)?;
+                run.with_values().map(|run| EitherRun::Flash(Box::new(run)))
             }
             Medium::Eeprom => {
-                Run::new(eeprom(LOG_BYTES), shape, objects, updates, context).map(EitherRun::Eeprom).ok_or_else(refusal)
+                let run = Run::new(eeprom(LOG_BYTES), shape, objects, updates, context).ok_or_else(refusal)?;
+                run.with_values().map(|run| EitherRun::Eeprom(Box::new(run)))
             }
         }
     }

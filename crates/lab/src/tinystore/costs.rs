@@ -98,6 +98,21 @@ impl<'a, H: Subject> Run<'a, H> {
         Some(Run { heap, objects, shape, updates, done: 0, kinds: Kinds::default(), context })
     }
 
+    /// Updates every field once, so that none is without a value and a short run, too, sees objects as they will stay.
+    ///
+    /// # Errors
+    /// Names the update that failed.
+    pub fn with_values(mut self) -> Result<Self, String> {
+        for &object in &self.objects {
+            for field in 0..self.shape.fields {
+                let result = self.shape.put(&mut self.heap, object, field, field as u16 | 1);
+                result.map_err(|error| format!("{error} when fields were first set"))?;
+            }
+        }
+        self.heap.forget_wear();
+        Ok(self)
+    }
+
     fn update(&mut self) -> Result<(), String> {
         let Update { object, field, value } = self.updates.draw();
         let result = self.shape.put(&mut self.heap, self.objects[object], field, value);

@@ -52,6 +52,9 @@ const SIZES: [u32; 6] = [10, 20, 50, 100, 200, 400];
 const LENGTHS: [u8; 3] = [2, 5, 20];
 const BYTES: u32 = 100;
 
+/// A column of a row.
+type Pick = fn(&Row) -> f64;
+
 impl Experiment for DetectionCosts {
     type Parameters = Parameters;
     type Row = Row;
@@ -63,7 +66,7 @@ impl Experiment for DetectionCosts {
             reproduces: "section 6.2, the cost of error detection",
             summary: "20/80AllFields, half full, with and without error detection: objects that fit, and costs of a field update, by object \
                       size and by the longest list. The paper names the experiment and shows no figures.",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -105,7 +108,8 @@ impl Experiment for DetectionCosts {
         let objects_full = full(&mut heap(), shape, parameters.list_length_max);
         let updates = Updates::new(Workload::HotAndCold, objects_full / 2, shape.fields, parameters.seed);
         let run = Run::new(heap(), shape, objects_full / 2, updates, context);
-        let mut run = run.ok_or_else(|| JobError::Failed("half full does not fit".to_owned()))?;
+        let run = run.ok_or_else(|| JobError::Failed("half full does not fit".to_owned()))?;
+        let mut run = run.with_values().map_err(JobError::Failed)?;
         let plan =
             Plan { warm_up: parameters.warm_up_erases, windows: parameters.windows, window: parameters.window_erases };
         Ok(vec![Row { objects_fresh, objects_full, costs: run.costs(plan).map_err(JobError::Failed)? }])
@@ -153,7 +157,7 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
 }
 
 fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
-    let panel = |(label, pick): (&str, fn(&Row) -> f64)| {
+    let panel = |(label, pick): (&str, Pick)| {
         let line = |(name, detection): (&str, Detection)| {
             let points = SIZES
                 .iter()
@@ -167,7 +171,7 @@ fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
             chart: Chart::Lines([("off", Detection::Off), ("on", Detection::On)].map(line).to_vec()),
         }
     };
-    let panels: [(&str, fn(&Row) -> f64); 2] = [
+    let panels: [(&str, Pick); 2] = [
         ("milliseconds an update", |row| row.costs.ms),
         ("objects that fit, lists of two", |row| row.objects_full as f64),
     ];

@@ -57,7 +57,7 @@ impl Experiment for LimitedParts {
             summary: "20/80AllFields, half full, fifty fields of two bytes, lists of two records, on parts whose words may be programmed once or \
                       twice between erases, below a `Remap` with one spare unit; writes are program units. The last column is the most words \
                       that reading one field took, over 500 objects, after four rounds of updates.",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -136,7 +136,8 @@ fn measure_on<D: Simulated>(
     let objects_full = full(&mut heap(), SHAPE, LIST_LENGTH);
     let updates = Updates::new(Workload::HotAndCold, objects_full / 2, SHAPE.fields, parameters.seed);
     let run = Run::new(heap(), SHAPE, objects_full / 2, updates, context);
-    let mut run = run.ok_or_else(|| JobError::Failed("half full does not fit".to_owned()))?;
+    let run = run.ok_or_else(|| JobError::Failed("half full does not fit".to_owned()))?;
+    let mut run = run.with_values().map_err(JobError::Failed)?;
     let plan =
         Plan { warm_up: parameters.warm_up_erases, windows: parameters.windows, window: parameters.window_erases };
     let costs = run.costs(plan).map_err(JobError::Failed)?;

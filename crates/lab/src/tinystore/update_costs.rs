@@ -205,15 +205,18 @@ impl Seen<'_> {
                     (same, "in every configuration".to_owned())
                 }),
             ),
-            Comparison::new("§6.3: reads of the flash heap over those of EEPROM, mean", Published::Value(50.0), reads),
+            Comparison::new("§6.3: reads of the flash heap over those of EEPROM, mean", Published::Value(50.0), reads)
+                .because(self.words(|costs| costs.reads, "read")),
             Comparison::new(
                 "§6.3: times faster than EEPROM, median of configurations",
                 Published::Between(5.0, 10.0),
                 median,
-            ),
+            )
+            .because(self.erase_share()),
             self.share("§6.3: writes more words than EEPROM", "in most cases", 0.5, |flash, eeprom| {
                 flash.writes > eeprom.writes
-            }),
+            })
+            .because(self.words(|costs| costs.writes, "written")),
             self.share("§6.3: faster than EEPROM", "in most cases", 0.5, |flash, eeprom| flash.ms < eeprom.ms),
             self.larger_objects(
                 Workload::HotAndCold,
@@ -231,6 +234,39 @@ impl Seen<'_> {
             self.fullness_costs(Workload::TotallyRandom),
             self.fullness_costs(Workload::HotAndCold),
         ]
+    }
+
+    /// Mean words of both heaps, over all configurations.
+    fn words(&self, pick: fn(&Costs) -> f64, done: &str) -> String {
+        let pairs = self.pairs();
+        let flash = mean(pairs.iter().map(|(_, flash, _)| pick(flash)));
+        let eeprom = mean(pairs.iter().map(|(_, _, eeprom)| pick(eeprom)));
+        let text = |(flash, eeprom)| {
+            format!("{} words {done} on flash, {} on EEPROM, mean of all", figure(flash), figure(eeprom))
+        };
+        flash.zip(eeprom).map_or_else(String::new, text)
+    }
+
+    /// How much of the time on flash goes into erases.
+    fn erase_share(&self) -> String {
+        const ERASE_MS: f64 = 500.0;
+        let share = mean(self.pairs().iter().map(|(_, flash, _)| flash.erases * ERASE_MS / flash.ms * 100.0));
+        share.map_or_else(String::new, |share| {
+            format!("erases are {}% of the time on flash, mean of all", figure(share))
+        })
+    }
+
+    /// Where the words of an update on flash go, half full.
+    fn kinds(&self, workload: Workload, bytes: u32) -> String {
+        let costs = self.costs(Medium::Flash, workload, 50, bytes);
+        let kinds = |costs: &Costs| {
+            let [slots, structure, reclaiming] =
+                [costs.writes_in_slots?, costs.writes_structure?, costs.writes_reclaiming?].map(figure);
+            Some(format!(
+                "{slots} in slots that are there, {structure} records and compactions, {reclaiming} reclaiming ({bytes} bytes)"
+            ))
+        };
+        costs.and_then(kinds).unwrap_or_default()
     }
 
     /// In how many configurations something holds, and whether that is more than `least` of them.
@@ -261,7 +297,8 @@ impl Seen<'_> {
                 ),
             )
         });
-        Comparison::claim(format!("§6.3: {what}"), claim, found)
+        let why = [sizes.first(), sizes.last()].into_iter().flatten().map(|&bytes| self.kinds(workload, bytes));
+        Comparison::claim(format!("§6.3: {what}"), claim, found).because(why.collect::<Vec<_>>().join("; "))
     }
 
     fn large_single_fields(&self) -> Comparison {
