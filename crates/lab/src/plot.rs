@@ -317,8 +317,14 @@ fn bounds(values: impl Iterator<Item = f64>, scale: Scale, ends: Ends) -> (f64, 
         _ if low > high => (1.0, 10.0),
         Scale::Linear => (low.min(0.0), if high > 0.0 { high * 1.08 } else { 1.0 }),
         Scale::Log if ends == Ends::Floor => (10f64.powf((low / 1.5).log10().floor()), high * 2.0),
-        Scale::Log => (low / 1.2, high * 1.2),
+        Scale::Log => with_two_labels(low / 1.2, high * 1.2),
     }
+}
+
+/// Widens an axis on which fewer than two powers of ten would be labelled.
+fn with_two_labels(low: f64, high: f64) -> (f64, f64) {
+    let (first, last) = (low.log10().ceil(), high.log10().floor());
+    if first < last { (low, high) } else { (low.min(10f64.powf(first - 1.0)), high.max(10f64.powf(last.max(first)))) }
 }
 
 fn text(error: impl std::fmt::Display) -> String {
@@ -331,4 +337,19 @@ fn register_font() {
         let registered = plotters::style::register_font(FONT, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
         assert!(registered.is_ok(), "the crate's font is one");
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_of_powers_of_ten_has_two_labels() {
+        assert_eq!(bounds([0.25, 0.8].into_iter(), Scale::Log, Ends::Close), (0.1, 1.0));
+        assert_eq!(bounds([2.4, 6.0].into_iter(), Scale::Log, Ends::Close), (1.0, 10.0));
+        assert_eq!(bounds([12.0, 1200.0].into_iter(), Scale::Log, Ends::Close), (10.0, 1440.0));
+        assert_eq!(bounds([5.0, 15.0].into_iter(), Scale::Log, Ends::Floor), (1.0, 30.0));
+        assert_eq!(bounds([3.0].into_iter(), Scale::Linear, Ends::Close), (0.0, 3.0 * 1.08));
+        assert_eq!(bounds([0.0].into_iter(), Scale::Log, Ends::Close), (1.0, 10.0));
+    }
 }
