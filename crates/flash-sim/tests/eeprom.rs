@@ -35,6 +35,7 @@ fn words_are_counted_by_size_timed_and_aged() {
     sim.write(Address(4), &[0; 2]).unwrap();
     assert_eq!(sim.writes_by_byte().take(11).collect::<Vec<_>>(), [0, 1, 1, 1, 2, 2, 1, 1, 1, 1, 0]);
     assert_eq!(sim.wear(), Wear { min: 0, mean: 11.0 / 1024.0, max: 2 });
+    assert_eq!(sim.most_writes(), 2);
 
     sim.freeze_counters();
     let before = (sim.counters(), sim.elapsed_ns());
@@ -75,6 +76,12 @@ fn a_byte_wears_out_and_those_beside_it_do_not() {
     assert_eq!(sim.write(Address(8), &[0; 4]), Err(worn));
     sim.write(Address(8), &[7; 2]).unwrap();
     assert_eq!(read::<2>(&mut sim, 8), [7; 2]);
+    assert_eq!(sim.most_writes(), sim.wear().max);
+
+    sim.forget_wear();
+    assert_eq!((sim.most_writes(), sim.wear()), (0, Wear { min: 0, mean: 0.0, max: 0 }));
+    sim.write(Address(8), &[9; 4]).unwrap();
+    assert_eq!((read::<4>(&mut sim, 8), sim.most_writes()), ([9; 4], 1));
 }
 
 /// Each bit of a torn word is old, new or 1; words before are new, words behind old; the result is stable, and clones differ.
