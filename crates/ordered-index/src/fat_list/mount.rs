@@ -89,10 +89,10 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         let (unit, identity) = found.ok_or(MountError::NotFormatted)?;
         let identity = identity.map_err(|found| MountError::NewerFormat { found })?;
         check_geometry::<D, K, V>(&identity, &medium)?;
-        if medium.read_u32(part.start_of(unit).offset(VOID_OFFSET))? != u32::MAX {
+        let mut list = Self::unmounted(medium.into_device(), Settings::from_bytes(identity.settings))?;
+        if list.is_void(unit)? {
             return Err(MountError::NotFormatted);
         }
-        let mut list = Self::unmounted(medium.into_device(), Settings::from_bytes(identity.settings))?;
         list.random ^= identity.erase_count;
         match list.boot()? {
             Session::Stopped => {}

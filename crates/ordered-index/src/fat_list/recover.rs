@@ -45,7 +45,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// Completes or undoes what a cut left.
     pub(crate) fn recover(&mut self) -> Result<(), MountError<D::Error>> {
         for unit in self.layout.units() {
-            if self.block_state(unit)?.is_void {
+            if self.is_void(unit)? {
                 return Err(MountError::NotFormatted);
             }
         }

@@ -71,10 +71,17 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         self.medium.read(start, &mut identity)?;
         Ok(BlockState {
             identity: Identity::decode(&identity),
-            is_void: self.medium.read_u32(start.offset(VOID_OFFSET))? != u32::MAX,
+            is_void: self.is_void(unit)?,
             filling: self.filling(unit)?,
             is_active: self.medium.read_u32(start.offset(ACTIVE_OFFSET))? == 0,
         })
+    }
+
+    /// Whether a format has begun and not come to `unit`. Only all zeros say so: an erase that was cut makes ones read as zeros at
+    /// times, but not all of them.
+    pub(crate) fn is_void(&mut self, unit: EraseUnit) -> Outcome<bool, D> {
+        let address = self.layout.block(unit).offset(VOID_OFFSET);
+        Ok(self.medium.read_u32(address)? == 0)
     }
 
     /// Which block is or was moved to `unit`.
