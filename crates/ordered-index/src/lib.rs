@@ -6,7 +6,9 @@ mod error;
 pub mod fat_list;
 mod index;
 mod medium;
+pub mod mu_tree;
 
 pub use error::{IndexError, MountError};
 pub use fat_list::{FatList, Settings};
+pub use mu_tree::MuTree;
 pub use index::{Direction, Entry, ErrorOf, Hint, IndexStats, OrderedIndex, Range, Reclaimed};

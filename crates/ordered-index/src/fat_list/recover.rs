@@ -72,7 +72,31 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
 
     // Blocks.
 
+    /// The block that an active one names with its present count of erases, and that count. What else it says may be torn.
+    fn outlived(&mut self, turnstile: u8) -> Outcome<Option<(EraseUnit, u32)>, D> {
+        for unit in self.layout.units_of(turnstile) {
+            let block = self.block_state(unit)?;
+            if let Record::Whole(record) = block.filling
+                && record.from != unit.0
+                && block.is_active
+                && block.erase_count().is_some()
+            {
+                let from = EraseUnit(record.from);
+                if !self.layout.units_of(turnstile).any(|other| other == from) {
+                    return Err(self.bad_block(unit, "a move from another turnstile"));
+                }
+                if self.block_state(from)?.erase_count() == Some(record.erase_count) {
+                    return Ok(Some((from, record.erase_count)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     fn settle_turnstile(&mut self, turnstile: u8) -> Outcome<(), D> {
+        if let Some((unit, erase_count)) = self.outlived(turnstile)? {
+            return self.erase_block(unit, erase_count.saturating_add(1));
+        }
         let (mut fresh, mut broken, mut torn, mut filling, mut count_max) = (0, None, None, None, 0);
         for unit in self.layout.units_of(turnstile) {
             let block = self.block_state(unit)?;
@@ -91,9 +115,6 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
                         return Err(self.bad_block(unit, "a move from another turnstile"));
                     }
                     let is_pending = self.block_state(from)?.erase_count() == Some(record.erase_count);
-                    if is_pending && block.is_active {
-                        return self.erase_block(from, record.erase_count.saturating_add(1));
-                    }
                     if !block.is_active {
                         filling = Some((unit, from, record.erase_count, is_pending));
                     }
