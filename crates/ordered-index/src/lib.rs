@@ -10,5 +10,5 @@ pub mod mu_tree;
 
 pub use error::{IndexError, MountError};
 pub use fat_list::{FatList, Settings};
-pub use mu_tree::MuTree;
 pub use index::{Direction, Entry, ErrorOf, Hint, IndexStats, OrderedIndex, Range, Reclaimed};
+pub use mu_tree::MuTree;

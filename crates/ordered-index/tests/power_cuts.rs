@@ -8,7 +8,10 @@ mod model;
 
 use std::collections::BTreeMap;
 
-use model::{Context, Key, Op, Pair, Setup, TestList, Value, answer, audit, check, contents, from_environment, perform, replay, setups};
+use model::{
+    Context, Key, Op, Pair, Setup, TestList, Value, answer, audit, check, contents, from_environment, perform, replay,
+    setups,
+};
 use norn_flash_sim::{NorSim, Tear};
 use norn_ordered_index::{IndexError, MountError};
 

@@ -18,7 +18,8 @@ fn ask(pair: &mut Pair, random: &mut fastrand::Rng, context: model::Context<'_>)
     if key >= to {
         return;
     }
-    let bound = |key, random: &mut fastrand::Rng| if random.bool() { Bound::Included(key) } else { Bound::Excluded(key) };
+    let bound =
+        |key, random: &mut fastrand::Rng| if random.bool() { Bound::Included(key) } else { Bound::Excluded(key) };
     let (from, to) = (bound(key, random), bound(to, random));
     let mut expected: std::collections::VecDeque<_> = pair.map.range((from, to)).map(|(k, v)| (*k, *v)).collect();
     let mut range = pair.list.range(from, to);
@@ -35,16 +36,21 @@ fn ask(pair: &mut Pair, random: &mut fastrand::Rng, context: model::Context<'_>)
     }
 }
 
-fn run(seed: u64, steps: usize) -> [u32; 2] {
+fn run(seed: u64, steps: usize) -> [u32; 3] {
     let mut random = fastrand::Rng::with_seed(seed);
     let setup = &setups()[seed as usize % 5];
     let keys = random.u16(4..90);
     let mut pair = Pair::new(setup, keys);
-    let (mut full, mut remounts) = (0, 0);
+    let (mut full, mut remounts, mut most_erases) = (0, 0, 0);
     for step in 0..steps {
         let op = pair.draw(&mut random);
         let context = || format!("at step {step}, {op:?} {}", replay("random_operations", "random", seed));
+        let (bound, before) = (pair.list.call_bound(), pair.list.device().counters());
         full += u32::from(pair.step(&op, &context) == Answer::Full);
+        let cost = pair.list.device().counters() - before;
+        let is_bounded = cost.erases <= bound.erases.into() && cost.programmed_bytes() <= bound.programmed_bytes;
+        assert!(is_bounded, "{cost} of at most {bound:?} {}", context());
+        most_erases = most_erases.max(cost.erases);
         pair.check(&context);
         if random.u8(0..4) == 0 {
             ask(&mut pair, &mut random, &context);
@@ -60,16 +66,17 @@ fn run(seed: u64, steps: usize) -> [u32; 2] {
         }
         assert_eq!(pair.list.device().refusals(), 0, "{}", context());
     }
-    [full, remounts]
+    [full, remounts, most_erases as u32]
 }
 
 #[test]
 fn random_calls_answer_as_a_map() {
-    let mut sums = [0; 2];
+    let (mut sums, mut most_erases) = ([0; 2], 0);
     for seed in from_environment("NORN_SEED").map_or(0..60, |seed| seed..seed + 1) {
         let counts = run(seed, 800);
         sums = [sums[0] + counts[0], sums[1] + counts[1]];
+        most_erases = most_erases.max(counts[2]);
     }
-    println!("{} calls found no room, {} mounts", sums[0], sums[1]);
+    println!("{} calls found no room, {} mounts; at most {most_erases} blocks erased by a call", sums[0], sums[1]);
     assert!(from_environment("NORN_SEED").is_some() || sums.iter().all(|&sum| sum > 50), "{sums:?}");
 }

@@ -310,13 +310,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     // Writing a cell.
 
     /// Begins to write a cell. A `settled` one is not looked at by recovery once it is sealed.
-    pub(crate) fn draft(
-        &mut self,
-        cell: Cell,
-        stamp: Stamp,
-        low: Option<&[u8; K]>,
-        links: Links,
-    ) -> Outcome<Draft, D> {
+    pub(crate) fn draft(&mut self, cell: Cell, stamp: Stamp, low: Option<&[u8; K]>, links: Links) -> Outcome<Draft, D> {
         let Stamp { level, kind, settled, .. } = stamp;
         let mut record = [0xFF; RECORD_BYTES_MAX];
         let word = Stamp::encode(level, kind, settled);

@@ -265,7 +265,11 @@ mod tests {
     fn torn(whole: u32, bits: u32) -> impl Iterator<Item = u32> {
         let missing: Vec<u32> = (0..bits).filter(|bit| whole >> bit & 1 == 0).collect();
         (1u32..1 << missing.len()).map(move |subset| {
-            missing.iter().enumerate().filter(|(at, _)| subset >> at & 1 == 1).fold(whole, |word, (_, bit)| word | 1 << bit)
+            missing
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| subset >> at & 1 == 1)
+                .fold(whole, |word, (_, bit)| word | 1 << bit)
         })
     }
 

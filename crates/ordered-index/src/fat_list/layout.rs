@@ -56,12 +56,16 @@ impl Settings {
     fn validate(&self) -> Result<(), &'static str> {
         match self {
             Settings { turnstile_blocks: 0..=1, .. } => Err("a turnstile takes two blocks or more"),
-            Settings { levels, .. } if !(1..=LEVELS_MAX as u8).contains(levels) => Err("a list has one to eight levels"),
+            Settings { levels, .. } if !(1..=LEVELS_MAX as u8).contains(levels) => {
+                Err("a list has one to eight levels")
+            }
             Settings { slots, .. } if !(2..=SLOTS_MAX).contains(slots) => Err("an object has 2 to 64 slots"),
             Settings { keys, slots, .. } if *keys == 0 || keys >= slots => {
                 Err("an object has fewer keys than slots, and at least one")
             }
-            Settings { pool, levels, .. } if *pool < 2 * levels => Err("a pool has two pointers for each level at least"),
+            Settings { pool, levels, .. } if *pool < 2 * levels => {
+                Err("a pool has two pointers for each level at least")
+            }
             _ => Ok(()),
         }
     }
@@ -104,11 +108,18 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// The layout, or which bound is violated.
-    pub fn of(part: &NorPart, settings: Settings, key_bytes: usize, value_bytes: usize) -> Result<Layout, &'static str> {
+    pub fn of(
+        part: &NorPart,
+        settings: Settings,
+        key_bytes: usize,
+        value_bytes: usize,
+    ) -> Result<Layout, &'static str> {
         settings.validate()?;
         let program_unit = usize::from(part.program_unit_bytes);
         if program_unit > PROGRAM_UNIT_BYTES_MAX || part.reprogramming != Reprogramming::Unlimited {
-            return Err("an index takes words of up to 4 bytes that can be programmed repeatedly: put a Remap under it");
+            return Err(
+                "an index takes words of up to 4 bytes that can be programmed repeatedly: put a Remap under it",
+            );
         }
         if key_bytes == 0 || key_bytes + value_bytes > ENTRY_BYTES_MAX {
             return Err("a key takes a byte or more, and no more than 126 together with its value");

@@ -13,4 +13,4 @@ mod turnstile;
 
 pub use audit::Violation;
 pub use layout::{ENTRY_BYTES_MAX, SLOTS_MAX, Settings};
-pub use list::{FatList, Probes};
+pub use list::{CallBound, FatList, Probes};

@@ -20,7 +20,7 @@
 //! Invariants: step 3 asks flash what is to be done, so that doing it twice does no harm; low keys of objects never change, and
 //! L has A's, so that searches for the objects before A do not come upon what is half replaced.
 
-use norn_flash::Nor;
+use norn_flash::{EraseUnit, Nor};
 
 use crate::fat_list::cells::{Draft, Links, Survey};
 use crate::fat_list::format::{Column, Flag, Kind, LEVELS_MAX, Stamp};
@@ -122,6 +122,8 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
                 }
             }
         }
+        // A move gives all of its block's pools room and takes none from others: after one, moves end what is left to do.
+        self.rewrites_left = 0;
         self.rotate(starved.unit)
     }
 
@@ -195,13 +197,13 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         if keys >= half {
             return self.rewrite(node);
         }
-        let left = self.descend(Limit::Below(&node.low.unwrap_or([0; K])))?;
-        if left.low.is_some() {
-            let found = self.survey(left.cell)?;
-            let room = u32::from(self.layout.settings.slots - found.written);
-            if room > keys && found.valid.count_ones() + keys <= u32::from(self.layout.settings.keys) {
-                return self.shift(node, survey, left, found.written);
-            }
+        if let Some((left, free)) = self.left_neighbour(&node, keys)? {
+            let mut path = [self.head; LEVELS_MAX];
+            self.trace(node.low.as_ref().map_or(Limit::End, Limit::Below), &mut path)?;
+            return match self.starved(&path, node.level + 1, None)? {
+                Some(starved) => self.make_room(starved),
+                None => self.shift(node, survey, left, free),
+            };
         }
         if let Some(right) = self.successor(&node, 0)?
             && self.survey(right.cell)?.valid.count_ones() < half
@@ -211,13 +213,56 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         self.rewrite(node)
     }
 
-    /// Copies an object's keys into free slots of the one before it, and takes it out (Figure 11).
-    fn shift(&mut self, node: Node<K>, survey: &Survey, left: Node<K>, free: u8) -> Outcome<(), D> {
+    /// The object before `node`, if it can take `keys` more, and its first free slot.
+    fn left_neighbour(&mut self, node: &Node<K>, keys: u32) -> Outcome<Option<(Node<K>, u8)>, D> {
+        let Some(low) = node.low else { return Ok(None) };
+        let left = self.descend(Limit::Below(&low))?;
+        if left.low.is_none() {
+            return Ok(None);
+        }
+        let found = self.survey(left.cell)?;
+        let room = u32::from(self.layout.settings.slots - found.written);
+        let fits = room > keys && found.valid.count_ones() + keys <= u32::from(self.layout.settings.keys);
+        Ok(fits.then_some((left, found.written)))
+    }
+
+    /// Before a block is reclaimed: shifts its objects with few keys into those before them (lazy merging, section 0.5.3), as far
+    /// as the pools have more than enough room, so that no later step of the call is short of it.
+    pub(crate) fn shift_poor_objects(&mut self, unit: EraseUnit) -> Outcome<(), D> {
+        let half = u32::from(self.layout.settings.keys) / 2;
+        for index in 0..self.layout.cells_per_block {
+            let Some(node) = self.node(Cell { unit, index })?.filter(|node| node.low.is_some()) else { continue };
+            let survey = self.survey(node.cell)?;
+            let keys = survey.valid.count_ones();
+            if keys >= half {
+                continue;
+            }
+            if let Some((left, free)) = self.left_neighbour(&node, keys)?
+                && self.has_ample_room(&node)?
+            {
+                self.shift(node, &survey, left, free)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every pool before `node` has room for its pointers to be swung, and once more for all of its own.
+    fn has_ample_room(&mut self, node: &Node<K>) -> Outcome<bool, D> {
         let mut path = [self.head; LEVELS_MAX];
         self.trace(node.low.as_ref().map_or(Limit::End, Limit::Below), &mut path)?;
-        if let Some(starved) = self.starved(&path, node.level + 1, None)? {
-            return self.make_room(starved);
+        for level in 0..=node.level {
+            let cell = path[usize::from(level)];
+            let stamp = self.stamp_regardless(cell)?;
+            let needed = if stamp.kind == Kind::Head { 2 } else { u16::from(node.level) + u16::from(stamp.level) + 2 };
+            if self.pool_room(cell, stamp.kind, level)? < needed {
+                return Ok(false);
+            }
         }
+        Ok(true)
+    }
+
+    /// Copies an object's keys into free slots of the one before it, and takes it out (Figure 11).
+    fn shift(&mut self, node: Node<K>, survey: &Survey, left: Node<K>, free: u8) -> Outcome<(), D> {
         for (slot, to) in survey.slots().zip(free..) {
             let (key, value) = self.entry(node.cell, slot)?;
             self.write_slot(left.cell, to, &key, &value)?;
@@ -329,17 +374,12 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
                 continue; // The old head, on a level without objects.
             }
             let mut column = None;
-            for (cell, is_new) in
-                [(Some(left), true), (right, true), (merged, false), (links.replaces, false)]
-            {
+            for (cell, is_new) in [(Some(left), true), (right, true), (merged, false), (links.replaces, false)] {
                 let Some(cell) = cell else { continue };
                 let found = self.stamp_regardless(cell)?;
                 if found.level >= level {
-                    column = Some(if is_new {
-                        self.layout.column_of(cell)
-                    } else {
-                        self.pointer(cell, found.kind, level)?
-                    });
+                    column =
+                        Some(if is_new { self.layout.column_of(cell) } else { self.pointer(cell, found.kind, level)? });
                     break;
                 }
             }

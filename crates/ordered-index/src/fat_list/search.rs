@@ -221,7 +221,11 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         }
     }
 
-    pub(crate) fn step_backwards(&mut self, bound: Bound<&[u8; K]>, hint: &mut Hint) -> Outcome<Option<Entry<K, V>>, D> {
+    pub(crate) fn step_backwards(
+        &mut self,
+        bound: Bound<&[u8; K]>,
+        hint: &mut Hint,
+    ) -> Outcome<Option<Entry<K, V>>, D> {
         let mut node = match bound {
             Bound::Unbounded => self.descend(Limit::End)?,
             Bound::Included(key) | Bound::Excluded(key) => self.resume(hint, Limit::AtMost(key))?,
@@ -245,11 +249,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 
     /// The slot whose key `is_better` than that of those before it.
-    fn best(
-        &mut self,
-        cell: Cell,
-        is_better: impl Fn(&[u8; K], Option<&[u8; K]>) -> bool,
-    ) -> Outcome<Option<u8>, D> {
+    fn best(&mut self, cell: Cell, is_better: impl Fn(&[u8; K], Option<&[u8; K]>) -> bool) -> Outcome<Option<u8>, D> {
         let survey = self.survey(cell)?;
         let mut best: Option<(u8, [u8; K])> = None;
         for slot in survey.slots() {

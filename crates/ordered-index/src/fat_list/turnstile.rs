@@ -17,7 +17,8 @@ use norn_flash::{EraseUnit, Nor};
 use crate::error::IndexError;
 use crate::fat_list::cells::Links;
 use crate::fat_list::format::{
-    ACTIVE_OFFSET, CellState, FILLING_BYTES, FILLING_OFFSET, Filling, IDENTITY_BYTES, Identity, Kind, Stamp, VOID_OFFSET,
+    ACTIVE_OFFSET, CellState, FILLING_BYTES, FILLING_OFFSET, Filling, IDENTITY_BYTES, Identity, Kind, Stamp,
+    VOID_OFFSET,
 };
 use crate::fat_list::layout::Cell;
 use crate::fat_list::list::{FatList, Outcome};
@@ -208,7 +209,8 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
             }
             least = least.min((erases, unit));
             let dead = self.census(unit)?.dead;
-            if dead > 0 && best.is_none_or(|(most_dead, fewest, _)| dead > most_dead || dead == most_dead && erases < fewest)
+            if dead > 0
+                && best.is_none_or(|(most_dead, fewest, _)| dead > most_dead || dead == most_dead && erases < fewest)
             {
                 best = Some((dead, erases, unit));
             }
@@ -218,7 +220,9 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         };
         self.reclaims = (self.reclaims + 1) % WEAR_PERIOD;
         let is_uneven = self.reclaims == 0 && most - least.0 >= WEAR_GAP;
-        self.rotate(if is_uneven { least.1 } else { victim })
+        let victim = if is_uneven { least.1 } else { victim };
+        self.shift_poor_objects(victim)?;
+        self.rotate(victim)
     }
 
     /// A block of which half or more can be freed.

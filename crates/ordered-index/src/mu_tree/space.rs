@@ -18,7 +18,9 @@ use norn_flash::{Address, EraseUnit, Nor, Reprogramming};
 use crate::error::{IndexError, MountError};
 use crate::index::{IndexStats, Reclaimed};
 use crate::medium::{Medium, PROGRAM_UNIT_BYTES_MAX};
-use crate::mu_tree::format::{HEADER_BYTES, HEIGHT_MAX, IDENTITY_BYTES, Identity, ROOT, SCATTERED, capacity, page_codes};
+use crate::mu_tree::format::{
+    HEADER_BYTES, HEIGHT_MAX, IDENTITY_BYTES, Identity, ROOT, SCATTERED, capacity, page_codes,
+};
 use crate::mu_tree::tree::{MuTree, Outcome, Page};
 
 /// Pages of a block that moves leave free, for those that power cuts spoil.
@@ -350,7 +352,9 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         part.validate().map_err(MountError::Part)?;
         let program_unit = usize::from(part.program_unit_bytes);
         if program_unit > PROGRAM_UNIT_BYTES_MAX || part.reprogramming != Reprogramming::Unlimited {
-            return Err(MountError::Unsuitable("a tree takes words of up to 4 bytes that can be programmed repeatedly"));
+            return Err(MountError::Unsuitable(
+                "a tree takes words of up to 4 bytes that can be programmed repeatedly",
+            ));
         }
         if !PAGE.is_multiple_of(4) || PAGE > 4096 || !part.unit_size_bytes.is_multiple_of(PAGE as u32) {
             return Err(MountError::Unsuitable("pages are of up to 4,096 bytes and fill an erase unit"));
@@ -358,7 +362,12 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         if part.unit_count < 3 || part.unit_size_bytes / (PAGE as u32) < 2 * MARGIN {
             return Err(MountError::Unsuitable("a tree takes three erase units of eight pages at least"));
         }
-        if K == 0 || K + V > 128 || PAGE < IDENTITY_BYTES || capacity(PAGE, 1, 2, K, V) < 2 || capacity(PAGE, 0, 2, K, V) < 2 {
+        if K == 0
+            || K + V > 128
+            || PAGE < IDENTITY_BYTES
+            || capacity(PAGE, 1, 2, K, V) < 2
+            || capacity(PAGE, 0, 2, K, V) < 2
+        {
             return Err(MountError::Unsuitable("keys and values are too long for the page"));
         }
         Ok(MuTree { medium, root: 1, height: 1, sequence: 0, next: 1, taken: 0 })

@@ -220,7 +220,9 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
     fn write_path(&mut self, path: &Path, change: Change<'_>) -> Outcome<(), D> {
         let is_full = |level: u8, count: u8| usize::from(count) >= capacity(PAGE, level, self.height, K, V);
         let splits = match change {
-            Change::Insert(..) => (0..self.height).take_while(|&at| is_full(at, path[usize::from(at)].count)).count() as u8,
+            Change::Insert(..) => {
+                (0..self.height).take_while(|&at| is_full(at, path[usize::from(at)].count)).count() as u8
+            }
             _ => 0,
         };
         let height = self.height + u8::from(splits == self.height);
@@ -442,7 +444,12 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> OrderedIndex<K, 
         }
     }
 
-    fn neighbour(&mut self, bound: Bound<&[u8; K]>, direction: Direction, _: &mut Hint) -> Outcome<Option<Entry<K, V>>, D> {
+    fn neighbour(
+        &mut self,
+        bound: Bound<&[u8; K]>,
+        direction: Direction,
+        _: &mut Hint,
+    ) -> Outcome<Option<Entry<K, V>>, D> {
         let outermost = if direction == Direction::Forwards { [0; K] } else { [0xFF; K] };
         let (Bound::Included(key) | Bound::Excluded(key)) = bound else {
             return self.neighbour(Bound::Included(&outermost), direction, &mut Hint::default());

@@ -1,0 +1,176 @@
+//! The paper's micro-benchmark (section 0.6.3) on K8C1215ETM, in simulated time: what a call costs in each phase.
+//!
+//! `micro_benchmark [fat|soft|tree] [MEGABYTES] [UPDATES] [SIGMA]`: 25,000 consecutive keys of 4 bytes with values of 4 bytes are inserted,
+//! UPDATES (800,000) of them updated and as many queried, chosen by a Gaussian variable with the median as its mean and SIGMA
+//! (a sixth of the keys) as its standard deviation; then all are read in order, and removed at random.
+
+use std::ops::Bound;
+
+use norn_flash::{Nor, NorPart};
+use norn_flash_sim::{Counters, NorSim, catalogue};
+use norn_ordered_index::{FatList, MuTree, OrderedIndex, Settings};
+
+const KEYS: u32 = 25_000;
+const SEED: u64 = 2011;
+
+/// An index whose device can be looked at.
+trait Measured: OrderedIndex<4, 4> {
+    fn sim(&self) -> &NorSim;
+    fn cleanly_remounted(self) -> Self;
+    fn remounted(self) -> Self;
+    fn say_more(&self) {}
+}
+
+impl Measured for FatList<NorSim, 4, 4> {
+    fn sim(&self) -> &NorSim {
+        self.device()
+    }
+    fn cleanly_remounted(mut self) -> Self {
+        self.stop().unwrap();
+        self.remounted()
+    }
+    fn remounted(self) -> Self {
+        Self::mount(self.into_device()).unwrap()
+    }
+    fn say_more(&self) {
+        println!("         {:?}", self.probes());
+    }
+}
+
+impl<const PAGE: usize> Measured for MuTree<NorSim, 4, 4, PAGE> {
+    fn sim(&self) -> &NorSim {
+        self.device()
+    }
+    fn cleanly_remounted(self) -> Self {
+        self.remounted()
+    }
+    fn remounted(self) -> Self {
+        Self::mount(self.into_device()).unwrap()
+    }
+}
+
+/// What a phase has cost.
+#[derive(Default)]
+struct Phase {
+    latencies_ns: Vec<u64>,
+    counters: Counters,
+    begun_ns: u64,
+}
+
+impl Phase {
+    fn begin(index: &impl Measured) -> Self {
+        let sim = index.sim();
+        Phase { latencies_ns: Vec::new(), counters: sim.counters(), begun_ns: sim.elapsed_ns() }
+    }
+
+    fn time<I: Measured, T>(&mut self, index: &mut I, call: impl FnOnce(&mut I) -> T) -> T {
+        let before = index.sim().elapsed_ns();
+        let answer = call(index);
+        self.latencies_ns.push(index.sim().elapsed_ns() - before);
+        answer
+    }
+
+    /// Prints the phase, and returns its time.
+    fn end(mut self, name: &str, index: &impl Measured) -> u64 {
+        let (sim, calls) = (index.sim(), self.latencies_ns.len());
+        let (counters, elapsed) = (sim.counters() - self.counters, sim.elapsed_ns() - self.begun_ns);
+        self.latencies_ns.sort_unstable();
+        let each = |count: u64| count as f64 / calls as f64;
+        let at = |share: f64| self.latencies_ns[((calls as f64 * share) as usize).min(calls - 1)] as f64 / 1e6;
+        println!(
+            "{name:8} {:9.4} ms a call: {:6.1} words read, {:7.2} programmed, {:.5} erases; median {:.3}, 99.9% {:.1}, worst {:.1} ms",
+            each(elapsed) / 1e6,
+            each(counters.reads()),
+            each(counters.programs()),
+            each(counters.erases),
+            at(0.5),
+            at(0.999),
+            at(1.0),
+        );
+        elapsed
+    }
+}
+
+/// A key chosen by a Gaussian variable.
+fn gaussian(random: &mut fastrand::Rng, sigma: f64) -> u32 {
+    loop {
+        let (radius, angle) = (f64::sqrt(-2.0 * (1.0 - random.f64()).ln()), std::f64::consts::TAU * random.f64());
+        let key = (f64::from(KEYS) / 2.0 + sigma * radius * angle.cos()).round();
+        if (0.0..f64::from(KEYS)).contains(&key) {
+            return key as u32;
+        }
+    }
+}
+
+fn run<I: Measured>(mut index: I, updates: u32, sigma: f64) {
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let mut total = 0;
+    let mut phase = Phase::begin(&index);
+    for key in 0..KEYS {
+        phase.time(&mut index, |index| index.insert(&key.to_be_bytes(), &key.to_le_bytes())).unwrap();
+    }
+    total += phase.end("insert", &index);
+    let mut phase = Phase::begin(&index);
+    for update in 0..updates {
+        let key = gaussian(&mut random, sigma);
+        phase.time(&mut index, |index| index.update(&key.to_be_bytes(), &update.to_le_bytes())).unwrap();
+    }
+    total += phase.end("update", &index);
+    let before = index.sim().elapsed_ns();
+    index = index.cleanly_remounted();
+    println!(
+        "boot     {:9.2} us after a stop (with the stop's own program)",
+        (index.sim().elapsed_ns() - before) as f64 / 1e3
+    );
+    index.put(&0u32.to_be_bytes(), &[0; 4]).unwrap();
+    let before = index.sim().elapsed_ns();
+    index = index.remounted();
+    println!("         {:9.2} ms after a cut between two calls", (index.sim().elapsed_ns() - before) as f64 / 1e6);
+    println!("         {:?}", index.stats().unwrap());
+    let mut phase = Phase::begin(&index);
+    for _ in 0..updates {
+        let key = gaussian(&mut random, sigma);
+        phase.time(&mut index, |index| index.get(&key.to_be_bytes())).unwrap().expect("every key is there");
+    }
+    total += phase.end("query", &index);
+    index.say_more();
+    let mut phase = Phase::begin(&index);
+    let before = index.sim().elapsed_ns();
+    let mut range = index.range(Bound::Unbounded, Bound::Unbounded);
+    let mut count = 0;
+    while range.next_entry().unwrap().is_some() {
+        count += 1;
+    }
+    assert_eq!(count, KEYS);
+    phase.latencies_ns = vec![(index.sim().elapsed_ns() - before) / u64::from(KEYS); KEYS as usize];
+    phase.end("range", &index);
+    let mut keys: Vec<u32> = (0..KEYS).collect();
+    random.shuffle(&mut keys);
+    let mut phase = Phase::begin(&index);
+    for key in keys {
+        phase.time(&mut index, |index| index.remove(&key.to_be_bytes())).unwrap();
+    }
+    total += phase.end("remove", &index);
+    assert_eq!(index.len().unwrap(), 0);
+    println!("total    {:9.1} s of insertions, updates, queries and removals", total as f64 / 1e9);
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let kind = arguments.next().unwrap_or_else(|| "fat".to_owned());
+    let mut number = |default: f64| arguments.next().map_or(default, |text| text.parse().expect("a number"));
+    let (megabytes, updates, sigma) = (number(2.0) as u16, number(800_000.0) as u32, number(f64::from(KEYS) / 6.0));
+    let mut spec = catalogue::k8c1215etm();
+    spec.part = NorPart { unit_count: 16 * megabytes, ..spec.part };
+    let sim = NorSim::new(spec);
+    println!(
+        "{kind}, {megabytes} MB in {} units, {updates} updates, sigma {sigma:.0}, seed {SEED}",
+        sim.part().unit_count
+    );
+    match kind.as_str() {
+        "fat" => run(FatList::<_, 4, 4>::format(sim, Settings::paper_2011()).unwrap(), updates, sigma),
+        "soft" => run(FatList::<_, 4, 4>::format(sim, Settings::soft_list()).unwrap(), updates, sigma),
+        "tree" => run(MuTree::<_, 4, 4, 512>::format(sim).unwrap(), updates, sigma),
+        _ => panic!("fat, soft or tree, and not {kind}"),
+    }
+}
