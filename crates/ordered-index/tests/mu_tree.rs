@@ -1,4 +1,4 @@
-//! The µ-tree answers as a map in memory does, and a power cut at every operation of a call, or of the mount behind it, leaves what was
+//! The µ-tree, with and without logged leaves, answers as a map in memory does, and a power cut at every operation of a call, or of the mount behind it, leaves what was
 //! before the call or what is after it.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,8 @@ use norn_flash::Reprogramming;
 use norn_flash_sim::{NorSim, PartSpec, Tear, catalogue};
 use norn_ordered_index::{IndexError, MountError, MuTree, OrderedIndex};
 
-type Tree = MuTree<NorSim, 2, 3, 128>;
+/// Without a log, as the paper has it, and with one.
+type Tree<const LOG: usize> = MuTree<NorSim, 2, 3, 128, LOG>;
 type Map = BTreeMap<[u8; 2], [u8; 3]>;
 
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,10 @@ fn draw(random: &mut fastrand::Rng, keys: u16) -> Op {
     }
 }
 
-fn perform<D: norn_flash::Nor>(tree: &mut MuTree<D, 2, 3, 128>, op: Op) -> Result<(), IndexError<D::Error>> {
+fn perform<D: norn_flash::Nor, const LOG: usize>(
+    tree: &mut MuTree<D, 2, 3, 128, LOG>,
+    op: Op,
+) -> Result<(), IndexError<D::Error>> {
     match op {
         Op::Put(key, value) => tree.put(&key, &value),
         Op::Remove(key) => match tree.remove(&key) {
@@ -47,7 +51,7 @@ fn apply(map: &mut Map, op: Op) {
     }
 }
 
-fn contents(tree: &mut Tree) -> Map {
+fn contents<const LOG: usize>(tree: &mut Tree<LOG>) -> Map {
     let (mut map, mut range) = (Map::new(), tree.range(Bound::Unbounded, Bound::Unbounded));
     while let Some((key, value)) = range.next_entry().unwrap() {
         assert!(map.last_key_value().is_none_or(|(last, _)| *last < key));
@@ -56,7 +60,7 @@ fn contents(tree: &mut Tree) -> Map {
     map
 }
 
-fn check(tree: &mut Tree, map: &Map) {
+fn check<const LOG: usize>(tree: &mut Tree<LOG>, map: &Map) {
     assert_eq!(contents(tree), *map);
     assert_eq!(tree.len().unwrap() as usize, map.len());
     assert_eq!(tree.first().unwrap(), map.first_key_value().map(|(k, v)| (*k, *v)));
@@ -73,11 +77,16 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn random_calls_answer_as_a_map() {
+    answer_as_a_map::<0>();
+    answer_as_a_map::<24>();
+}
+
+fn answer_as_a_map<const LOG: usize>() {
     let mut full = 0;
     for seed in seeds(12) {
         println!("(NORN_SEED={seed} cargo test -p norn-ordered-index --test mu_tree random)");
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut tree = Tree::format(NorSim::new(parts()[seed as usize % 2].clone())).unwrap();
+        let mut tree = Tree::<LOG>::format(NorSim::new(parts()[seed as usize % 2].clone())).unwrap();
         let (mut map, keys) = (Map::new(), [40, 200, 2000][seed as usize % 3]);
         for step in 0..3000 {
             let op = draw(&mut random, keys);
@@ -94,7 +103,7 @@ fn random_calls_answer_as_a_map() {
             assert_eq!(tree.range(Bound::Unbounded, Bound::Included(key)).next_entry_back().unwrap(), below);
             if step % 50 == 0 {
                 check(&mut tree, &map);
-                tree = Tree::mount(tree.into_device()).unwrap();
+                tree = Tree::<LOG>::mount(tree.into_device()).unwrap();
                 check(&mut tree, &map);
             }
         }
@@ -102,8 +111,8 @@ fn random_calls_answer_as_a_map() {
     println!("{full} calls found no room");
 }
 
-fn admit(device: NorSim, before: &Map, after: &Map, context: &str) -> Tree {
-    let mut tree = Tree::mount(device).unwrap_or_else(|error| panic!("{error} {context}"));
+fn admit<const LOG: usize>(device: NorSim, before: &Map, after: &Map, context: &str) -> Tree<LOG> {
+    let mut tree = Tree::<LOG>::mount(device).unwrap_or_else(|error| panic!("{error} {context}"));
     let found = contents(&mut tree);
     assert!(found == *before || found == *after, "neither before nor after {context}");
     assert_eq!(tree.device().refusals(), 0, "{context}");
@@ -112,13 +121,18 @@ fn admit(device: NorSim, before: &Map, after: &Map, context: &str) -> Tree {
 
 #[test]
 fn cut_calls_happen_wholly_or_not_at_all() {
+    cut_calls::<0>();
+    cut_calls::<24>();
+}
+
+fn cut_calls<const LOG: usize>() {
     let mut cuts = 0;
     for seed in seeds(6) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut tree = Tree::format(NorSim::new(parts()[seed as usize % 2].clone())).unwrap();
+        let mut tree = Tree::<LOG>::format(NorSim::new(parts()[seed as usize % 2].clone())).unwrap();
         let mut map = Map::new();
         for step in 0..400 {
-            let op = draw(&mut random, 60);
+            let op = draw(&mut random, if LOG == 0 { 60 } else { 20 });
             let mut after = map.clone();
             apply(&mut after, op);
             let before_operations = tree.device().operations();
@@ -131,16 +145,16 @@ fn cut_calls_happen_wholly_or_not_at_all() {
                     let context = format!("{tear:?} at {cut} of {op:?}, step {step} (NORN_SEED={seed})");
                     let mut device = tree.device().clone();
                     device.cut_power_after(cut, tear);
-                    let mut victim = Tree::mount(device).unwrap();
+                    let mut victim = Tree::<LOG>::mount(device).unwrap();
                     perform(&mut victim, op).unwrap_err();
                     let mut device = victim.into_device();
                     device.power_on();
                     let mut again = device.clone();
                     again.cut_power_after(random.u64(0..20), Tear::draw(&mut random));
-                    let _ = MuTree::<_, 2, 3, 128>::mount(&mut again);
+                    let _ = MuTree::<_, 2, 3, 128, LOG>::mount(&mut again);
                     again.power_on();
-                    admit(again, &map, &after, &context);
-                    let mut tree = admit(device, &map, &after, &context);
+                    admit::<LOG>(again, &map, &after, &context);
+                    let mut tree = admit::<LOG>(device, &map, &after, &context);
                     perform(&mut tree, op).unwrap();
                     assert_eq!(contents(&mut tree), after, "{context}");
                     cuts += 1;
@@ -155,22 +169,27 @@ fn cut_calls_happen_wholly_or_not_at_all() {
 
 #[test]
 fn cut_formats_and_damage_give_errors_or_answers() {
+    cut_formats_and_damage::<0>();
+    cut_formats_and_damage::<24>();
+}
+
+fn cut_formats_and_damage<const LOG: usize>() {
     let mut random = fastrand::Rng::with_seed(1);
-    let mut tree = Tree::format(NorSim::new(parts()[0].clone())).unwrap();
+    let mut tree = Tree::<LOG>::format(NorSim::new(parts()[0].clone())).unwrap();
     let mut map = Map::new();
     for _ in 0..300 {
-        let op = draw(&mut random, 60);
+        let op = draw(&mut random, if LOG == 0 { 60 } else { 20 });
         perform(&mut tree, op).unwrap();
         apply(&mut map, op);
     }
     for cut in 0..200 {
         let mut device = tree.device().clone();
         device.cut_power_after(cut, Tear::draw(&mut random));
-        if MuTree::<_, 2, 3, 128>::format(&mut device).is_ok() {
+        if MuTree::<_, 2, 3, 128, LOG>::format(&mut device).is_ok() {
             break;
         }
         device.power_on();
-        match Tree::mount(device) {
+        match Tree::<LOG>::mount(device) {
             Err(error) => assert_eq!(error, MountError::NotFormatted),
             Ok(mut tree) => assert!([Map::new(), map.clone()].contains(&contents(&mut tree))),
         }
@@ -182,9 +201,9 @@ fn cut_formats_and_damage_give_errors_or_answers() {
             let byte = device.peek(at, 1)[0] ^ 1 << random.u8(0..8);
             device.poke(at, &[byte]);
         }
-        if let Ok(mut damaged) = Tree::mount(device) {
+        if let Ok(mut damaged) = Tree::<LOG>::mount(device) {
             for _ in 0..20 {
-                let op = draw(&mut random, 60);
+                let op = draw(&mut random, if LOG == 0 { 60 } else { 20 });
                 let _ = perform(&mut damaged, op);
             }
             let _ = (damaged.len(), damaged.stats(), damaged.last());

@@ -4,6 +4,7 @@
 //! cuts by nature: the newest whole page with a root is the tree.
 
 pub mod format;
+mod leaf;
 mod space;
 mod tree;
 

@@ -21,7 +21,7 @@ use crate::medium::{Medium, PROGRAM_UNIT_BYTES_MAX};
 use crate::mu_tree::format::{
     HEADER_BYTES, HEIGHT_MAX, IDENTITY_BYTES, Identity, ROOT, SCATTERED, capacity, page_codes,
 };
-use crate::mu_tree::tree::{MuTree, Outcome, Page};
+use crate::mu_tree::tree::{MuTree, Outcome, Page, Path};
 
 /// Pages of a block that moves leave free, for those that power cuts spoil.
 const MARGIN: u32 = 4;
@@ -33,7 +33,7 @@ struct Newest {
     height: u8,
 }
 
-impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, PAGE> {
+impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize> MuTree<D, K, V, PAGE, LOG> {
     fn pages_per_unit(&self) -> u32 {
         self.medium.part().unit_size_bytes / PAGE as u32
     }
@@ -81,7 +81,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         self.sequence += 1;
         page.bytes[..4].copy_from_slice(&self.sequence.to_le_bytes());
         (page.bytes[4], page.bytes[5]) = (height, flags);
-        let codes = page_codes(&page.bytes);
+        let codes = page_codes(&page.bytes[..Self::BODY]);
         page.bytes[6..10].copy_from_slice(&codes);
         let address = self.page_address(self.next);
         self.next += 1;
@@ -224,7 +224,9 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
             return Ok(false);
         }
         let key = self.key(page, level, 0)?;
-        Ok(self.descend(&key)?[usize::from(level)].page == page)
+        let mut path = Path::default();
+        self.trace(&mut path, self.height - 1, self.root, Some(&key))?;
+        Ok(path[usize::from(level)].page == page)
     }
 
     /// Moves every live page of a unit to where the next page goes.
@@ -248,12 +250,9 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
     }
 
     fn move_node(&mut self, page: u32, level: u8) -> Outcome<(), D> {
-        if self.count(page, level)? == 0 {
-            return self.write_empty();
-        }
-        let key = self.key(page, level, 0)?;
-        let path = self.descend(&key)?;
-        self.move_path(&path)
+        // The only leaf there is may have had no keys when it was written.
+        let key = if self.count(page, level)? == 0 { [0; K] } else { self.key(page, level, 0)? };
+        self.move_path(&key)
     }
 
     pub(crate) fn survey(&mut self) -> Outcome<IndexStats, D> {
@@ -356,8 +355,15 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
                 "a tree takes words of up to 4 bytes that can be programmed repeatedly",
             ));
         }
-        if !PAGE.is_multiple_of(4) || PAGE > 4096 || !part.unit_size_bytes.is_multiple_of(PAGE as u32) {
-            return Err(MountError::Unsuitable("pages are of up to 4,096 bytes and fill an erase unit"));
+        if !PAGE.is_multiple_of(4)
+            || !LOG.is_multiple_of(4)
+            || LOG > PAGE / 2
+            || PAGE > 4096
+            || !part.unit_size_bytes.is_multiple_of(PAGE as u32)
+        {
+            return Err(MountError::Unsuitable(
+                "pages are of up to 4,096 bytes, half of them for a log, and fill an erase unit",
+            ));
         }
         if part.unit_count < 3 || part.unit_size_bytes / (PAGE as u32) < 2 * MARGIN {
             return Err(MountError::Unsuitable("a tree takes three erase units of eight pages at least"));
@@ -365,8 +371,8 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         if K == 0
             || K + V > 128
             || PAGE < IDENTITY_BYTES
-            || capacity(PAGE, 1, 2, K, V) < 2
-            || capacity(PAGE, 0, 2, K, V) < 2
+            || capacity(Self::BODY, 1, 2, K, V) < 2
+            || capacity(Self::BODY, 0, 2, K, V) < 2
         {
             return Err(MountError::Unsuitable("keys and values are too long for the page"));
         }
@@ -422,7 +428,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
             let mut bytes = [0; PAGE];
             self.medium.read(self.page_address(page), &mut bytes)?;
             let sequence = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-            if bytes[6..10] != page_codes(&bytes) || !(1..=HEIGHT_MAX).contains(&bytes[4]) {
+            if bytes[6..10] != page_codes(&bytes[..Self::BODY]) || !(1..=HEIGHT_MAX).contains(&bytes[4]) {
                 continue;
             }
             self.sequence = self.sequence.max(sequence);

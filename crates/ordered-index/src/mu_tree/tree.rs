@@ -19,12 +19,16 @@ use crate::error::IndexError;
 use crate::index::{Direction, Entry, Hint, IndexStats, OrderedIndex, Reclaimed};
 use crate::medium::Medium;
 use crate::mu_tree::format::{HEIGHT_MAX, PAGE_NUMBER_BYTES, ROOT, SCATTERED, capacity, entry_bytes, node_range};
+use crate::mu_tree::leaf::{Leaf, Logged};
 
 pub(crate) type Outcome<T, D> = Result<T, IndexError<<D as Nor>::Error>>;
 
-/// A µ-tree on `device`, with pages of `PAGE` bytes. A change takes two pages of stack.
+/// A µ-tree on `device`, with pages of `PAGE` bytes. A change takes some pages of stack.
+///
+/// With a `LOG`, that many bytes of a page take changes of its leaf, each checked by itself, so that a path is only written when they are
+/// used up: a B⁺-tree with logged leaves. The paper's µ-tree has none.
 #[derive(Clone, Debug)]
-pub struct MuTree<D, const K: usize, const V: usize, const PAGE: usize> {
+pub struct MuTree<D, const K: usize, const V: usize, const PAGE: usize, const LOG: usize = 0> {
     pub(crate) medium: Medium<D>,
     /// Page with the root, by its number on the part.
     pub(crate) root: u32,
@@ -88,7 +92,15 @@ impl<const PAGE: usize> Work<PAGE> {
     }
 }
 
-impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, PAGE> {
+impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize> MuTree<D, K, V, PAGE, LOG> {
+    /// Bytes of a page without its log.
+    pub(crate) const BODY: usize = PAGE - LOG;
+
+    /// Where the node of a level begins in its page.
+    fn offset(level: u8, height: u8) -> usize {
+        node_range(Self::BODY, level, height).0
+    }
+
     pub(crate) fn damage(&self, page: u32, what: &'static str) -> IndexError<D::Error> {
         IndexError::Corrupted { address: self.page_address(page), what }
     }
@@ -99,7 +111,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         if !self.has_page(page) {
             return Err(self.damage(self.root, "a child out of the part"));
         }
-        let (offset, len) = node_range(PAGE, level, self.height);
+        let (offset, len) = node_range(Self::BODY, level, self.height);
         let mut count = [0];
         self.medium.read(self.page_address(page).offset(offset as u32), &mut count)?;
         match usize::from(count[0]) * entry_bytes(level, K, V) < len {
@@ -108,8 +120,8 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         }
     }
 
-    fn entry_offset(&self, level: u8, index: u8) -> u32 {
-        let (offset, _) = node_range(PAGE, level, self.height);
+    pub(crate) fn entry_offset(&self, level: u8, index: u8) -> u32 {
+        let (offset, _) = node_range(Self::BODY, level, self.height);
         (offset + 1 + usize::from(index) * entry_bytes(level, K, V)) as u32
     }
 
@@ -127,15 +139,8 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         Ok(u32::from_le_bytes(number))
     }
 
-    fn value(&mut self, page: u32, index: u8) -> Outcome<[u8; V], D> {
-        let at = self.page_address(page).offset(self.entry_offset(0, index) + K as u32);
-        let mut value = [0; V];
-        self.medium.read(at, &mut value)?;
-        Ok(value)
-    }
-
     /// The entries of a node whose keys are at most `key`.
-    fn rank(&mut self, page: u32, level: u8, count: u8, key: &[u8; K]) -> Outcome<u8, D> {
+    pub(crate) fn rank(&mut self, page: u32, level: u8, count: u8, key: &[u8; K]) -> Outcome<u8, D> {
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -145,43 +150,60 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
     }
 
     /// From the root to the leaf of `key`. In the leaf the index is that of the last key up to `key`, or 0.
-    pub(crate) fn descend(&mut self, key: &[u8; K]) -> Outcome<Path, D> {
+    pub(crate) fn descend(&mut self, key: &[u8; K]) -> Outcome<(Path, Leaf<PAGE>), D> {
         let mut path = Path::default();
-        self.descend_from(&mut path, self.height - 1, self.root, Some(key))?;
-        Ok(path)
+        let leaf = self.descend_from(&mut path, self.height - 1, self.root, Some(key))?;
+        Ok((path, leaf))
     }
 
     /// Fills the steps from `top` down, to the leaf of `key` or to the first leaf.
-    fn descend_from(&mut self, path: &mut Path, top: u8, page: u32, key: Option<&[u8; K]>) -> Outcome<(), D> {
+    fn descend_from(&mut self, path: &mut Path, top: u8, page: u32, key: Option<&[u8; K]>) -> Outcome<Leaf<PAGE>, D> {
+        self.trace(path, top, page, key)?;
+        let leaf = self.open(path[0].page)?;
+        let index = match key {
+            Some(key) => self.rank_in(&leaf, key)?.saturating_sub(1),
+            None => 0,
+        };
+        path[0] = Step { page: leaf.page, count: leaf.count, index };
+        Ok(leaf)
+    }
+
+    /// The same without opening the leaf, of whose step only the page is filled in.
+    pub(crate) fn trace(&mut self, path: &mut Path, top: u8, page: u32, key: Option<&[u8; K]>) -> Outcome<(), D> {
         let mut page = page;
-        for level in (0..=top).rev() {
+        for level in (1..=top).rev() {
             let count = self.count(page, level)?;
+            if count == 0 {
+                return Err(self.damage(page, "a node without entries"));
+            }
             let index = match key {
                 Some(key) => self.rank(page, level, count, key)?.saturating_sub(1),
                 None => 0,
             };
             path[usize::from(level)] = Step { page, count, index };
-            if level > 0 {
-                if count == 0 {
-                    return Err(self.damage(page, "a node without entries"));
-                }
-                page = self.child(page, level, index)?;
-            }
+            page = self.child(page, level, index)?;
         }
+        path[0] = Step { page, count: 0, index: 0 };
         Ok(())
     }
 
-    fn find(&mut self, key: &[u8; K]) -> Outcome<(Path, bool), D> {
-        let path = self.descend(key)?;
-        let Step { page, count, index } = path[0];
-        let is_there = count > 0 && self.key(page, 0, index)? == *key;
-        Ok((path, is_there))
+    fn find(&mut self, key: &[u8; K]) -> Outcome<(Path, Leaf<PAGE>, bool), D> {
+        let (path, leaf) = self.descend(key)?;
+        let is_there = leaf.count > 0 && self.entry_in(&leaf, path[0].index)?.0 == *key;
+        Ok((path, leaf, is_there))
     }
 
     // Writing paths.
 
     /// The node of a step with `change` made, which may have one entry too many.
-    fn changed(&mut self, step: &Step, level: u8, change: &Change<'_>, work: &mut Work<PAGE>) -> Outcome<usize, D> {
+    fn changed(
+        &mut self,
+        step: &Step,
+        level: u8,
+        leaf: &Leaf<PAGE>,
+        change: &Change<'_>,
+        work: &mut Work<PAGE>,
+    ) -> Outcome<usize, D> {
         let mut count = 0;
         let entry = entry_bytes(level, K, V);
         for index in 0..=step.count {
@@ -196,8 +218,14 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
                 continue;
             }
             let mut bytes = [0; SLACK];
-            let at = self.page_address(step.page).offset(self.entry_offset(level, index));
-            self.medium.read(at, &mut bytes[..entry])?;
+            if level == 0 {
+                let (key, value) = self.entry_in(leaf, index)?;
+                bytes[..K].copy_from_slice(&key);
+                bytes[K..entry].copy_from_slice(&value);
+            } else {
+                let at = self.page_address(step.page).offset(self.entry_offset(level, index));
+                self.medium.read(at, &mut bytes[..entry])?;
+            }
             if index == step.index {
                 match change {
                     Change::Value(value) => bytes[K..entry].copy_from_slice(value),
@@ -217,8 +245,8 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
     }
 
     /// Writes the path anew with `change` in its leaf.
-    fn write_path(&mut self, path: &Path, change: Change<'_>) -> Outcome<(), D> {
-        let is_full = |level: u8, count: u8| usize::from(count) >= capacity(PAGE, level, self.height, K, V);
+    fn write_path(&mut self, path: &Path, leaf: &Leaf<PAGE>, change: Change<'_>) -> Outcome<(), D> {
+        let is_full = |level: u8, count: u8| usize::from(count) >= capacity(Self::BODY, level, self.height, K, V);
         let splits = match change {
             Change::Insert(..) => {
                 (0..self.height).take_while(|&at| is_full(at, path[usize::from(at)].count)).count() as u8
@@ -226,7 +254,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
             _ => 0,
         };
         let height = self.height + u8::from(splits == self.height);
-        if height > HEIGHT_MAX || capacity(PAGE, height - 1, height, K, V) < 2 {
+        if height > HEIGHT_MAX || capacity(Self::BODY, height - 1, height, K, V) < 2 {
             return Err(IndexError::Full);
         }
         let mut left = (splits > 0).then(|| Page::<PAGE>::new());
@@ -238,23 +266,23 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
             let mut work = Work { bytes: [0; PAGE], slack: [0; SLACK], len: 0 };
             let step = path[usize::from(level)];
             let count = match level {
-                0 => self.changed(&step, 0, &change, &mut work)?,
+                0 => self.changed(&step, 0, leaf, &change, &mut work)?,
                 _ if level <= splits => {
-                    self.changed(&step, level, &Change::Split(left_number, &right_key, number), &mut work)?
+                    self.changed(&step, level, leaf, &Change::Split(left_number, &right_key, number), &mut work)?
                 }
-                _ => self.changed(&step, level, &Change::Value(&number_bytes), &mut work)?,
+                _ => self.changed(&step, level, leaf, &Change::Value(&number_bytes), &mut work)?,
             };
             let entry = entry_bytes(level, K, V);
             let mut border = 0;
             if let (true, Some(left)) = (level < splits, left.as_mut()) {
                 // Keys that come in ascending order leave full nodes behind.
                 let is_last = usize::from(step.index) + 2 >= usize::from(step.count);
-                let most = capacity(PAGE, level, height, K, V);
+                let most = capacity(Self::BODY, level, height, K, V);
                 border = if is_last { most.min(count - 1) } else { count.div_ceil(2) };
-                left.put(level, height, 0..border, entry, &mut work);
+                left.put(Self::offset(level, height), 0..border, entry, &mut work);
                 (0..K).for_each(|at| right_key[at] = *work.at(border * entry + at));
             }
-            page.put(level, height, border..count, entry, &mut work);
+            page.put(Self::offset(level, height), border..count, entry, &mut work);
         }
         if height > self.height {
             self.put_root(&mut page, path, height, (left_number, number), &right_key)?;
@@ -284,14 +312,18 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
             work.push(key);
             work.push(&number.to_le_bytes());
         }
-        page.put(height - 1, height, 0..2, entry_bytes(height - 1, K, V), &mut work);
+        page.put(Self::offset(height - 1, height), 0..2, entry_bytes(height - 1, K, V), &mut work);
         Ok(())
     }
 
     /// Writes the path to `key` anew, unchanged, so that no node of it is where it was.
-    pub(crate) fn move_path(&mut self, path: &Path) -> Outcome<(), D> {
-        let value = self.value(path[0].page, path[0].index)?;
-        self.write_path(path, Change::Value(&value))
+    pub(crate) fn move_path(&mut self, key: &[u8; K]) -> Outcome<(), D> {
+        let (path, leaf) = self.descend(key)?;
+        if leaf.count == 0 {
+            return self.write_empty();
+        }
+        let (_, value) = self.entry_in(&leaf, path[0].index)?;
+        self.write_path(&path, &leaf, Change::Value(&value))
     }
 
     /// Leaves the leaf of `path` out, whose last entry goes.
@@ -304,7 +336,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         let gone = step.index;
         let neighbour = if gone > 0 { gone - 1 } else { 1 };
         let child = self.child(step.page, level, neighbour)?;
-        self.descend_from(path, level - 1, child, None)?;
+        let leaf = self.descend_from(path, level - 1, child, None)?;
         let mut page = Page::<PAGE>::new();
         let number = self.next.to_le_bytes();
         for at in 0..self.height {
@@ -312,14 +344,14 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
             let step = path[usize::from(at)];
             let mut count = match at {
                 0 => {
-                    let value = self.value(step.page, step.index)?;
-                    self.changed(&step, 0, &Change::Value(&value), &mut work)?
+                    let (_, value) = self.entry_in(&leaf, step.index)?;
+                    self.changed(&step, 0, &leaf, &Change::Value(&value), &mut work)?
                 }
                 _ if at == level => {
                     let step = Step { index: neighbour, ..step };
-                    self.changed(&step, at, &Change::Value(&number), &mut work)?
+                    self.changed(&step, at, &leaf, &Change::Value(&number), &mut work)?
                 }
-                _ => self.changed(&step, at, &Change::Value(&number), &mut work)?,
+                _ => self.changed(&step, at, &leaf, &Change::Value(&number), &mut work)?,
             };
             let entry = entry_bytes(at, K, V);
             if at == level {
@@ -329,7 +361,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
                 }
                 count -= 1;
             }
-            page.put(at, self.height, 0..count, entry, &mut work);
+            page.put(Self::offset(at, self.height), 0..count, entry, &mut work);
         }
         let number = self.next;
         self.write_page(page, self.height, ROOT)?;
@@ -341,7 +373,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
     pub(crate) fn write_empty(&mut self) -> Outcome<(), D> {
         let mut page = Page::<PAGE>::new();
         let mut work = Work { bytes: [0; PAGE], slack: [0; SLACK], len: 0 };
-        page.put(0, 1, 0..0, 1, &mut work);
+        page.put(Self::offset(0, 1), 0..0, 1, &mut work);
         let number = self.next;
         self.write_page(page, 1, ROOT)?;
         (self.root, self.height) = (number, 1);
@@ -349,7 +381,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
     }
 
     /// The last entry below the end of the leaf before that of `path`, or the first one of the leaf behind it.
-    fn next_leaf(&mut self, path: &mut Path, direction: Direction) -> Outcome<Option<u8>, D> {
+    fn next_leaf(&mut self, path: &mut Path, direction: Direction) -> Outcome<Option<Leaf<PAGE>>, D> {
         let turn = (1..self.height).find(|&level| {
             let step = path[usize::from(level)];
             match direction {
@@ -365,13 +397,9 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> MuTree<D, K, V, 
         }
         let step = *step;
         let child = self.child(step.page, level, step.index)?;
-        match direction {
+        Ok(Some(match direction {
             Direction::Forwards => self.descend_from(path, level - 1, child, None)?,
             Direction::Backwards => self.descend_from(path, level - 1, child, Some(&[0xFF; K]))?,
-        }
-        Ok(Some(match direction {
-            Direction::Forwards => 0,
-            Direction::Backwards => path[0].count.saturating_sub(1),
         }))
     }
 
@@ -396,9 +424,8 @@ impl<const PAGE: usize> Page<PAGE> {
         Page { bytes: [0xFF; PAGE] }
     }
 
-    /// Puts entries of `work` into the node of `level`.
-    fn put(&mut self, level: u8, height: u8, entries: core::ops::Range<usize>, entry: usize, work: &mut Work<PAGE>) {
-        let (offset, _) = node_range(PAGE, level, height);
+    /// Puts entries of `work` into the node that begins at `offset`.
+    fn put(&mut self, offset: usize, entries: core::ops::Range<usize>, entry: usize, work: &mut Work<PAGE>) {
         self.bytes[offset] = entries.len() as u8;
         for (to, from) in (offset + 1..).zip(entries.start * entry..entries.end * entry) {
             self.bytes[to] = *work.at(from);
@@ -406,41 +433,60 @@ impl<const PAGE: usize> Page<PAGE> {
     }
 }
 
-impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> OrderedIndex<K, V> for MuTree<D, K, V, PAGE> {
+impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize> OrderedIndex<K, V>
+    for MuTree<D, K, V, PAGE, LOG>
+{
     type Device = D;
 
     fn insert(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {
+        if LOG > 0 {
+            let (_, leaf, is_there) = self.find(key)?;
+            let has_room = usize::from(leaf.count) < capacity(Self::BODY, 0, self.height, K, V);
+            if !is_there && has_room && self.log(&leaf, Logged::Put, key, value)? {
+                return Ok(());
+            }
+        }
         self.make_room(2)?;
-        let (path, is_there) = self.find(key)?;
+        let (path, leaf, is_there) = self.find(key)?;
         if is_there {
             return Err(IndexError::KeyExists);
         }
-        let Step { page, count, .. } = path[0];
-        let at = self.rank(page, 0, count, key)?;
-        self.write_path(&path, Change::Insert(usize::from(at), key, value))
+        let at = self.rank_in(&leaf, key)?;
+        self.write_path(&path, &leaf, Change::Insert(usize::from(at), key, value))
     }
 
     fn update(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {
+        if LOG > 0 {
+            let (_, leaf, is_there) = self.find(key)?;
+            if is_there && self.log(&leaf, Logged::Put, key, value)? {
+                return Ok(());
+            }
+        }
         self.make_room(1)?;
         match self.find(key)? {
-            (path, true) => self.write_path(&path, Change::Value(value)),
-            (_, false) => Err(IndexError::KeyAbsent),
+            (path, leaf, true) => self.write_path(&path, &leaf, Change::Value(value)),
+            (_, _, false) => Err(IndexError::KeyAbsent),
         }
     }
 
     fn get(&mut self, key: &[u8; K]) -> Outcome<Option<[u8; V]>, D> {
-        match self.find(key)? {
-            (path, true) => Ok(Some(self.value(path[0].page, path[0].index)?)),
-            (_, false) => Ok(None),
-        }
+        let mut path = Path::default();
+        self.trace(&mut path, self.height - 1, self.root, Some(key))?;
+        self.look_up(path[0].page, key)
     }
 
     fn remove(&mut self, key: &[u8; K]) -> Outcome<(), D> {
+        if LOG > 0 {
+            let (_, leaf, is_there) = self.find(key)?;
+            if is_there && leaf.count > 1 && self.log(&leaf, Logged::Remove, key, &[0; V])? {
+                return Ok(());
+            }
+        }
         self.make_room(1)?;
         match self.find(key)? {
-            (_, false) => Err(IndexError::KeyAbsent),
-            (mut path, true) if path[0].count == 1 => self.leave_out(&mut path),
-            (path, true) => self.write_path(&path, Change::Remove),
+            (_, _, false) => Err(IndexError::KeyAbsent),
+            (mut path, _, true) if path[0].count == 1 => self.leave_out(&mut path),
+            (path, leaf, true) => self.write_path(&path, &leaf, Change::Remove),
         }
     }
 
@@ -454,26 +500,28 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize> OrderedIndex<K, 
         let (Bound::Included(key) | Bound::Excluded(key)) = bound else {
             return self.neighbour(Bound::Included(&outermost), direction, &mut Hint::default());
         };
-        let mut path = self.descend(key)?;
-        let Step { page, count, index } = path[0];
+        let (mut path, leaf) = self.descend(key)?;
+        let Step { count, index, .. } = path[0];
         if count == 0 {
             return Ok(None);
         }
-        let found = self.key(page, 0, index)?;
+        let (found, value) = self.entry_in(&leaf, index)?;
         let is_met = found == *key && matches!(bound, Bound::Included(_));
         let within = match direction {
-            Direction::Forwards if is_met || found > *key => Some(index),
+            Direction::Forwards if is_met || found > *key => return Ok(Some((found, value))),
+            Direction::Backwards if is_met || found < *key => return Ok(Some((found, value))),
             Direction::Forwards => Some(index + 1).filter(|&index| index < count),
-            Direction::Backwards if is_met || found < *key => Some(index),
             Direction::Backwards => index.checked_sub(1),
         };
-        let index = match within {
-            Some(index) => Some(index),
-            None => self.next_leaf(&mut path, direction)?,
-        };
-        match index.filter(|&index| index < path[0].count) {
-            Some(index) => Ok(Some((self.key(path[0].page, 0, index)?, self.value(path[0].page, index)?))),
-            None => Ok(None),
+        if let Some(index) = within {
+            return self.entry_in(&leaf, index).map(Some);
+        }
+        match self.next_leaf(&mut path, direction)? {
+            Some(leaf) if leaf.count > 0 => {
+                let index = if direction == Direction::Forwards { 0 } else { leaf.count - 1 };
+                self.entry_in(&leaf, index).map(Some)
+            }
+            _ => Ok(None),
         }
     }
 

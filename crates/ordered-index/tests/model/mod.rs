@@ -41,14 +41,14 @@ pub fn setups() -> [Setup; 5] {
     let fat =
         |turnstile_blocks, levels, slots, keys| Settings { turnstile_blocks, levels, slots, keys, pool: 2 * levels };
     [
-        Setup { spec: limited(8, 512, 2), settings: fat(4, 3, 6, 3) },
+        Setup { spec: limited(8, 1024, 2), settings: fat(4, 3, 10, 7) },
         Setup { spec: limited(6, 768, 1), settings: fat(3, 2, 8, 5) },
         Setup { spec: limited(7, 1024, 4), settings: fat(4, 4, 5, 2) },
         Setup {
             spec: limited(8, 512, 2),
             settings: Settings { turnstile_blocks: 3, levels: 3, slots: 2, keys: 1, pool: 6 },
         },
-        Setup { spec: limited(2, 2048, 2), settings: fat(8, 1, 10, 4) },
+        Setup { spec: limited(2, 2048, 2), settings: fat(8, 1, 12, 8) },
     ]
 }
 
