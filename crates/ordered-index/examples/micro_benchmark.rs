@@ -35,6 +35,7 @@ impl Measured for FatList<NorSim, 4, 4> {
     }
     fn say_more(&self) {
         println!("         {:?}", self.probes());
+        println!("         a call's bound: {:?}; a move's: {:?}", self.call_bound(), self.move_bound());
     }
 }
 
@@ -51,6 +52,7 @@ impl<const PAGE: usize, const LOG: usize> Measured for MuTree<NorSim, 4, 4, PAGE
 #[derive(Default)]
 struct Phase {
     latencies_ns: Vec<u64>,
+    most_erases: u64,
     counters: Counters,
     begun_ns: u64,
 }
@@ -58,12 +60,13 @@ struct Phase {
 impl Phase {
     fn begin(index: &impl Measured) -> Self {
         let sim = index.sim();
-        Phase { latencies_ns: Vec::new(), counters: sim.counters(), begun_ns: sim.elapsed_ns() }
+        Phase { latencies_ns: Vec::new(), most_erases: 0, counters: sim.counters(), begun_ns: sim.elapsed_ns() }
     }
 
     fn time<I: Measured, T>(&mut self, index: &mut I, call: impl FnOnce(&mut I) -> T) -> T {
-        let before = index.sim().elapsed_ns();
+        let (before, erases) = (index.sim().elapsed_ns(), index.sim().counters().erases);
         let answer = call(index);
+        self.most_erases = self.most_erases.max(index.sim().counters().erases - erases);
         self.latencies_ns.push(index.sim().elapsed_ns() - before);
         answer
     }
@@ -76,7 +79,7 @@ impl Phase {
         let each = |count: u64| count as f64 / calls as f64;
         let at = |share: f64| self.latencies_ns[((calls as f64 * share) as usize).min(calls - 1)] as f64 / 1e6;
         println!(
-            "{name:8} {:9.4} ms a call: {:6.1} words read, {:7.2} programmed, {:.5} erases; median {:.3}, 99.9% {:.1}, worst {:.1} ms",
+            "{name:8} {:9.4} ms a call: {:6.1} words read, {:7.2} programmed, {:.5} erases; median {:.3}, 99.9% {:.1}, worst {:.1} ms with {} erases",
             each(elapsed) / 1e6,
             each(counters.reads()),
             each(counters.programs()),
@@ -84,6 +87,7 @@ impl Phase {
             at(0.5),
             at(0.999),
             at(1.0),
+            self.most_erases,
         );
         elapsed
     }

@@ -12,6 +12,7 @@ use model::{
     Context, Key, Op, Pair, Setup, TestList, Value, answer, audit, check, contents, from_environment, perform, replay,
     setups,
 };
+use norn_flash::Address;
 use norn_flash_sim::{NorSim, Tear};
 use norn_ordered_index::{IndexError, MountError};
 
@@ -183,6 +184,71 @@ fn cut_formats_leave_the_old_list_or_none_or_the_new_one() {
     }
     println!("old, none, new: {outcomes:?}");
     assert!(outcomes.iter().all(|&count| count > 0), "{outcomes:?}");
+}
+
+/// Where a stop changes something: the marks in the head.
+fn marks_of_head(pair: &Pair) -> usize {
+    let size = pair.list.device().spec().part.size_bytes() as usize;
+    let mut list = pair.list.clone();
+    list.stop().unwrap();
+    let (before, after) = (pair.list.device().peek(Address(0), size), list.device().peek(Address(0), size));
+    before.iter().zip(after).position(|(old, new)| *old != new).unwrap()
+}
+
+/// A cut erase of the block from which the head was moved may set again just the bit that says that the list was opened: a mount
+/// that believed it would go on in a block that no longer counts.
+#[test]
+fn no_single_bit_that_a_cut_erase_sets_hides_the_cut() {
+    let (mut random, mut cuts, mut moves) = (fastrand::Rng::with_seed(7), 0, 0);
+    let setup = &setups()[0];
+    let unit_bytes = setup.spec.part.unit_size_bytes;
+    let mut pair = used(setup, &mut random);
+    let key = *pair.map.keys().next().unwrap();
+    pair.step(&Op::Update(key, [0; 3]), &String::new);
+    while moves < 60 {
+        let op = pair.draw(&mut random);
+        if op == Op::Stop {
+            continue;
+        }
+        let mut trial = pair.clone();
+        let before = (trial.list.device().operations(), trial.list.device().counters().erases);
+        trial.step(&op, &String::new);
+        if trial.list.device().counters().erases > before.1 {
+            let marks = marks_of_head(&pair) as u32;
+            let start = marks / unit_bytes * unit_bytes;
+            pair.list.stop().unwrap();
+            let operations = trial.list.device().operations() - before.0 + 1;
+            for cut in 0..operations {
+                let torn = |tear| {
+                    let mut list = pair.list.clone();
+                    list.device_mut().cut_power_after(cut, tear);
+                    perform(&mut list, &op).is_err().then(|| list.into_device())
+                };
+                let Some(device) = torn(Tear::Nothing) else { break };
+                let is_erase = device.counters().erases > before.1;
+                if !is_erase || device.last_torn().unwrap().0 != Address(start) {
+                    continue;
+                }
+                // The bits of the marks, counted among those that the erase sets.
+                let zeros_before = |at: u32| {
+                    let bytes = device.peek(Address(start), (at - start) as usize);
+                    bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>()
+                };
+                for bit in zeros_before(marks - 2)..zeros_before(marks + 2) {
+                    let mut device = torn(Tear::OneBit(bit)).unwrap();
+                    device.power_on();
+                    let context = || format!("bit {bit} of the erase at {cut} of {op:?}");
+                    admit(device, &pair.map, &trial.map, &context);
+                    cuts += 1;
+                }
+                moves += 1;
+                break;
+            }
+        }
+        pair = trial;
+    }
+    println!("{cuts} cuts");
+    assert!(cuts > 100);
 }
 
 #[test]
