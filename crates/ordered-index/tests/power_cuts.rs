@@ -14,7 +14,7 @@ use model::{
 };
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, Tear};
-use norn_ordered_index::{IndexError, MountError};
+use norn_ordered_index::{IndexError, MountError, OrderedIndex};
 
 type Map = BTreeMap<Key, Value>;
 
@@ -138,6 +138,34 @@ fn cut_calls_happen_wholly_or_not_at_all() {
 #[ignore = "minutes"]
 fn cut_calls_happen_wholly_or_not_at_all_widely() {
     sweep(100..150, 800, 12);
+}
+
+/// Keys of an object with few are copied into the object before it, which is then beyond its range until the former is taken out.
+#[test]
+fn a_cut_shift_leaves_no_key_twice() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut pair = Pair::new(&setups()[0], 40);
+    for number in 0..14_u8 {
+        pair.step(&Op::Insert([number, 0], [number; 3]), &String::new);
+    }
+    for number in 6..14_u8 {
+        pair.step(&Op::Remove([number, 0]), &String::new);
+    }
+    // Two keys are left behind the first object's; updates fill the slots of theirs.
+    let mut shifts = 0;
+    for round in 0..40 {
+        let op = Op::Update([5, 0], [round; 3]);
+        let mut trial = pair.clone();
+        let before = trial.list.stats().unwrap().live;
+        trial.step(&op, &String::new);
+        if trial.list.stats().unwrap().live < before {
+            let counts = cut_everywhere(&pair, &op, 1, &mut random, &|| format!("round {round}"));
+            assert!(counts[0] > 50, "{counts:?}");
+            shifts += 1;
+        }
+        pair = trial;
+    }
+    assert!(shifts > 0);
 }
 
 /// A list with some keys, on a part that was in use.

@@ -41,7 +41,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
                 }
             }
             let address = self.layout.units_of(turnstile).next().map_or(Address(0), |unit| self.layout.block(unit));
-            check(spares == 1, address, "a turnstile has one spare block", &mut report);
+            check((spares == 1, "a turnstile has one spare block"), address, &mut report);
         }
         for level in 0..self.layout.settings.levels {
             self.audit_level(level, hooked[usize::from(level)], &mut report)?;
@@ -52,11 +52,11 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     fn audit_spare(&mut self, unit: EraseUnit, report: &mut impl FnMut(Violation)) -> Outcome<(), D> {
         let address = self.layout.block(unit);
         let block = self.block_state(unit)?;
-        check(block.is_fresh() && !block.is_void, address, "a spare block has an identity and no more", report);
+        check((block.is_fresh() && !block.is_void, "a spare block has an identity and no more"), address, report);
         let end = self.medium.part().unit_size_bytes;
         for at in (CELLS_OFFSET..end).step_by(4) {
             let word = self.medium.read_u32(address.offset(at))?;
-            check(word == u32::MAX, address.offset(at), "a spare block is erased", report);
+            check((word == u32::MAX, "a spare block is erased"), address.offset(at), report);
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     ) -> Outcome<(), D> {
         let block = self.block_state(unit)?;
         let is_whole = block.erase_count().is_some() && !block.is_void;
-        check(is_whole, self.layout.block(unit), "an active block has an identity", report);
+        check((is_whole, "an active block has an identity"), self.layout.block(unit), report);
         for index in 0..self.layout.cells_per_block {
             let cell = Cell { unit, index };
             let address = self.layout.cell(cell);
@@ -77,9 +77,9 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
                 CellState::Free => self.audit_free(cell, report)?,
                 CellState::Dead => {}
                 CellState::Live(stamp) => {
-                    check(stamp.settled && !stamp.doomed, address, "an object is settled", report);
+                    check((stamp.settled && !stamp.doomed, "an object is settled"), address, report);
                     let is_head = stamp.kind == Kind::Head;
-                    check(is_head == (cell == self.head), address, "there is one head", report);
+                    check((is_head == (cell == self.head), "there is one head"), address, report);
                     self.links(cell)?;
                     if !is_head {
                         hooked[..=usize::from(stamp.level)].iter_mut().for_each(|count| *count += 1);
@@ -87,7 +87,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
                     }
                 }
                 CellState::Unsealed | CellState::Malformed => {
-                    check(false, address, "a cell is erased, dead or sealed", report);
+                    check((false, "a cell is erased, dead or sealed"), address, report);
                 }
             }
         }
@@ -98,26 +98,26 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         for at in (0..self.layout.cell_bytes).step_by(2) {
             let address = self.layout.field(cell, at);
             let word = self.medium.read_u16(address)?;
-            check(word == u16::MAX, address, "a free cell is erased", report);
+            check((word == u16::MAX, "a free cell is erased"), address, report);
         }
         Ok(())
     }
 
     fn audit_slots(&mut self, cell: Cell, report: &mut impl FnMut(Violation)) -> Outcome<(), D> {
         let survey = self.survey(cell)?;
-        check(survey.valid != 0, self.layout.cell(cell), "an object has keys", report);
+        check((survey.valid != 0, "an object has keys"), self.layout.cell(cell), report);
         for slot in 0..self.layout.settings.slots {
             let address = self.layout.slot(cell, slot);
             let found = self.slot(cell, slot)?;
             let is_valid = survey.valid >> slot & 1 == 1;
             let is_written = slot < survey.written;
-            check(is_written == (found != Slot::Erased), address, "slots are written in order", report);
-            check(!is_valid || matches!(found, Slot::Whole(..)), address, "a slot that counts is whole", report);
+            check((is_written == (found != Slot::Erased), "slots are written in order"), address, report);
+            check((!is_valid || matches!(found, Slot::Whole(..)), "a slot that counts is whole"), address, report);
             if is_valid {
                 let key = self.key_at(cell, slot)?;
                 for other in survey.slots().filter(|&other| other > slot) {
                     let is_other = self.key_at(cell, other)? != key;
-                    check(is_other, address, "a key is there once", report);
+                    check((is_other, "a key is there once"), address, report);
                 }
             }
         }
@@ -138,10 +138,10 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
             self.audit_range(&node, None, report)?;
         }
         let address = self.layout.cell(node.cell);
-        check(count == hooked, address, "a level's list has every object that hooks on the level", report);
+        check((count == hooked, "a level's list has every object that hooks on the level"), address, report);
         let column = self.pointer(node.cell, node.kind(), level)?;
         let leads_back = column == self.layout.column_of(self.head);
-        check(leads_back, address, "the last object of a level leads to the head", report);
+        check((leads_back, "the last object of a level leads to the head"), address, report);
         Ok(())
     }
 
@@ -157,29 +157,18 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         for slot in self.survey(node.cell)?.slots() {
             let key = Some(self.key_at(node.cell, slot)?);
             let is_within = key >= node.low && (end.is_none() || key < end);
-            check(is_within, self.layout.slot(node.cell, slot), "a key is in its object's range", report);
+            check((is_within, "a key is in its object's range"), self.layout.slot(node.cell, slot), report);
         }
         Ok(())
     }
 }
 
-/// What an invariant's check found.
-#[derive(Clone, Copy)]
-enum Verdict {
-    Holds,
-    Violated,
-}
+/// Whether an invariant holds, and what it says.
+type Finding = (bool, &'static str);
 
-impl From<bool> for Verdict {
-    fn from(holds: bool) -> Self {
-        if holds { Verdict::Holds } else { Verdict::Violated }
-    }
-}
-
-/// Reports `what` if it does not hold.
-fn check(verdict: impl Into<Verdict>, address: Address, what: &'static str, report: &mut impl FnMut(Violation)) {
-    match verdict.into() {
-        Verdict::Holds => {}
-        Verdict::Violated => report(Violation { address, what }),
+/// Reports what a finding says if it does not hold.
+fn check((holds, what): Finding, address: Address, report: &mut impl FnMut(Violation)) {
+    if !holds {
+        report(Violation { address, what });
     }
 }

@@ -311,9 +311,9 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
 
     /// Begins to write a cell. A `settled` one is not looked at by recovery once it is sealed.
     pub(crate) fn draft(&mut self, cell: Cell, stamp: Stamp, low: Option<&[u8; K]>, links: Links) -> Outcome<Draft, D> {
-        let Stamp { level, kind, settled, .. } = stamp;
+        let Stamp { level, kind, .. } = stamp;
         let mut record = [0xFF; RECORD_BYTES_MAX];
-        let word = Stamp::encode(level, kind, settled);
+        let word = stamp.encode();
         record[..2].copy_from_slice(&word.to_le_bytes());
         let align = usize::from(self.medium.part().program_unit_bytes).max(2);
         self.medium.program(self.layout.cell(cell), &record[..align])?;

@@ -101,11 +101,11 @@ pub enum CellState {
 }
 
 impl Stamp {
-    /// The word of a cell whose writing begins; `settled` copies need no settling later.
-    pub fn encode(level: u8, kind: Kind, settled: bool) -> u16 {
-        let (level, kind) = (u16::from(level), kind as u16);
+    /// The word of a cell whose writing begins: neither sealed nor doomed. Copies are settled from the start.
+    pub fn encode(self) -> u16 {
+        let (level, kind) = (u16::from(self.level), self.kind as u16);
         let code = level | (!level & 15) << 4 | kind << 8 | (!kind & 3) << 10;
-        code | 0xF000 & !(u16::from(settled) << Flag::Settled as u16)
+        code | 0xF000 & !(u16::from(self.settled) << Flag::Settled as u16)
     }
 }
 
@@ -290,7 +290,8 @@ mod tests {
     fn no_torn_stamp_is_live() {
         for level in 0..8 {
             for kind in [Kind::Head, Kind::Object, Kind::Right, Kind::Merged] {
-                let sealed = Stamp::encode(level, kind, false) & !(1 << Flag::Sealed as u16);
+                let stamp = Stamp { level, kind, settled: false, doomed: false };
+                let sealed = stamp.encode() & !(1 << Flag::Sealed as u16);
                 assert!(matches!(CellState::decode(sealed), CellState::Live(stamp) if stamp.kind == kind));
                 torn(u32::from(sealed), 16)
                     .map(|word| word as u16)

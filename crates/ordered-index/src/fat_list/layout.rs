@@ -132,7 +132,7 @@ impl Layout {
         let slot_bytes = align(key_bytes + value_bytes + 2);
         let cell_bytes = slots_offset + slot_bytes * u16::from(settings.slots);
         let cells = part.unit_size_bytes.saturating_sub(CELLS_OFFSET) / u32::from(cell_bytes);
-        if cells == 0 || part.unit_size_bytes % 4 != 0 {
+        if cells == 0 || !part.unit_size_bytes.is_multiple_of(4) {
             return Err("an object does not fit into an erase unit");
         }
         if cells > 1 << 12 {

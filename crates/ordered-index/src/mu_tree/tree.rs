@@ -257,7 +257,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         if height > HEIGHT_MAX || capacity(Self::BODY, height - 1, height, K, V) < 2 {
             return Err(IndexError::Full);
         }
-        let mut left = (splits > 0).then(|| Page::<PAGE>::new());
+        let mut left = (splits > 0).then(Page::<PAGE>::new);
         let mut page = Page::<PAGE>::new();
         let (left_number, number) = (self.next, self.next + u32::from(splits > 0));
         let number_bytes = number.to_le_bytes();
