@@ -10,7 +10,7 @@ help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
 	@echo "make test       every test that ends in minutes"
 	@echo "make test-long  wide power-cut sweeps, damaged images and fuzzing: about an hour"
-	@echo "make bench      what a field update costs beside the published figures, and how evenly units wear"
+	@echo "make bench      what a field update and an ordered index cost beside the published figures, and how evenly units wear"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
 
@@ -34,6 +34,8 @@ bench:
 	cargo run --locked --release --quiet -p norn-object-heap --example table1
 	cargo run --locked --release --quiet -p norn-object-heap --example wear
 	cargo run --locked --release --quiet -p norn-object-heap --example eeprom
+	cargo run --locked --release --quiet -p norn-ordered-index --example micro_benchmark -- fat 2
+	cargo run --locked --release --quiet -p norn-ordered-index --example micro_benchmark -- logged 2
 
 size:
 	@tools/size
