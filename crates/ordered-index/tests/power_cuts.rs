@@ -137,7 +137,7 @@ fn cut_calls_happen_wholly_or_not_at_all() {
 #[test]
 #[ignore = "minutes"]
 fn cut_calls_happen_wholly_or_not_at_all_widely() {
-    sweep(100..150, 800, 12);
+    sweep(100..130, 800, 12);
 }
 
 /// Keys of an object with few are copied into the object before it, which is then beyond its range until the former is taken out.
