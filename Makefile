@@ -10,7 +10,7 @@ help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
 	@echo "make test       every test that ends in minutes"
 	@echo "make test-long  wide power-cut sweeps, damaged images and fuzzing: about an hour"
-	@echo "make bench      what a field update costs beside the published figures, in short runs"
+	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
@@ -34,6 +34,8 @@ bench:
 	@tools/ensure-rust
 	cargo run --locked --release --quiet -p norn -- lab run tinystore-table1 tinystore-worst-read tinystore-array-copy \
 		--endurance 100 --fresh --out out/bench
+	cargo run --locked --release --quiet -p norn-ordered-index --example micro_benchmark -- fat 2
+	cargo run --locked --release --quiet -p norn-ordered-index --example micro_benchmark -- logged 2
 
 lab:
 	@tools/ensure-rust

@@ -1,0 +1,325 @@
+//! Every bit that a fat list puts on flash, and the codes that tell whole from torn.
+//!
+//! ```text
+//! block   │ identity 32 │ void 4 │ filling 8 │ active 4 │ cell │ cell │ …
+//! cell    │ stamp │ low key │ header: code, replaces, partner │ bitmap │ pointer pool │ slot │ slot │ …
+//! stamp   │ level 4 │ ¬level 4 │ kind 2 │ ¬kind 2 │ sealed │ settled │ doomed │ dead │   a flag is set when its bit is 0
+//! pointer │ index 12 │ turnstile 8 │ level 4 │ zeros 5 │ fold 3 │
+//! slot    │ key │ value │ zeros 10, CRC 6 │
+//! ```
+//!
+//! Invariants: no record that is written reads as erased; a record with a count of zeros is whole if and only if no bit of it
+//! is missing, whatever a cut left of it.
+
+use crc::{CRC_16_IBM_SDLC, Crc};
+
+/// The version of the format that this describes.
+pub const FORMAT_VERSION: u8 = 1;
+/// What a block's identity begins with.
+pub const MAGIC: [u8; 4] = *b"NFAT";
+/// Bytes of a block's identity.
+pub const IDENTITY_BYTES: usize = 32;
+/// Where the word is that makes the whole part void: formatting has begun.
+pub const VOID_OFFSET: u32 = 32;
+/// Where it says which block is being moved here.
+pub const FILLING_OFFSET: u32 = 36;
+/// Bytes of that record.
+pub const FILLING_BYTES: usize = 8;
+/// Where the word is that is 0 once the block holds what counts.
+pub const ACTIVE_OFFSET: u32 = 44;
+/// Where the cells begin.
+pub const CELLS_OFFSET: u32 = 48;
+/// Most levels of a list.
+pub const LEVELS_MAX: usize = 8;
+
+const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_SDLC);
+
+/// The CRC of a header, seeded with what else it is bound to.
+pub fn crc16(parts: &[&[u8]]) -> u16 {
+    let mut digest = CRC.digest();
+    parts.iter().for_each(|part| digest.update(part));
+    digest.finalize()
+}
+
+/// The bits of `bytes` that are 0.
+pub fn zeros(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|byte| byte.count_zeros()).sum()
+}
+
+/// What a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The list's head, on every level, without keys.
+    Head,
+    /// An object. If it replaces another one, its partner is the right half of a split, if there is one.
+    Object,
+    /// The right half of a split that may not have been committed.
+    Right,
+    /// An object that replaces two: the second one is its partner.
+    Merged,
+}
+
+/// A flag of a stamp: its bit is 0 when it is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    /// All of the cell has been written.
+    Sealed = 12,
+    /// All pointers lead to it, and what it replaces is dead.
+    Settled = 13,
+    /// It is being taken out of the list.
+    Doomed = 14,
+    /// It counts no more.
+    Dead = 15,
+}
+
+/// The first word of a cell that has been written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The highest level on which the object hooks.
+    pub level: u8,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether its pointers have been settled.
+    pub settled: bool,
+    /// Whether it is being taken out.
+    pub doomed: bool,
+}
+
+/// What the first word of a cell says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellState {
+    /// Nothing has been written.
+    Free,
+    /// Writing has begun and not ended.
+    Unsealed,
+    /// The cell counts.
+    Live(Stamp),
+    /// The cell counts no more.
+    Dead,
+    /// No state that a program leaves.
+    Malformed,
+}
+
+impl Stamp {
+    /// The word of a cell whose writing begins: neither sealed nor doomed. Copies are settled from the start.
+    pub fn encode(self) -> u16 {
+        let (level, kind) = (u16::from(self.level), self.kind as u16);
+        let code = level | (!level & 15) << 4 | kind << 8 | (!kind & 3) << 10;
+        code | 0xF000 & !(u16::from(self.settled) << Flag::Settled as u16)
+    }
+}
+
+impl CellState {
+    /// What `word` says.
+    pub fn decode(word: u16) -> CellState {
+        let is_set = |flag: Flag| word >> flag as u16 & 1 == 0;
+        if word == u16::MAX {
+            return CellState::Free;
+        }
+        if is_set(Flag::Dead) {
+            return CellState::Dead;
+        }
+        if !is_set(Flag::Sealed) {
+            return CellState::Unsealed;
+        }
+        let (level, kind) = (word & 15, word >> 8 & 3);
+        if word >> 4 & 15 != !level & 15 || word >> 10 & 3 != !kind & 3 || usize::from(level) >= LEVELS_MAX {
+            return CellState::Malformed;
+        }
+        let kind = [Kind::Head, Kind::Object, Kind::Right, Kind::Merged][usize::from(kind)];
+        let (settled, doomed) = (is_set(Flag::Settled), is_set(Flag::Doomed));
+        CellState::Live(Stamp { level: level as u8, kind, settled, doomed })
+    }
+}
+
+/// Where a soft pointer leads: the cells of one number in all blocks of a turnstile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The turnstile.
+    pub turnstile: u8,
+    /// The cell's number in its block.
+    pub index: u16,
+}
+
+impl Column {
+    /// The entry of a pointer pool that leads here from `level`.
+    pub fn encode(self, level: u8) -> u32 {
+        let data = u32::from(self.index) | u32::from(self.turnstile) << 12 | u32::from(level) << 20;
+        data | (0xFF_FFFF & !data).count_ones() << 24 | fold(data) << 29
+    }
+
+    /// What a pool entry says: its level and where it leads; `None` if it is erased, torn or damaged.
+    pub fn decode(entry: u32) -> Option<(u8, Column)> {
+        let data = entry & 0xFF_FFFF;
+        let is_whole = entry >> 24 & 31 == (0xFF_FFFF & !data).count_ones() && entry >> 29 == fold(data);
+        let column = Column { turnstile: (data >> 12) as u8, index: (data & 0xFFF) as u16 };
+        is_whole.then_some((((data >> 20) & 15) as u8, column))
+    }
+}
+
+/// Three bits of parity over 24.
+fn fold(data: u32) -> u32 {
+    (0..8).fold(0, |sum, digit| sum ^ data >> (3 * digit)) & 7
+}
+
+/// The code behind a slot's key and value.
+pub fn slot_code(data: &[u8]) -> u16 {
+    zeros(data) as u16 | crc16(&[data]) << 10
+}
+
+/// What is constant on a part that is formatted, in every block, and how worn the block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Bytes of a key.
+    pub key_bytes: u8,
+    /// Bytes of a value.
+    pub value_bytes: u8,
+    /// The list's settings: blocks of a turnstile, levels, slots, keys, pool.
+    pub settings: [u8; 5],
+    /// The part's program unit in bytes.
+    pub program_unit_bytes: u8,
+    /// Erase units of the part.
+    pub unit_count: u16,
+    /// Bytes of an erase unit.
+    pub unit_size_bytes: u32,
+    /// Erases that the block has sustained.
+    pub erase_count: u32,
+}
+
+impl Identity {
+    /// The bytes on flash.
+    pub fn encode(&self) -> [u8; IDENTITY_BYTES] {
+        let mut bytes = [0xFF; IDENTITY_BYTES];
+        bytes[0..4].copy_from_slice(&MAGIC);
+        bytes[4] = FORMAT_VERSION;
+        (bytes[5], bytes[6]) = (self.key_bytes, self.value_bytes);
+        bytes[7..12].copy_from_slice(&self.settings);
+        bytes[12] = self.program_unit_bytes;
+        bytes[14..16].copy_from_slice(&self.unit_count.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.unit_size_bytes.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.erase_count.to_le_bytes());
+        let count = zeros(&bytes[..28]) as u16;
+        let crc = crc16(&[&bytes[..28]]);
+        bytes[28..30].copy_from_slice(&count.to_le_bytes());
+        bytes[30..32].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    /// What the bytes say, if they are whole: the version and, if it is this one, the rest.
+    pub fn decode(bytes: &[u8; IDENTITY_BYTES]) -> Option<Result<Identity, u8>> {
+        let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
+        let is_whole = u32::from(u16_at(28)) == zeros(&bytes[..28]) && u16_at(30) == crc16(&[&bytes[..28]]);
+        if bytes[0..4] != MAGIC || !is_whole {
+            return None;
+        }
+        if bytes[4] != FORMAT_VERSION {
+            return Some(Err(bytes[4]));
+        }
+        Some(Ok(Identity {
+            key_bytes: bytes[5],
+            value_bytes: bytes[6],
+            settings: [bytes[7], bytes[8], bytes[9], bytes[10], bytes[11]],
+            program_unit_bytes: bytes[12],
+            unit_count: u16_at(14),
+            unit_size_bytes: u32_at(16),
+            erase_count: u32_at(20),
+        }))
+    }
+}
+
+/// Which block is moved to this one, and how often it had been erased before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filling {
+    /// The block's number; the block's own when nothing is moved.
+    pub from: u16,
+    /// Erases that it had sustained.
+    pub erase_count: u32,
+}
+
+impl Filling {
+    /// The bytes on flash.
+    pub fn encode(&self) -> [u8; FILLING_BYTES] {
+        let mut bytes = [0xFF; FILLING_BYTES];
+        bytes[0..2].copy_from_slice(&self.from.to_le_bytes());
+        bytes[2..6].copy_from_slice(&self.erase_count.to_le_bytes());
+        bytes[6] = zeros(&bytes[..6]) as u8;
+        bytes[7] = crc16(&[&bytes[..6]]) as u8;
+        bytes
+    }
+
+    /// What the bytes say, if they are whole.
+    pub fn decode(bytes: &[u8; FILLING_BYTES]) -> Option<Filling> {
+        let is_whole = u32::from(bytes[6]) == zeros(&bytes[..6]) && bytes[7] == crc16(&[&bytes[..6]]) as u8;
+        let from = u16::from_le_bytes([bytes[0], bytes[1]]);
+        let erase_count = u32::from_le_bytes([bytes[2], bytes[3], bytes[4], bytes[5]]);
+        is_whole.then_some(Filling { from, erase_count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every word that has some of the zeros of `whole`, and not all.
+    fn torn(whole: u32, bits: u32) -> impl Iterator<Item = u32> {
+        let missing: Vec<u32> = (0..bits).filter(|bit| whole >> bit & 1 == 0).collect();
+        (1u32..1 << missing.len()).map(move |subset| {
+            missing
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| subset >> at & 1 == 1)
+                .fold(whole, |word, (_, bit)| word | 1 << bit)
+        })
+    }
+
+    extern crate std;
+    use std::vec::Vec;
+
+    #[test]
+    fn no_torn_pointer_is_whole() {
+        for (turnstile, index, level) in [(0xF7, 0xFF0, 15), (3, 0xF9F, 4), (0xFF, 0x0FF, 14)] {
+            let entry = Column { turnstile, index }.encode(level);
+            assert_eq!(Column::decode(entry), Some((level, Column { turnstile, index })));
+            torn(entry, 32).for_each(|torn| assert_eq!(Column::decode(torn), None, "{torn:#x}"));
+        }
+        assert_eq!(Column::decode(u32::MAX), None);
+    }
+
+    #[test]
+    fn no_torn_stamp_is_live() {
+        for level in 0..8 {
+            for kind in [Kind::Head, Kind::Object, Kind::Right, Kind::Merged] {
+                let stamp = Stamp { level, kind, settled: false, doomed: false };
+                let sealed = stamp.encode() & !(1 << Flag::Sealed as u16);
+                assert!(matches!(CellState::decode(sealed), CellState::Live(stamp) if stamp.kind == kind));
+                torn(u32::from(sealed), 16)
+                    .map(|word| word as u16)
+                    .for_each(|word| assert!(!matches!(CellState::decode(word), CellState::Live(_)), "{word:#x}"));
+            }
+        }
+    }
+
+    #[test]
+    fn records_are_read_as_they_were_written() {
+        let identity = Identity {
+            key_bytes: 4,
+            value_bytes: 9,
+            settings: [8, 5, 40, 20, 10],
+            program_unit_bytes: 2,
+            unit_count: 32,
+            unit_size_bytes: 65_536,
+            erase_count: 77,
+        };
+        let bytes = identity.encode();
+        assert_eq!(Identity::decode(&bytes), Some(Ok(identity)));
+        for bit in 0..8 * IDENTITY_BYTES {
+            let mut flipped = bytes;
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Identity::decode(&flipped), None, "bit {bit}");
+        }
+        let filling = Filling { from: 9, erase_count: 3 };
+        assert_eq!(Filling::decode(&filling.encode()), Some(filling));
+        assert_eq!(Filling::decode(&[0xFF; FILLING_BYTES]), None);
+    }
+}

@@ -1,0 +1,221 @@
+//! What a list is made like, and the lengths and places that follow from it and from the part.
+//!
+//! Invariants: a field that is programmed by itself starts and ends on a border of program units; every cell lies within its
+//! block; a pool has room for two pointers of every level.
+
+use norn_flash::{Address, EraseUnit, NorPart, Reprogramming};
+
+use crate::fat_list::format::{CELLS_OFFSET, Column, LEVELS_MAX};
+use crate::medium::PROGRAM_UNIT_BYTES_MAX;
+
+/// Most slots of an object.
+pub const SLOTS_MAX: u8 = 64;
+/// Most bytes of a key and a value together.
+pub const ENTRY_BYTES_MAX: usize = 126;
+
+/// What a list is made like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Blocks of a turnstile, one of which is spare: 2 to 255.
+    pub turnstile_blocks: u8,
+    /// Levels, 1 to 8. An object hooks on level *i* with probability 4⁻ⁱ.
+    pub levels: u8,
+    /// Slots of an object, *m*: 2 to 64.
+    pub slots: u8,
+    /// Keys beyond which an object is split when its slots are full, *n*: less than the slots.
+    pub keys: u8,
+    /// Pointers that an object has room for: at least twice the levels.
+    pub pool: u8,
+}
+
+impl Settings {
+    /// The defaults of the paper's evaluation, but for a pool of 10 pointers instead of 7.
+    pub const fn paper_2011() -> Self {
+        Settings { turnstile_blocks: 8, levels: 5, slots: 40, keys: 20, pool: 10 }
+    }
+
+    /// A multilevel soft list: an object has one key, and room for one further value of it.
+    pub const fn soft_list() -> Self {
+        Settings { turnstile_blocks: 8, levels: 6, slots: 2, keys: 1, pool: 12 }
+    }
+
+    /// Whether an object has one key, so that a key is its object's bound.
+    pub(crate) const fn is_soft(&self) -> bool {
+        self.keys == 1
+    }
+
+    pub(crate) const fn to_bytes(self) -> [u8; 5] {
+        [self.turnstile_blocks, self.levels, self.slots, self.keys, self.pool]
+    }
+
+    pub(crate) const fn from_bytes(bytes: [u8; 5]) -> Self {
+        let [turnstile_blocks, levels, slots, keys, pool] = bytes;
+        Settings { turnstile_blocks, levels, slots, keys, pool }
+    }
+
+    fn validate(&self) -> Result<(), &'static str> {
+        match self {
+            Settings { turnstile_blocks: 0..=1, .. } => Err("a turnstile takes two blocks or more"),
+            Settings { levels, .. } if !(1..=LEVELS_MAX as u8).contains(levels) => {
+                Err("a list has one to eight levels")
+            }
+            Settings { slots, .. } if !(2..=SLOTS_MAX).contains(slots) => Err("an object has 2 to 64 slots"),
+            Settings { keys, slots, .. } if *keys == 0 || keys >= slots => {
+                Err("an object has fewer keys than slots, and at least one")
+            }
+            Settings { pool, levels, .. } if *pool < 2 * levels => {
+                Err("a pool has two pointers for each level at least")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A cell: a place for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Cell {
+    pub unit: EraseUnit,
+    pub index: u16,
+}
+
+impl Cell {
+    /// As a number that is not all ones.
+    pub const fn to_u32(self) -> u32 {
+        self.unit.0 as u32 | (self.index as u32) << 16
+    }
+
+    pub const fn from_u32(word: u32) -> Self {
+        Cell { unit: EraseUnit(word as u16), index: (word >> 16) as u16 }
+    }
+}
+
+/// Lengths and places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub settings: Settings,
+    pub turnstiles: u8,
+    pub cells_per_block: u16,
+    pub header_offset: u16,
+    pub bitmap_offset: u16,
+    pub pool_offset: u16,
+    pub slots_offset: u16,
+    pub slot_bytes: u16,
+    pub cell_bytes: u16,
+    /// Units that belong to a turnstile.
+    pub unit_count: u16,
+    unit_size_bytes: u32,
+}
+
+impl Layout {
+    /// The layout, or which bound is violated.
+    pub fn of(
+        part: &NorPart,
+        settings: Settings,
+        key_bytes: usize,
+        value_bytes: usize,
+    ) -> Result<Layout, &'static str> {
+        settings.validate()?;
+        let program_unit = usize::from(part.program_unit_bytes);
+        if program_unit > PROGRAM_UNIT_BYTES_MAX || part.reprogramming != Reprogramming::Unlimited {
+            return Err(
+                "an index takes words of up to 4 bytes that can be programmed repeatedly: put a Remap under it",
+            );
+        }
+        if key_bytes == 0 || key_bytes + value_bytes > ENTRY_BYTES_MAX {
+            return Err("a key takes a byte or more, and no more than 126 together with its value");
+        }
+        let align = |bytes: usize| bytes.next_multiple_of(program_unit.max(2)) as u16;
+        let header_offset = align(2) + align(key_bytes);
+        let bitmap_offset = header_offset + align(10);
+        let pool_offset = bitmap_offset + align(usize::from(settings.slots).div_ceil(8));
+        let slots_offset = pool_offset + 4 * u16::from(settings.pool);
+        let slot_bytes = align(key_bytes + value_bytes + 2);
+        let cell_bytes = slots_offset + slot_bytes * u16::from(settings.slots);
+        let cells = part.unit_size_bytes.saturating_sub(CELLS_OFFSET) / u32::from(cell_bytes);
+        if cells == 0 || !part.unit_size_bytes.is_multiple_of(4) {
+            return Err("an object does not fit into an erase unit");
+        }
+        if cells > 1 << 12 {
+            return Err("more than 4,096 objects in an erase unit");
+        }
+        if (pool_offset..cell_bytes).len() / 4 / usize::from(settings.levels) < 2 {
+            return Err("the head has no room for two pointers of each level");
+        }
+        let (blocks, units) = (u16::from(settings.turnstile_blocks), part.unit_count);
+        // A single block over has no spare, and is left alone.
+        let unit_count = if units % blocks == 1 { units - 1 } else { units };
+        match unit_count.div_ceil(blocks) {
+            0 => Err("a turnstile takes two blocks or more"),
+            257.. => Err("more than 256 turnstiles"),
+            256 => Err("more than 255 turnstiles"),
+            turnstiles => Ok(Layout {
+                settings,
+                turnstiles: turnstiles as u8,
+                cells_per_block: cells as u16,
+                header_offset,
+                bitmap_offset,
+                pool_offset,
+                slots_offset,
+                slot_bytes,
+                cell_bytes,
+                unit_count,
+                unit_size_bytes: part.unit_size_bytes,
+            }),
+        }
+    }
+
+    /// The units of a turnstile.
+    pub fn units_of(&self, turnstile: u8) -> impl Iterator<Item = EraseUnit> + use<> {
+        let blocks = u16::from(self.settings.turnstile_blocks);
+        let start = u16::from(turnstile) * blocks;
+        (start..(start + blocks).min(self.unit_count)).map(EraseUnit)
+    }
+
+    pub fn turnstile_of(&self, unit: EraseUnit) -> u8 {
+        (unit.0 / u16::from(self.settings.turnstile_blocks)) as u8
+    }
+
+    pub fn units(&self) -> impl Iterator<Item = EraseUnit> + use<> {
+        (0..self.unit_count).map(EraseUnit)
+    }
+
+    /// The soft pointer's view of a cell.
+    pub fn column_of(&self, cell: Cell) -> Column {
+        Column { turnstile: self.turnstile_of(cell.unit), index: cell.index }
+    }
+
+    pub fn has_column(&self, column: Column) -> bool {
+        column.turnstile < self.turnstiles && column.index < self.cells_per_block
+    }
+
+    pub fn has_cell(&self, cell: Cell) -> bool {
+        cell.unit.0 < self.unit_count && cell.index < self.cells_per_block
+    }
+
+    pub fn block(&self, unit: EraseUnit) -> Address {
+        Address(u32::from(unit.0) * self.unit_size_bytes)
+    }
+
+    pub fn cell(&self, cell: Cell) -> Address {
+        self.block(cell.unit).offset(CELLS_OFFSET + u32::from(cell.index) * u32::from(self.cell_bytes))
+    }
+
+    /// The place of a field of a cell.
+    pub fn field(&self, cell: Cell, offset: u16) -> Address {
+        self.cell(cell).offset(u32::from(offset))
+    }
+
+    pub fn slot(&self, cell: Cell, slot: u8) -> Address {
+        self.field(cell, self.slots_offset + u16::from(slot) * self.slot_bytes)
+    }
+
+    /// Bytes of a cell's bitmap, of which the head has marks of stops.
+    pub fn bitmap_bytes(&self) -> usize {
+        usize::from(self.pool_offset - self.bitmap_offset)
+    }
+
+    /// Pointers that the head has room for on each level: it has no keys, and uses its slots for them.
+    pub fn head_section(&self) -> u16 {
+        (self.cell_bytes - self.pool_offset) / 4 / u16::from(self.settings.levels)
+    }
+}

@@ -1,0 +1,16 @@
+//! Fat lists: skip lists of objects with many keys each, whose soft pointers outlive the moving of blocks.
+
+mod audit;
+mod cells;
+pub mod format;
+mod layout;
+mod list;
+mod mount;
+mod recover;
+mod replace;
+mod search;
+mod turnstile;
+
+pub use audit::Violation;
+pub use layout::{ENTRY_BYTES_MAX, SLOTS_MAX, Settings};
+pub use list::{CallBound, FatList, Probes};

@@ -1,0 +1,214 @@
+//! What every ordered index does: a map from keys of `K` bytes to values of `V` bytes, sorted by the keys' bytes.
+//!
+//! Numbers sort as numbers when they are written big-endian. Every call that returns `Ok` is durable; one that a power cut
+//! hits has happened wholly or not at all.
+
+use core::ops::Bound;
+
+use norn_flash::Nor;
+
+use crate::error::IndexError;
+
+/// A key and its value.
+pub type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
+
+/// The error of an index over the device `D`.
+pub type ErrorOf<D> = IndexError<<D as Nor>::Error>;
+
+/// Which neighbour of a place among the keys is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The least key at or above a bound.
+    Forwards,
+    /// The greatest key at or below a bound.
+    Backwards,
+}
+
+/// Where the last key was found, to spare a cursor the search for the next; right until the index changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hint(pub(crate) Option<u32>);
+
+/// What a step of reclamation ahead of need has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reclaimed {
+    /// A block was moved and erased.
+    Block,
+    /// There is nothing that would be worth it.
+    Nothing,
+}
+
+/// What an index holds and how worn its part is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexStats {
+    /// Keys.
+    pub keys: u32,
+    /// Places for objects or pages that are in use.
+    pub live: u32,
+    /// Places that a reclamation would free.
+    pub dead: u32,
+    /// Places that can be written.
+    pub free: u32,
+    /// Erases of the least worn block.
+    pub erases_min: u32,
+    /// Erases of the most worn block.
+    pub erases_max: u32,
+}
+
+/// A sorted map on NOR flash.
+pub trait OrderedIndex<const K: usize, const V: usize> {
+    /// The device under it.
+    type Device: Nor;
+
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// `KeyExists`, `Full`, `Corrupted` and the device's.
+    fn insert(&mut self, key: &[u8; K], value: &[u8; V]) -> Result<(), ErrorOf<Self::Device>>;
+
+    /// Changes the value of a key.
+    ///
+    /// # Errors
+    /// `KeyAbsent`, `Full`, `Corrupted` and the device's.
+    fn update(&mut self, key: &[u8; K], value: &[u8; V]) -> Result<(), ErrorOf<Self::Device>>;
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    fn get(&mut self, key: &[u8; K]) -> Result<Option<[u8; V]>, ErrorOf<Self::Device>>;
+
+    /// Takes a key away.
+    ///
+    /// # Errors
+    /// `KeyAbsent`, `Corrupted` and the device's.
+    fn remove(&mut self, key: &[u8; K]) -> Result<(), ErrorOf<Self::Device>>;
+
+    /// The entry next to `bound`, which is the lower bound going forwards and the upper one going backwards. `hint` is what the step
+    /// before left there, or the default.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    fn neighbour(
+        &mut self,
+        bound: Bound<&[u8; K]>,
+        direction: Direction,
+        hint: &mut Hint,
+    ) -> Result<Option<Entry<K, V>>, ErrorOf<Self::Device>>;
+
+    /// Counts the keys. No count is kept, neither in RAM nor on flash: this reads all objects.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    fn len(&mut self) -> Result<u32, ErrorOf<Self::Device>>;
+
+    /// Counts what the index holds. Reads as much as [`len`](Self::len), and the state of every place.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    fn stats(&mut self) -> Result<IndexStats, ErrorOf<Self::Device>>;
+
+    /// Reclaims a block ahead of need, if that frees much.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    fn reclaim_step(&mut self) -> Result<Reclaimed, ErrorOf<Self::Device>>;
+
+    /// Adds a key or changes its value, whichever it takes.
+    ///
+    /// # Errors
+    /// `Full`, `Corrupted` and the device's.
+    fn put(&mut self, key: &[u8; K], value: &[u8; V]) -> Result<(), ErrorOf<Self::Device>> {
+        match self.update(key, value) {
+            Err(IndexError::KeyAbsent) => self.insert(key, value),
+            outcome => outcome,
+        }
+    }
+
+    /// Whether there are no keys.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    fn is_empty(&mut self) -> Result<bool, ErrorOf<Self::Device>> {
+        Ok(self.first()?.is_none())
+    }
+
+    /// The entry with the least key.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    fn first(&mut self) -> Result<Option<Entry<K, V>>, ErrorOf<Self::Device>> {
+        self.neighbour(Bound::Unbounded, Direction::Forwards, &mut Hint::default())
+    }
+
+    /// The entry with the greatest key.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    fn last(&mut self) -> Result<Option<Entry<K, V>>, ErrorOf<Self::Device>> {
+        self.neighbour(Bound::Unbounded, Direction::Backwards, &mut Hint::default())
+    }
+
+    /// The entries between two bounds, from either end. The index cannot change meanwhile.
+    fn range(&mut self, from: Bound<[u8; K]>, to: Bound<[u8; K]>) -> Range<'_, Self, K, V>
+    where
+        Self: Sized,
+    {
+        Range { index: self, from, to, front: Hint::default(), back: Hint::default() }
+    }
+}
+
+/// A cursor over a range of keys.
+#[derive(Debug)]
+pub struct Range<'a, I, const K: usize, const V: usize> {
+    index: &'a mut I,
+    from: Bound<[u8; K]>,
+    to: Bound<[u8; K]>,
+    front: Hint,
+    back: Hint,
+}
+
+impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> Range<'_, I, K, V> {
+    /// The next entry in ascending order.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    pub fn next_entry(&mut self) -> Result<Option<Entry<K, V>>, ErrorOf<I::Device>> {
+        let found = self.index.neighbour(self.from.as_ref(), Direction::Forwards, &mut self.front)?;
+        let found = found.filter(|(key, _)| is_below(key, &self.to));
+        if let Some((key, _)) = found {
+            self.from = Bound::Excluded(key);
+        }
+        Ok(found)
+    }
+
+    /// The next entry in descending order, from the other end.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    pub fn next_entry_back(&mut self) -> Result<Option<Entry<K, V>>, ErrorOf<I::Device>> {
+        let found = self.index.neighbour(self.to.as_ref(), Direction::Backwards, &mut self.back)?;
+        let found = found.filter(|(key, _)| is_above(key, &self.from));
+        if let Some((key, _)) = found {
+            self.to = Bound::Excluded(key);
+        }
+        Ok(found)
+    }
+}
+
+/// Whether `key` satisfies an upper bound.
+pub(crate) fn is_below<const K: usize>(key: &[u8; K], bound: &Bound<[u8; K]>) -> bool {
+    match bound {
+        Bound::Included(end) => key <= end,
+        Bound::Excluded(end) => key < end,
+        Bound::Unbounded => true,
+    }
+}
+
+/// Whether `key` satisfies a lower bound.
+pub(crate) fn is_above<const K: usize>(key: &[u8; K], bound: &Bound<[u8; K]>) -> bool {
+    match bound {
+        Bound::Included(start) => key >= start,
+        Bound::Excluded(start) => key > start,
+        Bound::Unbounded => true,
+    }
+}

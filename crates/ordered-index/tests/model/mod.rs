@@ -1,0 +1,195 @@
+//! A sorted map in plain memory, random calls on it and on a list, and the comparison of the two.
+
+// Each test program uses a part of this.
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use norn_flash::{NorPart, Reprogramming};
+use norn_flash_sim::{NorSim, PartSpec, SimError, catalogue};
+use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
+
+pub type Key = [u8; 2];
+pub type Value = [u8; 3];
+pub type TestList = FatList<NorSim, 2, 3>;
+pub type Context<'a> = &'a dyn Fn() -> String;
+
+/// One call that changes the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    Insert(Key, Value),
+    Update(Key, Value),
+    Remove(Key),
+    Reclaim,
+    Stop,
+}
+
+/// A part and what the list on it is made like.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub spec: PartSpec,
+    pub settings: Settings,
+}
+
+fn limited(unit_count: u16, unit_size_bytes: u32, program_unit_bytes: u8) -> PartSpec {
+    catalogue::limited_test_part(unit_count, unit_size_bytes, program_unit_bytes, Reprogramming::Unlimited)
+}
+
+/// Small parts, on which blocks are moved often: of several turnstiles, with program units of 1, 2 and 4 bytes.
+pub fn setups() -> [Setup; 5] {
+    let fat =
+        |turnstile_blocks, levels, slots, keys| Settings { turnstile_blocks, levels, slots, keys, pool: 2 * levels };
+    [
+        Setup { spec: limited(8, 1024, 2), settings: fat(4, 3, 10, 7) },
+        Setup { spec: limited(6, 768, 1), settings: fat(3, 2, 8, 5) },
+        Setup { spec: limited(7, 1024, 4), settings: fat(4, 4, 5, 2) },
+        Setup {
+            spec: limited(8, 512, 2),
+            settings: Settings { turnstile_blocks: 3, levels: 3, slots: 2, keys: 1, pool: 6 },
+        },
+        Setup { spec: limited(2, 2048, 2), settings: fat(8, 1, 12, 8) },
+    ]
+}
+
+/// A list and what it should hold.
+#[derive(Clone)]
+pub struct Pair {
+    pub list: TestList,
+    pub map: BTreeMap<Key, Value>,
+    /// Keys are drawn from so many.
+    pub keys: u16,
+}
+
+/// What a call should answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Done,
+    Exists,
+    Absent,
+    Full,
+}
+
+pub fn answer(outcome: Result<(), IndexError<SimError>>, context: Context<'_>) -> Answer {
+    match outcome {
+        Ok(()) => Answer::Done,
+        Err(IndexError::KeyExists) => Answer::Exists,
+        Err(IndexError::KeyAbsent) => Answer::Absent,
+        Err(IndexError::Full) => Answer::Full,
+        Err(error) => panic!("{error} {}", context()),
+    }
+}
+
+pub fn perform(list: &mut TestList, op: &Op) -> Result<(), IndexError<SimError>> {
+    match op {
+        Op::Insert(key, value) => list.insert(key, value),
+        Op::Update(key, value) => list.update(key, value),
+        Op::Remove(key) => list.remove(key),
+        Op::Reclaim => list.reclaim_step().map(|_| ()),
+        Op::Stop => list.stop(),
+    }
+}
+
+impl Pair {
+    pub fn new(setup: &Setup, keys: u16) -> Pair {
+        let list = TestList::format(NorSim::new(setup.spec.clone()), setup.settings).unwrap();
+        Pair { list, map: BTreeMap::new(), keys }
+    }
+
+    /// A call that makes sense; keys are near each other at times, and at times the least or the greatest.
+    pub fn draw(&self, random: &mut fastrand::Rng) -> Op {
+        let key = match random.u8(0..20) {
+            0 => [0, 0],
+            1 => [0xFF, 0xFF],
+            _ => (random.u16(0..self.keys) * 7).to_be_bytes(),
+        };
+        let value = if random.u8(0..8) == 0 { [0xFF; 3] } else { std::array::from_fn(|_| random.u8(..)) };
+        match (random.u8(0..100), self.map.contains_key(&key)) {
+            (0, _) => Op::Stop,
+            (1, _) => Op::Reclaim,
+            (2..22, _) => Op::Remove(key),
+            (22..25, true) | (25..28, false) => Op::Insert(key, value),
+            (_, true) => Op::Update(key, value),
+            (_, false) if random.u8(0..3) > 0 => Op::Insert(key, value),
+            (_, false) => Op::Update(key, value),
+        }
+    }
+
+    /// What the map is after `op`, and what the list should answer if it is not full.
+    pub fn after(&self, op: &Op) -> (BTreeMap<Key, Value>, Answer) {
+        let mut map = self.map.clone();
+        let answer = match *op {
+            Op::Insert(key, _) if map.contains_key(&key) => Answer::Exists,
+            Op::Update(key, _) | Op::Remove(key) if !map.contains_key(&key) => Answer::Absent,
+            Op::Insert(key, value) | Op::Update(key, value) => {
+                map.insert(key, value);
+                Answer::Done
+            }
+            Op::Remove(key) => {
+                map.remove(&key);
+                Answer::Done
+            }
+            Op::Reclaim | Op::Stop => Answer::Done,
+        };
+        (map, answer)
+    }
+
+    /// Makes the call on both; a full list leaves both as they are.
+    pub fn step(&mut self, op: &Op, context: Context<'_>) -> Answer {
+        let (after, expected) = self.after(op);
+        let found = answer(perform(&mut self.list, op), context);
+        match found {
+            Answer::Full => assert!(matches!(op, Op::Insert(..)), "{op:?} finds no room {}", context()),
+            _ => {
+                assert_eq!(found, expected, "{op:?} {}", context());
+                self.map = after;
+            }
+        }
+        found
+    }
+
+    /// Asserts that the list holds the map, and every invariant.
+    pub fn check(&mut self, context: Context<'_>) {
+        check(&mut self.list, &self.map, context);
+    }
+}
+
+/// What a list holds, from the first key on.
+pub fn contents(list: &mut TestList, context: Context<'_>) -> BTreeMap<Key, Value> {
+    let mut map = BTreeMap::new();
+    let mut range = list.range(Bound::Unbounded, Bound::Unbounded);
+    while let Some((key, value)) = range.next_entry().unwrap_or_else(|error| panic!("{error} {}", context())) {
+        assert!(map.last_key_value().is_none_or(|(last, _)| *last < key), "keys ascend {}", context());
+        map.insert(key, value);
+    }
+    map
+}
+
+pub fn audit(list: &mut TestList, context: Context<'_>) {
+    let mut violations = Vec::new();
+    list.audit(|violation| violations.push(violation)).unwrap_or_else(|error| panic!("{error} {}", context()));
+    assert!(violations.is_empty(), "{violations:?} {}", context());
+}
+
+/// Asserts that `list` holds `map`, and every invariant.
+pub fn check(list: &mut TestList, map: &BTreeMap<Key, Value>, context: Context<'_>) {
+    list.device_mut().freeze_counters();
+    audit(list, context);
+    assert_eq!(contents(list, context), *map, "{}", context());
+    list.device_mut().thaw_counters();
+}
+
+/// A number from the environment, to replay a failure.
+pub fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// How to replay a failure of `test` in the file `program`.
+pub fn replay(program: &str, test: &str, seed: u64) -> String {
+    format!("(NORN_SEED={seed} cargo test -p norn-ordered-index --test {program} {test})")
+}
+
+/// The part's geometry, for tests that damage it.
+pub fn part_of(setup: &Setup) -> NorPart {
+    setup.spec.part
+}

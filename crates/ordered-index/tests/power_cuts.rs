@@ -1,0 +1,310 @@
+//! Power is cut at every device operation of random calls, in every torn shape, again during recovery, and at every operation of
+//! a format and of stops and mounts.
+//!
+//! After each cut the list is mounted. It holds what it held before the call or what it holds after it; every invariant holds; the call
+//! can be made again.
+
+mod model;
+
+use std::collections::BTreeMap;
+
+use model::{
+    Context, Key, Op, Pair, Setup, TestList, Value, answer, audit, check, contents, from_environment, perform, replay,
+    setups,
+};
+use norn_flash::Address;
+use norn_flash_sim::{NorSim, Tear};
+use norn_ordered_index::{IndexError, MountError, OrderedIndex};
+
+type Map = BTreeMap<Key, Value>;
+
+/// One tear of every shape.
+fn tears(random: &mut fastrand::Rng) -> [Tear; 9] {
+    let seed = random.u64(..);
+    [
+        Tear::Nothing,
+        Tear::Complete,
+        Tear::OneBit(seed as u32),
+        Tear::AllButOneBit(seed as u32),
+        Tear::Subset(seed),
+        Tear::Scattered(seed),
+        Tear::Prefix(seed),
+        Tear::Suffix(seed),
+        Tear::Unstable(seed),
+    ]
+}
+
+fn mount(device: NorSim, context: Context<'_>) -> TestList {
+    TestList::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()))
+}
+
+/// The device after a mount of it was cut after `cut` operations; `None` if mounting takes no more.
+fn cut_mount(device: &NorSim, cut: u64, tear: Tear) -> Option<NorSim> {
+    let mut device = device.clone();
+    device.cut_power_after(cut, tear);
+    if TestList::mount(device.clone()).is_ok() {
+        return None;
+    }
+    let _ = norn_ordered_index::FatList::<_, 2, 3>::mount(&mut device);
+    device.power_on();
+    Some(device)
+}
+
+/// Mounts, and asserts that the list holds one of the two maps and every invariant. Says whether it is the second one.
+fn admit(device: NorSim, before: &Map, after: &Map, context: Context<'_>) -> (TestList, bool) {
+    let mut list = mount(device, context);
+    audit(&mut list, context);
+    let found = contents(&mut list, context);
+    assert!(found == *before || found == *after, "neither before nor after: {found:?} {}", context());
+    let is_after = found == *after;
+    assert_eq!(list.device().refusals(), 0, "{}", context());
+    (list, is_after)
+}
+
+/// Cuts `op` at every operation, or every `stride`th; counts cuts, and those after which the call had taken effect.
+fn cut_everywhere(pair: &Pair, op: &Op, stride: u64, random: &mut fastrand::Rng, context: Context<'_>) -> [u64; 3] {
+    let (after, _) = pair.after(op);
+    let mut counts = [0; 3];
+    for cut in (random.u64(0..stride)..).step_by(stride as usize) {
+        for tear in tears(random) {
+            let context = || format!("cut by {tear:?} at {cut} of {op:?} {}", context());
+            let mut list = pair.list.clone();
+            list.device_mut().cut_power_after(cut, tear);
+            match perform(&mut list, op) {
+                Err(IndexError::Device(_)) => {}
+                _ => return counts,
+            }
+            counts[0] += 1;
+            let mut device = list.into_device();
+            device.power_on();
+            for second in (random.u64(0..2)..).step_by(random.usize(1..8)) {
+                let shape = Tear::draw(random);
+                let Some(device) = cut_mount(&device, second, shape) else { break };
+                let context = || format!("and by {shape:?} at {second} of the mount, {}", context());
+                admit(device, &pair.map, &after, &context);
+                counts[1] += 1;
+            }
+            let (mut list, is_after) = admit(device, &pair.map, &after, &context);
+            counts[2] += u64::from(is_after);
+            let again = answer(perform(&mut list, op), &context);
+            let now = if again == model::Answer::Full { &pair.map } else { &after };
+            check(&mut list, now, &context);
+        }
+    }
+    counts
+}
+
+fn run(seed: u64, steps: usize, share: u8) -> [u64; 3] {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut pair = Pair::new(&setups()[seed as usize % 5], random.u16(4..90));
+    let mut sums = [0; 3];
+    for step in 0..steps {
+        let op = pair.draw(&mut random);
+        let context = || format!("at step {step} {}", replay("power_cuts", "cut", seed));
+        // Long calls are those that move blocks.
+        let before = pair.list.device().operations();
+        let mut trial = pair.clone();
+        trial.step(&op, &context);
+        let operations = trial.list.device().operations() - before;
+        if random.u8(0..100) < if operations > 12 { 4 * share } else { share } {
+            let stride = 1 + operations / 60;
+            let counts = cut_everywhere(&pair, &op, stride, &mut random, &context);
+            (0..3).for_each(|at| sums[at] += counts[at]);
+        }
+        pair = trial;
+        if random.u8(0..50) == 0 {
+            pair.list = mount(pair.list.into_device(), &context);
+        }
+    }
+    sums
+}
+
+fn sweep(seeds: std::ops::Range<u64>, steps: usize, share: u8) {
+    let mut sums = [0; 3];
+    for seed in from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1) {
+        let counts = run(seed, steps, share);
+        (0..3).for_each(|at| sums[at] += counts[at]);
+    }
+    println!("{} cuts, {} second cuts; after {} of the first the call had taken effect", sums[0], sums[1], sums[2]);
+    assert!(sums.iter().all(|&sum| sum > 100), "{sums:?}");
+}
+
+#[test]
+fn cut_calls_happen_wholly_or_not_at_all() {
+    sweep(0..10, 400, 5);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn cut_calls_happen_wholly_or_not_at_all_widely() {
+    sweep(100..130, 800, 12);
+}
+
+/// Keys of an object with few are copied into the object before it, which is then beyond its range until the former is taken out.
+#[test]
+fn a_cut_shift_leaves_no_key_twice() {
+    let mut random = fastrand::Rng::with_seed(3);
+    let mut pair = Pair::new(&setups()[0], 40);
+    for number in 0..14_u8 {
+        pair.step(&Op::Insert([number, 0], [number; 3]), &String::new);
+    }
+    for number in 6..14_u8 {
+        pair.step(&Op::Remove([number, 0]), &String::new);
+    }
+    // Two keys are left behind the first object's; updates fill the slots of theirs.
+    let mut shifts = 0;
+    for round in 0..40 {
+        let op = Op::Update([5, 0], [round; 3]);
+        let mut trial = pair.clone();
+        let before = trial.list.stats().unwrap().live;
+        trial.step(&op, &String::new);
+        if trial.list.stats().unwrap().live < before {
+            let counts = cut_everywhere(&pair, &op, 1, &mut random, &|| format!("round {round}"));
+            assert!(counts[0] > 50, "{counts:?}");
+            shifts += 1;
+        }
+        pair = trial;
+    }
+    assert!(shifts > 0);
+}
+
+/// A list with some keys, on a part that was in use.
+fn used(setup: &Setup, random: &mut fastrand::Rng) -> Pair {
+    let mut pair = Pair::new(setup, 40);
+    for _ in 0..200 {
+        let op = pair.draw(random);
+        pair.step(&op, &String::new);
+    }
+    pair
+}
+
+#[test]
+fn cut_formats_leave_the_old_list_or_none_or_the_new_one() {
+    let mut outcomes = [0; 3];
+    for (seed, setup) in (0..).zip(setups()) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut pair = used(&setup, &mut random);
+        if random.bool() {
+            pair.list.stop().unwrap();
+        }
+        'cuts: for cut in 0.. {
+            for tear in tears(&mut random) {
+                let mut device = pair.list.device().clone();
+                device.cut_power_after(cut, tear);
+                if norn_ordered_index::FatList::<_, 2, 3>::format(&mut device, setup.settings).is_ok() {
+                    break 'cuts;
+                }
+                device.power_on();
+                let context = || format!("format cut by {tear:?} at {cut}, setup {seed}");
+                match TestList::mount(device) {
+                    Err(MountError::NotFormatted) => outcomes[1] += 1,
+                    Err(error) => panic!("{error} {}", context()),
+                    Ok(mut list) => {
+                        audit(&mut list, &context);
+                        let found = contents(&mut list, &context);
+                        let is_old = found == pair.map && !pair.map.is_empty();
+                        assert!(is_old || found.is_empty(), "{}", context());
+                        outcomes[if is_old { 0 } else { 2 }] += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("old, none, new: {outcomes:?}");
+    assert!(outcomes.iter().all(|&count| count > 0), "{outcomes:?}");
+}
+
+/// Where a stop changes something: the marks in the head.
+fn marks_of_head(pair: &Pair) -> usize {
+    let size = pair.list.device().spec().part.size_bytes() as usize;
+    let mut list = pair.list.clone();
+    list.stop().unwrap();
+    let (before, after) = (pair.list.device().peek(Address(0), size), list.device().peek(Address(0), size));
+    before.iter().zip(after).position(|(old, new)| *old != new).unwrap()
+}
+
+/// A cut erase of the block from which the head was moved may set again just the bit that says that the list was opened: a mount
+/// that believed it would go on in a block that no longer counts.
+#[test]
+fn no_single_bit_that_a_cut_erase_sets_hides_the_cut() {
+    let (mut random, mut cuts, mut moves) = (fastrand::Rng::with_seed(7), 0, 0);
+    let setup = &setups()[0];
+    let unit_bytes = setup.spec.part.unit_size_bytes;
+    let mut pair = used(setup, &mut random);
+    let key = *pair.map.keys().next().unwrap();
+    pair.step(&Op::Update(key, [0; 3]), &String::new);
+    while moves < 60 {
+        let op = pair.draw(&mut random);
+        if op == Op::Stop {
+            continue;
+        }
+        let mut trial = pair.clone();
+        let before = (trial.list.device().operations(), trial.list.device().counters().erases);
+        trial.step(&op, &String::new);
+        if trial.list.device().counters().erases > before.1 {
+            let marks = marks_of_head(&pair) as u32;
+            let start = marks / unit_bytes * unit_bytes;
+            pair.list.stop().unwrap();
+            let operations = trial.list.device().operations() - before.0 + 1;
+            for cut in 0..operations {
+                let torn = |tear| {
+                    let mut list = pair.list.clone();
+                    list.device_mut().cut_power_after(cut, tear);
+                    perform(&mut list, &op).is_err().then(|| list.into_device())
+                };
+                let Some(device) = torn(Tear::Nothing) else { break };
+                let is_erase = device.counters().erases > before.1;
+                if !is_erase || device.last_torn().unwrap().0 != Address(start) {
+                    continue;
+                }
+                // The bits of the marks, counted among those that the erase sets.
+                let zeros_before = |at: u32| {
+                    let bytes = device.peek(Address(start), (at - start) as usize);
+                    bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>()
+                };
+                for bit in zeros_before(marks - 2)..zeros_before(marks + 2) {
+                    let mut device = torn(Tear::OneBit(bit)).unwrap();
+                    device.power_on();
+                    let context = || format!("bit {bit} of the erase at {cut} of {op:?}");
+                    admit(device, &pair.map, &trial.map, &context);
+                    cuts += 1;
+                }
+                moves += 1;
+                break;
+            }
+        }
+        pair = trial;
+    }
+    println!("{cuts} cuts");
+    assert!(cuts > 100);
+}
+
+#[test]
+fn a_supply_that_fails_at_every_boot_loses_nothing() {
+    for seed in from_environment("NORN_SEED").map_or(0..25, |seed| seed..seed + 1) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut pair = used(&setups()[seed as usize % 5], &mut random);
+        let context = || replay("power_cuts", "supply", seed);
+        for _ in 0..150 {
+            let op = pair.draw(&mut random);
+            let (after, _) = pair.after(&op);
+            pair.list.device_mut().cut_power_after(random.u64(0..60), Tear::draw(&mut random));
+            let outcome = perform(&mut pair.list, &op);
+            let mut device = pair.list.clone().into_device();
+            device.power_on();
+            if !matches!(outcome, Err(IndexError::Device(_))) {
+                pair.list = mount(device, &context);
+                if !matches!(outcome, Err(IndexError::Full)) {
+                    pair.map = after;
+                }
+                continue;
+            }
+            for _ in 0..random.u8(0..6) {
+                device = cut_mount(&device, random.u64(0..4), Tear::draw(&mut random)).unwrap_or(device);
+            }
+            let (list, is_after) = admit(device, &pair.map, &after, &context);
+            pair.list = list;
+            pair.map = if is_after { after } else { pair.map };
+        }
+    }
+}
