@@ -88,6 +88,7 @@ public final class Classes {
             }
         }
         work.destroy(reference);
+        Session.get().renewGrants();
     }
 
     private static void freeValue(dev.norn.sas.store.Work work, long word) {

@@ -130,6 +130,11 @@ public final class References {
                 + owner.getClass().getName();
     }
 
+    /** What a handle may keep of a field's target: handles only. */
+    public static Object cacheable(Object target) {
+        return target instanceof SasObject handle && handle.$sas$reference() != 0 ? target : null;
+    }
+
     /** Whether two references name one object; what {@code ==} becomes. */
     public static boolean same(Object a, Object b) {
         return a == b || hasPersistent && a instanceof SasObject x && b instanceof SasObject y && x.$sas$reference() == y.$sas$reference()

@@ -42,11 +42,21 @@ public final class Session {
             work = new Work(current.pool());
         }
         work.begin();
+        grant();
+    }
+
+    private void grant() {
         read = new Grant();
         read.reader = Thread.currentThread();
         write = new Grant();
         write.reader = read.reader;
         write.writer = read.reader;
+    }
+
+    /** Makes every handle ask again: an object that some of them may still show a grant for is gone. */
+    void renewGrants() {
+        endGrants();
+        grant();
     }
 
     /** Commits; when that fails, everything is undone. */

@@ -82,9 +82,11 @@ final class ContainerFile {
         CRC32C crc = new CRC32C();
         try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
             long fileBytes = file.size();
-            long descriptorPages = (range.pageOffset(0) - range.base) / PAGE_BYTES;
+            // The file ends behind the last page that was ever written; what lies between descriptors and pages is a hole.
+            long pages = Math.max(0, fileBytes - (range.pageOffset(0) - range.base) + PAGE_BYTES - 1) / PAGE_BYTES;
+            long descriptorPages = (pages * DESCRIPTOR_BYTES + PAGE_BYTES - 1) / PAGE_BYTES;
             long used = 0;
-            for (long index = 1; index < descriptorPages && index * PAGE_BYTES < fileBytes; index++) {
+            for (long index = 1; index <= descriptorPages; index++) {
                 used = Math.max(used, loadDescriptors(range, file, poolFile, index, crc));
             }
             Memory.putLong(range.base + CONTAINER_PAGES_USED, used);

@@ -143,6 +143,11 @@ public final class Directory {
         return read(Kind.CLASS);
     }
 
+    /** The containers, read without a lock. */
+    public static List<Entry> containers(Pool pool) {
+        return read(Kind.CONTAINER);
+    }
+
     /** The entry with this name; null if there is none. */
     public static Entry find(Work work, Kind kind, String name) {
         for (Entry entry : list(work, kind)) {

@@ -279,6 +279,11 @@ public final class Pool {
         }
     }
 
+    /** Bytes of the log between its beginning and its end. */
+    public long logBytesUsed() {
+        return Memory.getVolatile(LOG_TAIL) - Memory.getVolatile(LOG_BASE);
+    }
+
     private void closeFiles() {
         try {
             channel.close();
