@@ -126,11 +126,11 @@ final class ClassRewriter {
                 code -> code.aload(0).aload(1).putfield(type, GRANT, GRANT_TYPE).return_());
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
                 code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
-        if (!shape.isRecord() && !declares("equals", EQUALS)) {
+        if (shape.extendsObject() && !declares("equals", EQUALS)) {
             builder.withMethodBody("equals", EQUALS, PUBLIC,
                     code -> code.aload(0).aload(1).invokestatic(REFERENCES, "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT)).ireturn());
         }
-        if (!shape.isRecord() && !declares("hashCode", HASH_CODE)) {
+        if (shape.extendsObject() && !declares("hashCode", HASH_CODE)) {
             builder.withMethodBody("hashCode", HASH_CODE, PUBLIC,
                     code -> code.aload(0).invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT)).ireturn());
         }

@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /** What the transformation has to know of classes, read from their class files as resources, so that none is loaded by it. */
@@ -18,6 +19,9 @@ final class Shapes {
     private static final String OBJECT = "java/lang/Object";
     private static final String RECORD = "java/lang/Record";
     private static final int HEADER_BYTES = 16;
+    /** Classes of the JDK that a class with persistent instances may extend: what they have in fields need not persist. */
+    private static final Set<String> ROOTS_ABOVE = Set.of(OBJECT, RECORD, "java/util/AbstractMap", "java/util/AbstractList",
+            "java/util/AbstractSet", "java/util/AbstractCollection", "java/util/AbstractSequentialList");
 
     final ClassLoader loader;
     private final Predicate<String> isOurs;
@@ -44,7 +48,12 @@ final class Shapes {
     record Shape(String name, String superName, boolean isManaged, boolean isRecord, List<Field> fields, int end, int flags) {
         /** Whether it has the hidden fields. */
         boolean isRoot() {
-            return superName.equals(OBJECT) || superName.equals(RECORD);
+            return ROOTS_ABOVE.contains(superName);
+        }
+
+        /** Whether it would inherit equality from Object. */
+        boolean extendsObject() {
+            return superName.equals(OBJECT);
         }
     }
 
@@ -77,7 +86,7 @@ final class Shapes {
         boolean isClass = !model.flags().has(AccessFlag.INTERFACE) && !model.flags().has(AccessFlag.ENUM) && !model.flags().has(AccessFlag.MODULE);
         Shape parent = isClass && isOurs.test(name) && isOurs.test(above) ? find(above) : null;
         boolean isManaged = isClass && isOurs.test(name)
-                && (above.equals(OBJECT) || above.equals(RECORD) || parent != null && parent.isManaged);
+                && (ROOTS_ABOVE.contains(above) || parent != null && parent.isManaged);
         int[] end = {parent == null ? HEADER_BYTES : parent.end};
         return new Shape(name, above, isManaged, above.equals(RECORD), place(model, end), end[0], model.flags().flagsMask());
     }

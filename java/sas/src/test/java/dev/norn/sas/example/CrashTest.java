@@ -128,7 +128,7 @@ class CrashTest {
         byte[] log = Files.readAllBytes(whole.resolve("redo.log"));
         store.close();
         int header = 4096;
-        int step = Integer.getInteger("sas.cut", 37);
+        int step = Integer.getInteger("sas.cut", 131);
         for (int cut = 0; cut < ends[transfers]; cut += step) {
             for (int damage = 0; damage < 2; damage++) {
                 byte[] bytes = log.clone();
