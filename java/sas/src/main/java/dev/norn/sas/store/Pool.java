@@ -198,6 +198,7 @@ public final class Pool {
     /** Waits until no transaction writes the object; {@link #isStill} then says whether one has meanwhile. */
     public long quiet(long reference) {
         requireObject(reference);
+        containerOf(reference).check();
         long quiet = locks.quiet(offsetOf(reference));
         if (!isObject(reference) || isDestroyed(Memory.getLong(offsetOf(reference)))) {
             throw destroyed(reference);
@@ -277,6 +278,28 @@ public final class Pool {
         } finally {
             slot.release();
         }
+    }
+
+    /**
+     * Copies the store as of one moment into a new directory. Commits wait while the containers' files are brought up to date and copied; costs as much as reading and
+     * writing all of them.
+     */
+    public void backup(Path copy) throws IOException {
+        Files.createDirectory(copy);
+        Slot slot = claim();
+        try {
+            log.checkpointAnd(slot, () -> {
+                try (var files = Files.list(directory)) {
+                    for (Path path : files.filter(path -> path.toString().endsWith(".container")).toList()) {
+                        Files.copy(path, copy.resolve(path.getFileName()));
+                        ContainerFile.sync(copy.resolve(path.getFileName()));
+                    }
+                }
+            });
+        } finally {
+            slot.release();
+        }
+        new Settings(settings.store(), settings.addressBytes(), settings.logBytes(), settings.lockTimeoutMillis(), null).write(copy);
     }
 
     /** Bytes of the log between its beginning and its end. */

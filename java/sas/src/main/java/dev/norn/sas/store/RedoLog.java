@@ -258,6 +258,17 @@ final class RedoLog {
         }
     }
 
+    /** The same, and then something before the next commit. */
+    void checkpointAnd(Slot slot, Pool.Step step) throws IOException {
+        slot.latch(LOG_LATCH);
+        try {
+            checkpointLatched();
+            step.run();
+        } finally {
+            slot.unlatch(LOG_LATCH);
+        }
+    }
+
     private void checkpointLatched() {
         long tail = Memory.getLong(LOG_TAIL);
         try {
