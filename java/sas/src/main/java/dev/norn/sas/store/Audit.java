@@ -45,8 +45,9 @@ public final class Audit {
         return dangling;
     }
 
-    /** What is wrong; empty if nothing is. */
+    /** What is wrong; empty if nothing is. What dead processes left is finished first: until somebody needs it, it stays. */
     public List<String> run() {
+        pool.recovery().reap();
         for (Directory.Entry entry : Directory.classes(pool)) {
             classes.put(entry.first(), entry.name());
             references.put(entry.first(), entry.text().lines().filter(line -> line.matches("\\d+ ..+ .*"))

@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 
 /** What a field access costs: nanoseconds of the median of many rounds. {@code plain}: run without the agent; {@code sas}: with it, temporary and persistent. */
 final class AccessBench {
-    private static final int OBJECTS = 1000;
-    private static final int ROUNDS = 2000;
+    private static int objects;
+    private static int rounds;
     static volatile long sink;
 
     private AccessBench() {}
@@ -53,6 +53,14 @@ final class AccessBench {
     }
 
     public static void main(String[] arguments) throws Exception {
+        for (int count : new int[] {1_000, 10_000}) {
+            objects = count;
+            rounds = 1_000_000 / count;
+            measureAll(arguments);
+        }
+    }
+
+    private static void measureAll(String[] arguments) throws Exception {
         if (arguments[0].equals("plain") || arguments[0].equals("both")) {
             measure(arguments[0].equals("plain") ? "plain" : "temporary", make(false));
         }
@@ -69,13 +77,15 @@ final class AccessBench {
     }
 
     private static Node[] make(boolean isPersistent) {
-        Node[] nodes = new Node[OBJECTS];
-        for (int i = 0; i < OBJECTS; i++) {
+        Node[] nodes = new Node[objects];
+        for (int i = 0; i < objects; i++) {
             Class<? extends Node> type = i % 2 == 0 ? Node.class : SubNode.class;
             nodes[i] = isPersistent ? Factory.newInstanceIn(type, Store.current().container("main"), i) : i % 2 == 0 ? new Node(i) : new SubNode(i);
         }
-        for (int i = 0; i < OBJECTS; i++) {
-            nodes[i].next = nodes[(i + 1) % OBJECTS];
+        // In no order, as objects are after a while.
+        java.util.Collections.shuffle(Arrays.asList(nodes), new java.util.Random(1));
+        for (int i = 0; i < objects; i++) {
+            nodes[i].next = nodes[(i + 1) % objects];
         }
         return nodes;
     }
@@ -110,7 +120,7 @@ final class AccessBench {
             });
             report(pass, what, "hop", () -> {
                 Node at = nodes[0];
-                for (int i = 0; i < OBJECTS; i++) {
+                for (int i = 0; i < objects; i++) {
                     at = at.next;
                 }
                 return at.count;
@@ -119,20 +129,20 @@ final class AccessBench {
     }
 
     private static void report(int pass, String what, String name, LongSupplier run) {
-        double[] rounds = new double[ROUNDS];
-        for (int i = 0; i < 3 * ROUNDS; i++) {
+        double[] times = new double[rounds];
+        for (int i = 0; i < 20 * rounds; i++) {
             sink += run.getAsLong();
         }
-        for (int i = 0; i < ROUNDS; i++) {
+        for (int i = 0; i < rounds; i++) {
             long start = System.nanoTime();
             for (int repeat = 0; repeat < 10; repeat++) {
                 sink += run.getAsLong();
             }
-            rounds[i] = (System.nanoTime() - start) / 10.0 / OBJECTS;
+            times[i] = (System.nanoTime() - start) / 10.0 / objects;
         }
-        Arrays.sort(rounds);
+        Arrays.sort(times);
         if (pass == 1) {
-            System.out.printf("%-11s %-12s %.3f ns%n", what, name, rounds[ROUNDS / 2]);
+            System.out.printf("%-11s %-12s %,8d %.3f ns%n", what, name, objects, times[rounds / 2]);
         }
     }
 }

@@ -14,7 +14,7 @@ import java.util.List;
 
 /** Stores and JVMs for tests. */
 final class Stores {
-    static final Store.Options SMALL = Store.Options.defaults().withLogBytes(1 << 20);
+    static final Store.Options SMALL = Store.Options.defaults().withLogBytes(1 << 16);
 
     private Stores() {}
 
