@@ -104,7 +104,7 @@ final class Locks {
                 pool.idle(spins);
                 long now = System.nanoTime();
                 if (now > deadlockCheck) {
-                    if (isDeadlock(slot)) {
+                    if (isDeadlock(slot) && isDeadlockOfTheLiving(slot)) {
                         throw new TransactionConflict("deadlock at the object at " + Long.toHexString(offset));
                     }
                     deadlockCheck = now + DEADLOCK_CHECK_NANOS;
@@ -126,6 +126,12 @@ final class Locks {
     private static boolean isHeld(long offset, long own) {
         long value = Memory.getVolatile(offset + OBJECT_LOCK);
         return own == 0 ? value < 0 : (value & HOLDERS & ~own) != 0;
+    }
+
+    /** A dead waiter's announcement stays until he is recovered, and would make a circle for ever. */
+    private boolean isDeadlockOfTheLiving(Slot slot) {
+        pool.recovery().reap();
+        return isDeadlock(slot);
     }
 
     /** Follows who waits for whom, from the holders of what the slot waits for. */

@@ -78,6 +78,7 @@ class SharingTest {
         for (Process other : others) {
             other.waitFor();
         }
+        // Once, the announcements of dead waiters were taken for deadlocks, a thousand times in a row.
         Transaction.run(() -> bank.transfer(0, 1, 1));
         assertNull(Transaction.call(() -> bank.audit(BankProgram.ACCOUNTS)));
         store.close();
