@@ -4,11 +4,12 @@ IMAGE = out/purse.img
 SCRIPT = examples/purse.txt
 SEED = 2006
 
-.PHONY: help run test test-long bench lab size lint
+.PHONY: help run test test-java test-long bench lab size lint
 
 help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
 	@echo "make test       every test that ends in minutes"
+	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
 	@echo "make test-long  wide power-cut sweeps, damaged images and fuzzing: about an hour"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
@@ -20,9 +21,12 @@ run:
 	@mkdir -p out
 	cargo run --locked --release --quiet -p norn -- purse $(IMAGE) $(SCRIPT) --cut-power $(SEED)
 
-test:
+test: test-java
 	@tools/ensure-rust
 	cargo test --locked --workspace
+
+test-java:
+	tools/java25 mvn -q -f java test
 
 test-long:
 	@tools/ensure-rust

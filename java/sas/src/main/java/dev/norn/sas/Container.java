@@ -1,0 +1,45 @@
+package dev.norn.sas;
+
+import dev.norn.sas.store.Range;
+
+/** Where persistent objects are placed: a heap with a limit and a file of its own (section 2.4). Two containers are equal if they are the same one. */
+public final class Container {
+    private final Range range;
+
+    Container(Range range) {
+        this.range = range;
+    }
+
+    Range range() {
+        return range;
+    }
+
+    public String name() {
+        return range.name;
+    }
+
+    /** The most that it may take, in bytes. */
+    public long bytesMax() {
+        return range.bytesMax();
+    }
+
+    /** What it takes now, in bytes: pages that hold or held objects. */
+    public long bytesUsed() {
+        return range.bytesUsed();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Container container && container.range.id == range.id;
+    }
+
+    @Override
+    public int hashCode() {
+        return range.id;
+    }
+
+    @Override
+    public String toString() {
+        return "container " + range.name;
+    }
+}

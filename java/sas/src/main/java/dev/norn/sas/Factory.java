@@ -1,0 +1,178 @@
+package dev.norn.sas;
+
+import dev.norn.sas.runtime.ArrayCopies;
+import dev.norn.sas.runtime.Classes;
+import dev.norn.sas.runtime.Promotion;
+import dev.norn.sas.runtime.SasObject;
+import dev.norn.sas.runtime.Session;
+import dev.norn.sas.store.Range;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.util.Objects;
+
+/**
+ * Creates and destroys persistent objects (section 2.4). The class is named by a {@link Class} or by its name; arguments are those of the constructor that fits them.
+ * A constructor runs as for any object; then the same Java object becomes the handle of the persistent one. Outside transactions, each creation is one of its own.
+ *
+ * <p>All throw {@link ContainerFull}, {@link SASException} where the class cannot be persistent, and what the constructor throws.
+ */
+public final class Factory {
+    private Factory() {}
+
+    /** Creates in the container {@link Store#MAIN}. */
+    public static <T> T newPermInstance(Class<T> type) {
+        return newInstanceIn(type, Store.current().container(Store.MAIN));
+    }
+
+    public static Object newPermInstance(String className) {
+        return newPermInstance(find(className));
+    }
+
+    /** Creates in the container. */
+    public static <T> T newInstanceIn(Class<T> type, Container container, Object... arguments) {
+        return create(type, container.range(), 0, arguments);
+    }
+
+    public static Object newInstanceIn(String className, Container container, Object... arguments) {
+        return newInstanceIn(find(className), container, arguments);
+    }
+
+    /** Creates in the container of an existing object. */
+    public static <T> T newInstanceWith(Class<T> type, Object near, Object... arguments) {
+        return create(type, rangeOf(near), 0, arguments);
+    }
+
+    public static Object newInstanceWith(String className, Object near, Object... arguments) {
+        return newInstanceWith(find(className), near, arguments);
+    }
+
+    /** Creates in the container of an existing object, on its page where it fits. */
+    public static <T> T newInstanceNear(Class<T> type, Object near, Object... arguments) {
+        return create(type, rangeOf(near), referenceOf(near), arguments);
+    }
+
+    public static Object newInstanceNear(String className, Object near, Object... arguments) {
+        return newInstanceNear(find(className), near, arguments);
+    }
+
+    private static <T> T create(Class<T> type, Range range, long near, Object[] arguments) {
+        Classes.of(type).requirePersistable();
+        T object = construct(type, arguments);
+        Transaction.run(() -> Promotion.promote((SasObject) object, range, near));
+        return object;
+    }
+
+    private static <T> T construct(Class<T> type, Object[] arguments) {
+        try {
+            return Constructors.find(type, arguments).newInstance(arguments);
+        } catch (InvocationTargetException e) {
+            throw Constructors.sneak(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new SASException("cannot construct a " + type.getName(), e);
+        }
+    }
+
+    private static Class<?> find(String name) {
+        return Classes.find(name);
+    }
+
+    private static long referenceOf(Object object) {
+        Objects.requireNonNull(object, "near");
+        long reference = object instanceof SasObject handle ? handle.$sas$reference()
+                : object.getClass().isArray() ? Session.get().within(() -> ArrayCopies.referenceOfCopy(object)) : 0;
+        if (reference == 0) {
+            throw new SASException("the " + object.getClass().getName() + " is temporary, so it is in no container");
+        }
+        return reference;
+    }
+
+    private static Range rangeOf(Object near) {
+        return Store.current().pool().containerOf(referenceOf(near));
+    }
+
+    /** A persistent array of booleans, zeros, beside {@code near}. */
+    public static boolean[] newBooleanArrayNear(int length, Object near) {
+        return (boolean[]) newArray(boolean.class, length, near);
+    }
+
+    /** A persistent array of bytes, zeros, beside {@code near}. */
+    public static byte[] newByteArrayNear(int length, Object near) {
+        return (byte[]) newArray(byte.class, length, near);
+    }
+
+    /** A persistent array of shorts, zeros, beside {@code near}. */
+    public static short[] newShortArrayNear(int length, Object near) {
+        return (short[]) newArray(short.class, length, near);
+    }
+
+    /** A persistent array of chars, zeros, beside {@code near}. */
+    public static char[] newCharArrayNear(int length, Object near) {
+        return (char[]) newArray(char.class, length, near);
+    }
+
+    /** A persistent array of ints, zeros, beside {@code near}. */
+    public static int[] newIntArrayNear(int length, Object near) {
+        return (int[]) newArray(int.class, length, near);
+    }
+
+    /** A persistent array of longs, zeros, beside {@code near}. */
+    public static long[] newLongArrayNear(int length, Object near) {
+        return (long[]) newArray(long.class, length, near);
+    }
+
+    /** A persistent array of floats, zeros, beside {@code near}. */
+    public static float[] newFloatArrayNear(int length, Object near) {
+        return (float[]) newArray(float.class, length, near);
+    }
+
+    /** A persistent array of doubles, zeros, beside {@code near}. */
+    public static double[] newDoubleArrayNear(int length, Object near) {
+        return (double[]) newArray(double.class, length, near);
+    }
+
+    /** A persistent array of references, nulls, beside {@code near}. */
+    @SuppressWarnings("unchecked")
+    public static <T> T[] newArrayOfNear(Class<T> component, int length, Object near) {
+        return (T[]) newArray(component, length, near);
+    }
+
+    /** A persistent array of references in a container. */
+    @SuppressWarnings("unchecked")
+    public static <T> T[] newArrayOfIn(Class<T> component, int length, Container container) {
+        return (T[]) Session.get().within(() -> ArrayCopies.create(component, length, container.range(), 0));
+    }
+
+    private static Object newArray(Class<?> component, int length, Object near) {
+        long reference = referenceOf(near);
+        return Session.get().within(() -> ArrayCopies.create(component, length, Store.current().pool().containerOf(reference), reference));
+    }
+
+    /**
+     * The paper's way to make a string persistent. Strings are values here: whatever field takes the result stores its characters beside its object, so this checks
+     * only that {@code near} is persistent.
+     */
+    public static String allocStringNear(String text, Object near) {
+        referenceOf(near);
+        return Objects.requireNonNull(text);
+    }
+
+    /**
+     * Destroys a persistent object and the values that its fields hold. References to it throw {@link ObjectDestroyed} from then on.
+     *
+     * @throws ObjectDestroyed if it was destroyed before
+     */
+    public static void destroyInstance(Object object) {
+        long reference = referenceOf(object);
+        Transaction.run(() -> Classes.destroy(reference));
+    }
+
+    /** The container of a persistent object or array. */
+    public static Container getInstanceContainer(Object object) {
+        return new Container(rangeOf(object));
+    }
+
+    /** Whether the object is persistent. */
+    public static boolean isPersistent(Object object) {
+        return object instanceof SasObject handle && handle.$sas$reference() != 0;
+    }
+}

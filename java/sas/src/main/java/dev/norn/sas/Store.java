@@ -1,0 +1,164 @@
+package dev.norn.sas;
+
+import dev.norn.sas.runtime.Classes;
+import dev.norn.sas.runtime.References;
+import dev.norn.sas.runtime.SasObject;
+import dev.norn.sas.runtime.Session;
+import dev.norn.sas.runtime.Temporaries;
+import dev.norn.sas.store.Directory;
+import dev.norn.sas.store.Pool;
+import dev.norn.sas.store.StoreWork;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The store that this JVM is attached to: containers and named roots. Other JVMs may be attached at the same time. A JVM is attached to one store at a time; handles do
+ * not outlive it.
+ */
+public final class Store implements AutoCloseable {
+    /** The container that {@link #create} makes, and that {@link Factory#newPermInstance(Class)} uses. */
+    public static final String MAIN = "main";
+    private static volatile Store current;
+
+    private final Pool pool;
+    private final SubObjects subObjects;
+
+    private Store(Pool pool, SubObjects subObjects) {
+        this.pool = pool;
+        this.subObjects = subObjects;
+    }
+
+    /**
+     * How a store is made.
+     *
+     * @param addressBytes address space for all containers; 1 TB at most; costs nothing on disk
+     * @param logBytes length of the redo log, which a transaction's changes have to fit
+     * @param mainBytes most that the container {@code main} may take
+     * @param lockTimeoutMillis how long to wait for a lock before a {@link TransactionConflict}
+     * @param pool file of the page pool, for example in {@code /dev/shm}; null for the store's directory
+     */
+    public record Options(long addressBytes, long logBytes, long mainBytes, long lockTimeoutMillis, String pool) {
+        /** 256 GB of addresses, 64 MB of log, 8 GB for {@code main}, 10 s. */
+        public static Options defaults() {
+            return new Options(256L << 30, 64L << 20, 8L << 30, 10_000, null);
+        }
+
+        public Options withLogBytes(long bytes) {
+            return new Options(addressBytes, bytes, mainBytes, lockTimeoutMillis, pool);
+        }
+
+        public Options withMainBytes(long bytes) {
+            return new Options(addressBytes, logBytes, bytes, lockTimeoutMillis, pool);
+        }
+
+        public Options withLockTimeoutMillis(long millis) {
+            return new Options(addressBytes, logBytes, mainBytes, millis, pool);
+        }
+
+        public Options withPool(String file) {
+            return new Options(addressBytes, logBytes, mainBytes, lockTimeoutMillis, file);
+        }
+    }
+
+    /** Makes a store in an empty or new directory, and attaches to it. */
+    public static Store create(Path directory, Options options) {
+        try {
+            Directory.create(directory.toAbsolutePath(), options.addressBytes, options.logBytes, options.lockTimeoutMillis, options.pool);
+        } catch (IOException e) {
+            throw new StorageWriteFailure("cannot make a store in " + directory + ": " + e.getMessage(), e);
+        }
+        Store store = open(directory);
+        Transaction.run(() -> store.createContainer(MAIN, options.mainBytes));
+        return store;
+    }
+
+    public static Store open(Path directory) {
+        return open(directory, SubObjects.TEMPORARY);
+    }
+
+    /**
+     * Attaches to the store. Recovers what a crash left; costs as much as reading all containers if this is the first time since the machine started.
+     *
+     * @throws StorageReadFailure if it is none, or unreadable
+     */
+    public static synchronized Store open(Path directory, SubObjects subObjects) {
+        if (current != null) {
+            throw new SASException("this JVM is attached to " + current + " already: close that store first");
+        }
+        Store store = new Store(Pool.attach(directory.toAbsolutePath()), subObjects);
+        References.begin();
+        current = store;
+        return store;
+    }
+
+    /** The store that this JVM is attached to. */
+    public static Store current() {
+        Store store = current;
+        if (store == null) {
+            throw new SASException("this JVM is attached to no store: Store.open(path) does it");
+        }
+        return store;
+    }
+
+    public Pool pool() {
+        return pool;
+    }
+
+    public SubObjects subObjects() {
+        return subObjects;
+    }
+
+    /** Makes a container that holds so many bytes at most, rounded up to pages of 4,096. */
+    public Container createContainer(String name, long bytesMax) {
+        return Session.get().within(() -> new Container(StoreWork.createContainer(name, bytesMax)));
+    }
+
+    /** @throws ContainerException if there is none of this name */
+    public Container container(String name) {
+        return Session.get().within(() -> new Container(StoreWork.container(name)));
+    }
+
+    /** Names of all containers. */
+    public List<String> containers() {
+        return Session.get().within(() -> StoreWork.names(Directory.Kind.CONTAINER));
+    }
+
+    /** The object with this name; null if there is none. */
+    public <T> T root(String name, Class<T> type) {
+        return Session.get().within(() -> type.cast(StoreWork.root(name)));
+    }
+
+    /** Names an object; null takes the name away. */
+    public void setRoot(String name, Object object) {
+        long reference = object instanceof SasObject handle ? handle.$sas$reference() : 0;
+        if (object != null && reference == 0) {
+            throw new SASException("root " + name + " would be a temporary object: create it with Factory.newInstanceIn");
+        }
+        Transaction.run(() -> StoreWork.setRoot(name, reference));
+    }
+
+    /** Names of all roots. */
+    public List<String> roots() {
+        return Session.get().within(() -> StoreWork.names(Directory.Kind.ROOT));
+    }
+
+    /** Detaches. Handles of this store then throw. */
+    @Override
+    public synchronized void close() {
+        synchronized (Store.class) {
+            if (current != this) {
+                return;
+            }
+            current = null;
+            pool.close();
+            Classes.clear();
+            Temporaries.clear();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return pool.toString();
+    }
+}

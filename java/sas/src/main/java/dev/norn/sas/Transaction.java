@@ -1,0 +1,80 @@
+package dev.norn.sas;
+
+import dev.norn.sas.runtime.Session;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/**
+ * Transactions of the calling thread: all changes of persistent objects, or none, durable when {@link #commit} returns. Isolation is strict two-phase locking per object.
+ */
+public final class Transaction {
+    private static final int ATTEMPTS_MAX = 1000;
+    private static final long PAUSE_NANOS_MAX = 4_000_000;
+
+    private Transaction() {}
+
+    /** Begins; {@link #commit} or {@link #abort} has to follow in this thread. Waits while 48 transactions run in the store. */
+    public static void begin() {
+        Session.get().begin();
+    }
+
+    /**
+     * Makes the changes durable; costs a sync of the log, which other transactions may share, if there are any.
+     *
+     * @throws StorageWriteFailure if they cannot be made durable
+     * @throws TransactionConflict if a changed array cannot be locked; in both cases everything is undone
+     */
+    public static void commit() {
+        Session.get().commit();
+    }
+
+    /** Undoes the changes. Objects created in it throw {@link ObjectDestroyed} from now on; those destroyed are back. */
+    public static void abort() {
+        Session.get().abort();
+    }
+
+    /** Whether this thread has begun one. */
+    public static boolean isActive() {
+        return Session.get().isActive();
+    }
+
+    /** Runs the action in a transaction: in the open one, or in one of its own, again after each {@link TransactionConflict}. Any other exception undoes it. */
+    public static void run(Runnable action) {
+        call(() -> {
+            action.run();
+            return null;
+        });
+    }
+
+    /** As {@link #run}, with a result. */
+    public static <T> T call(Supplier<T> action) {
+        Session session = Session.get();
+        if (session.isActive()) {
+            return action.get();
+        }
+        for (int attempt = 1;; attempt++) {
+            session.begin();
+            try {
+                T result = action.get();
+                session.commit();
+                return result;
+            } catch (TransactionConflict e) {
+                undo(session);
+                if (attempt == ATTEMPTS_MAX) {
+                    throw e;
+                }
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
+            } catch (Throwable e) {
+                undo(session);
+                throw e;
+            }
+        }
+    }
+
+    private static void undo(Session session) {
+        if (session.isActive()) {
+            session.abort();
+        }
+    }
+}

@@ -1,0 +1,14 @@
+package dev.norn.sas;
+
+/** A deadlock, or a lock that did not come in time. The transaction is to be aborted and may be run again, as {@link Transaction#run} does. */
+public final class TransactionConflict extends SASException {
+    private static final long serialVersionUID = 1;
+
+    public TransactionConflict(String message) {
+        super(message);
+    }
+
+    public TransactionConflict(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

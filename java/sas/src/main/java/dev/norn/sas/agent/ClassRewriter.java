@@ -1,0 +1,202 @@
+package dev.norn.sas.agent;
+
+import static dev.norn.sas.agent.Names.*;
+import static java.lang.constant.ConstantDescs.CD_MethodHandles_Lookup;
+import static java.lang.constant.ConstantDescs.CD_String;
+import static java.lang.constant.ConstantDescs.CD_boolean;
+import static java.lang.constant.ConstantDescs.CD_int;
+import static java.lang.constant.ConstantDescs.CD_long;
+import static java.lang.constant.ConstantDescs.CD_void;
+import static java.lang.constant.ConstantDescs.INIT_NAME;
+
+import dev.norn.sas.agent.Shapes.Field;
+import dev.norn.sas.agent.Shapes.Shape;
+import java.lang.classfile.ClassBuilder;
+import java.lang.classfile.ClassElement;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassHierarchyResolver;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.CodeModel;
+import java.lang.classfile.FieldModel;
+import java.lang.classfile.Interfaces;
+import java.lang.classfile.MethodModel;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.reflect.AccessFlag;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Rewrites one class: its code, so that fields are reached through accessors, and, where its instances may be persistent, what makes them handles. The root of a
+ * hierarchy gets the hidden fields and, where it inherits those of Object, equality and hash code by address.
+ */
+final class ClassRewriter {
+    private static final int PUBLIC = ClassFile.ACC_PUBLIC | ClassFile.ACC_SYNTHETIC;
+    private static final int HIDDEN = ClassFile.ACC_PUBLIC | ClassFile.ACC_SYNTHETIC | ClassFile.ACC_TRANSIENT;
+    private static final MethodTypeDesc EQUALS = MethodTypeDesc.of(CD_boolean, OBJECT);
+    private static final MethodTypeDesc HASH_CODE = MethodTypeDesc.of(CD_int);
+
+    private final Shapes shapes;
+    private final ClassModel model;
+    private final Shape shape;
+    private final ClassDesc type;
+    private final ClassDesc above;
+
+    private ClassRewriter(Shapes shapes, ClassModel model, Shape shape) {
+        this.shapes = shapes;
+        this.model = model;
+        this.shape = shape;
+        type = ClassDesc.ofInternalName(shape.name());
+        above = shape.superName().isEmpty() ? OBJECT : ClassDesc.ofInternalName(shape.superName());
+    }
+
+    /** The transformed class file. Loads no class; costs a pass over the code. */
+    static byte[] rewrite(Shapes shapes, String name, byte[] bytes) {
+        ClassHierarchyResolver resolver = ClassHierarchyResolver.ofResourceParsing(shapes.loader)
+                .orElse(ClassHierarchyResolver.defaultResolver()).cached();
+        ClassFile file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(resolver));
+        ClassModel model = file.parse(bytes);
+        ClassRewriter rewriter = new ClassRewriter(shapes, model, shapes.add(model));
+        return file.build(model.thisClass().asSymbol(), rewriter::build);
+    }
+
+    private void build(ClassBuilder builder) {
+        for (ClassElement element : model) {
+            switch (element) {
+                case MethodModel method -> copyMethod(builder, method);
+                case FieldModel field when shape.isManaged() && !shape.isRecord() && !field.flags().has(AccessFlag.STATIC) ->
+                    copyField(builder, field);
+                case Interfaces interfaces when shape.isManaged() && shape.isRoot() -> addInterface(builder, interfaces);
+                default -> builder.with(element);
+            }
+        }
+        if (shape.isManaged()) {
+            new Accessors(shapes, shape).build(builder);
+            if (shape.isRoot()) {
+                if (model.interfaces().isEmpty()) {
+                    builder.withInterfaceSymbols(SAS_OBJECT);
+                }
+                buildRoot(builder);
+            }
+            buildHandle(builder);
+        }
+    }
+
+    private static void addInterface(ClassBuilder builder, Interfaces interfaces) {
+        List<ClassDesc> all = new ArrayList<>(interfaces.interfaces().stream().map(entry -> entry.asSymbol()).toList());
+        all.add(SAS_OBJECT);
+        builder.withInterfaceSymbols(all);
+    }
+
+    /** Fields of handles serve as caches, so no field is final. */
+    private static void copyField(ClassBuilder builder, FieldModel field) {
+        builder.transformField(field, (fields, element) -> {
+            if (element instanceof java.lang.classfile.AccessFlags flags) {
+                fields.withFlags(flags.flagsMask() & ~ClassFile.ACC_FINAL);
+            } else {
+                fields.with(element);
+            }
+        });
+    }
+
+    private void copyMethod(ClassBuilder builder, MethodModel method) {
+        builder.transformMethod(method, (methods, element) -> {
+            if (element instanceof CodeModel code) {
+                CodeRewriter rewriter = new CodeRewriter(shapes, shape, method);
+                methods.transformCode(code, rewriter);
+            } else {
+                methods.with(element);
+            }
+        });
+    }
+
+    private boolean declares(String name, MethodTypeDesc descriptor) {
+        return model.methods().stream().anyMatch(method -> method.methodName().equalsString(name)
+                && method.methodTypeSymbol().equals(descriptor));
+    }
+
+    private void buildRoot(ClassBuilder builder) {
+        builder.withField(REFERENCE, CD_long, HIDDEN);
+        builder.withField(GRANT, GRANT_TYPE, HIDDEN);
+        builder.withMethodBody(REFERENCE, MethodTypeDesc.of(CD_long), PUBLIC,
+                code -> code.aload(0).getfield(type, REFERENCE, CD_long).lreturn());
+        builder.withMethodBody(GRANT, MethodTypeDesc.of(GRANT_TYPE), PUBLIC,
+                code -> code.aload(0).getfield(type, GRANT, GRANT_TYPE).areturn());
+        builder.withMethodBody(GRANT, MethodTypeDesc.of(CD_void, GRANT_TYPE), PUBLIC,
+                code -> code.aload(0).aload(1).putfield(type, GRANT, GRANT_TYPE).return_());
+        builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
+                code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
+        if (shape.extendsObject() && !declares("equals", EQUALS)) {
+            builder.withMethodBody("equals", EQUALS, PUBLIC,
+                    code -> code.aload(0).aload(1).invokestatic(REFERENCES, "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT)).ireturn());
+        }
+        if (shape.extendsObject() && !declares("hashCode", HASH_CODE)) {
+            builder.withMethodBody("hashCode", HASH_CODE, PUBLIC,
+                    code -> code.aload(0).invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT)).ireturn());
+        }
+    }
+
+    private void buildHandle(ClassBuilder builder) {
+        builder.withMethodBody(INIT_NAME, HANDLE_CONSTRUCTOR, PUBLIC, code -> {
+            if (shape.isRoot()) {
+                code.aload(0).invokespecial(above, INIT_NAME, MethodTypeDesc.of(CD_void));
+                code.aload(0).lload(2).putfield(type, REFERENCE, CD_long);
+                code.aload(0).aload(1).putfield(type, GRANT, GRANT_TYPE);
+            } else {
+                code.aload(0).aload(1).lload(2).invokespecial(above, INIT_NAME, HANDLE_CONSTRUCTOR);
+            }
+            code.return_();
+        });
+        int hidden = ClassFile.ACC_STATIC | ClassFile.ACC_SYNTHETIC;
+        if ((shape.flags() & ClassFile.ACC_ABSTRACT) == 0) {
+            builder.withMethodBody(NEW, MethodTypeDesc.of(OBJECT, CD_long), hidden, code -> code.new_(type).dup()
+                    .getstatic(GRANT_TYPE, "NONE", GRANT_TYPE).lload(0).invokespecial(type, INIT_NAME, HANDLE_CONSTRUCTOR).areturn());
+        }
+        builder.withMethodBody(LAYOUT, MethodTypeDesc.of(CD_String), hidden, code -> code.loadConstant(layout()).areturn());
+        builder.withMethodBody(LOOKUP, MethodTypeDesc.of(CD_MethodHandles_Lookup), hidden, code -> code.invokestatic(
+                ClassDesc.ofInternalName("java/lang/invoke/MethodHandles"), "lookup", MethodTypeDesc.of(CD_MethodHandles_Lookup)).areturn());
+        builder.withMethodBody(STORE, MethodTypeDesc.of(CD_void, PROMOTION), PUBLIC, this::buildStore);
+        builder.withMethodBody(COPY, MethodTypeDesc.of(CD_void, SAS_OBJECT), PUBLIC, this::buildCopy);
+    }
+
+    private void buildStore(java.lang.classfile.CodeBuilder code) {
+        if (!shape.isRoot()) {
+            code.aload(0).aload(1).invokespecial(above, STORE, MethodTypeDesc.of(CD_void, PROMOTION));
+        }
+        for (Field field : shape.fields()) {
+            ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
+            ClassDesc stored = its.isPrimitive() ? its : OBJECT;
+            code.aload(1).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
+            code.invokevirtual(PROMOTION, "put" + (its.isPrimitive() ? word(its) : "Reference"), MethodTypeDesc.of(CD_void, CD_int, stored));
+            if (!its.isPrimitive() && !shape.isRecord()) {
+                code.aload(0).aconst_null().putfield(type, field.name(), its);
+            }
+        }
+        code.return_();
+    }
+
+    private void buildCopy(java.lang.classfile.CodeBuilder code) {
+        if (!shape.isRoot()) {
+            code.aload(0).aload(1).invokespecial(above, COPY, MethodTypeDesc.of(CD_void, SAS_OBJECT));
+        }
+        for (Field field : shape.isRecord() ? List.<Field>of() : shape.fields()) {
+            ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
+            code.aload(0).aload(1).checkcast(type).invokestatic(type, getter(field.name()), getterType(type, its));
+            code.putfield(type, field.name(), its);
+        }
+        code.return_();
+    }
+
+    /** The description that the class dictionary keeps. */
+    private String layout() {
+        StringBuilder text = new StringBuilder(shape.name().replace('/', '.')).append("\nbytes ").append((shape.end() + 15) / 16 * 16);
+        for (Shape at = shape; at != null && at.isManaged(); at = at.isRoot() ? null : shapes.find(at.superName())) {
+            for (Field field : at.fields()) {
+                text.append('\n').append(field.offset()).append(' ').append(field.descriptor()).append(' ')
+                        .append(at.name().replace('/', '.')).append('.').append(field.name());
+            }
+        }
+        return text.toString();
+    }
+
+}

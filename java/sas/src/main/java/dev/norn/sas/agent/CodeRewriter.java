@@ -1,0 +1,225 @@
+package dev.norn.sas.agent;
+
+import static dev.norn.sas.agent.Names.*;
+import static java.lang.constant.ConstantDescs.CD_boolean;
+import static java.lang.constant.ConstantDescs.CD_int;
+import static java.lang.constant.ConstantDescs.CD_void;
+import static java.lang.constant.ConstantDescs.INIT_NAME;
+
+import dev.norn.sas.agent.Shapes.Shape;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.CodeTransform;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.Opcode;
+import java.lang.classfile.TypeKind;
+import java.lang.classfile.instruction.ArrayStoreInstruction;
+import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.FieldInstruction;
+import java.lang.classfile.instruction.InvokeDynamicInstruction;
+import java.lang.classfile.instruction.InvokeInstruction;
+import java.lang.classfile.instruction.MonitorInstruction;
+import java.lang.classfile.instruction.NewObjectInstruction;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.DirectMethodHandleDesc;
+import java.lang.constant.DynamicCallSiteDesc;
+import java.lang.constant.MethodHandleDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.reflect.AccessFlag;
+
+/**
+ * Rewrites a method's instructions: fields, comparisons of references, monitors, stores into arrays, and calls that look at identity or at fields behind the compiler's
+ * back. Before {@code super()} a constructor's {@code this} can be passed to nobody, and nobody can have made it persistent: there, and in a record's
+ * constructors, whose fields stay final, stores stay plain.
+ */
+final class CodeRewriter implements CodeTransform {
+    private final Shapes shapes;
+    private final Shape shape;
+    private final boolean isConstructor;
+    private final boolean isSynchronized;
+    private boolean isBeforeSuper;
+    private int openNews;
+
+    CodeRewriter(Shapes shapes, Shape shape, MethodModel method) {
+        this.shapes = shapes;
+        this.shape = shape;
+        isConstructor = method.methodName().equalsString(INIT_NAME);
+        isSynchronized = method.flags().has(AccessFlag.SYNCHRONIZED) && !method.flags().has(AccessFlag.STATIC);
+        isBeforeSuper = isConstructor;
+    }
+
+    @Override
+    public void atStart(CodeBuilder code) {
+        if (isSynchronized && shape.isManaged()) {
+            code.aload(0).invokestatic(MONITORS, "enterMethod", MethodTypeDesc.of(CD_void, OBJECT));
+        }
+    }
+
+    @Override
+    public void accept(CodeBuilder code, CodeElement element) {
+        switch (element) {
+            case FieldInstruction field -> rewriteField(code, field);
+            case BranchInstruction branch -> rewriteBranch(code, branch);
+            case InvokeInstruction call -> rewriteCall(code, call);
+            case InvokeDynamicInstruction call -> rewriteDynamicCall(code, call);
+            case MonitorInstruction monitor -> rewriteMonitor(code, monitor);
+            case ArrayStoreInstruction store -> rewriteArrayStore(code, store);
+            case NewObjectInstruction instruction -> {
+                openNews++;
+                code.with(instruction);
+            }
+            default -> code.with(element);
+        }
+    }
+
+    private void rewriteField(CodeBuilder code, FieldInstruction field) {
+        boolean isGet = field.opcode() == Opcode.GETFIELD;
+        boolean isPut = field.opcode() == Opcode.PUTFIELD;
+        Shape declaring = isGet || isPut
+                ? shapes.declaring(field.owner().asInternalName(), field.name().stringValue(), field.type().stringValue()) : null;
+        boolean isOwnRecord = isPut && declaring != null && declaring.isRecord();
+        if (declaring == null || isBeforeSuper && isPut || isOwnRecord) {
+            code.with(field);
+            return;
+        }
+        ClassDesc owner = field.owner().asSymbol();
+        ClassDesc its = ClassDesc.ofInternalName(declaring.name());
+        if (isGet) {
+            code.invokestatic(owner, getter(field.name().stringValue()), getterType(its, field.typeSymbol()));
+        } else {
+            code.invokestatic(owner, putter(field.name().stringValue()), putterType(its, field.typeSymbol()));
+        }
+    }
+
+    private static void rewriteBranch(CodeBuilder code, BranchInstruction branch) {
+        switch (branch.opcode()) {
+            case IF_ACMPEQ -> same(code).ifne(branch.target());
+            case IF_ACMPNE -> same(code).ifeq(branch.target());
+            default -> code.with(branch);
+        }
+    }
+
+    private static CodeBuilder same(CodeBuilder code) {
+        return code.invokestatic(REFERENCES, "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT));
+    }
+
+    private void rewriteCall(CodeBuilder code, InvokeInstruction call) {
+        String owner = call.owner().asInternalName();
+        String name = call.name().stringValue();
+        boolean isSpecial = call.opcode() == Opcode.INVOKESPECIAL;
+        if (isSpecial && name.equals(INIT_NAME)) {
+            code.with(call);
+            if (openNews > 0) {
+                openNews--;
+            } else {
+                isBeforeSuper = false;
+            }
+        } else if (isSpecial && owner.equals("java/lang/Object")) {
+            rewriteObjectCall(code, call, name);
+        } else if (owner.equals("java/lang/System") && name.equals("identityHashCode")) {
+            code.invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT));
+        } else if (isMonitorCall(name, call.typeSymbol())) {
+            code.invokestatic(MONITORS, name, call.typeSymbol().insertParameterTypes(0, OBJECT));
+        } else if (isUpdater(owner, name)) {
+            checkAndCall(code, call, "checkUpdater", ConstantDescs.CD_Class, ConstantDescs.CD_String);
+        } else if (isFieldAccess(owner, name)) {
+            checkAndCall(code, call, "checkField", ClassDesc.of("java.lang.reflect.Field"), OBJECT);
+        } else if (isReflective(owner, name)) {
+            boolean isStatic = call.opcode() == Opcode.INVOKESTATIC;
+            code.invokestatic(REFLECTION, name, isStatic ? call.typeSymbol() : call.typeSymbol().insertParameterTypes(0, call.owner().asSymbol()));
+        } else {
+            code.with(call);
+        }
+    }
+
+    private static boolean isMonitorCall(String name, MethodTypeDesc type) {
+        return (name.equals("wait") && (type.descriptorString().equals("()V") || type.descriptorString().equals("(J)V")))
+                || (name.equals("notify") || name.equals("notifyAll")) && type.descriptorString().equals("()V");
+    }
+
+    private static boolean isUpdater(String owner, String name) {
+        return owner.matches("java/util/concurrent/atomic/Atomic(Integer|Long|Reference)FieldUpdater") && name.equals("newUpdater");
+    }
+
+    private static boolean isFieldAccess(String owner, String name) {
+        return owner.equals("java/lang/reflect/Field") && name.matches("(get|set)(|Boolean|Byte|Short|Char|Int|Long|Float|Double)");
+    }
+
+    /** These look at their caller, so the call stays where it is, behind a check of its first two arguments, or of the first and the last. */
+    private static void checkAndCall(CodeBuilder code, InvokeInstruction call, String check, ClassDesc first, ClassDesc second) {
+        MethodTypeDesc type = call.typeSymbol();
+        boolean isTriple = type.parameterCount() + (call.opcode() == Opcode.INVOKESTATIC ? 0 : 1) == 3;
+        TypeKind kind = isTriple ? TypeKind.from(type.parameterType(type.parameterCount() - 1)) : TypeKind.REFERENCE;
+        int last = isTriple ? code.allocateLocal(kind) : 0;
+        MethodTypeDesc checkType = MethodTypeDesc.of(CD_void, first, second);
+        if (!isTriple) {
+            code.dup2().invokestatic(REFLECTION, check, checkType);
+        } else if (call.opcode() == Opcode.INVOKESTATIC) {
+            code.storeLocal(kind, last).swap().dup().loadLocal(kind, last).invokestatic(REFLECTION, check, checkType).swap().loadLocal(kind, last);
+        } else {
+            code.storeLocal(kind, last).dup2().invokestatic(REFLECTION, check, checkType).loadLocal(kind, last);
+        }
+        code.with(call);
+    }
+
+    private static boolean isReflective(String owner, String name) {
+        return switch (owner) {
+            case "java/lang/invoke/MethodHandles$Lookup" -> name.equals("findVarHandle") || name.equals("findGetter") || name.equals("findSetter")
+                    || name.startsWith("unreflect") && !name.equals("unreflect") && !name.equals("unreflectSpecial")
+                            && !name.equals("unreflectConstructor");
+            case "java/io/ObjectOutputStream" -> name.equals("writeObject") || name.equals("writeUnshared");
+            default -> false;
+        };
+    }
+
+    private static void rewriteObjectCall(CodeBuilder code, InvokeInstruction call, String name) {
+        switch (name) {
+            case "hashCode" -> code.invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT));
+            case "equals" -> same(code);
+            case "clone" -> code.dup().with(call).swap().invokestatic(REFERENCES, "cloned", MethodTypeDesc.of(OBJECT, OBJECT, OBJECT));
+            default -> code.with(call);
+        }
+    }
+
+    /** A record's generated methods get their fields through the accessors. */
+    private void rewriteDynamicCall(CodeBuilder code, InvokeDynamicInstruction call) {
+        boolean isRecordMethod = call.bootstrapMethod().owner().descriptorString().equals("Ljava/lang/runtime/ObjectMethods;");
+        if (!isRecordMethod || !shape.isManaged()) {
+            code.with(call);
+            return;
+        }
+        ConstantDesc[] arguments = call.bootstrapArgs().toArray(ConstantDesc[]::new);
+        for (int i = 0; i < arguments.length; i++) {
+            if (arguments[i] instanceof DirectMethodHandleDesc handle && handle.kind() == DirectMethodHandleDesc.Kind.GETTER) {
+                arguments[i] = MethodHandleDesc.ofMethod(DirectMethodHandleDesc.Kind.STATIC, handle.owner(), getter(handle.methodName()),
+                        getterType(handle.owner(), handle.invocationType().returnType()));
+            }
+        }
+        code.invokedynamic(DynamicCallSiteDesc.of(call.bootstrapMethod(), call.name().stringValue(), call.typeSymbol(), arguments));
+    }
+
+    /** The monitor of a persistent object is its lock in the store; a monitor of the thread's own keeps the code's structure. */
+    private static void rewriteMonitor(CodeBuilder code, MonitorInstruction monitor) {
+        String name = monitor.opcode() == Opcode.MONITORENTER ? "enter" : "exit";
+        code.invokestatic(MONITORS, name, MethodTypeDesc.of(OBJECT, OBJECT)).with(monitor);
+    }
+
+    private static void rewriteArrayStore(CodeBuilder code, ArrayStoreInstruction store) {
+        TypeKind kind = store.typeKind();
+        switch (kind) {
+            case BYTE, BOOLEAN -> code.invokestatic(STRAY_ARRAYS, "storeByte", MethodTypeDesc.of(CD_void, OBJECT, CD_int, CD_int));
+            case REFERENCE -> code.invokestatic(STRAY_ARRAYS, "storeObject", MethodTypeDesc.of(CD_void, OBJECT.arrayType(), CD_int, OBJECT));
+            default -> {
+                ClassDesc element = kind.upperBound();
+                code.invokestatic(STRAY_ARRAYS, "store" + word(element), MethodTypeDesc.of(CD_void, element.arrayType(), CD_int, element));
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return shape.name() + (isConstructor ? " constructor" : " method");
+    }
+}

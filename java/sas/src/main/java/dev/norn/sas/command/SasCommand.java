@@ -1,0 +1,147 @@
+package dev.norn.sas.command;
+
+import dev.norn.sas.SASException;
+import dev.norn.sas.Store;
+import dev.norn.sas.store.Inspection;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is wrong, with 2 for wrong arguments. */
+@Command(name = "sas", mixinStandardHelpOptions = true, description = "Java objects in a persistent store.",
+        subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class, SasCommand.Check.class,
+            SasCommand.Recover.class, SasCommand.Backup.class})
+public final class SasCommand {
+    private SasCommand() {}
+
+    public static void main(String[] arguments) {
+        System.exit(run(arguments));
+    }
+
+    /** Runs the command; returns its status. */
+    public static int run(String... arguments) {
+        CommandLine line = new CommandLine(new SasCommand());
+        line.setExecutionExceptionHandler((thrown, command, result) -> {
+            if (thrown instanceof SASException) {
+                command.getErr().println("sas: " + thrown.getMessage());
+                return 1;
+            }
+            throw thrown;
+        });
+        return line.execute(arguments);
+    }
+
+    /** What every subcommand has: the store. */
+    abstract static class OnStore implements Callable<Integer> {
+        @Parameters(index = "0", paramLabel = "STORE", description = "directory of the store")
+        private Path directory;
+
+        @CommandLine.Spec
+        private CommandLine.Model.CommandSpec spec;
+
+        Path directory() {
+            return directory;
+        }
+
+        void print(String text) {
+            spec.commandLine().getOut().println(text);
+            spec.commandLine().getOut().flush();
+        }
+
+        @Override
+        public Integer call() throws Exception {
+            try (Store store = Store.open(directory)) {
+                return run(store);
+            }
+        }
+
+        abstract int run(Store store) throws Exception;
+    }
+
+    @Command(name = "create", description = "Make a store with the container main.")
+    static final class Create extends OnStore {
+        @Option(names = "--main-bytes", description = "most that main may take (default: ${DEFAULT-VALUE})", defaultValue = "8589934592")
+        private long mainBytes;
+        @Option(names = "--log-bytes", description = "length of the redo log (default: ${DEFAULT-VALUE})", defaultValue = "67108864")
+        private long logBytes;
+        @Option(names = "--pool", description = "file of the page pool, for example in /dev/shm (default: in the store)")
+        private String pool;
+
+        @Override
+        public Integer call() {
+            var options = Store.Options.defaults().withMainBytes(mainBytes).withLogBytes(logBytes).withPool(pool);
+            Store.create(directory(), options).close();
+            return 0;
+        }
+
+        @Override
+        int run(Store store) {
+            return 0;
+        }
+    }
+
+    @Command(name = "ls", description = "List containers, roots and classes.")
+    static final class Ls extends OnStore {
+        @Override
+        int run(Store store) {
+            Inspection.list(store).forEach(this::print);
+            return 0;
+        }
+    }
+
+    @Command(name = "show", description = "Show an object's fields.")
+    static final class Show extends OnStore {
+        @Parameters(index = "1", paramLabel = "OBJECT", description = "a root's name, or an address in hexadecimal")
+        private String object;
+
+        @Override
+        int run(Store store) {
+            Inspection.show(store, object).forEach(this::print);
+            return 0;
+        }
+    }
+
+    @Command(name = "stat", description = "Show counts of what the store did since its pool was made.")
+    static final class Stat extends OnStore {
+        @Override
+        int run(Store store) {
+            Inspection.stat(store).forEach(this::print);
+            return 0;
+        }
+    }
+
+    @Command(name = "check", description = "Check every invariant. No other program may change the store meanwhile.")
+    static final class Check extends OnStore {
+        @Override
+        int run(Store store) {
+            List<String> findings = Inspection.check(store, this::print);
+            findings.forEach(this::print);
+            return findings.isEmpty() ? 0 : 1;
+        }
+    }
+
+    @Command(name = "recover", description = "Roll back what dead programs left, and bring the containers' files up to date.")
+    static final class Recover extends OnStore {
+        @Override
+        int run(Store store) {
+            store.pool().checkpoint();
+            return 0;
+        }
+    }
+
+    @Command(name = "backup", description = "Copy a store, also while it is used: as of one moment, all committed transactions.")
+    static final class Backup extends OnStore {
+        @Parameters(index = "1", paramLabel = "COPY", description = "a directory that is not there yet")
+        private Path copy;
+
+        @Override
+        int run(Store store) throws Exception {
+            store.pool().backup(copy.toAbsolutePath());
+            return 0;
+        }
+    }
+}

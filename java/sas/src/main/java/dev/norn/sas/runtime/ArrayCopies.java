@@ -1,0 +1,282 @@
+package dev.norn.sas.runtime;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.SASException;
+import dev.norn.sas.store.Memory;
+import dev.norn.sas.store.Range;
+import dev.norn.sas.store.Work;
+import java.lang.reflect.Array;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+
+/**
+ * Persistent arrays as Java arrays. A transaction has at most one copy of an array, made under its lock and written back, where it differs, when the transaction commits;
+ * after an abort the copy has the stored elements again. Outside transactions a copy is a snapshot. Element stores are transformed, so that one into a copy that
+ * no transaction holds becomes a transaction of its own.
+ *
+ * <p>Making a copy costs a pass over the array, and so does the comparison at the end.
+ */
+public final class ArrayCopies {
+    private final Session session;
+    private final Map<Long, Object> copies = new HashMap<>();
+    private final Map<Object, Long> references = new IdentityHashMap<>();
+
+    ArrayCopies(Session session) {
+        this.session = session;
+    }
+
+    /** The copy of the array, of the running transaction, or a snapshot. */
+    static Object load(long reference) {
+        Session session = Session.get();
+        if (!session.isActive()) {
+            Object snapshot = Session.readCommitted(reference, () -> materialize(reference));
+            StrayArrays.add(snapshot, reference);
+            return snapshot;
+        }
+        return session.arrays().copy(reference);
+    }
+
+    private Object copy(long reference) {
+        Object copy = copies.get(reference);
+        if (copy == null) {
+            session.work().lockShared(reference);
+            copy = materialize(reference);
+            add(reference, copy);
+        }
+        return copy;
+    }
+
+    private void add(long reference, Object copy) {
+        copies.put(reference, copy);
+        references.put(copy, reference);
+    }
+
+    /** The reference of the persistent array that this is a copy of in the thread's transaction, or was; 0 if it is none. */
+    public static long referenceOfCopy(Object array) {
+        return Session.get().arrays().referenceOf(array);
+    }
+
+    /** The reference of the persistent array that this is a copy of; 0 if it is none. */
+    long referenceOf(Object array) {
+        Long reference = references.get(array);
+        return reference != null ? reference : StrayArrays.get(array);
+    }
+
+    private static Object materialize(long reference) {
+        long at = offsetOf(reference);
+        int number = classOf(Memory.getLong(at));
+        int length = Memory.getInt(at + ARRAY_LENGTH);
+        Class<?> type = number == CLASS_ARRAY ? Classes.find(componentName(at)) : PRIMITIVE_TYPES[number - CLASS_ARRAY - 1];
+        Object copy = Array.newInstance(type, length);
+        read(reference, copy);
+        return copy;
+    }
+
+    private static final Class<?>[] PRIMITIVE_TYPES =
+            {boolean.class, byte.class, short.class, char.class, int.class, long.class, float.class, double.class};
+
+    /** The name of an array of references' component class is a value that the word behind the length names. */
+    private static String componentName(long at) {
+        return (String) Values.decode(Work.value(Memory.getLong(at + ARRAY_HEADER_BYTES)));
+    }
+
+    private static long elements(long at) {
+        return at + ARRAY_HEADER_BYTES + (classOf(Memory.getLong(at)) == CLASS_ARRAY ? 8 : 0);
+    }
+
+    private static void read(long reference, Object copy) {
+        long at = offsetOf(reference);
+        long from = elements(at);
+        switch (copy) {
+            case Object[] objects -> {
+                for (int i = 0; i < objects.length; i++) {
+                    objects[i] = loadElement(Memory.getLong(from + 8L * i));
+                }
+            }
+            case boolean[] flags -> {
+                for (int i = 0; i < flags.length; i++) {
+                    flags[i] = Memory.getByte(from + i) != 0;
+                }
+            }
+            default -> copyBytes(copy, from);
+        }
+    }
+
+    private static Object loadElement(long word) {
+        return word == 0 ? null : References.load(word, ELEMENT_OWNER, 0);
+    }
+
+    /** In messages about elements, who refers to them. */
+    private static final SasObject ELEMENT_OWNER = new ArrayOwner(0);
+
+    private static void copyBytes(Object copy, long from) {
+        var target = segment(copy);
+        java.lang.foreign.MemorySegment.copy(Memory.slice(from, target.byteSize()), 0, target, 0, target.byteSize());
+    }
+
+    private static java.lang.foreign.MemorySegment segment(Object array) {
+        return switch (array) {
+            case byte[] a -> java.lang.foreign.MemorySegment.ofArray(a);
+            case short[] a -> java.lang.foreign.MemorySegment.ofArray(a);
+            case char[] a -> java.lang.foreign.MemorySegment.ofArray(a);
+            case int[] a -> java.lang.foreign.MemorySegment.ofArray(a);
+            case long[] a -> java.lang.foreign.MemorySegment.ofArray(a);
+            case float[] a -> java.lang.foreign.MemorySegment.ofArray(a);
+            case double[] a -> java.lang.foreign.MemorySegment.ofArray(a);
+            default -> throw new SASException("no array: " + array.getClass().getName());
+        };
+    }
+
+    /** Allocates a persistent array of the component type, of zeros; returns the transaction's copy of it. */
+    public static Object create(Class<?> component, int length, Range range, long near) {
+        if (length < 0) {
+            throw new NegativeArraySizeException(Integer.toString(length));
+        }
+        Session session = Session.get();
+        Work work = session.work();
+        int number = numberOf(component);
+        boolean hasName = number == CLASS_ARRAY;
+        long bytes = ARRAY_HEADER_BYTES + (hasName ? 8 : 0) + (long) length * elementBytes(number);
+        long reference = work.allocate(range, number, bytes, near);
+        long at = offsetOf(reference);
+        Memory.putLong(at + ARRAY_LENGTH, length);
+        if (hasName) {
+            Memory.putLong(at + ARRAY_HEADER_BYTES, work.allocateValue(Values.encode(component.getName()), reference));
+        }
+        Object copy = Array.newInstance(component, length);
+        session.arrays().add(reference, copy);
+        return copy;
+    }
+
+    private static int numberOf(Class<?> component) {
+        for (int i = 0; i < PRIMITIVE_TYPES.length; i++) {
+            if (PRIMITIVE_TYPES[i] == component) {
+                return CLASS_ARRAY + 1 + i;
+            }
+        }
+        return CLASS_ARRAY;
+    }
+
+    /** Makes a temporary array persistent beside an object: from now on, it is the transaction's copy. */
+    static long adopt(Object array, long near) {
+        Session session = Session.get();
+        Object copy = create(array.getClass().getComponentType(), Array.getLength(array), session.work().pool().containerOf(near), near);
+        ArrayCopies arrays = session.arrays();
+        long reference = arrays.references.remove(copy);
+        arrays.add(reference, array);
+        return reference;
+    }
+
+    /** Writes each copy back that differs from what is stored. */
+    void writeBack() {
+        // Writing references back may adopt arrays, which are then written back too.
+        for (int size = -1; size != copies.size();) {
+            size = copies.size();
+            for (var entry : new HashMap<>(copies).entrySet()) {
+                write(entry.getKey(), entry.getValue());
+            }
+        }
+    }
+
+    private void write(long reference, Object copy) {
+        long at = elements(offsetOf(reference));
+        switch (copy) {
+            case Object[] objects -> {
+                for (int i = 0; i < objects.length; i++) {
+                    writeElement(reference, at + 8L * i, objects[i]);
+                }
+            }
+            case boolean[] flags -> {
+                byte[] bytes = new byte[flags.length];
+                for (int i = 0; i < flags.length; i++) {
+                    bytes[i] = (byte) (flags[i] ? 1 : 0);
+                }
+                writeBytes(reference, at, java.lang.foreign.MemorySegment.ofArray(bytes));
+            }
+            default -> writeBytes(reference, at, segment(copy));
+        }
+    }
+
+    private void writeBytes(long reference, long at, java.lang.foreign.MemorySegment bytes) {
+        var stored = Memory.slice(at, bytes.byteSize());
+        long first = stored.mismatch(bytes);
+        if (first >= 0) {
+            lockFor(reference, at + first, bytes.byteSize() - first);
+            java.lang.foreign.MemorySegment.copy(bytes, first, stored, first, bytes.byteSize() - first);
+        }
+    }
+
+    private void lockFor(long reference, long at, long length) {
+        session.work().lockExclusive(reference);
+        if (Work.isTouched(offsetOf(reference))) {
+            session.work().touch(at, Math.toIntExact(length));
+        }
+    }
+
+    private void writeElement(long reference, long at, Object element) {
+        long old = Memory.getLong(at);
+        if (isStored(old, element)) {
+            return;
+        }
+        lockFor(reference, at, 8);
+        long word = References.store(element, new ArrayOwner(reference), 0);
+        Memory.putLong(at, word);
+        if ((old & TAG_MASK) == TAG_VALUE) {
+            session.work().freeValue(old);
+        }
+    }
+
+    /** Takes over an element that was stored into a copy which no transaction held. In a transaction. */
+    void storeStray(long reference, Object array, int index) {
+        Object own = copy(reference);
+        System.arraycopy(array, index, own, index, 1);
+    }
+
+    boolean holds(Object array) {
+        return references.containsKey(array);
+    }
+
+    private boolean isStored(long word, Object element) {
+        if (element == null) {
+            return word == 0;
+        }
+        if (word == 0) {
+            return false;
+        }
+        return switch ((int) word & TAG_MASK) {
+            case TAG_OBJECT -> element instanceof SasObject handle ? handle.$sas$reference() == word
+                    : element.getClass().isArray() && referenceOf(element) == word;
+            case TAG_TEMPORARY -> References.load(word, ELEMENT_OWNER, 0) == element;
+            default -> element.equals(References.load(word, ELEMENT_OWNER, 0))
+                    && java.util.Arrays.equals(Values.encode(element), Values.encode(References.load(word, ELEMENT_OWNER, 0)));
+        };
+    }
+
+    /** The transaction has committed: its copies are no longer its own. */
+    void end() {
+        if (!copies.isEmpty()) {
+            copies.forEach((reference, copy) -> StrayArrays.add(copy, reference));
+            copies.clear();
+            references.clear();
+        }
+    }
+
+    /** The transaction was undone: copies show what is stored; those of arrays that are gone stay as they are. */
+    void restore() {
+        copies.forEach((reference, copy) -> {
+            try {
+                Session.readCommitted(reference, () -> {
+                    read(reference, copy);
+                    return null;
+                });
+                StrayArrays.add(copy, reference);
+            } catch (dev.norn.sas.ObjectDestroyed e) {
+                StrayArrays.add(copy, reference);
+            }
+        });
+        copies.clear();
+        references.clear();
+    }
+}

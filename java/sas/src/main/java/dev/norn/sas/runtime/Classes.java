@@ -1,0 +1,262 @@
+package dev.norn.sas.runtime;
+
+import dev.norn.sas.ClassChanged;
+import dev.norn.sas.SASException;
+import dev.norn.sas.Store;
+import dev.norn.sas.store.Directory;
+import dev.norn.sas.store.Format;
+import dev.norn.sas.store.Memory;
+import java.lang.invoke.LambdaMetafactory;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongFunction;
+
+/**
+ * The class dictionary of the attached store: the number of each class, and the check that the class of this JVM has the layout that the store's instances have.
+ *
+ * <p>A description is text: the class's name, then a line {@code bytes N}, then a line {@code offset descriptor declaring-class.name} for each field.
+ */
+public final class Classes {
+    private static final ClassValue<Info> INFOS = new ClassValue<>() {
+        @Override
+        protected Info computeValue(Class<?> type) {
+            return new Info(type);
+        }
+    };
+    private static volatile Info[] table = new Info[0];
+    /** Classes that cannot be persistent, and why. */
+    private static final Map<String, String> REFUSED = new ConcurrentHashMap<>();
+
+    private Classes() {}
+
+    /** What is known of the class. */
+    public static Info of(Class<?> type) {
+        return INFOS.get(type);
+    }
+
+    /** Says that instances of the class cannot be persistent; what was created before keeps working. */
+    public static void refuse(String name, String reason) {
+        REFUSED.putIfAbsent(name, reason);
+    }
+
+    /** The class with this number. */
+    static Info byNumber(int number) {
+        Info[] all = table;
+        Info info = number < all.length ? all[number] : null;
+        return info != null ? info : find(number);
+    }
+
+    private static Info find(int number) {
+        for (Directory.Entry entry : Directory.classes(Store.current().pool())) {
+            if (entry.first() == number) {
+                Info info = of(find(entry.name()));
+                info.check(entry.text());
+                return info.know(number);
+            }
+        }
+        throw new SASException("the store has no class of number " + number + ": it is damaged");
+    }
+
+    /** The class of this name, as the calling thread sees it. */
+    public static Class<?> find(String name) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        try {
+            return Class.forName(name, true, loader == null ? ClassLoader.getSystemClassLoader() : loader);
+        } catch (ClassNotFoundException e) {
+            throw new ClassChanged("the store has instances of " + name + ", which is not on the class path", e);
+        }
+    }
+
+    /** Destroys an object or array with its values. In a transaction. */
+    public static void destroy(long reference) {
+        var work = Session.get().work();
+        work.lockExclusive(reference);
+        long at = Format.offsetOf(reference);
+        int number = Format.classOf(Memory.getLong(at));
+        if (number == Format.CLASS_ARRAY) {
+            int length = Memory.getInt(at + Format.ARRAY_LENGTH);
+            for (long word = at + Format.ARRAY_HEADER_BYTES; word <= at + Format.ARRAY_HEADER_BYTES + 8L * length; word += 8) {
+                freeValue(work, Memory.getLong(word));
+            }
+        } else if (number >= Format.CLASS_USER) {
+            for (int offset : byNumber(number).references) {
+                freeValue(work, Memory.getLong(at + offset));
+            }
+        }
+        work.destroy(reference);
+        Session.get().renewGrants();
+    }
+
+    private static void freeValue(dev.norn.sas.store.Work work, long word) {
+        if ((word & Format.TAG_MASK) == Format.TAG_VALUE) {
+            work.freeValue(word);
+        }
+    }
+
+    /** Forgets the numbers, when the store is closed. */
+    public static synchronized void clear() {
+        for (Info info : table) {
+            if (info != null) {
+                info.number = 0;
+            }
+        }
+        table = new Info[0];
+    }
+
+    /** A class whose instances may be persistent, or the reason why not. */
+    public static final class Info {
+        private final Class<?> type;
+        private final String description;
+        private final int bytes;
+        private final Map<Integer, String> fields = new TreeMap<>();
+        /** Where instances have references, in bytes. */
+        private final int[] references;
+        private LongFunction<Object> creator;
+        private volatile int number;
+
+        private Info(Class<?> type) {
+            this.type = type;
+            description = isTransformed(type) ? describe(type) : null;
+            int size = 0;
+            var found = java.util.stream.IntStream.builder();
+            if (description != null) {
+                for (String line : description.split("\n")) {
+                    String[] words = line.split(" ");
+                    if (words[0].equals("bytes")) {
+                        size = Integer.parseInt(words[1]);
+                    } else if (words.length == 3) {
+                        fields.put(Integer.parseInt(words[0]), words[2]);
+                        if (words[1].length() > 1) {
+                            found.add(Integer.parseInt(words[0]));
+                        }
+                    }
+                }
+            }
+            bytes = size;
+            references = found.build().toArray();
+        }
+
+        private static boolean isTransformed(Class<?> type) {
+            return SasObject.class.isAssignableFrom(type) && !type.isInterface();
+        }
+
+        private static String describe(Class<?> type) {
+            try {
+                return (String) lookup(type).findStatic(type, "$sas$layout", MethodType.methodType(String.class)).invoke();
+            } catch (Throwable e) {
+                throw new SASException("class " + type.getName() + " was not transformed by the agent", e);
+            }
+        }
+
+        private static MethodHandles.Lookup lookup(Class<?> type) throws Throwable {
+            var method = type.getDeclaredMethod("$sas$lookup");
+            method.setAccessible(true);
+            return (MethodHandles.Lookup) method.invoke(null);
+        }
+
+        /** An instance's length in bytes, header included. */
+        int bytes() {
+            return bytes;
+        }
+
+        String fieldAt(int offset) {
+            return fields.getOrDefault(offset, "at offset " + offset);
+        }
+
+        /** @throws SASException that says why not */
+        public void requirePersistable() {
+            if (description == null) {
+                throw new SASException("instances of " + type.getName() + " cannot be persistent: " + (SasObject.class.isAssignableFrom(type)
+                        ? "it is an interface" : "the agent did not transform it; it is not among the packages of -javaagent:norn-sas.jar=packages=…, or "
+                        + "it extends a class of the JDK"));
+            }
+            for (Class<?> at = type; at != null; at = at.getSuperclass()) {
+                String reason = REFUSED.get(at.getName());
+                if (reason != null) {
+                    throw new SASException("instances of " + type.getName() + " cannot be persistent: " + reason);
+                }
+            }
+            if (bytes > Format.OBJECT_BYTES_MAX) {
+                throw new SASException("instances of " + type.getName() + " would take " + bytes + " bytes, more than a page of "
+                        + Format.OBJECT_BYTES_MAX);
+            }
+        }
+
+        /** The class's number in the store; it gets one with its first persistent instance. In a transaction. */
+        int number() {
+            int known = number;
+            if (known != 0) {
+                return known;
+            }
+            Session session = Session.get();
+            Directory.Entry entry = Directory.find(session.work(), Directory.Kind.CLASS, type.getName());
+            if (entry != null) {
+                check(entry.text());
+                know((int) entry.first());
+            } else {
+                know(Directory.addClass(session.work(), description));
+                session.onAbort(() -> forget());
+            }
+            return number;
+        }
+
+        private Info know(int its) {
+            synchronized (Classes.class) {
+                number = its;
+                Info[] all = table.length > its ? table.clone() : java.util.Arrays.copyOf(table, its + 16);
+                all[its] = this;
+                table = all;
+            }
+            return this;
+        }
+
+        private void forget() {
+            synchronized (Classes.class) {
+                Info[] all = table.clone();
+                all[number] = null;
+                table = all;
+                number = 0;
+            }
+        }
+
+        /** @throws ClassChanged that says what differs, if the store's instances have another layout */
+        private void check(String stored) {
+            requirePersistable();
+            if (stored.equals(description)) {
+                return;
+            }
+            var before = java.util.List.of(stored.split("\n"));
+            var now = java.util.List.of(description.split("\n"));
+            StringBuilder text = new StringBuilder("class " + type.getName() + " has changed since the store got instances of it:");
+            before.stream().filter(line -> !now.contains(line)).forEach(line -> text.append("\n  the store has  ").append(line));
+            now.stream().filter(line -> !before.contains(line)).forEach(line -> text.append("\n  the class has  ").append(line));
+            throw new ClassChanged(text.toString());
+        }
+
+        /** A handle of the object; no constructor of the program runs. */
+        Object newHandle(long reference) {
+            LongFunction<Object> known = creator;
+            if (known == null) {
+                creator = known = newCreator();
+            }
+            return known.apply(reference);
+        }
+
+        @SuppressWarnings("unchecked")
+        private LongFunction<Object> newCreator() {
+            try {
+                MethodHandles.Lookup lookup = lookup(type);
+                MethodHandle create = lookup.findStatic(type, "$sas$new", MethodType.methodType(Object.class, long.class));
+                return (LongFunction<Object>) LambdaMetafactory.metafactory(lookup, "apply", MethodType.methodType(LongFunction.class),
+                        MethodType.methodType(Object.class, long.class), create, MethodType.methodType(Object.class, long.class))
+                        .getTarget().invoke();
+            } catch (Throwable e) {
+                throw new SASException("cannot make handles of " + type.getName(), e);
+            }
+        }
+    }
+}

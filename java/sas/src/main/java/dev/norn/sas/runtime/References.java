@@ -1,0 +1,162 @@
+package dev.norn.sas.runtime;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.SASException;
+import dev.norn.sas.store.Memory;
+import dev.norn.sas.store.Work;
+
+/**
+ * Fields that hold references. In the store such a field is one word: null, an object's reference with its generation, a value in the word itself or beside the
+ * object, or the number of a temporary object of one JVM.
+ */
+public final class References {
+    /** Cleared when the first store is opened: until then, references are compared as ever. */
+    static volatile boolean hasPersistent;
+
+    private References() {}
+
+    /** From the opening of a store on, comparisons look at addresses. */
+    public static void begin() {
+        hasPersistent = true;
+    }
+
+    /** The reference that a field's word stands for. Costs a new handle if it is an object's. */
+    public static Object load(long word, SasObject owner, int offset) {
+        if (word == 0) {
+            return null;
+        }
+        return switch ((int) word & TAG_MASK) {
+            case TAG_OBJECT -> loadObject(word);
+            case TAG_INLINE -> Values.decodeInline(word);
+            case TAG_VALUE -> Values.decode(Work.value(word));
+            case TAG_TEMPORARY -> Temporaries.get(word, owner, offset);
+            default -> throw new SASException("the word " + Long.toHexString(word) + " at offset " + offset + " of "
+                    + owner.getClass().getName() + " is no reference: the store is damaged");
+        };
+    }
+
+    private static Object loadObject(long word) {
+        long header = Memory.getLong(offsetOf(word));
+        if (generationOf(header) != generationOfReference(word)) {
+            throw new dev.norn.sas.ObjectDestroyed("the object at " + Long.toHexString(offsetOf(word)) + " has been destroyed");
+        }
+        int number = classOf(header);
+        if (isArray(number)) {
+            return ArrayCopies.load(word);
+        }
+        return Classes.byNumber(number).newHandle(word);
+    }
+
+    /** Reads a field that holds a reference of any kind, without the cache. */
+    public static Object get(Grant grant, SasObject handle, long reference, int offset) {
+        if (grant.reader == Thread.currentThread() || Session.read(handle)) {
+            return load(Memory.getLong((reference & Memory.MASK) + offset), handle, offset);
+        }
+        return Session.readCommitted(reference, () -> load(Memory.getLong((reference & Memory.MASK) + offset), handle, offset));
+    }
+
+    /** Stores a reference into a field. What the field held of values is freed. */
+    public static void put(Grant grant, SasObject handle, long reference, int offset, Object value) {
+        if (grant.writer == Thread.currentThread() || Session.write(handle)) {
+            long at = (reference & Memory.MASK) + offset;
+            Work work = Session.get().work();
+            long word = store(value, handle, offset);
+            long old = Memory.getLong(at);
+            Memory.putLong(at, word);
+            if ((old & TAG_MASK) == TAG_VALUE) {
+                work.freeValue(old);
+            }
+        } else {
+            dev.norn.sas.Transaction.run(() -> put(Grant.NONE, handle, reference, offset, value));
+        }
+    }
+
+    /** The word for a reference that is about to be stored into {@code owner}. */
+    static long store(Object value, SasObject owner, int offset) {
+        if (value == null) {
+            return 0;
+        }
+        if (value instanceof SasObject object && object.$sas$reference() != 0) {
+            return object.$sas$reference();
+        }
+        byte[] bytes = Values.encode(value);
+        if (bytes != null) {
+            return bytes.length <= Values.INLINE_MAX ? Values.inline(bytes)
+                    : Session.get().work().allocateValue(bytes, owner.$sas$reference());
+        }
+        if (value.getClass().isArray()) {
+            long array = Session.get().arrays().referenceOf(value);
+            if (array != 0) {
+                return array;
+            }
+        }
+        return switch (Session.get().store().subObjects()) {
+            case ADOPT -> adopt(value, owner, offset);
+            case STRICT -> throw new SASException(describe(value, owner, offset)
+                    + " is temporary: create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT");
+            case TEMPORARY -> Temporaries.put(checked(value, owner, offset));
+        };
+    }
+
+    private static long adopt(Object value, SasObject owner, int offset) {
+        if (value.getClass().isArray()) {
+            return ArrayCopies.adopt(value, owner.$sas$reference());
+        }
+        if (value instanceof SasObject object) {
+            Promotion.promote(object, owner.$sas$reference());
+            return object.$sas$reference();
+        }
+        throw new SASException(describe(value, owner, offset) + " cannot be persistent: " + advice(value));
+    }
+
+    private static Object checked(Object value, SasObject owner, int offset) {
+        if (value instanceof java.util.Collection || value instanceof java.util.Map) {
+            if (value.getClass().getModule() == Object.class.getModule()) {
+                throw new SASException(describe(value, owner, offset) + " cannot be persistent: " + advice(value));
+            }
+        }
+        return value;
+    }
+
+    private static String advice(Object value) {
+        return value instanceof java.util.Collection || value instanceof java.util.Map
+                ? "use SasMap, SasSortedMap or SasList of dev.norn.sas.util, which implement the same interfaces"
+                : "its class is not among the agent's packages, and has no codec";
+    }
+
+    private static String describe(Object value, SasObject owner, int offset) {
+        return "the " + value.getClass().getName() + " for field " + Classes.of(owner.getClass()).fieldAt(offset) + " of "
+                + owner.getClass().getName();
+    }
+
+    /** What a handle may keep of a field's target: handles only. */
+    public static Object cacheable(Object target) {
+        return target instanceof SasObject handle && handle.$sas$reference() != 0 ? target : null;
+    }
+
+    /** Whether two references name one object; what {@code ==} becomes. */
+    public static boolean same(Object a, Object b) {
+        return a == b || hasPersistent && a instanceof SasObject x && b instanceof SasObject y && x.$sas$reference() == y.$sas$reference()
+                && x.$sas$reference() != 0;
+    }
+
+    /** What {@link System#identityHashCode} becomes: by address for persistent objects, the same in every JVM. */
+    public static int identityHashCode(Object object) {
+        if (object instanceof SasObject handle && handle.$sas$reference() != 0) {
+            return Long.hashCode(handle.$sas$reference() * 0x9E3779B97F4A7C15L);
+        }
+        return System.identityHashCode(object);
+    }
+
+    /** What a clone of a persistent object becomes: a temporary object with the same values. */
+    public static Object cloned(Object clone, Object original) {
+        if (original instanceof SasObject handle && handle.$sas$reference() != 0) {
+            SasObject copy = (SasObject) clone;
+            copy.$sas$bind(0);
+            copy.$sas$grant(null);
+            copy.$sas$copy(handle);
+        }
+        return clone;
+    }
+}

@@ -1,0 +1,43 @@
+package dev.norn.sas.runtime;
+
+import dev.norn.sas.Store;
+import dev.norn.sas.TemporaryReference;
+import dev.norn.sas.store.Format;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Temporary objects that persistent fields refer to. A field's word has a number of the object and one of the JVM's attachment. The objects are kept alive until the
+ * store is closed.
+ */
+public final class Temporaries {
+    private static final List<Object> OBJECTS = new ArrayList<>();
+    private static final Map<Object, Integer> NUMBERS = new IdentityHashMap<>();
+    private static final int INCARNATION_SHIFT = 32;
+
+    private Temporaries() {}
+
+    static synchronized long put(Object object) {
+        int number = NUMBERS.computeIfAbsent(object, key -> {
+            OBJECTS.add(key);
+            return OBJECTS.size() - 1;
+        });
+        return Store.current().pool().incarnation() << INCARNATION_SHIFT | (long) number << 4 | Format.TAG_TEMPORARY;
+    }
+
+    static synchronized Object get(long word, SasObject owner, int offset) {
+        if (word >>> INCARNATION_SHIFT != Store.current().pool().incarnation()) {
+            throw new TemporaryReference("field " + Classes.of(owner.getClass()).fieldAt(offset) + " of " + owner.getClass().getName()
+                    + " refers to a temporary object of another JVM or of an earlier run");
+        }
+        return OBJECTS.get((int) (word & 0xFFFF_FFFFL) >>> 4);
+    }
+
+    /** Forgets all, when the store is closed. */
+    public static synchronized void clear() {
+        OBJECTS.clear();
+        NUMBERS.clear();
+    }
+}

@@ -1,0 +1,145 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The checker: walks every container of the pool and asserts what has to hold while no transaction runs. Costs a visit to each object; a line for each finding, with
+ * container and address.
+ *
+ * <ul>
+ * <li>Objects lie within their page, or have pages of their own, and do not overlap; their class is known.
+ * <li>No object is locked or marked as destroyed.
+ * <li>Every value is referred to by exactly one field, in its container.
+ * <li>A page's latch is free. No object has a generation that its page has yet to give out.
+ * </ul>
+ */
+public final class Audit {
+    private final Pool pool;
+    private final List<String> findings = new ArrayList<>();
+    private final Map<Long, String> classes = new HashMap<>();
+    /** Of each class, the offsets of its references. */
+    private final Map<Long, int[]> references = new HashMap<>();
+    private long objects;
+    private long values;
+    private long dangling;
+
+    public Audit(Pool pool) {
+        this.pool = pool;
+    }
+
+    public long objects() {
+        return objects;
+    }
+
+    public long values() {
+        return values;
+    }
+
+    /** References to objects that are gone: no damage, since they throw. */
+    public long dangling() {
+        return dangling;
+    }
+
+    /** What is wrong; empty if nothing is. What dead processes left is finished first: until somebody needs it, it stays. */
+    public List<String> run() {
+        pool.recovery().reap();
+        for (Directory.Entry entry : Directory.classes(pool)) {
+            classes.put(entry.first(), entry.name());
+            references.put(entry.first(), entry.text().lines().filter(line -> line.matches("\\d+ ..+ .*"))
+                    .filter(line -> line.split(" ")[1].length() > 1).mapToInt(line -> Integer.parseInt(line.split(" ")[0])).toArray());
+        }
+        for (Directory.Entry entry : Directory.containers(pool)) {
+            Range range = Directory.range(pool, entry);
+            Map<Long, Integer> users = new HashMap<>();
+            List<Long> found = new ArrayList<>();
+            for (long page = 0; page < range.pagesUsed(); page++) {
+                walk(range, page, users, found);
+            }
+            for (long value : found) {
+                int count = users.getOrDefault(value, 0);
+                if (count != 1) {
+                    findings.add(range + ": " + count + " fields refer to the value at " + Long.toHexString(value) + ", not one");
+                }
+            }
+        }
+        return findings;
+    }
+
+    private void walk(Range range, long page, Map<Long, Integer> users, List<Long> found) {
+        long descriptor = range.descriptor(page);
+        if (Memory.getLong(descriptor + DESCRIPTOR_LATCH) != 0) {
+            findings.add(range + ": page " + page + " is latched by slot " + (Memory.getLong(descriptor + DESCRIPTOR_LATCH) - 1));
+        }
+        long end = range.pageOffset(page);
+        for (int granule = 0; granule < GRANULES; granule++) {
+            long offset = range.pageOffset(page) + (long) granule * GRANULE_BYTES;
+            if (!range.startsAt(offset)) {
+                continue;
+            }
+            long header = Memory.getLong(offset);
+            if (offset < end) {
+                findings.add(range + ": the object at " + Long.toHexString(offset) + " begins within another");
+            }
+            end = offset + (long) granulesOf(header) * GRANULE_BYTES;
+            boolean isLarge = granulesOf(header) > GRANULES;
+            if (!isLarge && end > range.pageOffset(page + 1) || isLarge && granule != 0) {
+                findings.add(range + ": the object at " + Long.toHexString(offset) + " crosses the end of page " + page);
+            }
+            int ahead = Memory.getInt(descriptor + DESCRIPTOR_GENERATION) - generationOf(header) << 32 - GENERATION_BITS;
+            if (ahead < 0) {
+                findings.add(range + ": the object at " + Long.toHexString(offset) + " has generation " + generationOf(header)
+                        + ", which page " + page + " has yet to give out");
+            }
+            visit(range, offset, header, users, found);
+        }
+    }
+
+    private void visit(Range range, long offset, long header, Map<Long, Integer> users, List<Long> found) {
+        int number = classOf(header);
+        if (isDestroyed(header)) {
+            findings.add(range + ": the object at " + Long.toHexString(offset) + " is marked as destroyed");
+        }
+        if (number == CLASS_VALUE) {
+            values++;
+            found.add(offset);
+            return;
+        }
+        objects++;
+        long lock = Memory.getLong(offset + OBJECT_LOCK);
+        if ((lock & (Locks.EXCLUSIVE | Locks.HOLDERS)) != 0) {
+            findings.add(range + ": the object at " + Long.toHexString(offset) + " is locked: " + Long.toHexString(lock));
+        }
+        if (number == CLASS_ARRAY) {
+            int length = Memory.getInt(offset + ARRAY_LENGTH);
+            for (int i = 0; i <= length; i++) {
+                follow(offset + ARRAY_HEADER_BYTES + 8L * i, users);
+            }
+        } else if (number >= CLASS_USER) {
+            int[] offsets = references.get((long) number);
+            if (offsets == null) {
+                findings.add(range + ": the object at " + Long.toHexString(offset) + " is of class " + number + ", which the store does not know");
+                return;
+            }
+            for (int at : offsets) {
+                follow(offset + at, users);
+            }
+        }
+    }
+
+    private void follow(long at, Map<Long, Integer> users) {
+        long word = Memory.getLong(at);
+        if ((word & TAG_MASK) == TAG_VALUE) {
+            users.merge(offsetOf(word), 1, Integer::sum);
+            if (!pool.isObject(word & ~TAG_MASK)) {
+                findings.add("the field at " + Long.toHexString(at) + " refers to a value at " + Long.toHexString(offsetOf(word)) + " that is not there");
+            }
+        } else if (word != 0 && (word & TAG_MASK) == TAG_OBJECT && !pool.isObject(word)) {
+            dangling++;
+        }
+    }
+}

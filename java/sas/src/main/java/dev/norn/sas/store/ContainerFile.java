@@ -1,0 +1,139 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.zip.CRC32C;
+
+/** The durable form of a container: the bytes of its range up to its last page, with a check of each page and of each descriptor. */
+final class ContainerFile {
+    private static final int HEADER_BYTES = 512;
+
+    private ContainerFile() {}
+
+    /** A check that is never 0, which is what a page that was never written has. */
+    static long check(CRC32C crc, byte[] bytes, int start, int length) {
+        crc.reset();
+        crc.update(bytes, start, length);
+        return crc.getValue() | 1L << 32;
+    }
+
+    /** Syncs a file or directory. */
+    static void sync(Path path) throws IOException {
+        try (var channel = FileChannel.open(path, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    /** Makes an empty container's file: whole, or not at all. */
+    static Path create(Pool pool, Range range) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        header.putLong((int) CONTAINER_MAGIC, MAGIC).putLong((int) CONTAINER_ID, range.id).putLong((int) CONTAINER_PAGES_MAX, range.pagesMax);
+        header.putLong((int) CONTAINER_STORE_HIGH, pool.settings.store().getMostSignificantBits());
+        header.putLong((int) CONTAINER_STORE_LOW, pool.settings.store().getLeastSignificantBits());
+        header.putLong((int) CONTAINER_PAGES_USED, range.base);
+        header.putLong((int) CONTAINER_HEADER_CHECK, headerCheck(header));
+        Path path = pool.directory.resolve(range.name + ".container");
+        Path fresh = pool.directory.resolve(range.name + ".container.new");
+        try (var file = FileChannel.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            file.write(header, 0);
+            file.force(true);
+        }
+        Files.move(fresh, path, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+        sync(pool.directory);
+        return path;
+    }
+
+    private static long headerCheck(ByteBuffer header) {
+        byte[] bytes = header.array().clone();
+        ByteBuffer.wrap(bytes).putLong((int) CONTAINER_HEADER_CHECK, 0);
+        return check(new CRC32C(), bytes, 0, HEADER_BYTES);
+    }
+
+    /** What the file's header says of the container; null, with a message on standard error, if the file is damaged or of another store. */
+    static Range readHeader(Pool pool, Path path) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
+            file.read(header, 0);
+        }
+        if (header.hasRemaining() || header.getLong((int) CONTAINER_MAGIC) != MAGIC
+                || header.getLong((int) CONTAINER_HEADER_CHECK) != headerCheck(header)
+                || header.getLong((int) CONTAINER_STORE_HIGH) != pool.settings.store().getMostSignificantBits()
+                || header.getLong((int) CONTAINER_STORE_LOW) != pool.settings.store().getLeastSignificantBits()) {
+            System.err.println("sas: the header of " + path + " is damaged, or of another store: the container is left out");
+            return null;
+        }
+        String name = path.getFileName().toString().replaceAll("\\.container$", "");
+        return new Range((int) header.getLong((int) CONTAINER_ID), name, header.getLong((int) CONTAINER_PAGES_USED),
+                header.getLong((int) CONTAINER_PAGES_MAX), Files.isWritable(path));
+    }
+
+    /** Copies the file into the pool and checks each page of it. A page that fails makes the container damaged, and only it. */
+    static void load(Pool pool, Range range, FileChannel poolFile) throws IOException {
+        Path path = pool.directory.resolve(range.name + ".container");
+        pool.back(range.base, PAGE_BYTES);
+        range.format();
+        CRC32C crc = new CRC32C();
+        try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
+            long fileBytes = file.size();
+            // The file ends behind the last page that was ever written; what lies between descriptors and pages is a hole.
+            long pages = Math.max(0, fileBytes - (range.pageOffset(0) - range.base) + PAGE_BYTES - 1) / PAGE_BYTES;
+            long descriptorPages = (pages * DESCRIPTOR_BYTES + PAGE_BYTES - 1) / PAGE_BYTES;
+            long used = 0;
+            for (long index = 1; index <= descriptorPages; index++) {
+                used = Math.max(used, loadDescriptors(range, file, poolFile, index, crc));
+            }
+            Memory.putLong(range.base + CONTAINER_PAGES_USED, used);
+            Memory.putLong(range.base + CONTAINER_PAGES_BACKED, used);
+            for (long page = 0; page < used; page++) {
+                loadPage(range, file, poolFile, page, crc);
+            }
+        }
+    }
+
+    /** Loads a page of descriptors; returns the number of pages up to the last that is in use. */
+    private static long loadDescriptors(Range range, FileChannel file, FileChannel poolFile, long index, CRC32C crc) throws IOException {
+        ByteBuffer bytes = read(file, index * PAGE_BYTES);
+        long first = (index - 1) * PAGE_BYTES / DESCRIPTOR_BYTES;
+        long used = 0;
+        for (int at = 0; at < PAGE_BYTES; at += (int) DESCRIPTOR_BYTES) {
+            long stored = bytes.getLong(at + (int) DESCRIPTOR_CHECK);
+            boolean isBlank = stored == 0 && bytes.slice(at, (int) DESCRIPTOR_BYTES).equals(ByteBuffer.allocate((int) DESCRIPTOR_BYTES));
+            if (!isBlank) {
+                used = first + at / DESCRIPTOR_BYTES + 1;
+                if (stored != check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK)) {
+                    Memory.putLong(range.base + CONTAINER_DAMAGED_PAGE, used);
+                }
+            }
+        }
+        if (used > 0) {
+            poolFile.write(bytes.clear(), range.base + index * PAGE_BYTES);
+        }
+        return used;
+    }
+
+    private static void loadPage(Range range, FileChannel file, FileChannel poolFile, long page, CRC32C crc) throws IOException {
+        ByteBuffer bytes = read(file, range.pageOffset(page) - range.base);
+        long descriptor = range.descriptor(page);
+        long stored = Memory.getLong(descriptor + DESCRIPTOR_PAGE_CHECK);
+        if (stored != 0 && stored != check(crc, bytes.array(), 0, PAGE_BYTES)) {
+            Memory.putLong(range.base + CONTAINER_DAMAGED_PAGE, page + 1);
+        }
+        poolFile.write(bytes.clear(), range.pageOffset(page));
+        Heap.findEnd(range, page);
+    }
+
+    private static ByteBuffer read(FileChannel file, long at) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        while (bytes.hasRemaining() && file.read(bytes, at + bytes.position()) > 0) {
+            // Until the page is full or the file ends.
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,259 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.ContainerException;
+import dev.norn.sas.SASException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * What a store has by name: containers, roots and classes. One directory object in the container {@code system} heads three lists of entries, which change
+ * under its lock like any other object.
+ *
+ * <pre>
+ * directory: header (16) | containers | roots | classes | next free offset | next container | next class
+ * entry:     header (16) | next | first | second | third | length of the text (32) | text in UTF-8
+ * container: offset, pages, number; its name.   root: reference.   class: number; its description, whose first line is the name
+ * </pre>
+ */
+public final class Directory {
+    /** Which list. */
+    public enum Kind {
+        CONTAINER(16), ROOT(24), CLASS(32);
+
+        private final int head;
+
+        Kind(int head) {
+            this.head = head;
+        }
+    }
+
+    /** An entry as it was read. */
+    public record Entry(long reference, String text, long first, long second, long third) {
+        /** The first line of the text. */
+        public String name() {
+            int end = text.indexOf('\n');
+            return end < 0 ? text : text.substring(0, end);
+        }
+    }
+
+    private static final String SYSTEM = "system";
+    private static final long SYSTEM_PAGES = 16384;
+    private static final int NEXT_OFFSET = 40;
+    private static final int NEXT_CONTAINER = 48;
+    private static final int NEXT_CLASS = 56;
+    private static final int DIRECTORY_BYTES = 64;
+    private static final int ENTRY_NEXT = 16;
+    private static final int ENTRY_FIRST = 24;
+    private static final int ENTRY_SECOND = 32;
+    private static final int ENTRY_THIRD = 40;
+    private static final int ENTRY_TEXT_LENGTH = 48;
+    private static final int ENTRY_TEXT = 52;
+    /** The directory is the first object of the first container. */
+    private static final long DIRECTORY = reference(CONTAINERS + Range.firstPageOffset(SYSTEM_PAGES), 0);
+
+    private Directory() {}
+
+    /**
+     * Makes a store in an empty or new directory.
+     *
+     * @param addressBytes the address space of all its containers
+     * @param logBytes the log's length; a transaction's record has to fit
+     * @param pool where the pool is to be, or null for the directory itself
+     */
+    public static void create(Path directory, long addressBytes, long logBytes, long lockTimeoutMillis, String pool) throws IOException {
+        java.nio.file.Files.createDirectories(directory);
+        if (java.nio.file.Files.exists(directory.resolve("store.properties"))) {
+            throw new SASException(directory + " is a store already");
+        }
+        if (addressBytes > Memory.SPACE || addressBytes < CONTAINERS * 2) {
+            throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2 + " and " + Memory.SPACE);
+        }
+        new Pool.Settings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool).write(directory);
+    }
+
+    /** Makes the first container known where the pool has it already. */
+    static void addSystem(Pool pool) {
+        if (Memory.getLong(CONTAINERS + CONTAINER_MAGIC) == MAGIC) {
+            pool.add(new Range(0, SYSTEM, CONTAINERS, SYSTEM_PAGES, true));
+        }
+    }
+
+    /** Makes the directory in a store that has none yet. */
+    static void format(Pool pool) {
+        Range system = new Range(0, SYSTEM, CONTAINERS, SYSTEM_PAGES, true);
+        pool.back(system.base, PAGE_BYTES);
+        system.format();
+        pool.add(system);
+        Work work = new Work(pool);
+        work.begin();
+        work.addContainer(system);
+        long directory = offsetOf(work.allocate(system, CLASS_DIRECTORY, DIRECTORY_BYTES, 0));
+        Memory.putLong(directory + NEXT_OFFSET, CONTAINERS + Range.span(SYSTEM_PAGES));
+        Memory.putLong(directory + NEXT_CONTAINER, 1);
+        Memory.putLong(directory + NEXT_CLASS, CLASS_USER);
+        long entry = add(work, Kind.CONTAINER, SYSTEM, CONTAINERS, SYSTEM_PAGES, 0);
+        if (directory != offsetOf(DIRECTORY) || entry == 0) {
+            throw new AssertionError("the directory is not the first object");
+        }
+        work.commit();
+    }
+
+    private static long add(Work work, Kind kind, String text, long first, long second, long third) {
+        work.lockExclusive(DIRECTORY);
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        long directory = offsetOf(DIRECTORY);
+        long reference = work.allocate(work.pool().range(0), CLASS_ENTRY, ENTRY_TEXT + bytes.length, 0);
+        long entry = offsetOf(reference);
+        Memory.putLong(entry + ENTRY_NEXT, Memory.getLong(directory + kind.head));
+        Memory.putLong(entry + ENTRY_FIRST, first);
+        Memory.putLong(entry + ENTRY_SECOND, second);
+        Memory.putLong(entry + ENTRY_THIRD, third);
+        Memory.putInt(entry + ENTRY_TEXT_LENGTH, bytes.length);
+        Memory.copyIn(bytes, 0, entry + ENTRY_TEXT, bytes.length);
+        Memory.putLong(directory + kind.head, reference);
+        return reference;
+    }
+
+    /** All entries of a list, newest first; costs a lock and a visit to each. */
+    public static List<Entry> list(Work work, Kind kind) {
+        work.lockShared(DIRECTORY);
+        return read(kind);
+    }
+
+    private static List<Entry> read(Kind kind) {
+        List<Entry> entries = new ArrayList<>();
+        for (long reference = Memory.getLong(offsetOf(DIRECTORY) + kind.head); reference != 0;) {
+            long at = offsetOf(reference);
+            String text = new String(Memory.bytes(at + ENTRY_TEXT, Memory.getInt(at + ENTRY_TEXT_LENGTH)), StandardCharsets.UTF_8);
+            entries.add(new Entry(reference, text, Memory.getLong(at + ENTRY_FIRST), Memory.getLong(at + ENTRY_SECOND),
+                    Memory.getLong(at + ENTRY_THIRD)));
+            reference = Memory.getLong(at + ENTRY_NEXT);
+        }
+        return entries;
+    }
+
+    /** The classes, read without a lock: entries are only ever added in front. */
+    public static List<Entry> classes(Pool pool) {
+        return read(Kind.CLASS);
+    }
+
+    /** The containers, read without a lock. */
+    public static List<Entry> containers(Pool pool) {
+        return read(Kind.CONTAINER);
+    }
+
+    /** The entry with this name; null if there is none. */
+    public static Entry find(Work work, Kind kind, String name) {
+        for (Entry entry : list(work, kind)) {
+            if (entry.name().equals(name)) {
+                return entry;
+            }
+        }
+        return null;
+    }
+
+    /** Names an object, or gives the name to another, or takes it away if {@code reference} is 0. */
+    public static void setRoot(Work work, String name, long reference) {
+        if (name.isEmpty() || name.contains("\n")) {
+            throw new SASException("a root's name is one line: \"" + name + "\"");
+        }
+        work.lockExclusive(DIRECTORY);
+        Entry entry = find(work, Kind.ROOT, name);
+        if (entry == null && reference != 0) {
+            add(work, Kind.ROOT, name, reference, 0, 0);
+        } else if (entry != null && reference != 0) {
+            work.lockExclusive(entry.reference);
+            Memory.putLong(offsetOf(entry.reference) + ENTRY_FIRST, reference);
+        } else if (entry != null) {
+            remove(work, Kind.ROOT, entry);
+        }
+    }
+
+    private static void remove(Work work, Kind kind, Entry entry) {
+        long next = Memory.getLong(offsetOf(entry.reference) + ENTRY_NEXT);
+        long before = offsetOf(DIRECTORY);
+        int link = kind.head;
+        while (Memory.getLong(before + link) != entry.reference) {
+            before = offsetOf(Memory.getLong(before + link));
+            link = ENTRY_NEXT;
+        }
+        if (before != offsetOf(DIRECTORY)) {
+            work.lockExclusive(reference(before, generationOf(Memory.getLong(before))));
+        }
+        Memory.putLong(before + link, next);
+        work.destroy(entry.reference);
+    }
+
+    /** Adds a class's description; returns its number. */
+    public static int addClass(Work work, String description) {
+        work.lockExclusive(DIRECTORY);
+        long number = Memory.getLong(offsetOf(DIRECTORY) + NEXT_CLASS);
+        Memory.putLong(offsetOf(DIRECTORY) + NEXT_CLASS, number + 1);
+        if (number > 0xFFFF) {
+            throw new SASException("a store has no more than " + (0x10000 - CLASS_USER) + " classes");
+        }
+        add(work, Kind.CLASS, description, number, 0, 0);
+        return (int) number;
+    }
+
+    /**
+     * Makes a container that holds so many pages at most.
+     *
+     * @throws ContainerException if the name is taken or no file's name, or the address space is used up
+     */
+    public static Range createContainer(Work work, String name, long pages) {
+        if (!name.matches("[A-Za-z0-9][A-Za-z0-9._-]*")) {
+            throw new ContainerException("a container's name is letters, digits, '.', '_' and '-': \"" + name + "\"");
+        }
+        if (pages <= 0) {
+            throw new ContainerException("container " + name + " would hold " + pages + " pages");
+        }
+        work.lockExclusive(DIRECTORY);
+        if (find(work, Kind.CONTAINER, name) != null) {
+            throw new ContainerException("there is a container " + name + " already");
+        }
+        Pool pool = work.pool();
+        long base = Memory.getLong(offsetOf(DIRECTORY) + NEXT_OFFSET);
+        int id = (int) Memory.getLong(offsetOf(DIRECTORY) + NEXT_CONTAINER);
+        if (base + Range.span(pages) > pool.settings.addressBytes()) {
+            throw new ContainerException("container " + name + " with " + pages + " pages does not fit the store's address space of "
+                    + pool.settings.addressBytes() + " bytes, of which " + base + " are given out");
+        }
+        Range range = new Range(id, name, base, pages, true);
+        pool.back(base, PAGE_BYTES);
+        range.format();
+        Memory.putLong(offsetOf(DIRECTORY) + NEXT_OFFSET, base + Range.span(pages));
+        Memory.putLong(offsetOf(DIRECTORY) + NEXT_CONTAINER, id + 1L);
+        add(work, Kind.CONTAINER, name, base, pages, id);
+        work.addContainer(range);
+        return pool.add(range);
+    }
+
+    /** The container of this entry. */
+    public static Range range(Pool pool, Entry entry) {
+        Range known = pool.range((int) entry.third);
+        return known != null && known.name.equals(entry.name()) ? known : pool.add(fromEntry(pool, entry));
+    }
+
+    private static Range fromEntry(Pool pool, Entry entry) {
+        Path path = pool.directory.resolve(entry.name() + ".container");
+        boolean isWritable = !java.nio.file.Files.exists(path) || java.nio.file.Files.isWritable(path);
+        return new Range((int) entry.third, entry.name(), entry.first, entry.second, isWritable);
+    }
+
+    /** The container that holds this offset, looked up where no lock is held: another process may have made it a moment ago. */
+    static Range findRange(Pool pool, long offset) {
+        for (Entry entry : read(Kind.CONTAINER)) {
+            if (offset >= entry.first && offset < entry.first + Range.span(entry.second)) {
+                return pool.add(fromEntry(pool, entry));
+            }
+        }
+        throw new dev.norn.sas.ObjectDestroyed("no container is at " + Long.toHexString(offset));
+    }
+}

@@ -1,0 +1,204 @@
+package dev.norn.sas.store;
+
+/**
+ * Every offset and code of the pool, of containers and of objects; {@code docs/format/sas.md} draws them.
+ *
+ * <p>The pool is one sparse file that every JVM of a store maps: a control area that is never made durable, and the containers, each in a
+ * range of its own. A container's file has the bytes of its range. Words are 64 bits, in the machine's order.
+ */
+public final class Format {
+    public static final long MAGIC = 0x4E4F524E5341_5331L;
+    public static final long VERSION = 1;
+
+    // The pool's header, at 0.
+    static final long POOL_MAGIC = 0;
+    static final long POOL_VERSION = 8;
+    static final long POOL_BOOT_HIGH = 16;
+    static final long POOL_BOOT_LOW = 24;
+    static final long POOL_STORE_HIGH = 32;
+    static final long POOL_STORE_LOW = 40;
+    static final long POOL_VALID = 48;
+    static final long POOL_WRITE_FAILED = 56;
+    static final long LOG_LATCH = 64;
+    static final long LOG_TAIL = 128;
+    static final long LOG_BASE = 136;
+    static final long LOG_SYNCED = 144;
+    static final long SYNC_LATCH = 192;
+    static final long NEXT_TRANSACTION = 256;
+    static final long NEXT_INCARNATION = 320;
+    static final long SYNC_COUNT = 384;
+    static final long COMMIT_COUNT = 392;
+    static final long LOGGED_BYTES = 400;
+    static final long CHECKPOINT_COUNT = 408;
+
+    // Who is attached: owner words.
+    static final long PROCESSES = 4096;
+    static final int PROCESSES_MAX = 256;
+
+    // Slots: one for each transaction that runs.
+    static final long SLOTS = 8192;
+    static final int SLOTS_MAX = 48;
+    static final long SLOT_BYTES = 128;
+    static final long SLOT_OWNER = 0;
+    static final long SLOT_STATE = 8;
+    static final long SLOT_TAIL = 16;
+    static final long SLOT_LATCH = 24;
+    static final long SLOT_WAITS_FOR = 32;
+    static final long SLOT_RECORD = 40;
+    static final long SLOT_RECORD_END = 48;
+    static final long SLOT_BACKED = 56;
+    static final long SLOT_TRANSACTION = 64;
+
+    static final long STATE_FREE = 0;
+    static final long STATE_ACTIVE = 1;
+    static final long STATE_COMMITTING = 2;
+    static final long STATE_COMMITTED = 3;
+    static final long STATE_ABORTING = 4;
+
+    // Monitors of persistent objects that are held outside transactions.
+    static final long MONITORS = 64 << 10;
+    static final int MONITORS_MAX = 4096;
+    static final long MONITOR_BYTES = 32;
+
+    static final long UNDO = 1L << 30;
+    static final long UNDO_BYTES = 256L << 20;
+
+    // Undo entries: a word with kind and length, a word with the offset, then the content.
+    static final int ENTRY_LOCK = 1;
+    static final int ENTRY_IMAGE = 2;
+    static final int ENTRY_ALLOCATION = 3;
+    static final int ENTRY_FREE = 4;
+    static final int ENTRY_RANGE = 5;
+    static final int ENTRY_CONTAINER = 6;
+    static final int ENTRY_HEADER_BYTES = 16;
+
+    // Containers.
+    static final long CONTAINERS = 16L << 30;
+    static final int CONTAINER_ALIGNMENT_BITS = 30;
+    static final int PAGE_BYTES = 4096;
+    static final int PAGE_BITS = 12;
+    static final int GRANULE_BYTES = 16;
+    static final int GRANULES = PAGE_BYTES / GRANULE_BYTES;
+    static final long CONTAINER_MAGIC = 0;
+    static final long CONTAINER_ID = 8;
+    static final long CONTAINER_PAGES_MAX = 16;
+    static final long CONTAINER_STORE_HIGH = 24;
+    static final long CONTAINER_STORE_LOW = 32;
+    static final long CONTAINER_HEADER_CHECK = 40;
+    static final long CONTAINER_PAGES_USED = 64;
+    static final long CONTAINER_GROW_LATCH = 72;
+    static final long CONTAINER_PAGES_BACKED = 80;
+    static final long CONTAINER_DAMAGED_PAGE = 88;
+
+    // Page descriptors: where objects start, and the page's generation.
+    static final long DESCRIPTOR_BYTES = 64;
+    static final long DESCRIPTOR_LATCH = 32;
+    static final long DESCRIPTOR_GENERATION = 40;
+    static final long DESCRIPTOR_SPAN = 44;
+    static final long DESCRIPTOR_PAGE_CHECK = 48;
+    static final long DESCRIPTOR_CHECK = 56;
+    /** What {@link #DESCRIPTOR_SPAN} says of a page that an object of an earlier page covers. */
+    static final int SPAN_INTERIOR = 1;
+
+    // Objects: generation, class and length in the first word; the lock in the second.
+    public static final int GENERATION_BITS = 24;
+    static final long GENERATION_MASK = (1L << GENERATION_BITS) - 1;
+    static final int CLASS_SHIFT = 24;
+    static final int LENGTH_SHIFT = 40;
+    static final long LENGTH_MASK = (1L << 23) - 1;
+    static final long DESTROYED = 1L << 63;
+    public static final long OBJECT_LOCK = 8;
+    public static final int OBJECT_HEADER_BYTES = 16;
+    public static final int VALUE_HEADER_BYTES = 8;
+    public static final long ARRAY_LENGTH = 16;
+    public static final int ARRAY_HEADER_BYTES = 24;
+
+    public static final int CLASS_VALUE = 1;
+    public static final int CLASS_DIRECTORY = 2;
+    public static final int CLASS_ENTRY = 3;
+    /** Arrays of references; the primitive ones follow in the order of {@link #PRIMITIVES}. */
+    public static final int CLASS_ARRAY = 8;
+    public static final String PRIMITIVES = "ZBSCIJFD";
+    /** The first number of a user's class. */
+    public static final int CLASS_USER = 64;
+
+    // Reference words: a tag, the offset, and 24 bits of generation.
+    public static final int TAG_MASK = 15;
+    public static final int TAG_OBJECT = 0;
+    public static final int TAG_TEMPORARY = 1;
+    public static final int TAG_INLINE = 2;
+    public static final int TAG_VALUE = 3;
+    public static final int GENERATION_SHIFT = 40;
+
+    /** The largest object with fields, header included: it has to fit a page. */
+    public static final int OBJECT_BYTES_MAX = PAGE_BYTES;
+
+    private Format() {}
+
+    static long slotHead(int slot) {
+        return SLOTS + slot * SLOT_BYTES;
+    }
+
+    static long undo(int slot) {
+        return UNDO + slot * UNDO_BYTES;
+    }
+
+    /** The first word of an object. */
+    static long header(int generation, int classNumber, int length) {
+        return (generation & GENERATION_MASK) | (long) classNumber << CLASS_SHIFT | (long) length << LENGTH_SHIFT;
+    }
+
+    public static int classOf(long header) {
+        return (int) (header >>> CLASS_SHIFT) & 0xFFFF;
+    }
+
+    public static int generationOf(long header) {
+        return (int) (header & GENERATION_MASK);
+    }
+
+    static boolean isDestroyed(long header) {
+        return header < 0;
+    }
+
+    /** Bytes of a value, or granules of anything else. */
+    static int lengthOf(long header) {
+        return (int) (header >>> LENGTH_SHIFT & LENGTH_MASK);
+    }
+
+    /** Granules that the object with this header takes. */
+    static int granulesOf(long header) {
+        int length = lengthOf(header);
+        return classOf(header) == CLASS_VALUE ? granules(VALUE_HEADER_BYTES + length) : length;
+    }
+
+    static int granules(long bytes) {
+        return (int) ((bytes + GRANULE_BYTES - 1) / GRANULE_BYTES);
+    }
+
+    /** The reference to the object at {@code offset} with this generation. */
+    static long reference(long offset, int generation) {
+        return offset | (long) generation << GENERATION_SHIFT;
+    }
+
+    public static long offsetOf(long reference) {
+        return reference & Memory.MASK & ~TAG_MASK;
+    }
+
+    public static int generationOfReference(long reference) {
+        return (int) (reference >>> GENERATION_SHIFT);
+    }
+
+    public static int elementBytes(int arrayClass) {
+        return switch (arrayClass - CLASS_ARRAY) {
+            case 0, 6, 8 -> 8;
+            case 1, 2 -> 1;
+            case 3, 4 -> 2;
+            case 5, 7 -> 4;
+            default -> throw new IllegalArgumentException("no class of arrays: " + arrayClass);
+        };
+    }
+
+    public static boolean isArray(int classNumber) {
+        return classNumber >= CLASS_ARRAY && classNumber <= CLASS_ARRAY + PRIMITIVES.length();
+    }
+}

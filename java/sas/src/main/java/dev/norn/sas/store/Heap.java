@@ -1,0 +1,290 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.ContainerFull;
+
+/**
+ * Allocation in a container. A bit for each granule of a page says where objects start; their headers say how long they are, so that what lies
+ * between is free. An object does not cross a page unless it is larger than one; then it has pages of its own.
+ *
+ * <p>A page changes under its latch, the number of pages under the container's. The undo entry of an allocation is published under that latch before
+ * the bit is set, and is marked as done under it, so that undoing twice does no harm.
+ */
+final class Heap {
+    private static final int PAGES_BACKED = 256;
+    private static final int SCANNED_MAX = 16;
+
+    private final Pool pool;
+    /** Of each slot and container, the page that it allocates from. */
+    private final long[][] current = new long[SLOTS_MAX][];
+
+    Heap(Pool pool) {
+        this.pool = pool;
+    }
+
+    /**
+     * Allocates zeroed storage with a header, on {@code near}'s page where it fits.
+     *
+     * @param bytes the object's length, header included
+     * @param near an offset in the same container, or 0
+     * @return the reference of the new object; its lock, if it has one, is held by the slot
+     * @throws ContainerFull if the container may not grow
+     */
+    long allocate(Slot slot, Range range, int classNumber, long bytes, long near) {
+        int granules = granules(bytes);
+        if (bytes > LENGTH_MASK) {
+            throw new dev.norn.sas.SASException("an object of " + bytes + " bytes is too large: " + LENGTH_MASK + " is the most");
+        }
+        int length = classNumber == CLASS_VALUE ? (int) bytes - VALUE_HEADER_BYTES : granules;
+        if (granules > GRANULES) {
+            return allocatePages(slot, range, classNumber, length, granules);
+        }
+        long reference = near == 0 ? 0 : fit(slot, range, range.pageOf(near), classNumber, length, granules);
+        long[] pages = pagesOf(slot, range);
+        if (reference == 0 && pages[range.id] != 0) {
+            reference = fit(slot, range, pages[range.id] - 1, classNumber, length, granules);
+        }
+        for (int scanned = 0; reference == 0 && scanned < SCANNED_MAX; scanned++) {
+            Long page = range.freed.poll();
+            if (page == null) {
+                break;
+            }
+            reference = fit(slot, range, page, classNumber, length, granules);
+        }
+        if (reference == 0) {
+            long page = grow(slot, range, 1);
+            if (page >= 0) {
+                pages[range.id] = page + 1;
+                reference = fit(slot, range, page, classNumber, length, granules);
+            }
+        }
+        for (long page = 0; reference == 0 && page < range.pagesUsed(); page++) {
+            reference = fit(slot, range, page, classNumber, length, granules);
+            pages[range.id] = page + 1;
+        }
+        if (reference == 0) {
+            throw full(range, bytes);
+        }
+        return reference;
+    }
+
+    private long[] pagesOf(Slot slot, Range range) {
+        long[] pages = current[slot.index];
+        if (pages == null || pages.length <= range.id) {
+            pages = pages == null ? new long[range.id + 8] : java.util.Arrays.copyOf(pages, range.id + 8);
+            current[slot.index] = pages;
+        }
+        return pages;
+    }
+
+    private ContainerFull full(Range range, long bytes) {
+        return new ContainerFull("container " + range.name + " has no room for " + bytes + " bytes: all of its "
+                + range.pagesMax + " pages of " + PAGE_BYTES + " bytes are in use");
+    }
+
+    /** Allocates on this page; 0 if it does not fit. */
+    private long fit(Slot slot, Range range, long page, int classNumber, int length, int granules) {
+        long descriptor = range.descriptor(page);
+        // In the pool, the place of the page's check says from which granule on all are free.
+        if (Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
+            return 0;
+        }
+        slot.latch(descriptor + DESCRIPTOR_LATCH);
+        int granule = gap(range, page, granules);
+        if (granule < 0 || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
+            slot.unlatch(descriptor + DESCRIPTOR_LATCH);
+            return 0;
+        }
+        long offset = range.pageOffset(page) + (long) granule * GRANULE_BYTES;
+        int generation = Memory.getInt(descriptor + DESCRIPTOR_GENERATION) & (int) GENERATION_MASK;
+        publish(slot, offset);
+        place(slot, offset, header(generation, classNumber, length), granules);
+        range.setStart(offset);
+        slot.unlatch(descriptor + DESCRIPTOR_LATCH);
+        return reference(offset, generation);
+    }
+
+    private static void publish(Slot slot, long offset) {
+        slot.append(ENTRY_ALLOCATION, offset, 0);
+        slot.publish(0);
+    }
+
+    private static void place(Slot slot, long offset, long header, int granules) {
+        Memory.clear(offset, (long) granules * GRANULE_BYTES);
+        if (classOf(header) != CLASS_VALUE) {
+            Memory.putLong(offset + OBJECT_LOCK, Locks.EXCLUSIVE | slot.bit());
+        }
+        Memory.putLong(offset, header);
+    }
+
+    /** The first of so many free granules of a page; -1 if there are none. */
+    private static int gap(Range range, long page, int granules) {
+        long descriptor = range.descriptor(page);
+        int end = Memory.getInt(descriptor + DESCRIPTOR_PAGE_CHECK);
+        if (end + granules <= GRANULES) {
+            Memory.putInt(descriptor + DESCRIPTOR_PAGE_CHECK, end + granules);
+            return end;
+        }
+        int free = 0;
+        for (int word = 0; word < 4; word++) {
+            for (long starts = Memory.getLong(descriptor + word * 8L); starts != 0; starts &= starts - 1) {
+                int start = word * 64 + Long.numberOfTrailingZeros(starts);
+                if (start - free >= granules) {
+                    return free;
+                }
+                free = start + granulesOf(Memory.getLong(range.pageOffset(page) + (long) start * GRANULE_BYTES));
+            }
+        }
+        if (GRANULES - free < granules) {
+            return -1;
+        }
+        Memory.putInt(descriptor + DESCRIPTOR_PAGE_CHECK, free + granules);
+        return free;
+    }
+
+    /** Says, after a page came from a file, where its free end begins. */
+    static void findEnd(Range range, long page) {
+        long descriptor = range.descriptor(page);
+        int end = 0;
+        for (int word = 3; word >= 0 && end == 0; word--) {
+            long starts = Memory.getLong(descriptor + word * 8L);
+            if (starts != 0) {
+                int start = word * 64 + 63 - Long.numberOfLeadingZeros(starts);
+                end = start + granulesOf(Memory.getLong(range.pageOffset(page) + (long) start * GRANULE_BYTES));
+            }
+        }
+        Memory.putLong(descriptor + DESCRIPTOR_PAGE_CHECK, end);
+    }
+
+    private long allocatePages(Slot slot, Range range, int classNumber, int length, int granules) {
+        int pages = (granules + GRANULES - 1) / GRANULES;
+        long latch = range.base + CONTAINER_GROW_LATCH;
+        slot.latch(latch);
+        try {
+            long first = growLatched(range, pages);
+            if (first < 0) {
+                first = findEmpty(range, pages);
+            }
+            if (first < 0) {
+                throw full(range, (long) granules * GRANULE_BYTES);
+            }
+            long offset = range.pageOffset(first);
+            int generation = Memory.getInt(range.descriptor(first) + DESCRIPTOR_GENERATION) & (int) GENERATION_MASK;
+            long header = header(generation, classNumber, length);
+            // The header comes first: undoing learns the length from it.
+            place(slot, offset, header, granules);
+            publish(slot, offset);
+            span(range, offset, granules, SPAN_INTERIOR);
+            range.setStart(offset);
+            return reference(offset, generation);
+        } finally {
+            slot.unlatch(latch);
+        }
+    }
+
+    /** Marks all pages that a large object covers. */
+    private static void span(Range range, long offset, int granules, int mark) {
+        long first = range.pageOf(offset);
+        for (long page = first; page < first + (granules + GRANULES - 1) / GRANULES; page++) {
+            Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, mark);
+            Memory.putLong(range.descriptor(page) + DESCRIPTOR_PAGE_CHECK, 0);
+        }
+    }
+
+    /** Finds a run of empty pages; small allocations stay off pages that another transaction might fill, so they are latched while looked at. */
+    private static long findEmpty(Range range, int pages) {
+        long used = range.pagesUsed();
+        int run = 0;
+        for (long page = 0; page < used; page++) {
+            run = isEmpty(range, page) ? run + 1 : 0;
+            if (run == pages) {
+                long first = page - pages + 1;
+                if (claimEmpty(range, first, pages)) {
+                    return first;
+                }
+                run = 0;
+            }
+        }
+        return -1;
+    }
+
+    /** Marks the pages of a run one by one, and takes the marks back if one is no longer empty. */
+    private static boolean claimEmpty(Range range, long first, int pages) {
+        for (long page = first; page < first + pages; page++) {
+            Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, SPAN_INTERIOR);
+        }
+        java.lang.invoke.VarHandle.fullFence();
+        for (long page = first; page < first + pages; page++) {
+            long descriptor = range.descriptor(page);
+            boolean isTaken = Memory.getVolatile(descriptor + DESCRIPTOR_LATCH) != 0;
+            for (int word = 0; word < 4; word++) {
+                isTaken |= Memory.getVolatile(descriptor + word * 8L) != 0;
+            }
+            if (isTaken) {
+                for (long back = first; back < first + pages; back++) {
+                    Memory.putInt(range.descriptor(back) + DESCRIPTOR_SPAN, 0);
+                }
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isEmpty(Range range, long page) {
+        long descriptor = range.descriptor(page);
+        return (Memory.getLong(descriptor) | Memory.getLong(descriptor + 8) | Memory.getLong(descriptor + 16)
+                | Memory.getLong(descriptor + 24) | Memory.getInt(descriptor + DESCRIPTOR_SPAN)) == 0;
+    }
+
+    private long grow(Slot slot, Range range, int pages) {
+        long latch = range.base + CONTAINER_GROW_LATCH;
+        slot.latch(latch);
+        try {
+            return growLatched(range, pages);
+        } finally {
+            slot.unlatch(latch);
+        }
+    }
+
+    /** Takes pages that were never used; -1 if there are not so many. Their storage is there before they count. */
+    private long growLatched(Range range, int pages) {
+        long used = range.pagesUsed();
+        if (used + pages > range.pagesMax) {
+            return -1;
+        }
+        long backed = Memory.getLong(range.base + CONTAINER_PAGES_BACKED);
+        if (used + pages > backed) {
+            long target = Math.min(range.pagesMax, Math.max(used + pages, backed + PAGES_BACKED));
+            pool.back(range.pageOffset(backed), target - backed << PAGE_BITS);
+            long from = range.descriptor(backed);
+            pool.back(from, range.descriptor(target) - from);
+            Memory.putRelease(range.base + CONTAINER_PAGES_BACKED, target);
+        }
+        Memory.putVolatile(range.base + CONTAINER_PAGES_USED, used + pages);
+        return used;
+    }
+
+    /**
+     * Gives an object's storage back, with a new generation for what comes after it, and marks the entry that asked for it as done. Doing it twice is
+     * harmless.
+     */
+    void free(Slot slot, Range range, long entry) {
+        long offset = Slot.offset(entry);
+        long page = range.pageOf(offset);
+        long descriptor = range.descriptor(page);
+        boolean isLarge = Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0;
+        long latch = isLarge ? range.base + CONTAINER_GROW_LATCH : descriptor + DESCRIPTOR_LATCH;
+        slot.latch(latch);
+        if (Slot.kind(entry) != 0) {
+            if (isLarge) {
+                span(range, offset, granulesOf(Memory.getLong(offset)), 0);
+            }
+            range.clearStart(offset);
+            Memory.putInt(descriptor + DESCRIPTOR_GENERATION, Memory.getInt(descriptor + DESCRIPTOR_GENERATION) + 1);
+            Memory.putLong(entry, Memory.getLong(entry) & ~0xFFL);
+        }
+        slot.unlatch(latch);
+        range.freed.add(page);
+    }
+}

@@ -1,0 +1,152 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.SASException;
+import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
+import dev.norn.sas.runtime.Session;
+import dev.norn.sas.runtime.Values;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** What the command shows of a store, by its own descriptions of classes: none of the program's classes is loaded. */
+public final class Inspection {
+    private Inspection() {}
+
+    /** Containers, roots and classes. */
+    public static List<String> list(Store store) {
+        return Transaction.call(() -> {
+            Work work = Session.get().work();
+            List<String> lines = new ArrayList<>();
+            for (Directory.Entry entry : Directory.list(work, Directory.Kind.CONTAINER)) {
+                Range range = Directory.range(store.pool(), entry);
+                lines.add("container %-20s %,15d of %,d bytes%s".formatted(range.name, range.bytesUsed(), range.bytesMax(),
+                        Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
+            }
+            for (Directory.Entry entry : Directory.list(work, Directory.Kind.ROOT)) {
+                lines.add("root      %-20s %x, %s".formatted(entry.name(), offsetOf(entry.first()), className(store.pool(), entry.first())));
+            }
+            for (Directory.Entry entry : Directory.list(work, Directory.Kind.CLASS)) {
+                lines.add("class     %-20d %s".formatted(entry.first(), entry.name()));
+            }
+            return lines;
+        });
+    }
+
+    private static Directory.Entry classEntry(Pool pool, int number) {
+        return Directory.classes(pool).stream().filter(entry -> entry.first() == number).findFirst().orElse(null);
+    }
+
+    private static String className(Pool pool, long reference) {
+        if (!pool.isObject(reference)) {
+            return "destroyed";
+        }
+        int number = classOf(Memory.getLong(offsetOf(reference)));
+        if (number == CLASS_ARRAY) {
+            return "array of references, " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
+        }
+        if (isArray(number)) {
+            return "array of " + PRIMITIVES.charAt(number - CLASS_ARRAY - 1) + ", " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
+        }
+        Directory.Entry entry = classEntry(pool, number);
+        return entry == null ? "class " + number : entry.name();
+    }
+
+    /** The fields of the object with this root name or hexadecimal address. */
+    public static List<String> show(Store store, String object) {
+        return Transaction.call(() -> {
+            Work work = Session.get().work();
+            Directory.Entry root = Directory.find(work, Directory.Kind.ROOT, object);
+            long reference = root != null ? root.first() : parse(store.pool(), object);
+            work.lockShared(reference);
+            long at = offsetOf(reference);
+            List<String> lines = new ArrayList<>();
+            lines.add("%x, generation %d, %s, in container %s".formatted(at, generationOf(Memory.getLong(at)), className(store.pool(), reference),
+                    store.pool().containerOf(reference)));
+            int number = classOf(Memory.getLong(at));
+            if (number >= CLASS_USER) {
+                classEntry(store.pool(), number).text().lines().filter(line -> line.matches("\\d+ \\S+ \\S+")).sorted()
+                        .forEach(line -> lines.add(field(store.pool(), at, line.split(" "))));
+            }
+            return lines;
+        });
+    }
+
+    private static long parse(Pool pool, String text) {
+        try {
+            long offset = Long.parseLong(text, 16);
+            if (offset >= CONTAINERS && offset < pool.settings.addressBytes() && pool.rangeOf(offset).startsAt(offset)) {
+                return Format.reference(offset, generationOf(Memory.getLong(offset)));
+            }
+            throw new SASException("no object is at " + text);
+        } catch (NumberFormatException e) {
+            throw new SASException("there is no root " + text + ", and it is no address", e);
+        }
+    }
+
+    private static String field(Pool pool, long object, String[] words) {
+        long at = object + Long.parseLong(words[0]);
+        String value = switch (words[1].charAt(0)) {
+            case 'Z' -> Boolean.toString(Memory.getByte(at) != 0);
+            case 'B' -> Byte.toString(Memory.getByte(at));
+            case 'S' -> Short.toString(Memory.getShort(at));
+            case 'C' -> "'" + Memory.getChar(at) + "'";
+            case 'I' -> Integer.toString(Memory.getInt(at));
+            case 'J' -> Long.toString(Memory.getLong(at));
+            case 'F' -> Float.toString(Memory.getFloat(at));
+            case 'D' -> Double.toString(Memory.getDouble(at));
+            default -> reference(pool, Memory.getLong(at));
+        };
+        return "  " + words[2] + " = " + value;
+    }
+
+    private static String reference(Pool pool, long word) {
+        if (word == 0) {
+            return "null";
+        }
+        return switch ((int) word & TAG_MASK) {
+            case TAG_OBJECT -> "%x, %s".formatted(offsetOf(word), className(pool, word));
+            case TAG_TEMPORARY -> "a temporary object of attachment " + (word >>> 32);
+            case TAG_INLINE -> value(java.util.Arrays.copyOf(inlineBytes(word), (int) word >>> 4 & 7));
+            case TAG_VALUE -> value(Work.value(word));
+            default -> "damaged: " + Long.toHexString(word);
+        };
+    }
+
+    private static byte[] inlineBytes(long word) {
+        byte[] bytes = new byte[7];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) (word >>> 8 * (i + 1));
+        }
+        return bytes;
+    }
+
+    /** Constants and classes are shown by name, as their classes may not be there. */
+    private static String value(byte[] bytes) {
+        if (bytes[0] == 'e' || bytes[0] == 'c') {
+            return new String(bytes, 1, bytes.length - 1, java.nio.charset.StandardCharsets.UTF_8);
+        }
+        Object value = Values.decode(bytes);
+        return value instanceof String ? "\"" + value + "\"" : value.toString();
+    }
+
+    /** Counts since the pool was made. */
+    public static List<String> stat(Store store) {
+        Pool pool = store.pool();
+        return List.of("attached processes   " + pool.livingProcesses(), "commits              " + Memory.getLong(COMMIT_COUNT),
+                "syncs of the log     " + Memory.getLong(SYNC_COUNT), "bytes logged         " + Memory.getLong(LOGGED_BYTES),
+                "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT), "log in use           " + pool.logBytesUsed() + " of " + pool.settings.logBytes(),
+                "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
+    }
+
+    /** Runs the checker. */
+    public static List<String> check(Store store, Consumer<String> out) {
+        Audit audit = new Audit(store.pool());
+        List<String> findings = audit.run();
+        out.accept(audit.objects() + " objects, " + audit.values() + " values, " + audit.dangling() + " dangling references, " + findings.size()
+                + " findings");
+        return findings;
+    }
+}

@@ -1,0 +1,185 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.TransactionConflict;
+
+/**
+ * The locks of objects: a word in each object's header, with a bit for each slot that holds it, a bit for exclusive, and a count of exclusive holders that
+ * lets readers outside transactions see that nothing changed meanwhile.
+ *
+ * <p>A slot's undo stream names a lock before the slot takes it, so a dead owner's locks are found. Waiting is announced in the slot: who waits follows
+ * the holders' announcements, and a circle back to itself is a deadlock.
+ */
+final class Locks {
+    static final long EXCLUSIVE = 1L << 63;
+    static final long HOLDERS = (1L << SLOTS_MAX) - 1;
+    private static final int COUNT_SHIFT = SLOTS_MAX;
+    private static final long COUNT = (1L << 63) - 1 & ~HOLDERS;
+    private static final long DEADLOCK_CHECK_NANOS = 500_000;
+    private static final long DEAD_CHECK_NANOS = 20_000_000;
+
+    private final Pool pool;
+    private final long timeoutNanos;
+
+    Locks(Pool pool, long timeoutNanos) {
+        this.pool = pool;
+        this.timeoutNanos = timeoutNanos;
+    }
+
+    /** Waits until the slot holds the object shared. The caller has published an entry that names it. */
+    void shared(Slot slot, long reference) {
+        long offset = offsetOf(reference);
+        for (;;) {
+            long value = look(reference);
+            if (value < 0) {
+                await(slot, offset, 0);
+            } else if (Memory.compareAndSet(offset + OBJECT_LOCK, value, value | slot.bit())) {
+                recheck(slot, reference);
+                return;
+            }
+        }
+    }
+
+    /** Waits until the slot holds the object alone. The caller has published an entry that names it. */
+    void exclusive(Slot slot, long reference) {
+        long offset = offsetOf(reference);
+        for (;;) {
+            long value = look(reference);
+            if (!isFreeFor(value, slot)) {
+                await(slot, offset, slot.bit());
+            } else if (Memory.compareAndSet(offset + OBJECT_LOCK, value, EXCLUSIVE | value | slot.bit())) {
+                recheck(slot, reference);
+                return;
+            }
+        }
+    }
+
+    /** The lock word of an object that is there. It is read first: an object that goes meanwhile leaves another word behind. */
+    private long look(long reference) {
+        long value = Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK);
+        pool.requireObject(reference);
+        return value;
+    }
+
+    /** With the lock, nobody can destroy the object any more; but somebody may have done so before. */
+    private void recheck(Slot slot, long reference) {
+        if (!pool.isObject(reference) || isDestroyed(Memory.getLong(offsetOf(reference)))) {
+            release(slot, offsetOf(reference));
+            throw Pool.destroyed(reference);
+        }
+    }
+
+    private static boolean isFreeFor(long value, Slot slot) {
+        return value >= 0 && (value & HOLDERS & ~slot.bit()) == 0;
+    }
+
+    /** Gives up what the slot holds of an object; nothing if it holds nothing. */
+    static void release(Slot slot, long offset) {
+        long word = offset + OBJECT_LOCK;
+        long value = Memory.getVolatile(word);
+        if ((value & slot.bit()) == 0) {
+            return;
+        }
+        if (value < 0) {
+            Memory.putVolatile(word, unlocked(value));
+        } else {
+            Memory.andAtomic(word, ~slot.bit());
+        }
+    }
+
+    /** The word after its exclusive holder is gone: the count is one higher. */
+    private static long unlocked(long value) {
+        return value + (1L << COUNT_SHIFT) & COUNT;
+    }
+
+    /** Waits while others hold the object: all of them, or its exclusive holder if {@code own} is 0. */
+    private void await(Slot slot, long offset, long own) {
+        long start = System.nanoTime();
+        long deadlockCheck = start + DEADLOCK_CHECK_NANOS;
+        long deadCheck = start + DEAD_CHECK_NANOS;
+        Memory.putVolatile(slot.head + SLOT_WAITS_FOR, offset);
+        try {
+            for (int spins = 0; isHeld(offset, own); spins++) {
+                pool.idle(spins);
+                long now = System.nanoTime();
+                if (now > deadlockCheck) {
+                    if (isDeadlock(slot) && isDeadlockOfTheLiving(slot)) {
+                        throw new TransactionConflict("deadlock at the object at " + Long.toHexString(offset));
+                    }
+                    deadlockCheck = now + DEADLOCK_CHECK_NANOS;
+                }
+                if (now > deadCheck) {
+                    pool.recovery().reap();
+                    deadCheck = System.nanoTime() + DEAD_CHECK_NANOS;
+                }
+                if (now - start > timeoutNanos) {
+                    throw new TransactionConflict("no lock within " + timeoutNanos / 1_000_000 + " ms on the object at "
+                            + Long.toHexString(offset));
+                }
+            }
+        } finally {
+            Memory.putVolatile(slot.head + SLOT_WAITS_FOR, 0);
+        }
+    }
+
+    private static boolean isHeld(long offset, long own) {
+        long value = Memory.getVolatile(offset + OBJECT_LOCK);
+        return own == 0 ? value < 0 : (value & HOLDERS & ~own) != 0;
+    }
+
+    /** A dead waiter's announcement stays until he is recovered, and would make a circle for ever. */
+    private boolean isDeadlockOfTheLiving(Slot slot) {
+        pool.recovery().reap();
+        return isDeadlock(slot);
+    }
+
+    /** Follows who waits for whom, from the holders of what the slot waits for. */
+    private static boolean isDeadlock(Slot slot) {
+        long seen = 0;
+        long open = holders(slot.index) & ~slot.bit();
+        while (open != 0) {
+            int next = Long.numberOfTrailingZeros(open);
+            seen |= 1L << next;
+            long behind = holders(next) & ~(1L << next);
+            if ((behind & slot.bit()) != 0) {
+                return true;
+            }
+            open = (open | behind) & ~seen;
+        }
+        return false;
+    }
+
+    private static long holders(int slot) {
+        long offset = Memory.getVolatile(slotHead(slot) + SLOT_WAITS_FOR);
+        return offset == 0 ? 0 : Memory.getVolatile(offset + OBJECT_LOCK) & HOLDERS;
+    }
+
+    /** A lock word that a reader outside transactions may read under; waits while somebody writes. */
+    long quiet(long offset) {
+        long start = System.nanoTime();
+        long deadCheck = start + DEAD_CHECK_NANOS;
+        long value = Memory.getVolatile(offset + OBJECT_LOCK);
+        for (int spins = 0; value < 0; spins++) {
+            pool.idle(spins);
+            long now = System.nanoTime();
+            if (now > deadCheck) {
+                pool.recovery().reap();
+                deadCheck = System.nanoTime() + DEAD_CHECK_NANOS;
+            }
+            if (now - start > timeoutNanos) {
+                throw new TransactionConflict("no quiet moment within " + timeoutNanos / 1_000_000 + " ms at the object at "
+                        + Long.toHexString(offset));
+            }
+            value = Memory.getVolatile(offset + OBJECT_LOCK);
+        }
+        return value & COUNT;
+    }
+
+    /** Whether nobody has held the object exclusively since {@link #quiet} returned this. */
+    static boolean isStill(long offset, long quiet) {
+        java.lang.invoke.VarHandle.loadLoadFence();
+        long value = Memory.getVolatile(offset + OBJECT_LOCK);
+        return value >= 0 && (value & COUNT) == quiet;
+    }
+}

@@ -1,0 +1,453 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.SASException;
+import dev.norn.sas.StorageReadFailure;
+import dev.norn.sas.StorageWriteFailure;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The shared mapped page pool of a store, and the store's files. The pool is trusted within one boot of the machine only; otherwise it is made anew
+ * from the containers' files, after the log was replayed into them.
+ *
+ * <p>Files of a store's directory: {@code store.properties}, {@code lock}, {@code redo.log}, {@code pool}, and {@code NAME.container}.
+ */
+public final class Pool {
+    private static final byte[] ZEROS = new byte[1 << 16];
+    private static final int SPINS = 60;
+
+    final Path directory;
+    final Settings settings;
+    private final Path file;
+    private final FileChannel channel;
+    private final FileChannel lockFile;
+    private static final ReentrantLock ATTACHING = new ReentrantLock();
+    private final RedoLog log;
+    private final Recovery recovery;
+    private final Heap heap;
+    private final Locks locks;
+    private volatile Range[] ranges = new Range[8];
+    private final Range[] rangesByUnit = new Range[(int) (Memory.SPACE >> CONTAINER_ALIGNMENT_BITS)];
+    private int process = -1;
+    private long incarnation;
+    private volatile boolean isOpen;
+
+    private Pool(Path directory, Settings settings) throws IOException {
+        this.directory = directory;
+        this.settings = settings;
+        file = settings.pool() == null ? directory.resolve("pool") : Path.of(settings.pool());
+        lockFile = FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        log = new RedoLog(this, directory.resolve("redo.log"));
+        recovery = new Recovery(this);
+        heap = new Heap(this);
+        locks = new Locks(this, settings.lockTimeoutMillis() * 1_000_000L);
+    }
+
+    /**
+     * Attaches this JVM to the store in {@code directory}: makes the pool if it is not there or not to be trusted, and rolls back what dead
+     * processes left. Costs as much as reading all containers when the pool has to be made.
+     *
+     * @throws StorageReadFailure if a file cannot be read or is not of this store
+     */
+    public static Pool attach(Path directory) {
+        Pool pool = null;
+        try {
+            pool = new Pool(directory, Settings.read(directory));
+            Pool attached = pool;
+            pool.exclusively(() -> attached.attachLocked());
+            return pool;
+        } catch (IOException e) {
+            throw new StorageReadFailure("cannot attach to the store " + directory + ": " + e.getMessage(), e);
+        } catch (RuntimeException e) {
+            if (pool != null) {
+                pool.closeFiles();
+            }
+            throw e;
+        }
+    }
+
+    private void attachLocked() throws IOException {
+        if (channel.size() < settings.addressBytes()) {
+            channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
+        }
+        Memory.map(file, settings.addressBytes());
+        if (!isTrusted()) {
+            rebuild();
+        } else {
+            log.open();
+            // A container has no file before the first checkpoint; the others are found by the directory when they are met.
+            Directory.addSystem(this);
+        }
+        recovery.reapLocked();
+        register();
+        isOpen = true;
+        if (range(0) == null) {
+            Directory.format(this);
+        }
+    }
+
+    /** Whether the pool is this store's, of this boot, and no sync has failed. While others use it, it is. */
+    private boolean isTrusted() {
+        long[] boot = Owner.boot();
+        boolean isOfStore = Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_VERSION) == VERSION
+                && Memory.getLong(POOL_STORE_HIGH) == settings.store().getMostSignificantBits()
+                && Memory.getLong(POOL_STORE_LOW) == settings.store().getLeastSignificantBits()
+                && Memory.getLong(POOL_BOOT_HIGH) == boot[0] && Memory.getLong(POOL_BOOT_LOW) == boot[1]
+                && Memory.getLong(POOL_VALID) == 1;
+        return isOfStore && (Memory.getLong(POOL_WRITE_FAILED) == 0 || livingProcesses() > 0);
+    }
+
+    private void rebuild() throws IOException {
+        boolean hasFailed = Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_WRITE_FAILED) != 0;
+        long synced = hasFailed ? Memory.getLong(LOG_SYNCED) : Long.MAX_VALUE;
+        Memory.unmap();
+        channel.truncate(0);
+        channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
+        Memory.map(file, settings.addressBytes());
+        back(0, 1 << 20);
+        log.open();
+        // What a failed sync left in the page cache is not to be taken for durable.
+        long end = log.replay(synced);
+        findRanges();
+        for (Range range : ranges) {
+            if (range != null) {
+                ContainerFile.load(this, range, channel);
+            }
+        }
+        long[] boot = Owner.boot();
+        Memory.putLong(LOG_BASE, end);
+        Memory.putLong(LOG_TAIL, end);
+        Memory.putLong(LOG_SYNCED, end);
+        Memory.putLong(NEXT_TRANSACTION, 1);
+        Memory.putLong(NEXT_INCARNATION, System.currentTimeMillis() / 1000 & 0x3FFF_FFFF);
+        Memory.putLong(POOL_BOOT_HIGH, boot[0]);
+        Memory.putLong(POOL_BOOT_LOW, boot[1]);
+        Memory.putLong(POOL_STORE_HIGH, settings.store().getMostSignificantBits());
+        Memory.putLong(POOL_STORE_LOW, settings.store().getLeastSignificantBits());
+        Memory.putLong(POOL_VERSION, VERSION);
+        Memory.putLong(POOL_MAGIC, MAGIC);
+        Memory.putVolatile(POOL_VALID, 1);
+    }
+
+    private void findRanges() throws IOException {
+        try (var files = Files.newDirectoryStream(directory, "*.container")) {
+            for (Path path : files) {
+                Range range = ContainerFile.readHeader(this, path);
+                if (range != null) {
+                    add(range);
+                }
+            }
+        }
+    }
+
+    /** Makes a range known in this JVM. */
+    synchronized Range add(Range range) {
+        Range[] all = ranges;
+        if (all.length <= range.id) {
+            all = java.util.Arrays.copyOf(all, range.id + 8);
+        }
+        all[range.id] = range;
+        for (long at = range.base; at < range.base + Range.span(range.pagesMax); at += 1L << CONTAINER_ALIGNMENT_BITS) {
+            rangesByUnit[(int) (at >> CONTAINER_ALIGNMENT_BITS)] = range;
+        }
+        ranges = all;
+        return range;
+    }
+
+    /** The container with this number; null if this JVM has not met it. */
+    Range range(int id) {
+        return id < ranges.length ? ranges[id] : null;
+    }
+
+    Range[] ranges() {
+        return ranges;
+    }
+
+    /** The container that holds the offset. */
+    Range rangeOf(long offset) {
+        Range range = rangesByUnit[(int) (offset >> CONTAINER_ALIGNMENT_BITS)];
+        return range != null ? range : Directory.findRange(this, offset);
+    }
+
+    /** Whether the reference names an object that is there, or one that an open transaction destroys. */
+    boolean isObject(long reference) {
+        long offset = offsetOf(reference);
+        Range range = rangesByUnit[(int) (offset >> CONTAINER_ALIGNMENT_BITS)];
+        if (range == null && offset >= CONTAINERS) {
+            range = rangeOf(offset);
+        }
+        return range != null && range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generationOfReference(reference);
+    }
+
+    void requireObject(long reference) {
+        if (!isObject(reference)) {
+            throw destroyed(reference);
+        }
+    }
+
+    /** Waits until no transaction writes the object; {@link #isStill} then says whether one has meanwhile. */
+    public long quiet(long reference) {
+        requireObject(reference);
+        containerOf(reference).check();
+        long quiet = locks.quiet(offsetOf(reference));
+        if (!isObject(reference) || isDestroyed(Memory.getLong(offsetOf(reference)))) {
+            throw destroyed(reference);
+        }
+        return quiet;
+    }
+
+    public boolean isStill(long offset, long quiet) {
+        return Locks.isStill(offset, quiet);
+    }
+
+    static dev.norn.sas.ObjectDestroyed destroyed(long reference) {
+        return new dev.norn.sas.ObjectDestroyed("the object at " + Long.toHexString(offsetOf(reference)) + " with generation "
+                + generationOfReference(reference) + " has been destroyed");
+    }
+
+    /** The container of an object. */
+    public Range containerOf(long reference) {
+        return rangeOf(offsetOf(reference));
+    }
+
+    private void register() {
+        incarnation = Memory.getLong(NEXT_INCARNATION);
+        Memory.putLong(NEXT_INCARNATION, incarnation + 1);
+        for (int i = 0; i < PROCESSES_MAX; i++) {
+            long word = PROCESSES + i * 8L;
+            long owner = Memory.getVolatile(word);
+            if (owner == 0 || !Owner.isAlive(owner)) {
+                Memory.putVolatile(word, Owner.SELF);
+                process = i;
+                return;
+            }
+        }
+        throw new SASException(PROCESSES_MAX + " processes are attached to " + directory + ": that is the most");
+    }
+
+    /** Processes that are attached and alive. */
+    int livingProcesses() {
+        int count = 0;
+        for (int i = 0; i < PROCESSES_MAX; i++) {
+            long owner = Memory.getVolatile(PROCESSES + i * 8L);
+            count += owner != 0 && Owner.isAlive(owner) ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** A number that no other attachment of the store has had within some years. */
+    public long incarnation() {
+        return incarnation;
+    }
+
+    /** Detaches. The last one out replays the log into the containers' files. */
+    public void close() {
+        if (!isOpen) {
+            return;
+        }
+        isOpen = false;
+        try {
+            exclusively(() -> {
+                Memory.putVolatile(PROCESSES + process * 8L, 0);
+                if (livingProcesses() == 0 && Memory.getLong(POOL_WRITE_FAILED) == 0) {
+                    recovery.reapLocked();
+                    checkpoint();
+                }
+            });
+        } finally {
+            Memory.unmap();
+            closeFiles();
+        }
+    }
+
+    /** Brings the containers' files up to the end of the log, and empties it. */
+    public void checkpoint() {
+        Slot slot = claim();
+        try {
+            log.checkpoint(slot);
+        } finally {
+            slot.release();
+        }
+    }
+
+    /**
+     * Copies the store as of one moment into a new directory. Commits wait while the containers' files are brought up to date and copied; costs as much as reading and
+     * writing all of them.
+     */
+    public void backup(Path copy) throws IOException {
+        Files.createDirectory(copy);
+        Slot slot = claim();
+        try {
+            log.checkpointAnd(slot, () -> {
+                try (var files = Files.list(directory)) {
+                    for (Path path : files.filter(path -> path.toString().endsWith(".container")).toList()) {
+                        Files.copy(path, copy.resolve(path.getFileName()));
+                        ContainerFile.sync(copy.resolve(path.getFileName()));
+                    }
+                }
+            });
+        } finally {
+            slot.release();
+        }
+        new Settings(settings.store(), settings.addressBytes(), settings.logBytes(), settings.lockTimeoutMillis(), null).write(copy);
+    }
+
+    /** Bytes of the log between its beginning and its end. */
+    public long logBytesUsed() {
+        return Memory.getVolatile(LOG_TAIL) - Memory.getVolatile(LOG_BASE);
+    }
+
+    private void closeFiles() {
+        try {
+            channel.close();
+            lockFile.close();
+            log.close();
+        } catch (IOException e) {
+            throw new StorageWriteFailure("cannot close the files of " + directory, e);
+        }
+    }
+
+    public boolean isOpen() {
+        return isOpen;
+    }
+
+    /** Claims a slot; waits while all are taken. */
+    Slot claim() {
+        for (int spins = 0;; spins++) {
+            for (int i = 0; i < SLOTS_MAX; i++) {
+                int index = (i + process + SLOTS_MAX) % SLOTS_MAX;
+                if (Memory.getVolatile(slotHead(index) + SLOT_OWNER) == 0) {
+                    Slot slot = new Slot(this, index);
+                    if (slot.claim()) {
+                        return slot;
+                    }
+                }
+            }
+            idle(spins);
+            if (spins % 200 == 199) {
+                recovery.reap();
+            }
+        }
+    }
+
+    /** A step of waiting for a latch: spins first, then sleeps, and now and then looks for a dead holder. */
+    int pause(int spins, long latch) {
+        idle(spins);
+        if (spins > SPINS && spins % 100 == 0) {
+            long holder = Memory.getVolatile(latch);
+            if (holder > 0 && holder <= SLOTS_MAX) {
+                long owner = Memory.getVolatile(slotHead((int) holder - 1) + SLOT_OWNER);
+                if (owner != 0 && !Owner.isAlive(owner)) {
+                    recovery.reap();
+                }
+            }
+        }
+        return spins + 1;
+    }
+
+    void idle(int spins) {
+        if (spins < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            LockSupport.parkNanos(Math.min(1_000_000, 20_000L * (spins - SPINS + 1)));
+        }
+    }
+
+    /** Writes zeros into the pool's file, so that stores there need no space that the disk does not have. Nothing may be there yet. */
+    void back(long offset, long length) {
+        try {
+            for (long done = 0; done < length;) {
+                int step = (int) Math.min(ZEROS.length, length - done);
+                done += channel.write(ByteBuffer.wrap(ZEROS, 0, step), offset + done);
+            }
+        } catch (IOException e) {
+            throw new StorageWriteFailure("the pool " + file + " cannot grow: " + e.getMessage(), e);
+        }
+    }
+
+    interface Step {
+        void run() throws IOException;
+    }
+
+    /** Runs alone among all processes and threads of the store: attaching, detaching and recovery. */
+    void exclusively(Step step) {
+        ATTACHING.lock();
+        try (var ignored = lockFile.lock()) {
+            step.run();
+        } catch (IOException e) {
+            throw new StorageReadFailure("store " + directory + ": " + e.getMessage(), e);
+        } finally {
+            ATTACHING.unlock();
+        }
+    }
+
+    static boolean isExclusive() {
+        return ATTACHING.isHeldByCurrentThread();
+    }
+
+    @Override
+    public String toString() {
+        return directory.toString();
+    }
+
+    RedoLog log() {
+        return log;
+    }
+
+    Recovery recovery() {
+        return recovery;
+    }
+
+    Heap heap() {
+        return heap;
+    }
+
+    Locks locks() {
+        return locks;
+    }
+
+    /** How a store is set up, from {@code store.properties}. */
+    record Settings(UUID store, long addressBytes, long logBytes, long lockTimeoutMillis, String pool) {
+        static Settings read(Path directory) throws IOException {
+            var properties = new java.util.Properties();
+            Path path = directory.resolve("store.properties");
+            if (!Files.exists(path)) {
+                throw new StorageReadFailure(directory + " is no store: it has no store.properties; `sas create` makes one");
+            }
+            try (var reader = Files.newBufferedReader(path)) {
+                properties.load(reader);
+            }
+            try {
+                if (!"1".equals(properties.getProperty("format"))) {
+                    throw new StorageReadFailure(path + ": format " + properties.getProperty("format") + " is not 1");
+                }
+                return new Settings(UUID.fromString(properties.getProperty("store")),
+                        Long.parseLong(properties.getProperty("address-bytes")), Long.parseLong(properties.getProperty("log-bytes")),
+                        Long.parseLong(properties.getProperty("lock-timeout-millis")), properties.getProperty("pool"));
+            } catch (IllegalArgumentException | NullPointerException e) {
+                throw new StorageReadFailure(path + " is damaged: " + e.getMessage(), e);
+            }
+        }
+
+        void write(Path directory) throws IOException {
+            String text = "format=1\nstore=" + store + "\naddress-bytes=" + addressBytes + "\nlog-bytes=" + logBytes
+                    + "\nlock-timeout-millis=" + lockTimeoutMillis + "\n"
+                    + (pool == null ? "" : "pool=" + pool.replace("\\", "\\\\") + "\n");
+            Path fresh = directory.resolve("store.properties.new");
+            Files.writeString(fresh, text);
+            ContainerFile.sync(fresh);
+            Files.move(fresh, directory.resolve("store.properties"), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+            ContainerFile.sync(directory);
+        }
+    }
+}

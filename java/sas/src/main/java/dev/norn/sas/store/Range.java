@@ -1,0 +1,116 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.ContainerDamaged;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** A container's part of the address space: header page, page descriptors, pages. Sizes in pages of 4,096 bytes, offsets in bytes. */
+public final class Range {
+    public final int id;
+    public final String name;
+    final long base;
+    final long pagesMax;
+    private final long firstPage;
+    /** Whether this JVM may store into it. */
+    final boolean isWritable;
+    /** Pages in which this JVM freed something. */
+    final ConcurrentLinkedQueue<Long> freed = new ConcurrentLinkedQueue<>();
+
+    Range(int id, String name, long base, long pagesMax, boolean isWritable) {
+        this.id = id;
+        this.name = name;
+        this.base = base;
+        this.pagesMax = pagesMax;
+        this.isWritable = isWritable;
+        firstPage = base + firstPageOffset(pagesMax);
+    }
+
+    /** Where the first page is in the container, and in its file. */
+    static long firstPageOffset(long pagesMax) {
+        return PAGE_BYTES + (pagesMax * DESCRIPTOR_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    }
+
+    /** Bytes of address space that a container of so many pages takes. */
+    static long span(long pagesMax) {
+        long unit = 1L << CONTAINER_ALIGNMENT_BITS;
+        return (firstPageOffset(pagesMax) + pagesMax * PAGE_BYTES + unit - 1) / unit * unit;
+    }
+
+    long descriptor(long page) {
+        return base + PAGE_BYTES + page * DESCRIPTOR_BYTES;
+    }
+
+    long pageOffset(long page) {
+        return firstPage + (page << PAGE_BITS);
+    }
+
+    long pageOf(long offset) {
+        return offset - firstPage >> PAGE_BITS;
+    }
+
+    int granuleOf(long offset) {
+        return (int) (offset - firstPage & PAGE_BYTES - 1) / GRANULE_BYTES;
+    }
+
+    boolean contains(long offset) {
+        return offset >= firstPage && offset < firstPage + (pagesMax << PAGE_BITS);
+    }
+
+    public long bytesMax() {
+        return pagesMax * PAGE_BYTES;
+    }
+
+    public long bytesUsed() {
+        return pagesUsed() * PAGE_BYTES;
+    }
+
+    long pagesUsed() {
+        return Memory.getVolatile(base + CONTAINER_PAGES_USED);
+    }
+
+    /** Whether an object starts at {@code offset}. */
+    boolean startsAt(long offset) {
+        if (!contains(offset) || (offset & GRANULE_BYTES - 1) != 0) {
+            return false;
+        }
+        int granule = granuleOf(offset);
+        return (Memory.getVolatile(descriptor(pageOf(offset)) + (granule >> 6) * 8L) >>> granule & 1) != 0;
+    }
+
+    void setStart(long offset) {
+        int granule = granuleOf(offset);
+        long word = descriptor(pageOf(offset)) + (granule >> 6) * 8L;
+        Memory.putRelease(word, Memory.getLong(word) | 1L << granule);
+    }
+
+    void clearStart(long offset) {
+        int granule = granuleOf(offset);
+        long word = descriptor(pageOf(offset)) + (granule >> 6) * 8L;
+        Memory.putRelease(word, Memory.getLong(word) & ~(1L << granule));
+    }
+
+    /** Writes the header of a container that is new in the pool. */
+    void format() {
+        Memory.putLong(base + CONTAINER_ID, id);
+        Memory.putLong(base + CONTAINER_PAGES_MAX, pagesMax);
+        Memory.putLong(base + CONTAINER_PAGES_USED, 0);
+        Memory.putLong(base + CONTAINER_GROW_LATCH, 0);
+        Memory.putLong(base + CONTAINER_DAMAGED_PAGE, 0);
+        Memory.putRelease(base + CONTAINER_MAGIC, MAGIC);
+    }
+
+    /** @throws ContainerDamaged if a check of the file has failed */
+    void check() {
+        long damaged = Memory.getLong(base + CONTAINER_DAMAGED_PAGE);
+        if (damaged != 0) {
+            String place = damaged == -1 ? "its header" : "page " + (damaged - 1);
+            throw new ContainerDamaged("container " + name + " is damaged at " + place + ": restore it from a backup");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

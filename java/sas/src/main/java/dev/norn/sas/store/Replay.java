@@ -1,0 +1,230 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.StorageWriteFailure;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+
+/**
+ * Applies the operations of log records to the containers' files. Every operation says what is to be so afterwards, not what to change, so applying it
+ * again gives the same.
+ *
+ * <pre>
+ * operation: kind (8 bits) and length (56) | offset in the address space | content, padded to 8 bytes
+ *   RANGE      the bytes at the offset
+ *   ALLOCATION an object begins at the offset; its bytes, the lock as zeros
+ *   FREE       no object is at the offset any more; its first word, which has the generation and the length
+ *   CONTAINER  a container begins at the offset; number, pages, name
+ * </pre>
+ */
+final class Replay implements AutoCloseable {
+    static final int RANGE = 1;
+    static final int ALLOCATION = 2;
+    static final int FREE = 3;
+    static final int CONTAINER = 4;
+    /** Pages kept before they are written. */
+    private static final int PAGES_MAX = 16384;
+
+    private final Pool pool;
+    private final TreeMap<Long, File> files = new TreeMap<>();
+    private final CRC32C crc = new CRC32C();
+    private int pagesKept;
+
+    Replay(Pool pool) throws IOException {
+        this.pool = pool;
+        try (var found = Files.newDirectoryStream(pool.directory, "*.container")) {
+            for (Path path : found) {
+                Range range = ContainerFile.readHeader(pool, path);
+                if (range != null && range.base != 0) {
+                    files.put(range.base, new File(range, path));
+                }
+            }
+        }
+    }
+
+    static int operationBytes(int length) {
+        return 16 + (length + 7 & ~7);
+    }
+
+    /** Begins an operation in a record; the content follows, then zeros up to a multiple of 8 bytes. */
+    static void begin(ByteBuffer record, int kind, long offset, int length) {
+        record.putLong(kind | (long) length << 8).putLong(offset);
+    }
+
+    void apply(ByteBuffer operations) throws IOException {
+        while (operations.hasRemaining()) {
+            long word = operations.getLong();
+            long offset = operations.getLong();
+            int length = (int) (word >>> 8);
+            byte[] content = new byte[length];
+            operations.get(content);
+            operations.position(operations.position() + (-length & 7));
+            if ((word & 0xFF) == CONTAINER) {
+                addContainer(offset, ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN));
+                continue;
+            }
+            var entry = files.floorEntry(offset);
+            if (entry == null || !entry.getValue().range.contains(offset)) {
+                throw new dev.norn.sas.StorageReadFailure("the log of " + pool.directory + " changes " + Long.toHexString(offset)
+                        + ", where no container is: a container's file is missing or damaged");
+            }
+            entry.getValue().apply((int) (word & 0xFF), offset, content);
+        }
+        if (pagesKept > PAGES_MAX) {
+            flush();
+        }
+    }
+
+    private void addContainer(long base, ByteBuffer content) throws IOException {
+        int id = content.getInt();
+        long pages = content.getLong();
+        byte[] name = new byte[content.remaining()];
+        content.get(name);
+        if (!files.containsKey(base)) {
+            Range range = new Range(id, new String(name, java.nio.charset.StandardCharsets.UTF_8), base, pages, true);
+            files.put(base, new File(range, ContainerFile.create(pool, range)));
+        }
+    }
+
+    private void flush() throws IOException {
+        for (File file : files.values()) {
+            file.flush();
+        }
+        pagesKept = 0;
+    }
+
+    /** Writes and syncs all that was applied. */
+    void finish() throws IOException {
+        flush();
+        for (File file : files.values()) {
+            file.sync();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (File file : files.values()) {
+            file.close();
+        }
+    }
+
+    /** A container's file and the pages of it that were changed, by their index in the file. */
+    private final class File {
+        final Range range;
+        private final Path path;
+        private FileChannel channel;
+        private final Map<Long, ByteBuffer> pages = new HashMap<>();
+
+        File(Range range, Path path) {
+            this.range = range;
+            this.path = path;
+        }
+
+        private ByteBuffer page(long index) throws IOException {
+            ByteBuffer page = pages.get(index);
+            if (page == null) {
+                if (channel == null) {
+                    channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                }
+                page = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+                while (page.hasRemaining() && channel.read(page, index * PAGE_BYTES + page.position()) > 0) {
+                    // Until the page is full or the file ends.
+                }
+                pages.put(index, page);
+                pagesKept++;
+            }
+            return page;
+        }
+
+        void apply(int kind, long offset, byte[] content) throws IOException {
+            switch (kind) {
+                case RANGE -> write(offset, content);
+                case ALLOCATION -> {
+                    write(offset, content);
+                    long header = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).getLong();
+                    mark(offset, header, 1);
+                }
+                case FREE -> {
+                    long header = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).getLong();
+                    mark(offset, header, 0);
+                }
+                default -> throw new dev.norn.sas.StorageReadFailure("the log of " + pool.directory + " has an operation of unknown kind " + kind);
+            }
+        }
+
+        private void write(long offset, byte[] content) throws IOException {
+            int done = 0;
+            while (done < content.length) {
+                long at = offset + done - range.base;
+                int inPage = (int) (at % PAGE_BYTES);
+                int step = Math.min(PAGE_BYTES - inPage, content.length - done);
+                page(at / PAGE_BYTES).put(inPage, content, done, step);
+                done += step;
+            }
+        }
+
+        /** Sets or clears where an object starts, the pages that it covers if it is large, and the generation behind it. */
+        private void mark(long offset, long header, int start) throws IOException {
+            long page = range.pageOf(offset);
+            int granule = range.granuleOf(offset);
+            long descriptor = range.descriptor(page) - range.base;
+            ByteBuffer in = page(descriptor / PAGE_BYTES);
+            int at = (int) (descriptor % PAGE_BYTES);
+            int word = at + (granule >> 6) * 8;
+            in.putLong(word, in.getLong(word) & ~(1L << granule) | (long) start << granule);
+            int generation = in.getInt(at + (int) DESCRIPTOR_GENERATION);
+            int wanted = generationOf(header) + 1 - start;
+            int ahead = (wanted - generation) << 32 - GENERATION_BITS >> 32 - GENERATION_BITS;
+            in.putInt(at + (int) DESCRIPTOR_GENERATION, generation + Math.max(0, ahead));
+            int granules = granulesOf(header);
+            for (long covered = page; granules > GRANULES && covered <= page + (granules - 1) / GRANULES; covered++) {
+                long its = range.descriptor(covered) - range.base;
+                page(its / PAGE_BYTES).putInt((int) (its % PAGE_BYTES + DESCRIPTOR_SPAN), start * SPAN_INTERIOR);
+                page((range.pageOffset(covered) - range.base) / PAGE_BYTES);
+            }
+            page((range.pageOffset(page) - range.base) / PAGE_BYTES);
+        }
+
+        void flush() throws IOException {
+            long firstPage = (range.pageOffset(0) - range.base) / PAGE_BYTES;
+            for (long index : pages.keySet().stream().filter(i -> i >= firstPage).toList()) {
+                long descriptor = range.descriptor(index - firstPage) - range.base;
+                ByteBuffer in = page(descriptor / PAGE_BYTES);
+                int at = (int) (descriptor % PAGE_BYTES);
+                in.putLong(at + (int) DESCRIPTOR_PAGE_CHECK, ContainerFile.check(crc, pages.get(index).array(), 0, PAGE_BYTES));
+                in.putLong(at + (int) DESCRIPTOR_LATCH, 0);
+                in.putLong(at + (int) DESCRIPTOR_CHECK, ContainerFile.check(crc, in.array(), at, (int) DESCRIPTOR_CHECK));
+            }
+            for (var entry : pages.entrySet()) {
+                ByteBuffer page = entry.getValue().clear();
+                long at = entry.getKey() * PAGE_BYTES;
+                while (page.hasRemaining()) {
+                    at += channel.write(page, at);
+                }
+            }
+            pages.clear();
+        }
+
+        void sync() throws IOException {
+            if (channel != null) {
+                channel.force(false);
+            }
+        }
+
+        void close() throws IOException {
+            if (channel != null) {
+                channel.close();
+            }
+        }
+    }
+}

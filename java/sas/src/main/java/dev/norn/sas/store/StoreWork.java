@@ -1,0 +1,39 @@
+package dev.norn.sas.store;
+
+import dev.norn.sas.ContainerException;
+import dev.norn.sas.runtime.Session;
+import java.util.List;
+
+/** What the store's interface does in a transaction of the calling thread. */
+public final class StoreWork {
+    private StoreWork() {}
+
+    private static Work work() {
+        return Session.get().work();
+    }
+
+    public static Range createContainer(String name, long bytesMax) {
+        return Directory.createContainer(work(), name, (bytesMax + Format.PAGE_BYTES - 1) / Format.PAGE_BYTES);
+    }
+
+    public static Range container(String name) {
+        Directory.Entry entry = Directory.find(work(), Directory.Kind.CONTAINER, name);
+        if (entry == null) {
+            throw new ContainerException("there is no container " + name);
+        }
+        return Directory.range(work().pool(), entry);
+    }
+
+    public static List<String> names(Directory.Kind kind) {
+        return Directory.list(work(), kind).stream().map(Directory.Entry::name).sorted().toList();
+    }
+
+    public static Object root(String name) {
+        Directory.Entry entry = Directory.find(work(), Directory.Kind.ROOT, name);
+        return entry == null ? null : dev.norn.sas.runtime.References.load(entry.first(), null, 0);
+    }
+
+    public static void setRoot(String name, long reference) {
+        Directory.setRoot(work(), name, reference);
+    }
+}

@@ -1,0 +1,297 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.ObjectAccessDenied;
+import dev.norn.sas.SASException;
+import java.nio.ByteBuffer;
+
+/**
+ * One transaction's work on the store: strict two-phase locks on objects, images of what is changed, allocations, and the redo record at the end. Not
+ * thread-safe; belongs to the thread that began it. May be used again after its end.
+ */
+public final class Work {
+    private static final int SHARED = 1;
+    private static final int EXCLUSIVE = 2;
+    /** Runs of unchanged words as long as this are left out of the record. */
+    private static final int GAP_WORDS = 3;
+
+    private final Pool pool;
+    private final OffsetTable held = new OffsetTable();
+    private Slot slot;
+    private ByteBuffer record = RedoLog.newRecord(4096);
+
+    public Work(Pool pool) {
+        this.pool = pool;
+    }
+
+    public Pool pool() {
+        return pool;
+    }
+
+    /** Begins; waits while as many transactions run as there are slots. */
+    public void begin() {
+        if (!pool.isOpen()) {
+            throw new SASException("the store " + pool.directory + " is closed");
+        }
+        slot = pool.claim();
+        held.clear();
+        slot.begin(slot.index);
+    }
+
+    public boolean isActive() {
+        return slot != null;
+    }
+
+    /** The transaction's place among those that run now, from 0. */
+    public int place() {
+        return slot.index;
+    }
+
+    /**
+     * Locks the object for reading until the end; costs an atomic instruction and some loads, or a look into a table if it is locked already.
+     *
+     * @throws dev.norn.sas.ObjectDestroyed if it is not there
+     * @throws dev.norn.sas.TransactionConflict on deadlock or timeout
+     */
+    public void lockShared(long reference) {
+        long offset = offsetOf(reference);
+        if (held.get(offset) == 0) {
+            if (offset < CONTAINERS) {
+                throw Pool.destroyed(reference);
+            }
+            pool.rangeOf(offset).check();
+            announce(offset);
+            pool.locks().shared(slot, reference);
+            held.put(offset, SHARED);
+        } else {
+            requireLive(reference);
+        }
+    }
+
+    private void requireLive(long reference) {
+        long header = Memory.getLong(offsetOf(reference));
+        if (isDestroyed(header) || generationOf(header) != generationOfReference(reference)) {
+            throw Pool.destroyed(reference);
+        }
+    }
+
+    private void announce(long offset) {
+        slot.append(ENTRY_LOCK, offset, 0);
+        slot.publish(0);
+    }
+
+    /**
+     * Locks the object for writing until the end, and keeps its image for undoing. Objects beyond {@link Format#OBJECT_BYTES_MAX} have no image: there,
+     * {@link #touch} comes before every store.
+     *
+     * @throws ObjectAccessDenied if the container is read-only
+     */
+    public void lockExclusive(long reference) {
+        long offset = offsetOf(reference);
+        int mode = held.get(offset);
+        if (mode == EXCLUSIVE) {
+            requireLive(reference);
+            return;
+        }
+        if (offset < CONTAINERS) {
+            throw Pool.destroyed(reference);
+        }
+        Range range = pool.rangeOf(offset);
+        range.check();
+        requireWritable(range);
+        if (mode == 0) {
+            announce(offset);
+        }
+        pool.locks().exclusive(slot, reference);
+        held.put(offset, EXCLUSIVE);
+        int bytes = granulesOf(Memory.getLong(offset)) * GRANULE_BYTES;
+        int image = Math.min(bytes, bytes > OBJECT_BYTES_MAX ? OBJECT_HEADER_BYTES : bytes);
+        Memory.copy(offset, slot.append(ENTRY_IMAGE, offset, image), image);
+        slot.publish(image);
+    }
+
+    /** Whether the object is locked for writing by this transaction. */
+    public boolean isExclusive(long reference) {
+        return held.get(offsetOf(reference)) == EXCLUSIVE;
+    }
+
+    private static void requireWritable(Range range) {
+        if (!range.isWritable) {
+            throw new ObjectAccessDenied("container " + range.name + " is read-only");
+        }
+    }
+
+    /** Keeps bytes of an object without an image for undoing, before they are overwritten. The object is locked exclusively. */
+    public void touch(long offset, int length) {
+        Memory.copy(offset, slot.append(ENTRY_RANGE, offset, length), length);
+        slot.publish(length);
+    }
+
+    /** Whether stores into the object have to be preceded by {@link #touch}. */
+    public static boolean isTouched(long offset) {
+        return granulesOf(Memory.getLong(offset)) * GRANULE_BYTES > OBJECT_BYTES_MAX;
+    }
+
+    /**
+     * Allocates an object of zeros, locked exclusively.
+     *
+     * @param bytes its length, header included
+     * @param near a reference of an object beside which it should lie, in the same container; or 0
+     * @return its reference, with tag 0
+     * @throws dev.norn.sas.ContainerFull if there is no room
+     */
+    public long allocate(Range range, int classNumber, long bytes, long near) {
+        range.check();
+        requireWritable(range);
+        long reference = pool.heap().allocate(slot, range, classNumber, bytes, offsetOf(near));
+        if (classNumber != CLASS_VALUE) {
+            held.put(offsetOf(reference), EXCLUSIVE);
+        }
+        return reference;
+    }
+
+    /** Allocates a value beside an object: bytes that never change and that one field owns. */
+    public long allocateValue(byte[] bytes, long near) {
+        long reference = allocate(pool.rangeOf(offsetOf(near)), CLASS_VALUE, VALUE_HEADER_BYTES + bytes.length, near);
+        Memory.copyIn(bytes, 0, offsetOf(reference) + VALUE_HEADER_BYTES, bytes.length);
+        return reference | TAG_VALUE;
+    }
+
+    /** The bytes of a value. */
+    public static byte[] value(long reference) {
+        long offset = offsetOf(reference);
+        return Memory.bytes(offset + VALUE_HEADER_BYTES, lengthOf(Memory.getLong(offset)));
+    }
+
+    /** Destroys an object, which is locked exclusively; its storage is free after the commit. */
+    public void destroy(long reference) {
+        lockExclusive(reference);
+        long offset = offsetOf(reference);
+        Memory.putLong(offset, Memory.getLong(offset) | DESTROYED);
+        freeAtCommit(offset);
+    }
+
+    /** Frees a value at the commit. Its owner is locked exclusively. */
+    public void freeValue(long reference) {
+        freeAtCommit(offsetOf(reference));
+    }
+
+    private void freeAtCommit(long offset) {
+        slot.append(ENTRY_FREE, offset, 0);
+        slot.publish(0);
+    }
+
+    /** Says that the container is new, so that the record makes its file. */
+    void addContainer(Range range) {
+        byte[] name = range.name.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        int length = 12 + name.length;
+        long content = slot.append(ENTRY_CONTAINER, range.base, length);
+        Memory.putInt(content, range.id);
+        Memory.putLong(content + 4, range.pagesMax);
+        Memory.copyIn(name, 0, content + 12, name.length);
+        slot.publish(length);
+    }
+
+    /**
+     * Commits: returns when the record is durable, or at once when nothing was changed. Locks are released.
+     *
+     * @throws dev.norn.sas.StorageWriteFailure if it cannot be made durable; the transaction is then undone
+     */
+    public void commit() {
+        record.clear().position(RedoLog.newRecord(64).position());
+        int empty = record.position();
+        slot.forEach(this::addToRecord);
+        if (record.position() > empty) {
+            room(16);
+            try {
+                pool.log().commit(slot, record);
+            } catch (RuntimeException e) {
+                abort();
+                throw e;
+            }
+        }
+        slot.state(STATE_COMMITTED);
+        pool.recovery().finish(slot);
+        end();
+        if (record.capacity() > 1 << 20) {
+            record = RedoLog.newRecord(4096);
+        }
+    }
+
+    /** Undoes everything, and releases the locks. */
+    public void abort() {
+        pool.recovery().undo(slot);
+        end();
+    }
+
+    private void end() {
+        Slot ended = slot;
+        slot = null;
+        ended.release();
+    }
+
+    private void room(int bytes) {
+        if (record.remaining() < bytes) {
+            ByteBuffer larger = RedoLog.newRecord(Math.max(2 * record.capacity(), record.position() + bytes));
+            larger.put(larger.position(), record.array(), larger.position(), record.position() - larger.position());
+            record = larger.position(record.position());
+        }
+    }
+
+    private void addToRecord(long entry) {
+        long offset = Slot.offset(entry);
+        switch (Slot.kind(entry)) {
+            case ENTRY_IMAGE -> addChanges(entry, offset);
+            case ENTRY_RANGE -> add(Replay.RANGE, offset, offset, Slot.length(entry));
+            case ENTRY_ALLOCATION -> addAllocation(offset);
+            case ENTRY_FREE -> add(Replay.FREE, offset, offset, 8);
+            case ENTRY_CONTAINER -> add(Replay.CONTAINER, offset, entry + ENTRY_HEADER_BYTES, Slot.length(entry));
+            default -> {
+                // A lock.
+            }
+        }
+    }
+
+    private void addAllocation(long offset) {
+        long header = Memory.getLong(offset);
+        boolean isValue = classOf(header) == CLASS_VALUE;
+        int length = isValue ? VALUE_HEADER_BYTES + lengthOf(header) : granulesOf(header) * GRANULE_BYTES;
+        add(Replay.ALLOCATION, offset, offset, length);
+        if (!isValue) {
+            record.putLong(record.position() - length + (int) OBJECT_LOCK, 0);
+        }
+    }
+
+    /** Adds each run of words that differ from the image, but for the header. */
+    private void addChanges(long entry, long offset) {
+        long image = entry + ENTRY_HEADER_BYTES;
+        int length = Slot.length(entry);
+        int start = -1;
+        int end = 0;
+        for (int at = OBJECT_HEADER_BYTES; at < length; at += 8) {
+            if (Memory.getLong(image + at) != Memory.getLong(offset + at)) {
+                if (start >= 0 && at - end > GAP_WORDS * 8) {
+                    add(Replay.RANGE, offset + start, offset + start, end - start);
+                    start = -1;
+                }
+                start = start < 0 ? at : start;
+                end = at + 8;
+            }
+        }
+        if (start >= 0) {
+            add(Replay.RANGE, offset + start, offset + start, end - start);
+        }
+    }
+
+    private void add(int kind, long offset, long content, int length) {
+        room(Replay.operationBytes(length) + 16);
+        Replay.begin(record, kind, offset, length);
+        java.lang.foreign.MemorySegment.copy(Memory.slice(content, length), java.lang.foreign.ValueLayout.JAVA_BYTE, 0,
+                record.array(), record.position(), length);
+        record.position(record.position() + length);
+        for (int pad = -length & 7; pad > 0; pad--) {
+            record.put((byte) 0);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package dev.norn.sas.example;
+
+import dev.norn.sas.Factory;
+import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed; {@code STORE step N} does one transfer step by step, and dies at step N.
+ */
+final class BankProgram {
+    static final int ACCOUNTS = 12;
+
+    private BankProgram() {}
+
+    public static void main(String[] arguments) throws Exception {
+        Store store = Store.open(Path.of(arguments[0]));
+        Bank bank = store.root("bank", Bank.class);
+        if (arguments[1].equals("step")) {
+            dieAt(store, bank, Integer.parseInt(arguments[2]));
+            return;
+        }
+        AtomicLong committed = new AtomicLong();
+        for (int thread = 0; thread < Integer.parseInt(arguments[2]); thread++) {
+            Random random = new Random(Long.parseLong(arguments[1]) * 31 + thread);
+            Thread.ofPlatform().start(() -> {
+                Bank own = store.root("bank", Bank.class);
+                for (;;) {
+                    transfer(own, random);
+                    synchronized (committed) {
+                        System.out.println(committed.incrementAndGet());
+                    }
+                }
+            });
+        }
+    }
+
+    static void transfer(Bank bank, Random random) {
+        int from = random.nextInt(ACCOUNTS);
+        int to = random.nextInt(ACCOUNTS);
+        int amount = random.nextInt(50);
+        Transaction.run(() -> bank.transfer(from, to, amount));
+    }
+
+    private static void dieAt(Store store, Bank bank, int last) {
+        Runnable[] steps = {
+            Transaction::begin, () -> bank.transfer(1, 2, 10), () -> bank.transfer(2, 3, 20), () -> Factory.newInstanceNear(Account.class, bank, 99, "nobody"),
+            () -> Factory.newLongArrayNear(5000, bank), () -> store.createContainer("other", 1 << 20), () -> store.setRoot("other", bank),
+            () -> Factory.newInstanceIn(Account.class, store.container("other"), 7, "somebody in another container"),
+        };
+        for (int i = 0; i < steps.length; i++) {
+            steps[i].run();
+            if (i == last) {
+                Runtime.getRuntime().halt(9);
+            }
+        }
+        Transaction.commit();
+        Runtime.getRuntime().halt(9);
+    }
+}

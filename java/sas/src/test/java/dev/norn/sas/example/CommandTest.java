@@ -1,0 +1,60 @@
+package dev.norn.sas.example;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.norn.sas.Factory;
+import dev.norn.sas.Store;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The command, as it is called from a shell: in a JVM of its own that has none of the program's classes. */
+class CommandTest {
+    @TempDir
+    Path directory;
+
+    private static String sas(int status, Object... arguments) throws Exception {
+        var command = new java.util.ArrayList<>(java.util.List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar",
+                System.getProperty("sas.jar")));
+        for (Object argument : arguments) {
+            command.add(argument.toString());
+        }
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(status, process.waitFor(), output);
+        return output;
+    }
+
+    @Test
+    void aStoreIsMadeShownCheckedAndBackedUp() throws Exception {
+        Path at = directory.resolve("store");
+        assertEquals("", sas(0, "create", at, "--log-bytes", 1 << 20));
+        Account ann;
+        try (Store store = Store.open(at)) {
+            ann = Factory.newInstanceIn(Account.class, store.container("main"), 7, "Ann with a long name");
+            ann.link(ann);
+            store.setRoot("ann", ann);
+            String list = sas(0, "ls", at);
+            assertTrue(list.contains("root      ann") && list.contains("Account") && list.contains("container main"), list);
+            String shown = sas(0, "show", at, "ann");
+            assertTrue(shown.contains("Account.owner = \"Ann with a long name\"") && shown.contains("Account.number = 7"), shown);
+            assertTrue(sas(0, "stat", at).contains("attached processes   2"));
+            sas(0, "backup", at, directory.resolve("copy"));
+            ann.rename("changed after the backup");
+            assertTrue(sas(0, "check", at).contains("0 findings"));
+            assertTrue(sas(1, "show", at, "bob").contains("no root bob"));
+        }
+        sas(0, "recover", at);
+        try (Store store = Store.open(directory.resolve("copy"))) {
+            assertEquals("Ann with a long name", store.root("ann", Account.class).owner());
+        }
+        assertTrue(sas(1, "ls", directory).contains("is no store"));
+        sas(2, "nonsense");
+        Path damaged = Stores.withoutPool(at, directory.resolve("damaged"));
+        Files.writeString(damaged.resolve("store.properties"), "format=9\n");
+        assertTrue(sas(1, "ls", damaged).contains("format 9 is not 1"));
+    }
+}

@@ -1,0 +1,134 @@
+package dev.norn.sas.example;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.norn.sas.Container;
+import dev.norn.sas.Factory;
+import dev.norn.sas.ObjectDestroyed;
+import dev.norn.sas.SASException;
+import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Objects of ordinary classes in a store: what they hold, who they are, and what becomes of them in transactions and across restarts. */
+class ObjectsTest {
+    @TempDir
+    Path directory;
+    private Store store;
+    private Container main;
+
+    @BeforeEach
+    void open() {
+        store = Store.create(directory, Store.Options.defaults().withLogBytes(1 << 20));
+        main = store.container("main");
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    private void reopen() {
+        store.close();
+        store = Store.open(directory);
+        main = store.container("main");
+    }
+
+    private Account account(int number, String owner) {
+        return Factory.newInstanceIn(Account.class, main, number, owner);
+    }
+
+    @Test
+    void aNewObjectIsTemporaryAndAFactorysIsPersistent() {
+        assertFalse(Factory.isPersistent(new Account(1, "ann")));
+        Account ann = account(1, "ann");
+        assertTrue(Factory.isPersistent(ann));
+        assertEquals(1, ann.number());
+        assertEquals("ann", ann.owner());
+        assertEquals(main, Factory.getInstanceContainer(ann));
+    }
+
+    @Test
+    void aRootIsFoundAfterARestart() {
+        Account ann = account(1, "Ann with a name that is too long for a word");
+        ann.add(70);
+        store.setRoot("ann", ann);
+        reopen();
+        Account again = store.root("ann", Account.class);
+        assertEquals(70, again.balance());
+        assertEquals("Ann with a name that is too long for a word", again.owner());
+        assertNull(store.root("bob", Account.class));
+        assertEquals(java.util.List.of("ann"), store.roots());
+    }
+
+    @Test
+    void aTransactionIsWholeOrNotAtAll() {
+        Account ann = account(1, "ann");
+        Account bob = account(2, "bob");
+        Transaction.run(() -> {
+            ann.add(100);
+            bob.link(ann);
+        });
+        assertThrows(IllegalStateException.class, () -> Transaction.run(() -> {
+            ann.add(-30);
+            bob.add(30);
+            bob.rename("robert, who used to be bob");
+            bob.link(null);
+            throw new IllegalStateException("no");
+        }));
+        assertEquals(100, ann.balance());
+        assertEquals(0, bob.balance());
+        assertEquals("bob", bob.owner());
+        assertTrue(bob.next() == ann);
+        assertSame(bob.next(), bob.next(), "the handle is kept");
+    }
+
+    @Test
+    void identityIsTheAddress() {
+        Account ann = account(1, "ann");
+        store.setRoot("ann", ann);
+        Account again = store.root("ann", Account.class);
+        assertTrue(ann == again);
+        assertEquals(ann, again);
+        assertEquals(ann.hashCode(), again.hashCode());
+        assertEquals(System.identityHashCode(ann), System.identityHashCode(again));
+        assertFalse(ann == account(2, "bob"));
+    }
+
+    @Test
+    void aDestroyedObjectThrows() {
+        Account ann = account(1, "ann");
+        Account bob = account(2, "bob");
+        bob.link(ann);
+        Transaction.begin();
+        ann.add(1);
+        Factory.destroyInstance(ann);
+        assertThrows(ObjectDestroyed.class, ann::balance);
+        Transaction.abort();
+        assertEquals(0, ann.balance());
+        Factory.destroyInstance(ann);
+        assertThrows(ObjectDestroyed.class, ann::balance);
+        assertThrows(ObjectDestroyed.class, () -> bob.next().balance());
+        Account eve = account(3, "eve");
+        assertThrows(ObjectDestroyed.class, ann::balance);
+        assertEquals(3, eve.number());
+    }
+
+    @Test
+    void whatAnAbortedTransactionCreatedIsGone() {
+        Transaction.begin();
+        Account ann = account(1, "ann");
+        Transaction.abort();
+        assertThrows(ObjectDestroyed.class, ann::balance);
+        assertThrows(SASException.class, () -> store.setRoot("temporary", new Account(1, "x")));
+    }
+}

@@ -1,0 +1,56 @@
+package dev.norn.sas.example;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.norn.sas.Store;
+import dev.norn.sas.store.Audit;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Stores and JVMs for tests. */
+final class Stores {
+    static final Store.Options SMALL = Store.Options.defaults().withLogBytes(1 << 16);
+
+    private Stores() {}
+
+    /** Copies what is durable, as it would be found after the machine stopped: all but the pool. */
+    static Path withoutPool(Path store, Path copy) {
+        try (var files = Files.list(store)) {
+            Files.createDirectories(copy);
+            for (Path file : files.toList()) {
+                if (!file.getFileName().toString().equals("pool")) {
+                    Files.copy(file, copy.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+                }
+            }
+            return copy;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Asserts that the checker finds nothing. */
+    static void check(Store store) {
+        assertEquals(List.of(), new Audit(store.pool()).run());
+    }
+
+    /** Starts a JVM with the agent; its standard error is ours. */
+    static Process start(Class<?> program, Object... arguments) {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+                "-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED",
+                "-javaagent:" + System.getProperty("sas.jar") + "=packages=dev.norn.sas.example", "-cp", System.getProperty("java.class.path"),
+                program.getName()));
+        for (Object argument : arguments) {
+            command.add(argument.toString());
+        }
+        try {
+            return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
