@@ -12,17 +12,22 @@
 mod cells;
 mod counters;
 mod error;
+mod image;
 mod noise;
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use norn_flash::{Block, Column, ColumnAccess, Nand, NandPart, PageAddress, Piece};
 
+use crate::error::ImageError;
 use crate::nand_catalogue::NandSpec;
 use crate::tear::Tear;
-use cells::{BlockCells, PageCells};
+use cells::{BlockCells, PageCells, Place};
 pub use counters::NandCounters;
 pub use error::NandSimError;
+use image::{NandImage, PartState};
 pub use noise::Noise;
 
 /// The page in the register, and where its position is.
@@ -40,8 +45,9 @@ enum Outcome {
     Failed(Tear),
 }
 
-/// A simulated NAND part, in memory, which takes what its programmed pages take. It costs a pointer for each block to clone.
-#[derive(Clone, Debug)]
+/// A simulated NAND part. In memory it takes what its programmed pages take, and costs a pointer for each block to clone; in an image
+/// file it takes a few bytes a page. The clone of a part in an image file lives in memory, with all its programmed pages.
+#[derive(Debug)]
 pub struct NandSim {
     spec: NandSpec,
     blocks: Vec<Arc<BlockCells>>,
@@ -59,6 +65,25 @@ pub struct NandSim {
     noise: Noise,
     refusals: u64,
     random: fastrand::Rng,
+    image: Option<NandImage>,
+}
+
+impl Clone for NandSim {
+    /// # Panics
+    /// If the part is in an image file that cannot be read.
+    fn clone(&self) -> Self {
+        let mut blocks = self.blocks.clone();
+        if self.image.is_some() {
+            for (block, cells) in self.spec.part.blocks().zip(&mut blocks) {
+                for page in cells.clone().programmed() {
+                    let page_cells = self.page_cells(block.page(page)).expect("the image file can be read");
+                    Arc::make_mut(cells).put(page, page_cells.map_or(Place::Erased, Place::Memory));
+                }
+            }
+        }
+        let (spec, register, failures) = (self.spec.clone(), self.register.clone(), self.failures.clone());
+        NandSim { spec, blocks, register, failures, random: self.random.clone(), image: None, ..*self }
+    }
 }
 
 impl NandSim {
@@ -84,24 +109,62 @@ impl NandSim {
             noise: Noise::default(),
             refusals: 0,
             random: fastrand::Rng::with_seed(0),
+            image: None,
             spec,
         }
+    }
+
+    /// An erased part without bad blocks in a new sparse image file, which follows every operation.
+    ///
+    /// # Errors
+    /// If the file exists or cannot be made.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn create_image(path: &Path, spec: NandSpec) -> Result<Self, ImageError> {
+        let mut sim = Self::new(spec);
+        sim.image = Some(NandImage::create(path, &sim.spec)?);
+        Ok(sim)
+    }
+
+    /// The part in an image file, with its counters, wear and time; its power is on.
+    ///
+    /// # Errors
+    /// Names what is wrong with the file.
+    pub fn open_image(path: &Path) -> Result<Self, ImageError> {
+        let opened = NandImage::open(path)?;
+        let mut sim = Self::new(opened.spec);
+        sim.blocks = opened.blocks.into_iter().map(Arc::new).collect();
+        let PartState { counters, elapsed_ns, operations } = opened.state;
+        (sim.counters, sim.elapsed_ns, sim.operations) = (counters, elapsed_ns, operations);
+        sim.random = fastrand::Rng::with_seed(operations);
+        sim.image = Some(opened.image);
+        Ok(sim)
+    }
+
+    /// Brings what is in the image file to the host's disk. Without a file, there is nothing to do.
+    ///
+    /// # Errors
+    /// When the host cannot.
+    pub fn sync(&self) -> Result<(), NandSimError> {
+        self.image.as_ref().map_or(Ok(()), NandImage::sync).map_err(image_error)
     }
 
     /// Marks blocks as bad, as a maker does: in the first page that may bear the mark, or in the last.
     ///
     /// # Panics
-    /// If there is no such block, or one of them has been programmed.
+    /// If there is no such block, one of them has been programmed, or the image file cannot be written.
     pub fn mark_bad(&mut self, blocks: &[Block]) {
-        let (part, mark) = (self.spec.part, self.spec.part.bad_mark);
+        let mark = self.spec.part.bad_mark;
         for &block in blocks {
-            let cells = Arc::make_mut(&mut self.blocks[usize::from(block.0)]);
-            assert!(cells.programmed().is_empty(), "{block} was programmed: it left the factory as good");
-            let mut bytes = vec![0xFF; usize::from(part.register_bytes())];
+            let fresh = self.cells(block).programmed().next().is_none();
+            assert!(fresh, "{block} was programmed: it left the factory as good");
+            let mut bytes = self.erased_register();
             bytes[usize::from(mark.column.0)] = 0;
             let page = if block.0.is_multiple_of(2) { 0 } else { mark.pages - 1 };
-            cells.put(page, PageCells::programmed(bytes, Tear::Complete));
-            cells.state.marked_bad = true;
+            self.cells_mut(block).state.marked_bad = true;
+            self.put(block.page(page), PageCells::programmed(bytes, Tear::Complete))
+                .expect("the image file can be written");
         }
     }
 
@@ -154,9 +217,9 @@ impl NandSim {
         self.blocks.iter().map(|cells| cells.state.erases)
     }
 
-    /// Pages that take memory: those that are not erased.
+    /// Pages that take memory, or room in the image file: those that are not erased.
     pub fn programmed_pages(&self) -> usize {
-        self.blocks.iter().map(|cells| cells.programmed().len()).sum()
+        self.blocks.iter().map(|cells| cells.programmed().count()).sum()
     }
 
     /// Blocks that have failed so far, without those that the maker marked.
@@ -172,9 +235,10 @@ impl NandSim {
     /// Makes a block go bad: every further program and erase in it fails.
     ///
     /// # Panics
-    /// If there is no such block.
+    /// If there is no such block, or the image file cannot be written.
     pub fn fail_block(&mut self, block: Block) {
-        Arc::make_mut(&mut self.blocks[usize::from(block.0)]).state.failed = true;
+        self.cells_mut(block).state.failed = true;
+        self.save_block(block).expect("the image file can be written");
     }
 
     /// Plans a failure: `operations` more programs and erases go through, the next one fails, and its block has gone bad. May be
@@ -227,23 +291,21 @@ impl NandSim {
     /// read as the tear left them.
     ///
     /// # Panics
-    /// If there is no such page.
+    /// If there is no such page, or the image file cannot be read.
     pub fn peek(&self, page: PageAddress) -> Vec<u8> {
         assert!(self.spec.part.contains(page), "{page}");
-        match self.cells(page.block).page(page.page) {
-            Some(cells) => cells.bytes.clone(),
-            None => self.erased_register(),
-        }
+        let cells = self.page_cells(page).expect("the image file can be read");
+        cells.map_or_else(|| self.erased_register(), |cells| cells.bytes.clone())
     }
 
     /// Overwrites a page's cells as no part could: to damage what is on it. Does not change which pages may be programmed.
     ///
     /// # Panics
-    /// If there is no such page, or the range leaves it.
+    /// If there is no such page, the range leaves it, or the image file cannot be written.
     pub fn poke(&mut self, page: PageAddress, column: Column, bytes: &[u8]) {
         let mut changed = self.peek(page);
         changed[usize::from(column.0)..][..bytes.len()].copy_from_slice(bytes);
-        self.cells_mut(page.block).put(page.page, PageCells::programmed(changed, Tear::Complete));
+        self.put(page, PageCells::programmed(changed, Tear::Complete)).expect("the image file can be written");
     }
 
     /// Flips so many different bits of a page's cells, drawn from `seed`, for good: what age and disturbance do.
@@ -264,6 +326,57 @@ impl NandSim {
 
     fn cells_mut(&mut self, block: Block) -> &mut BlockCells {
         Arc::make_mut(&mut self.blocks[usize::from(block.0)])
+    }
+
+    /// A page's cells, unless it is erased.
+    fn page_cells(&self, page: PageAddress) -> Result<Option<Arc<PageCells>>, NandSimError> {
+        let cells = self.cells(page.block);
+        match (cells.place(page.page), &self.image) {
+            (Place::Memory(cells), _) => Ok(Some(cells.clone())),
+            (Place::File { .. }, Some(image)) => {
+                image.read_page(page, cells.code(page.page)).map(|cells| Some(Arc::new(cells))).map_err(image_error)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Puts a page's cells where they belong, and brings its block's record to the image file.
+    fn put(&mut self, page: PageAddress, cells: PageCells) -> Result<(), NandSimError> {
+        let place = match &self.image {
+            Some(image) => {
+                image.save_page(page, &cells).map_err(image_error)?;
+                Place::File { unstable: !cells.unstable.is_empty() }
+            }
+            None => Place::Memory(Arc::new(cells)),
+        };
+        self.cells_mut(page.block).put(page.page, place);
+        self.save_block(page.block)
+    }
+
+    /// Brings a block's record and the part's state to the image file.
+    fn save_block(&mut self, block: Block) -> Result<(), NandSimError> {
+        let state = self.state();
+        let Some(image) = &self.image else { return Ok(()) };
+        image.save_block(block.0, self.cells(block)).and_then(|()| image.save_state(&state)).map_err(image_error)
+    }
+
+    fn state(&self) -> PartState {
+        PartState { counters: self.counters, elapsed_ns: self.elapsed_ns, operations: self.operations }
+    }
+
+    /// Leaves a block as an erase that was torn does.
+    fn tear_erase(&mut self, block: Block, tear: Tear) -> Result<(), NandSimError> {
+        let pages: Vec<u16> = self.cells(block).programmed().collect();
+        let mut all = Vec::with_capacity(pages.len());
+        for &page in &pages {
+            all.extend(self.page_cells(block.page(page))?.map(Arc::unwrap_or_clone));
+        }
+        cells::tear_erase(&mut all, tear);
+        self.cells_mut(block).state.torn = true;
+        for (page, cells) in pages.into_iter().zip(all) {
+            self.put(block.page(page), cells)?;
+        }
+        Ok(())
     }
 
     fn erased_register(&self) -> Vec<u8> {
@@ -355,8 +468,8 @@ impl NandSim {
         }
     }
 
-    /// How the operation at hand ends, in a block that `fails` for a reason of its own (step 3).
-    fn advance(&mut self, block: Block, place: PageAddress, worn_out: bool) -> Outcome {
+    /// How the operation at hand ends (step 3). An erase takes place at its block's first page.
+    fn advance(&mut self, place: PageAddress) -> Outcome {
         let number = self.operations;
         self.operations += 1;
         self.register = None;
@@ -367,8 +480,8 @@ impl NandSim {
         let planned = self.failures.contains(&number);
         self.failures.retain(|&at| at > number);
         let drawn = self.failures_per_million > 0 && self.random.u32(0..1_000_000) < self.failures_per_million;
-        if planned || drawn || worn_out || self.cells(block).state.failed {
-            self.fail_block(block);
+        if planned || drawn || self.cells(place.block).state.failed {
+            self.cells_mut(place.block).state.failed = true;
             return Outcome::Failed(Tear::Unstable(number));
         }
         Outcome::Done
@@ -376,17 +489,29 @@ impl NandSim {
 
     /// Programs `bytes`, of which `sent` were brought to the register (steps 2 to 4).
     fn program_bytes(&mut self, page: PageAddress, bytes: Vec<u8>) -> Result<(), NandSimError> {
-        let outcome = self.advance(page.block, page, false);
-        let cells = self.cells_mut(page.block);
-        cells.state.next_page = page.page + 1;
+        let outcome = self.advance(page);
+        self.cells_mut(page.block).state.next_page = page.page + 1;
         let (tear, result) = match outcome {
             Outcome::Done => (Tear::Complete, Ok(())),
             Outcome::Cut(tear) => (tear, Err(NandSimError::PowerLost)),
             Outcome::Failed(tear) => (tear, Err(NandSimError::ProgramFailed { page })),
         };
-        cells.put(page.page, PageCells::programmed(bytes, tear));
+        self.put(page, PageCells::programmed(bytes, tear))?;
         result
     }
+}
+
+impl Drop for NandSim {
+    fn drop(&mut self) {
+        if let Some(image) = &self.image {
+            // Loads since the last change are all that is lost if this fails.
+            let _ = image.save_state(&self.state());
+        }
+    }
+}
+
+fn image_error(error: io::Error) -> NandSimError {
+    NandSimError::Image(error.kind())
 }
 
 /// Puts pieces in place.
@@ -412,8 +537,7 @@ impl Nand for NandSim {
         let checked = self.check_page(page);
         self.refuse(checked)?;
         self.count(u64::from(self.spec.timings.load_ns), |counters| counters.loads += 1);
-        let cells = self.blocks[usize::from(page.block.0)].page(page.page);
-        let mut bytes = match cells {
+        let mut bytes = match self.page_cells(page)? {
             Some(cells) => cells.read(&mut self.random),
             None => self.erased_register(),
         };
@@ -474,19 +598,27 @@ impl Nand for NandSim {
         self.refuse(checked)?;
         self.count(u64::from(self.spec.timings.erase_ns), |counters| counters.erases += 1);
         let erases = self.cells(block).state.erases;
-        let worn_out = self.endurance_erases.is_some_and(|endurance| erases >= endurance);
-        let outcome = self.advance(block, block.page(0), worn_out);
-        let cells = self.cells_mut(block);
-        match outcome {
-            Outcome::Failed(tear) => {
-                cells.tear_erase(tear);
-                return Err(NandSimError::EraseFailed { block, erases });
-            }
-            Outcome::Cut(tear) => cells.tear_erase(tear),
-            Outcome::Done => cells.erase(),
+        if self.endurance_erases.is_some_and(|endurance| erases >= endurance) {
+            self.cells_mut(block).state.failed = true;
         }
-        cells.state.erases += 1;
-        if matches!(outcome, Outcome::Cut(_)) { Err(NandSimError::PowerLost) } else { Ok(()) }
+        let result = match self.advance(block.page(0)) {
+            Outcome::Failed(tear) => {
+                self.tear_erase(block, tear)?;
+                Err(NandSimError::EraseFailed { block, erases })
+            }
+            Outcome::Cut(tear) => {
+                self.cells_mut(block).state.erases += 1;
+                self.tear_erase(block, tear)?;
+                Err(NandSimError::PowerLost)
+            }
+            Outcome::Done => {
+                self.cells_mut(block).state.erases += 1;
+                self.cells_mut(block).erase();
+                Ok(())
+            }
+        };
+        self.save_block(block)?;
+        result
     }
 
     fn restart(&mut self) -> Result<(), NandSimError> {

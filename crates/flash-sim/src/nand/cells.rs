@@ -80,32 +80,64 @@ pub(crate) struct BlockState {
     pub marked_bad: bool,
 }
 
+/// Where a page's cells are.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// Nowhere: they are ones.
+    Erased,
+    /// Here.
+    Memory(Arc<PageCells>),
+    /// In the image file, without unstable bits or with them.
+    File {
+        /// Whether the file has unstable bits of it.
+        unstable: bool,
+    },
+}
+
 /// One block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockCells {
     pub state: BlockState,
     /// Empty while no page is programmed.
-    pages: Vec<Option<Arc<PageCells>>>,
+    pages: Vec<Place>,
 }
 
 impl BlockCells {
-    /// A page, unless it is erased.
-    pub fn page(&self, page: u16) -> Option<&PageCells> {
-        self.pages.get(usize::from(page)).and_then(|cells| cells.as_deref())
+    /// A block whose pages are in the image file, by their codes there.
+    pub fn in_file(state: BlockState, codes: &[u8]) -> Self {
+        let mut cells = BlockCells { state, pages: Vec::new() };
+        for (page, &code) in codes.iter().enumerate().filter(|(_, code)| **code != 0) {
+            cells.put(page as u16, Place::File { unstable: code > 1 });
+        }
+        cells
     }
 
-    /// Puts a page in place.
-    pub fn put(&mut self, page: u16, cells: PageCells) {
-        let place = usize::from(page);
-        if self.pages.len() <= place {
-            self.pages.resize(place + 1, None);
+    /// Where a page's cells are.
+    pub fn place(&self, page: u16) -> &Place {
+        self.pages.get(usize::from(page)).unwrap_or(&Place::Erased)
+    }
+
+    /// A page's code in the image file.
+    pub fn code(&self, page: u16) -> u8 {
+        match self.place(page) {
+            Place::Erased => 0,
+            Place::Memory(cells) => 1 + u8::from(!cells.unstable.is_empty()),
+            Place::File { unstable } => 1 + u8::from(*unstable),
         }
-        self.pages[place] = Some(Arc::new(cells));
+    }
+
+    /// Says where a page's cells are from now on.
+    pub fn put(&mut self, page: u16, cells: Place) {
+        let page = usize::from(page);
+        if self.pages.len() <= page {
+            self.pages.resize(page + 1, Place::Erased);
+        }
+        self.pages[page] = cells;
     }
 
     /// Numbers of the pages that are not erased.
-    pub fn programmed(&self) -> Vec<u16> {
-        (0..self.pages.len() as u16).filter(|&page| self.page(page).is_some()).collect()
+    pub fn programmed(&self) -> impl Iterator<Item = u16> + '_ {
+        (0..self.pages.len() as u16).filter(|&page| !matches!(self.place(page), Place::Erased))
     }
 
     /// Sets all bits.
@@ -113,22 +145,18 @@ impl BlockCells {
         self.pages = Vec::new();
         (self.state.next_page, self.state.torn) = (0, false);
     }
+}
 
-    /// Sets those bits that `tear` lets an erase set.
-    pub fn tear_erase(&mut self, tear: Tear) {
-        self.state.torn = true;
-        let programmed = self.programmed();
-        let zeros: Vec<u8> = programmed.iter().flat_map(|&page| self.page(page).expect("programmed").zeros()).collect();
-        let selected = tear.select(&zeros);
-        let mut start = 0;
-        for page in programmed {
-            let mut cells = self.page(page).expect("programmed").clone();
-            let end = start + cells.bytes.len();
-            // Each page draws its own unstable bits.
-            let tear = if let Tear::Unstable(seed) = tear { Tear::Unstable(seed ^ u64::from(page)) } else { tear };
-            cells.set(&selected[start..end], tear);
-            self.put(page, cells);
-            start = end;
-        }
+/// Sets those bits of a block's programmed pages that `tear` lets an erase set.
+pub(crate) fn tear_erase(pages: &mut [PageCells], tear: Tear) {
+    let zeros: Vec<u8> = pages.iter().flat_map(PageCells::zeros).collect();
+    let selected = tear.select(&zeros);
+    let mut rest = &selected[..];
+    for (number, cells) in (0..).zip(pages) {
+        let (selected, behind) = rest.split_at(cells.bytes.len());
+        // Each page draws its own unstable bits.
+        let tear = if let Tear::Unstable(seed) = tear { Tear::Unstable(seed.wrapping_add(number)) } else { tear };
+        cells.set(selected, tear);
+        rest = behind;
     }
 }
