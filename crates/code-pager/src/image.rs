@@ -88,6 +88,31 @@ pub struct Image {
 }
 
 impl Image {
+    /// An image without bad blocks, whose header is in `start`, for a program that keeps images without headers.
+    ///
+    /// # Errors
+    /// If its cache pages do not fit the part's pages, or are too many.
+    pub fn without_bad_blocks<C: Code, const PAGE: usize>(
+        part: &NandPart,
+        start: Block,
+        image_bytes: u32,
+    ) -> Result<Self, ImageError<core::convert::Infallible>> {
+        let layout = PageLayout::of::<C, PAGE>(part)
+            .map_err(|(cache_page_bytes, page_bytes)| ImageError::PageSize { cache_page_bytes, page_bytes })?;
+        if image_bytes == 0 {
+            return Err(ImageError::Empty);
+        }
+        if image_bytes.div_ceil(PAGE as u32) > CACHE_PAGES_MAX {
+            return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: PAGE as u16 });
+        }
+        let image = Image::new(part, layout, image_bytes, start);
+        let blocks = part.block_count.saturating_sub(start.0);
+        if image.block_count::<PAGE>() > u32::from(blocks) {
+            return Err(ImageError::TooLarge { image_bytes, blocks, bad_blocks: 0 });
+        }
+        Ok(image)
+    }
+
     pub(crate) fn new(part: &NandPart, layout: PageLayout, image_bytes: u32, start: Block) -> Self {
         let pages_per_block = part.pages_per_block;
         Image {

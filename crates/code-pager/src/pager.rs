@@ -21,7 +21,7 @@ use crate::code::{Code, Uncoded};
 use crate::error::{ImageError, ReadError};
 use crate::image::{CachePage, CodeAddress, Image, ImagePage};
 use crate::observer::{Event, Observer};
-use crate::policy::{Frame, Policy};
+use crate::policy::{Cost, Frame, Policy};
 use crate::register::Register;
 
 /// Bytes of RAM that a pager of so many frames takes at most beside its frames, its device and its observer.
@@ -86,7 +86,7 @@ pub struct Pager<D, P, const FRAMES: usize, const PAGE: usize, C = Uncoded, O = 
     code: PhantomData<C>,
 }
 
-impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code> Pager<D, P, FRAMES, PAGE, C> {
+impl<D: Nand, P: Policy + Default, const FRAMES: usize, const PAGE: usize, C: Code> Pager<D, P, FRAMES, PAGE, C> {
     /// A pager over the image that starts in `start` or in one of the next blocks. RAM: the pager itself. Cost: a load for each
     /// block that is looked into, at most nine.
     ///
@@ -111,12 +111,19 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     ///
     /// # Errors
     /// As [`open`](Pager::open).
-    pub fn open_with(mut device: D, start: Block, options: Options, observer: O) -> Result<Self, ImageError<D::Error>> {
-        let () = Self::SMALL_ENOUGH;
+    pub fn open_with(mut device: D, start: Block, options: Options, observer: O) -> Result<Self, ImageError<D::Error>>
+    where
+        P: Default,
+    {
         let image = Image::find::<D, C, PAGE>(&mut device, start)?;
+        Ok(Self::over(device, image, P::default(), options, observer))
+    }
+
+    /// A pager over an image whose place is known, with an empty policy. RAM: the pager itself. Cost: none.
+    pub fn over(device: D, image: Image, policy: P, options: Options, observer: O) -> Self {
+        let () = Self::SMALL_ENOUGH;
         let register = Register::new(device.part().columns);
-        let frames = [[0; PAGE]; FRAMES];
-        Ok(Pager { device, image, register, options, policy: P::new(), observer, frames, code: PhantomData })
+        Pager { device, image, register, options, policy, observer, frames: [[0; PAGE]; FRAMES], code: PhantomData }
     }
 
     /// Where the image is.
@@ -230,13 +237,15 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     fn fill_requested(&mut self, page: CachePage) -> Result<Frame, ReadError<D::Error>> {
         let (image_page, index) = self.place(page);
         let column = self.image.column(index);
-        let position = self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
+        let (position, load) = self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
         if self.options.passing == Passing::FillRemembered && self.register_is_forwards() {
             let first = CachePage(page.0 - index);
             let passed = position.0.div_ceil(self.image.layout.stride)..index;
             self.fill_remembered(first, passed)?;
         }
-        let frame = self.policy.admit(page);
+        let passed = index.saturating_sub(position.0 / self.image.layout.stride);
+        let cost = Cost(load.saturating_add(passed.min(250) as u8 + 1));
+        let frame = self.policy.admit(page, cost);
         self.fill(frame, page, index)?;
         self.observer.note(Event::Filled { page, requested: true });
         let last = self.last_index(page, index);
@@ -264,7 +273,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         let (image_page, index) = self.place(page);
         let column = self.image.column(index);
         self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
-        let frame = self.policy.admit(page);
+        let frame = self.policy.admit(page, Cost(1));
         self.fill(frame, page, index)?;
         self.observer.note(Event::Filled { page, requested: true });
         Ok(frame)

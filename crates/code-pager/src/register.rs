@@ -10,6 +10,7 @@
 use norn_flash::{Column, ColumnAccess, Nand};
 
 use crate::image::{Image, ImagePage};
+use crate::policy::Cost;
 
 /// A part's register.
 #[derive(Clone, Debug)]
@@ -29,25 +30,25 @@ impl Register {
         self.columns
     }
 
-    /// Brings `page` to the register, with a position from which `column` can be reached. Returns the position.
+    /// Brings `page` to the register, with a position from which `column` can be reached. Returns the position and, if it took a load, [`Cost::LOAD`].
     pub fn stand_before<D: Nand>(
         &mut self,
         device: &mut D,
         image: &Image,
         page: ImagePage,
         column: Column,
-    ) -> Result<Column, D::Error> {
+    ) -> Result<(Column, u8), D::Error> {
         match self.held {
             Some((held, position))
                 if held == page && (position <= column || self.columns == ColumnAccess::Anywhere) =>
             {
-                Ok(position)
+                Ok((position, 0))
             }
             _ => {
                 self.held = None;
                 device.load(image.address(page))?;
                 self.held = Some((page, Column(0)));
-                Ok(Column(0))
+                Ok((Column(0), Cost::LOAD))
             }
         }
     }

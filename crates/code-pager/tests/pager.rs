@@ -1,7 +1,7 @@
 //! Every policy, with every option and on parts of both column kinds, delivers the image's bytes and nothing else; loads happen when the
 //! paper's three cases say so; look-ups stay within their bound; wrong bits are corrected or refused.
 
-use norn_code_pager::policy::{Clock, Lru, Policy, S3Fifo, Sieve};
+use norn_code_pager::policy::{Clock, Greedy, Lru, Policy, S3Fifo, Sieve};
 use norn_code_pager::{
     Bypass, Code, CodeAddress, Counts, Crc32c, ImageWriter, Options, Pager, Passing, ReadAhead, ReadError, Room,
     Uncoded,
@@ -44,7 +44,7 @@ fn every_option() -> Vec<Options> {
 }
 
 /// Random reads, views and jumps against the image itself; says what was counted.
-fn delivers<P: Policy, const FRAMES: usize, C: Code>(
+fn delivers<P: Policy + Default, const FRAMES: usize, C: Code>(
     spec: &NandSpec,
     image: &[u8],
     options: Options,
@@ -81,6 +81,7 @@ fn every_policy<const FRAMES: usize>(spec: &NandSpec, image: &[u8], options: Opt
         delivers::<Lru<FRAMES>, FRAMES, Uncoded>(spec, image, options, seed),
         delivers::<Clock<FRAMES>, FRAMES, Uncoded>(spec, image, options, seed),
         delivers::<Sieve<FRAMES>, FRAMES, Uncoded>(spec, image, options, seed),
+        delivers::<Greedy<FRAMES>, FRAMES, Uncoded>(spec, image, options, seed),
         delivers::<S3Fifo<FRAMES>, FRAMES, Uncoded>(spec, image, options, seed),
         delivers::<S3Fifo<FRAMES>, FRAMES, Crc32c>(spec, image, options, seed),
     ]

@@ -70,6 +70,7 @@ mod csv_file;
 mod error;
 mod experiment;
 mod interval;
+pub mod paging;
 mod plot;
 mod presentation;
 mod report;

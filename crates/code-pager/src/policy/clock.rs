@@ -3,7 +3,7 @@
 //! Invariant: the hand stands on a frame.
 
 use super::tags::Tags;
-use super::{Frame, LookUp, Policy};
+use super::{Cost, Frame, LookUp, Policy};
 use crate::image::CachePage;
 
 /// Second chance: replaces the first frame from the hand on that was not requested since the hand passed it. 3 bytes a frame; up to
@@ -29,12 +29,15 @@ impl<const FRAMES: usize> Clock<FRAMES> {
     }
 }
 
-impl<const FRAMES: usize> Policy for Clock<FRAMES> {
-    fn new() -> Self {
+impl<const FRAMES: usize> Default for Clock<FRAMES> {
+    /// An empty cache.
+    fn default() -> Self {
         const { assert!(FRAMES > 0 && FRAMES <= 256, "1 to 256 frames") };
         Clock { tags: Tags::new(), requested: [false; FRAMES], hand: 0 }
     }
+}
 
+impl<const FRAMES: usize> Policy for Clock<FRAMES> {
     fn request(&mut self, page: CachePage) -> LookUp {
         let found = self.tags.look_up(page);
         if let Some(frame) = found.frame {
@@ -43,7 +46,7 @@ impl<const FRAMES: usize> Policy for Clock<FRAMES> {
         found
     }
 
-    fn admit(&mut self, page: CachePage) -> Frame {
+    fn admit(&mut self, page: CachePage, _cost: Cost) -> Frame {
         let frame = self.sweep();
         self.tags.set(frame, page);
         self.advance();

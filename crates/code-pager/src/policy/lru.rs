@@ -2,7 +2,7 @@
 //!
 //! Invariant: `frames` is a permutation; `pages[n]` is in frame `frames[n]`, and was requested later than `pages[n + 1]`.
 
-use super::{Frame, LookUp, Policy};
+use super::{Cost, Frame, LookUp, Policy};
 use crate::image::CachePage;
 
 const NONE: u16 = u16::MAX;
@@ -27,12 +27,15 @@ impl<const FRAMES: usize> Lru<FRAMES> {
     }
 }
 
-impl<const FRAMES: usize> Policy for Lru<FRAMES> {
-    fn new() -> Self {
+impl<const FRAMES: usize> Default for Lru<FRAMES> {
+    /// An empty cache.
+    fn default() -> Self {
         const { assert!(FRAMES > 0 && FRAMES <= 256, "1 to 256 frames") };
         Lru { pages: [NONE; FRAMES], frames: core::array::from_fn(|at| at as u8) }
     }
+}
 
+impl<const FRAMES: usize> Policy for Lru<FRAMES> {
     #[inline]
     fn request(&mut self, page: CachePage) -> LookUp {
         match self.pages.iter().position(|&other| other == page.0) {
@@ -41,7 +44,7 @@ impl<const FRAMES: usize> Policy for Lru<FRAMES> {
         }
     }
 
-    fn admit(&mut self, page: CachePage) -> Frame {
+    fn admit(&mut self, page: CachePage, _cost: Cost) -> Frame {
         self.move_to_front(FRAMES - 1, page.0)
     }
 

@@ -12,7 +12,7 @@
 //! Invariants: each frame is in one queue; the queues' lengths add up to `FRAMES`; no count exceeds 3.
 
 use super::tags::Tags;
-use super::{Frame, LookUp, Policy};
+use super::{Cost, Frame, LookUp, Policy};
 use crate::image::CachePage;
 
 const NEXT: u8 = 0b0011_1111;
@@ -114,8 +114,9 @@ impl<const FRAMES: usize> S3Fifo<FRAMES> {
     }
 }
 
-impl<const FRAMES: usize> Policy for S3Fifo<FRAMES> {
-    fn new() -> Self {
+impl<const FRAMES: usize> Default for S3Fifo<FRAMES> {
+    /// An empty cache.
+    fn default() -> Self {
         const { assert!(FRAMES > 0 && FRAMES <= 64, "1 to 64 frames") };
         let (links, ghosts) = ([0; FRAMES], [0; FRAMES]);
         let (small, main) = (Queue::EMPTY, Queue::EMPTY);
@@ -125,7 +126,9 @@ impl<const FRAMES: usize> Policy for S3Fifo<FRAMES> {
         }
         new
     }
+}
 
+impl<const FRAMES: usize> Policy for S3Fifo<FRAMES> {
     fn request(&mut self, page: CachePage) -> LookUp {
         let found = self.tags.look_up(page);
         if let Some(frame) = found.frame {
@@ -135,7 +138,7 @@ impl<const FRAMES: usize> Policy for S3Fifo<FRAMES> {
         found
     }
 
-    fn admit(&mut self, page: CachePage) -> Frame {
+    fn admit(&mut self, page: CachePage, _cost: Cost) -> Frame {
         let known = self.ghost(page).is_some();
         let frame = self.evict();
         self.tags.set(frame, page);

@@ -4,7 +4,7 @@
 //! Invariants: `order` is a permutation, its first frame the newest; the hand stands on a place.
 
 use super::tags::Tags;
-use super::{Frame, LookUp, Policy};
+use super::{Cost, Frame, LookUp, Policy};
 use crate::image::CachePage;
 
 /// Replaces the first page from the hand on that was not requested since the hand passed it. 4 bytes a frame; up to 256 frames.
@@ -27,13 +27,16 @@ impl<const FRAMES: usize> Sieve<FRAMES> {
     }
 }
 
-impl<const FRAMES: usize> Policy for Sieve<FRAMES> {
-    fn new() -> Self {
+impl<const FRAMES: usize> Default for Sieve<FRAMES> {
+    /// An empty cache.
+    fn default() -> Self {
         const { assert!(FRAMES > 0 && FRAMES <= 256, "1 to 256 frames") };
         let order = core::array::from_fn(|at| at as u8);
         Sieve { tags: Tags::new(), requested: [false; FRAMES], order, hand: (FRAMES - 1) as u8 }
     }
+}
 
+impl<const FRAMES: usize> Policy for Sieve<FRAMES> {
     fn request(&mut self, page: CachePage) -> LookUp {
         let found = self.tags.look_up(page);
         if let Some(frame) = found.frame {
@@ -43,7 +46,7 @@ impl<const FRAMES: usize> Policy for Sieve<FRAMES> {
     }
 
     /// The pages before the victim move one place towards the old end, so that the hand, which stays, is on the next of them.
-    fn admit(&mut self, page: CachePage) -> Frame {
+    fn admit(&mut self, page: CachePage, _cost: Cost) -> Frame {
         let at = self.sweep();
         let frame = Frame(self.order[at]);
         self.order.copy_within(..at, 1);

@@ -1,0 +1,18 @@
+//! Cogniaux and Grimaud, "Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale", CARDIS 2010.
+
+pub mod device;
+pub mod layout;
+pub mod min;
+pub mod order;
+pub mod profile;
+pub mod replay;
+pub mod search;
+pub mod trace;
+
+use crate::experiment::Paper;
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    id: "paging",
+    title: "G. Cogniaux, G. Grimaud: Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale. CARDIS 2010",
+};
