@@ -102,7 +102,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         assert!(FRAMES > 0, "a cache has at least one frame");
         let beside = size_of::<D>() + size_of::<O>() + FRAMES * PAGE;
         assert!(
-            size_of::<Self>() - beside <= state_bytes_max(FRAMES),
+            !P::ONLINE || size_of::<Self>() - beside <= state_bytes_max(FRAMES),
             "at most 4 bytes a frame and 64 beside the frames"
         );
     };

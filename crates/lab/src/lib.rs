@@ -92,7 +92,12 @@ use experiment::Erased;
 
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    vec![Erased::<tinystore::Table1>::boxed()]
+    vec![
+        Erased::<tinystore::Table1>::boxed(),
+        Erased::<paging::Tables>::boxed(),
+        Erased::<paging::Caches>::boxed(),
+        Erased::<paging::Layouts>::boxed(),
+    ]
 }
 
 /// The experiments of these names; a paper's id stands for all of its own, and no name for all there are.

@@ -55,9 +55,16 @@ pub struct Distances {
     /// The page that was filled last.
     last: Option<CachePage>,
     /// Cache pages of a page of the part.
-    pub per_page: u16,
+    per_page: u16,
     /// Misses by their distance from the one before, for those in the same page of the part.
     pub by_distance: std::collections::BTreeMap<i32, u64>,
+}
+
+impl Distances {
+    /// Over parts with so many cache pages a page.
+    pub fn new(per_page: u16) -> Self {
+        Distances { per_page, ..Distances::default() }
+    }
 }
 
 impl Observer for Distances {
