@@ -101,7 +101,7 @@ pub fn pettis_hansen(profile: &Profile) -> Vec<Chain> {
 pub fn by_affinity(profile: &Profile, rows: Vec<Chain>) -> Vec<Chain> {
     let mut chain_of: HashMap<u32, u32> = HashMap::new();
     for (number, row) in (0..).zip(&rows) {
-        row.iter().for_each(|&block| drop(chain_of.insert(block, number)));
+        chain_of.extend(row.iter().map(|&block| (block, number)));
     }
     let mut weights: HashMap<(u32, u32), u64> = HashMap::new();
     for (&(from, to), edge) in &profile.edges {
