@@ -221,7 +221,7 @@ impl Image {
 
 /// Locks an image file, waiting a little for a process that is about to let go of it: a program that was started while this one
 /// had the file open holds the lock, too, until it runs.
-fn lock(file: &File, path: &Path) -> Result<(), ImageError> {
+pub(crate) fn lock(file: &File, path: &Path) -> Result<(), ImageError> {
     for attempt in 1.. {
         match file.try_lock() {
             Ok(()) => break,

@@ -1,4 +1,4 @@
-//! Simulated NOR flash and EEPROM parts for tests, experiments and the `norn` command.
+//! Simulated NOR flash, NAND flash and EEPROM parts for tests, experiments and the `norn` command.
 //!
 //! A [`NorSim`] behaves as [`norn_flash::Nor`] allows and no better: it stops on illegal use with an error that names the
 //! address, counts every operation by its size, keeps simulated time, ages its erase units, and cuts the power at any
@@ -24,7 +24,29 @@
 //! # Ok::<(), SimError>(())
 //! ```
 //!
-//! An [`EepromSim`] does the same for [`norn_flash::Eeprom`], in memory, and ages byte by byte.
+//! An [`EepromSim`] does the same for [`norn_flash::Eeprom`], in memory, and ages byte by byte; a [`NandSim`] for
+//! [`norn_flash::Nand`], whose blocks may be bad or fail and whose loads may err in bits:
+//!
+//! ```
+//! use norn_flash::{Block, Column, Nand, Piece};
+//! use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b};
+//! use norn_flash_sim::{NandSim, NandSimError};
+//!
+//! let mut part = NandSim::new(k9f1208q0b(Bus::Mhz33Bits8));
+//! let page = Block(3).page(0);
+//! part.program(page, &[Piece::new(Column(64), b"code"), Piece::new(part.part().oob_column(), &[1])])?;
+//! assert!(matches!(part.program(page, &[]), Err(NandSimError::OutOfOrder { .. })));
+//!
+//! let before = part.elapsed_ns();
+//! let mut bytes = [0; 4];
+//! part.load(page)?;
+//! part.seek(Column(64))?;
+//! part.fetch(&mut bytes)?;
+//! assert_eq!(&bytes, b"code");
+//! assert_eq!(part.elapsed_ns() - before, 15_000 + 50 * 68);
+//! assert!(matches!(part.seek(Column(0)), Err(NandSimError::Backwards { .. })));
+//! # Ok::<(), NandSimError>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
@@ -33,6 +55,8 @@ mod counters;
 mod eeprom;
 mod error;
 mod image;
+mod nand;
+pub mod nand_catalogue;
 mod nor;
 mod spec;
 mod tear;
@@ -40,6 +64,8 @@ mod tear;
 pub use counters::{Counters, SIZE_CLASSES};
 pub use eeprom::{EepromSim, EepromSimError, EepromSpec, Wear, WriteStage};
 pub use error::{ImageError, SimError};
+pub use nand::{NandCounters, NandSim, NandSimError, Noise};
+pub use nand_catalogue::NandSpec;
 pub use nor::NorSim;
 pub use spec::{OperationTime, PartSpec, Timings};
 pub use tear::Tear;

@@ -2,7 +2,8 @@
 //!
 //! A part is described by a value ([`NorPart`]), not by types or cargo features, so that one binary can serve parts of
 //! any geometry and the lab can sweep erase-unit sizes. The contract itself is the documentation of [`Nor`]: it has two
-//! sides, and the larger one is about power loss. [`Eeprom`] is the contract of parts that are overwritten in place.
+//! sides, and the larger one is about power loss. [`Eeprom`] is the contract of parts that are overwritten in place, [`Nand`] that of
+//! parts that are read through a register, program pages, err in bits and have bad blocks.
 //!
 //! ```
 //! use norn_flash::{Address, NorPart, Reprogramming};
@@ -74,10 +75,15 @@
 
 mod eeprom;
 mod embedded;
+mod nand;
 mod nor;
 mod sectors;
 
 pub use eeprom::{Eeprom, EepromPart, EepromPartError};
 pub use embedded::{AdapterError, EmbeddedNor};
+pub use nand::{
+    BadMark, Block, Column, ColumnAccess, Correction, Nand, NandError, NandErrorKind, NandPart, NandPartError,
+    NandTimings, PageAddress, PageNumber, Piece,
+};
 pub use nor::{Address, EraseUnit, Nor, NorPart, PartError, Reprogramming};
 pub use sectors::{SectorError, SectorFlash, SectorNor, SectorRun};

@@ -70,6 +70,7 @@ mod csv_file;
 mod error;
 mod experiment;
 mod interval;
+pub mod paging;
 mod plot;
 mod presentation;
 mod report;
@@ -89,7 +90,7 @@ pub use settings::{Depth, Settings};
 
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    let papers = [tinystore::experiments()];
+    let papers = [tinystore::experiments(), paging::experiments()];
     papers.into_iter().flatten().collect()
 }
 

@@ -1,0 +1,156 @@
+//! What can be wrong with an image, with what is asked of it, and with the part below it.
+
+use core::fmt;
+
+use norn_flash::{Block, PageAddress};
+
+use crate::image::CodeAddress;
+
+/// Why a pager could not be opened or an image not be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageError<E> {
+    /// The device failed.
+    Device(E),
+    /// Cache pages of so many bytes, with their codes, do not fit a page of the part; or they do not divide it, without a code.
+    PageSize {
+        /// Bytes of a cache page.
+        cache_page_bytes: u16,
+        /// Bytes of a page of the part.
+        page_bytes: u16,
+    },
+    /// There is no image: none of the blocks that may bear its header has a whole one.
+    NoImage {
+        /// The first of them.
+        start: Block,
+        /// The last.
+        end: Block,
+    },
+    /// The header is of a newer version.
+    Newer {
+        /// Its version.
+        version: u8,
+    },
+    /// The image was written for other cache pages or another code.
+    Layout {
+        /// Bytes of its cache pages.
+        cache_page_bytes: u16,
+        /// Bytes of the code of each.
+        code_bytes: u8,
+    },
+    /// The header says something that cannot be: it was written for another part, or by something else.
+    Header {
+        /// Where it is.
+        page: PageAddress,
+    },
+    /// The image does not fit the blocks that it may use.
+    TooLarge {
+        /// Bytes of the image.
+        image_bytes: u32,
+        /// Blocks that it may use.
+        blocks: u16,
+        /// Those of them that are bad.
+        bad_blocks: u16,
+    },
+    /// The image has more cache pages than a cache can tell apart.
+    TooManyPages {
+        /// Bytes of the image.
+        image_bytes: u32,
+        /// Bytes of a cache page.
+        cache_page_bytes: u16,
+    },
+    /// More blocks among those of the image are bad than its header names.
+    TooManyBadBlocks {
+        /// The block that was one too many.
+        block: Block,
+    },
+    /// The image has no bytes.
+    Empty,
+    /// What was programmed does not read back, although the part said that it does.
+    ReadBack {
+        /// The page.
+        page: PageAddress,
+    },
+}
+
+impl<E> From<E> for ImageError<E> {
+    fn from(error: E) -> Self {
+        ImageError::Device(error)
+    }
+}
+
+impl<E: fmt::Debug> fmt::Display for ImageError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ImageError::Device(error) => write!(f, "the part failed: {error:?}"),
+            ImageError::PageSize { cache_page_bytes, page_bytes } => {
+                write!(f, "cache pages of {cache_page_bytes} bytes do not divide the part's pages of {page_bytes}")
+            }
+            ImageError::NoImage { start, end } => write!(f, "no whole header of an image in {start} to {end}"),
+            ImageError::Newer { version } => write!(f, "the image's version {version} is newer than this program's"),
+            ImageError::Layout { cache_page_bytes, code_bytes } => {
+                write!(
+                    f,
+                    "the image was written for cache pages of {cache_page_bytes} bytes with codes of {code_bytes}"
+                )
+            }
+            ImageError::Header { page } => write!(f, "the header in {page} describes no image on this part"),
+            ImageError::TooLarge { image_bytes, blocks, bad_blocks } => {
+                write!(f, "an image of {image_bytes} bytes does not fit {blocks} blocks, {bad_blocks} of them bad")
+            }
+            ImageError::TooManyPages { image_bytes, cache_page_bytes } => {
+                write!(
+                    f,
+                    "an image of {image_bytes} bytes has more than 65,535 cache pages of {cache_page_bytes} bytes"
+                )
+            }
+            ImageError::TooManyBadBlocks { block } => write!(f, "{block} is one bad block more than an image may have"),
+            ImageError::Empty => f.write_str("an image of no bytes"),
+            ImageError::ReadBack { page } => write!(f, "{page} does not read back as it was programmed"),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for ImageError<E> {}
+
+/// Why bytes of the image could not be delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadError<E> {
+    /// The device failed.
+    Device(E),
+    /// The range leaves the image.
+    OutOfImage {
+        /// Its start.
+        address: CodeAddress,
+        /// Its length.
+        len: usize,
+        /// Bytes of the image.
+        image_bytes: u32,
+    },
+    /// More bits are wrong than the code corrects.
+    Uncorrectable {
+        /// The first byte of the cache page.
+        address: CodeAddress,
+    },
+}
+
+impl<E> From<E> for ReadError<E> {
+    fn from(error: E) -> Self {
+        ReadError::Device(error)
+    }
+}
+
+impl<E: fmt::Debug> fmt::Display for ReadError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Device(error) => write!(f, "the part failed: {error:?}"),
+            ReadError::OutOfImage { address, len, image_bytes } => {
+                write!(f, "{len} bytes at {address} leave the image of {image_bytes} bytes")
+            }
+            ReadError::Uncorrectable { address } => {
+                write!(f, "the cache page at {address} has more wrong bits than its code corrects")
+            }
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for ReadError<E> {}

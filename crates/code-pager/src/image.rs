@@ -1,0 +1,263 @@
+//! The code image on the part: which bytes are where.
+//!
+//! ```text
+//! blocks:  header in page 0 │ cache pages │ cache pages │ …      bad blocks are left out
+//! page:    cache page │ code │ cache page │ code │ …
+//! header, 64 bytes:  0 "NPAG" │ 4 version │ 5 code bytes │ 6 cache-page bytes 2 │ 8 image bytes 4 │ 12 first block of its room 2
+//!                    14 number of bad blocks 2 │ 16 bad blocks 8 × 2 │ 32 zeros │ 60 CRC-32C of bytes 0..60
+//! ```
+//!
+//! Cache pages fill the page's data from column 0 on; without codes they divide it, with codes what is left over stays erased, and so
+//! does the out-of-band area, where bad blocks are marked. The header is the first page that is erased and the last that is programmed, so
+//! that an image with a header is whole. It has a block of its own, since the erase of a block with more in it, cut short, may leave it
+//! whole and the rest not. Its own code corrects a bit. `docs/format/code-image.md` has every bit.
+//!
+//! Invariants of an [`Image`]: its bad blocks ascend and lie behind its first block; all its cache pages lie on the part.
+
+use core::fmt;
+
+use norn_flash::{Block, Column, Nand, NandPart, PageAddress};
+
+use crate::code::{Code, Crc32c};
+use crate::error::ImageError;
+
+/// A byte of the image, counted from its first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodeAddress(pub u32);
+
+impl fmt::Display for CodeAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "code {:#07x}", self.0)
+    }
+}
+
+/// The number of a cache page, counted from the image's first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CachePage(pub u16);
+
+/// A page of the part that has cache pages, counted over those of the image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ImagePage(pub u32);
+
+/// Bad blocks that an image can have among its own.
+pub const BAD_BLOCKS_MAX: usize = 8;
+/// Bytes of the header.
+pub(crate) const HEADER_BYTES: usize = 64;
+const MAGIC: [u8; 4] = *b"NPAG";
+const VERSION: u8 = 1;
+const CHECKED_BYTES: usize = HEADER_BYTES - Crc32c::BYTES;
+
+/// How cache pages lie in the pages of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PageLayout {
+    /// Cache pages of a page of the part.
+    pub per_page: u16,
+    /// From one cache page to the next, in bytes.
+    pub stride: u16,
+}
+
+impl PageLayout {
+    /// Cache pages of `PAGE` bytes with code `C` on `part`.
+    ///
+    /// # Errors
+    /// If they do not fit.
+    pub const fn of<C: Code, const PAGE: usize>(part: &NandPart) -> Result<Self, (u16, u16)> {
+        let refusal = Err((PAGE as u16, part.page_bytes));
+        if PAGE == 0 || PAGE > u16::MAX as usize - C::BYTES || (part.page_bytes as usize) < HEADER_BYTES {
+            return refusal;
+        }
+        let stride = PAGE + C::BYTES;
+        let per_page = part.page_bytes as usize / stride;
+        if per_page == 0 || C::BYTES == 0 && !(part.page_bytes as usize).is_multiple_of(PAGE) {
+            return refusal;
+        }
+        Ok(PageLayout { per_page: per_page as u16, stride: stride as u16 })
+    }
+}
+
+/// Where an image is: what its header says, and what follows from the part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Image {
+    image_bytes: u32,
+    pages_per_block: u16,
+    start: Block,
+    first: Block,
+    bad_count: u16,
+    bad: [Block; BAD_BLOCKS_MAX],
+    pub(crate) layout: PageLayout,
+}
+
+impl Image {
+    /// An image without bad blocks, whose header is in `start`, for a program that keeps images without headers.
+    ///
+    /// # Errors
+    /// If its cache pages do not fit the part's pages, or are too many.
+    pub fn without_bad_blocks<C: Code, const PAGE: usize>(
+        part: &NandPart,
+        start: Block,
+        image_bytes: u32,
+    ) -> Result<Self, ImageError<core::convert::Infallible>> {
+        let layout = PageLayout::of::<C, PAGE>(part)
+            .map_err(|(cache_page_bytes, page_bytes)| ImageError::PageSize { cache_page_bytes, page_bytes })?;
+        if image_bytes == 0 {
+            return Err(ImageError::Empty);
+        }
+        if image_bytes.div_ceil(PAGE as u32) > CACHE_PAGES_MAX {
+            return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: PAGE as u16 });
+        }
+        let image = Image::new(part, layout, image_bytes, start);
+        let blocks = part.block_count.saturating_sub(start.0);
+        if image.block_count::<PAGE>() > u32::from(blocks) {
+            return Err(ImageError::TooLarge { image_bytes, blocks, bad_blocks: 0 });
+        }
+        Ok(image)
+    }
+
+    pub(crate) fn new(part: &NandPart, layout: PageLayout, image_bytes: u32, start: Block) -> Self {
+        let pages_per_block = part.pages_per_block;
+        Image {
+            image_bytes,
+            pages_per_block,
+            start,
+            first: start,
+            bad_count: 0,
+            bad: [Block(0); BAD_BLOCKS_MAX],
+            layout,
+        }
+    }
+
+    /// Bytes of the image.
+    pub const fn size_bytes(&self) -> u32 {
+        self.image_bytes
+    }
+
+    /// The bad blocks among its own, which it leaves out.
+    pub fn bad_blocks(&self) -> &[Block] {
+        &self.bad[..usize::from(self.bad_count)]
+    }
+
+    /// The page with its header.
+    pub const fn header_page(&self) -> PageAddress {
+        self.first.page(0)
+    }
+
+    /// Blocks that it uses, the header's included, bad ones not.
+    pub(crate) fn block_count<const PAGE: usize>(&self) -> u32 {
+        let pages = self.image_bytes.div_ceil(PAGE as u32).div_ceil(u32::from(self.layout.per_page));
+        1 + pages.div_ceil(u32::from(self.pages_per_block))
+    }
+
+    /// Adds a bad block behind those that are known; one before the first good block only moves that.
+    pub(crate) fn add_bad(&mut self, block: Block) -> Result<(), Block> {
+        if block == self.first && self.first.0 - self.start.0 < BAD_BLOCKS_MAX as u16 {
+            self.first = Block(block.0 + 1);
+            return Ok(());
+        }
+        let place = self.bad.get_mut(usize::from(self.bad_count)).ok_or(block)?;
+        *place = block;
+        self.bad_count += 1;
+        Ok(())
+    }
+
+    /// The block on the part of the image's block number `number`: one further for each bad one before it.
+    pub(crate) fn block(&self, number: u32) -> Block {
+        let mut block = self.first.0 + number as u16;
+        for bad in self.bad_blocks() {
+            block += u16::from(bad.0 <= block);
+        }
+        Block(block)
+    }
+
+    /// The page of the part; the header's block comes before the first.
+    pub(crate) fn address(&self, page: ImagePage) -> PageAddress {
+        let pages_per_block = u32::from(self.pages_per_block);
+        self.block(1 + page.0 / pages_per_block).page((page.0 % pages_per_block) as u16)
+    }
+
+    /// The column at which the cache page of number `index` in its page starts.
+    pub(crate) fn column(&self, index: u16) -> Column {
+        Column(index * self.layout.stride)
+    }
+
+    /// The header's bytes.
+    pub(crate) fn encode<C: Code, const PAGE: usize>(&self) -> [u8; HEADER_BYTES] {
+        let mut header = [0; HEADER_BYTES];
+        header[..4].copy_from_slice(&MAGIC);
+        header[4..6].copy_from_slice(&[VERSION, C::BYTES as u8]);
+        header[6..8].copy_from_slice(&(PAGE as u16).to_le_bytes());
+        header[8..12].copy_from_slice(&self.image_bytes.to_le_bytes());
+        header[12..14].copy_from_slice(&self.start.0.to_le_bytes());
+        header[14..16].copy_from_slice(&self.bad_count.to_le_bytes());
+        for (place, bad) in header[16..32].chunks_exact_mut(2).zip(self.bad_blocks()) {
+            place.copy_from_slice(&bad.0.to_le_bytes());
+        }
+        let code = Crc32c::encode(&header[..CHECKED_BYTES]);
+        header[CHECKED_BYTES..].copy_from_slice(&code);
+        header
+    }
+
+    /// Finds the image whose header lies in the first block of those from `start` on that has one; it looks into
+    /// one block more than an image may have bad ones. Cost: a load for each.
+    ///
+    /// # Errors
+    /// Says what is wrong with what was found, or that nothing was.
+    pub fn find<D: Nand, C: Code, const PAGE: usize>(
+        device: &mut D,
+        start: Block,
+    ) -> Result<Self, ImageError<D::Error>> {
+        let part = device.part();
+        let layout = PageLayout::of::<C, PAGE>(&part)
+            .map_err(|(cache_page_bytes, page_bytes)| ImageError::PageSize { cache_page_bytes, page_bytes })?;
+        let end = start.0.saturating_add(BAD_BLOCKS_MAX as u16 + 1).min(part.block_count);
+        for block in (start.0..end).map(Block) {
+            let page = block.page(0);
+            let mut header = [0; HEADER_BYTES];
+            device.load(page)?;
+            device.fetch(&mut header)?;
+            let (checked, code) = header.split_at_mut(CHECKED_BYTES);
+            let code = [code[0], code[1], code[2], code[3]];
+            let is_whole = Crc32c::correct(checked, code).is_ok() && header[..4] == MAGIC;
+            if is_whole && header[12..14] == start.0.to_le_bytes() {
+                return Self::decode::<D::Error, C, PAGE>(&header, &part, layout, page);
+            }
+        }
+        Err(ImageError::NoImage { start, end: Block(end.saturating_sub(1)) })
+    }
+
+    fn decode<E, C: Code, const PAGE: usize>(
+        header: &[u8; HEADER_BYTES],
+        part: &NandPart,
+        layout: PageLayout,
+        page: PageAddress,
+    ) -> Result<Self, ImageError<E>> {
+        let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+        let (version, code_bytes, cache_page_bytes) = (header[4], header[5], half(6));
+        if version > VERSION {
+            return Err(ImageError::Newer { version });
+        }
+        if usize::from(code_bytes) != C::BYTES || usize::from(cache_page_bytes) != PAGE {
+            return Err(ImageError::Layout { cache_page_bytes, code_bytes });
+        }
+        let image_bytes = u32::from(half(8)) | u32::from(half(10)) << 16;
+        let mut image = Image { first: page.block, ..Image::new(part, layout, image_bytes, Block(half(12))) };
+        let bad_count = usize::from(half(14));
+        let mut previous = image.first;
+        for at in 0..bad_count.min(BAD_BLOCKS_MAX) {
+            let bad = Block(half(16 + 2 * at));
+            if bad <= previous || image.add_bad(bad).is_err() {
+                return Err(ImageError::Header { page });
+            }
+            previous = bad;
+        }
+        let blocks = image.block_count::<PAGE>() + u32::from(image.bad_count);
+        let fits = u32::from(image.first.0) + blocks <= u32::from(part.block_count);
+        let pages = image_bytes.div_ceil(PAGE as u32);
+        if bad_count > BAD_BLOCKS_MAX || image_bytes == 0 || !fits || pages > CACHE_PAGES_MAX {
+            return Err(ImageError::Header { page });
+        }
+        Ok(image)
+    }
+}
+
+/// Cache pages that an image can have: one number is left for "none".
+pub(crate) const CACHE_PAGES_MAX: u32 = 0xFFFF;

@@ -1,0 +1,45 @@
+//! Demand paging of code from NAND flash at the scale of a smart card, after Cogniaux and Grimaud (CARDIS 2010).
+//!
+//! A [`Pager`] serves bytes of a code image through a cache of a few kilobytes. Its pages are a fraction of the part's pages, and it
+//! knows what the part's register holds and how far it has been read: what lies further on costs no load. The replacement
+//! [`Policy`](policy::Policy) is a type: [`Lru`](policy::Lru), [`Clock`](policy::Clock), [`Sieve`](policy::Sieve) and
+//! [`S3Fifo`](policy::S3Fifo). [`Crc32c`] puts an error-correcting code behind each cache page. [`ImageWriter`] writes images around bad
+//! blocks.
+//!
+//! ```
+//! use norn_code_pager::policy::S3Fifo;
+//! use norn_code_pager::{CodeAddress, ImageWriter, Options, Pager, Room};
+//! use norn_flash::Block;
+//! use norn_flash_sim::NandSim;
+//! use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b};
+//!
+//! let mut part = NandSim::new(k9f1208q0b(Bus::Mhz33Bits8));
+//! let code: Vec<u8> = (0..10_000u32).map(|at| (at / 7) as u8).collect();
+//! let room = Room { start: Block(0), blocks: 4 };
+//! ImageWriter::<64, 512>::new().write(&mut part, room, code.len() as u32, &mut &code[..]).unwrap();
+//!
+//! // 2 KB in frames of 64 bytes.
+//! let mut pager: Pager<_, S3Fifo<32>, 32, 64> = Pager::open(part, Block(0), Options::default()).unwrap();
+//! assert_eq!(pager.view(CodeAddress(700)).unwrap(), &code[700..704]); // up to the end of the cache page
+//! let mut bytes = [0; 100];
+//! pager.read(CodeAddress(5000), &mut bytes).unwrap();
+//! assert_eq!(bytes, code[5000..5100]);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod code;
+mod error;
+mod image;
+mod observer;
+pub mod pager;
+pub mod policy;
+mod register;
+mod writer;
+
+pub use code::{Code, Crc32c, Uncoded, Uncorrectable};
+pub use error::{ImageError, ReadError};
+pub use image::{BAD_BLOCKS_MAX, CachePage, CodeAddress, Image};
+pub use observer::{Counts, Event, Observer};
+pub use pager::{Bypass, Options, Pager, Passing, ReadAhead};
+pub use writer::{ImageWriter, Room, Source};

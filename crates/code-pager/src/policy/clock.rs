@@ -1,0 +1,78 @@
+//! CLOCK: frames in a ring, a hand, and a bit for each that a request sets and the hand clears.
+//!
+//! Invariant: the hand stands on a frame.
+
+use super::tags::Tags;
+use super::{Cost, Frame, LookUp, Policy};
+use crate::image::CachePage;
+
+/// Second chance: replaces the first frame from the hand on that was not requested since the hand passed it. 3 bytes a frame; up to
+/// 256 frames.
+#[derive(Clone, Debug)]
+pub struct Clock<const FRAMES: usize> {
+    tags: Tags<FRAMES>,
+    requested: [bool; FRAMES],
+    hand: u8,
+}
+
+impl<const FRAMES: usize> Clock<FRAMES> {
+    fn advance(&mut self) {
+        self.hand = ((usize::from(self.hand) + 1) % FRAMES) as u8;
+    }
+
+    /// The victim. The hand stands on it; it passes each frame at most once before it comes to one whose bit it cleared.
+    fn sweep(&mut self) -> Frame {
+        while core::mem::take(&mut self.requested[usize::from(self.hand)]) {
+            self.advance();
+        }
+        Frame(self.hand)
+    }
+}
+
+impl<const FRAMES: usize> Default for Clock<FRAMES> {
+    /// An empty cache.
+    fn default() -> Self {
+        const { assert!(FRAMES > 0 && FRAMES <= 256, "1 to 256 frames") };
+        Clock { tags: Tags::new(), requested: [false; FRAMES], hand: 0 }
+    }
+}
+
+impl<const FRAMES: usize> Policy for Clock<FRAMES> {
+    fn request(&mut self, page: CachePage) -> LookUp {
+        let found = self.tags.look_up(page);
+        if let Some(frame) = found.frame {
+            self.requested[usize::from(frame.0)] = true;
+        }
+        found
+    }
+
+    fn admit(&mut self, page: CachePage, _cost: Cost) -> Frame {
+        let frame = self.sweep();
+        self.tags.set(frame, page);
+        self.advance();
+        frame
+    }
+
+    /// Stays under the hand, which is to come back to it first.
+    fn admit_early(&mut self, page: CachePage) -> Frame {
+        let frame = self.sweep();
+        self.tags.set(frame, page);
+        frame
+    }
+
+    fn holds(&self, page: CachePage) -> bool {
+        self.tags.holds(page)
+    }
+
+    /// Never: it keeps nothing of pages that are gone.
+    fn remembers(&self, _page: CachePage) -> bool {
+        false
+    }
+
+    fn bypass(&mut self, _page: CachePage) {}
+
+    fn abandon(&mut self, frame: Frame) {
+        self.tags.clear(frame);
+        self.requested[usize::from(frame.0)] = false;
+    }
+}

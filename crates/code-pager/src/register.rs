@@ -1,0 +1,66 @@
+//! What the part's register holds, so that it is loaded only when it must be (section 4.3 of the paper).
+//!
+//! Three cases, on a request for a byte of page P:
+//! 1. another page is in the register, or none: load P;
+//! 2. P is in it and the byte is not behind the position: go on from there;
+//! 3. P is in it and the byte is behind the position: load P again, unless the part moves the position back.
+//!
+//! Invariant: `held` is what the device's register holds, as long as nobody else uses the device.
+
+use norn_flash::{Column, ColumnAccess, Nand};
+
+use crate::image::{Image, ImagePage};
+use crate::policy::Cost;
+
+/// A part's register.
+#[derive(Clone, Debug)]
+pub(crate) struct Register {
+    /// The page in it, and its position.
+    held: Option<(ImagePage, Column)>,
+    columns: ColumnAccess,
+}
+
+impl Register {
+    pub fn new(columns: ColumnAccess) -> Self {
+        Register { held: None, columns }
+    }
+
+    /// Where the position may go.
+    pub fn columns(&self) -> ColumnAccess {
+        self.columns
+    }
+
+    /// Brings `page` to the register, with a position from which `column` can be reached. Returns the position and, if it took a load, [`Cost::LOAD`].
+    pub fn stand_before<D: Nand>(
+        &mut self,
+        device: &mut D,
+        image: &Image,
+        page: ImagePage,
+        column: Column,
+    ) -> Result<(Column, u8), D::Error> {
+        match self.held {
+            Some((held, position))
+                if held == page && (position <= column || self.columns == ColumnAccess::Anywhere) =>
+            {
+                Ok((position, 0))
+            }
+            _ => {
+                self.held = None;
+                device.load(image.address(page))?;
+                self.held = Some((page, Column(0)));
+                Ok((Column(0), Cost::LOAD))
+            }
+        }
+    }
+
+    /// Fetches bytes at `column` of the page that [`stand_before`](Self::stand_before) brought.
+    pub fn fetch<D: Nand>(&mut self, device: &mut D, column: Column, buffer: &mut [u8]) -> Result<(), D::Error> {
+        let Some((page, position)) = self.held.take() else { return Ok(()) };
+        if position != column {
+            device.seek(column)?;
+        }
+        device.fetch(buffer)?;
+        self.held = Some((page, Column(column.0 + buffer.len() as u16)));
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! Writes a code image to a part, around its bad blocks.
+//!
+//! 1. Erase each block that may bear a header of this image, from the first on; those that are marked bad, or fail now, are left out.
+//! 2. Block after block: erase it, program its pages, read them back. A block that is marked bad or fails is left out, and what it was to
+//!    hold goes to the next one. The first good one is for the header.
+//! 3. Program the header.
+//!
+//! A cut at any place leaves a header and the whole image, the old one or the new one, or no header, and so no image.
+//!
+//! Invariant: at most one header of this image's room is on the part.
+
+use norn_flash::{Block, Nand, NandError, NandErrorKind, NandPart, Piece};
+
+use crate::code::{Code, Uncoded};
+use crate::error::ImageError;
+use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, ImagePage, PageLayout};
+
+/// Where an image's bytes come from. They may be asked for more than once.
+pub trait Source {
+    /// Copies the bytes at `offset`; both ends lie within the image.
+    fn copy(&mut self, offset: u32, buffer: &mut [u8]);
+}
+
+impl Source for &[u8] {
+    fn copy(&mut self, offset: u32, buffer: &mut [u8]) {
+        buffer.copy_from_slice(&self[offset as usize..offset as usize + buffer.len()]);
+    }
+}
+
+/// The blocks that an image may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The first.
+    pub start: Block,
+    /// How many there are.
+    pub blocks: u16,
+}
+
+/// How one block went.
+enum Attempt {
+    Written,
+    Bad,
+}
+
+/// Writes images of cache pages of `PAGE` bytes with code `C`, with a page of the part, of at most `BUFFER` bytes, in RAM.
+pub struct ImageWriter<const PAGE: usize, const BUFFER: usize, C = Uncoded> {
+    page: [u8; BUFFER],
+    code: core::marker::PhantomData<C>,
+}
+
+impl<const PAGE: usize, const BUFFER: usize, C: Code> Default for ImageWriter<PAGE, BUFFER, C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, C> {
+    /// A writer.
+    pub const fn new() -> Self {
+        ImageWriter { page: [0; BUFFER], code: core::marker::PhantomData }
+    }
+
+    /// Writes an image of `image_bytes`. Cost: an erase and a look at the mark for each block, a program and a load for each page, and
+    /// as much again for each block that fails.
+    ///
+    /// # Errors
+    /// If the image does not fit, too many of its blocks are bad, or the device fails.
+    pub fn write<D: Nand>(
+        &mut self,
+        device: &mut D,
+        room: Room,
+        image_bytes: u32,
+        source: &mut impl Source,
+    ) -> Result<Image, ImageError<D::Error>> {
+        let part = device.part();
+        let image = self.plan(&part, room, image_bytes)?;
+        self.clear_headers(device, &part, room)?;
+        let mut image = image;
+        let end = (room.start.0.saturating_add(room.blocks)).min(part.block_count);
+        let (mut number, mut bad_blocks) = (0, 0);
+        while number < image.block_count::<PAGE>() {
+            let block = image.block(number);
+            if block.0 >= end {
+                return Err(ImageError::TooLarge { image_bytes, blocks: room.blocks, bad_blocks });
+            }
+            match self.write_block(device, &image, number, source)? {
+                Attempt::Written => number += 1,
+                Attempt::Bad => {
+                    bad_blocks += 1;
+                    image.add_bad(block).map_err(|block| ImageError::TooManyBadBlocks { block })?;
+                }
+            }
+        }
+        self.write_header(device, &image)?;
+        Ok(image)
+    }
+
+    /// The image on a part without bad blocks.
+    fn plan<E>(&self, part: &NandPart, room: Room, image_bytes: u32) -> Result<Image, ImageError<E>> {
+        let layout = PageLayout::of::<C, PAGE>(part)
+            .map_err(|(cache_page_bytes, page_bytes)| ImageError::PageSize { cache_page_bytes, page_bytes })?;
+        if BUFFER < usize::from(part.page_bytes) {
+            return Err(ImageError::PageSize { cache_page_bytes: BUFFER as u16, page_bytes: part.page_bytes });
+        }
+        if image_bytes == 0 {
+            return Err(ImageError::Empty);
+        }
+        if image_bytes.div_ceil(PAGE as u32) > CACHE_PAGES_MAX {
+            return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: PAGE as u16 });
+        }
+        let image = Image::new(part, layout, image_bytes, room.start);
+        let blocks = part.block_count.saturating_sub(room.start.0).min(room.blocks);
+        if image.block_count::<PAGE>() > u32::from(blocks) {
+            return Err(ImageError::TooLarge { image_bytes, blocks, bad_blocks: 0 });
+        }
+        Ok(image)
+    }
+
+    /// Step 1.
+    fn clear_headers<D: Nand>(&self, device: &mut D, part: &NandPart, room: Room) -> Result<(), ImageError<D::Error>> {
+        let end = room.start.0.saturating_add(room.blocks.min(BAD_BLOCKS_MAX as u16 + 1)).min(part.block_count);
+        for block in (room.start.0..end).map(Block) {
+            if !device.is_marked_bad(block)? {
+                bad_or(device.erase(block))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 2 for the block of number `number` of the image, of which number 0 is the header's.
+    fn write_block<D: Nand>(
+        &mut self,
+        device: &mut D,
+        image: &Image,
+        number: u32,
+        source: &mut impl Source,
+    ) -> Result<Attempt, ImageError<D::Error>> {
+        let block = image.block(number);
+        if device.is_marked_bad(block)? || matches!(bad_or(device.erase(block))?, Attempt::Bad) {
+            return Ok(Attempt::Bad);
+        }
+        let pages_per_block = u32::from(device.part().pages_per_block);
+        for page in (number.saturating_sub(1) * pages_per_block..number * pages_per_block).map(ImagePage) {
+            let Some(len) = self.compose(image, page, source) else { break };
+            let bytes = &self.page[..len];
+            if matches!(
+                bad_or(device.program(image.address(page), &[Piece::new(image.column(0), bytes)]))?,
+                Attempt::Bad
+            ) {
+                return Ok(Attempt::Bad);
+            }
+            if !reads_back::<D, C>(device, image, page, bytes)? {
+                return Ok(Attempt::Bad);
+            }
+        }
+        Ok(Attempt::Written)
+    }
+
+    /// Puts the cache pages of a page of the part together, with their codes. Says how many bytes they take; `None` behind the
+    /// image's end.
+    fn compose(&mut self, image: &Image, page: ImagePage, source: &mut impl Source) -> Option<usize> {
+        let per_page = u32::from(image.layout.per_page);
+        let mut len = 0;
+        for index in 0..per_page {
+            let offset = (page.0 * per_page + index) * PAGE as u32;
+            if offset >= image.size_bytes() {
+                break;
+            }
+            let start = usize::from(image.column(index as u16).0);
+            let (cache_page, code) = self.page[start..start + usize::from(image.layout.stride)].split_at_mut(PAGE);
+            let inside = PAGE.min((image.size_bytes() - offset) as usize);
+            source.copy(offset, &mut cache_page[..inside]);
+            cache_page[inside..].fill(0xFF);
+            code.copy_from_slice(&C::encode(cache_page)[..C::BYTES]);
+            len = start + usize::from(image.layout.stride);
+        }
+        (len > 0).then_some(len)
+    }
+
+    /// Step 3.
+    fn write_header<D: Nand>(&self, device: &mut D, image: &Image) -> Result<(), ImageError<D::Error>> {
+        let header: [u8; HEADER_BYTES] = image.encode::<C, PAGE>();
+        let page = image.header_page();
+        if matches!(bad_or(device.program(page, &[Piece::new(image.column(0), &header)]))?, Attempt::Bad) {
+            return Err(ImageError::ReadBack { page });
+        }
+        Ok(())
+    }
+}
+
+/// Tells a block that went bad from a device that failed.
+fn bad_or<E: NandError>(result: Result<(), E>) -> Result<Attempt, ImageError<E>> {
+    match result {
+        Ok(()) => Ok(Attempt::Written),
+        Err(error) if error.kind() == NandErrorKind::BlockFailed => Ok(Attempt::Bad),
+        Err(error) => Err(ImageError::Device(error)),
+    }
+}
+
+/// Whether a page reads back: without a code, but for as many wrong bits as the maker asks to correct; with one, so that each cache page
+/// can be corrected.
+fn reads_back<D: Nand, C: Code>(
+    device: &mut D,
+    image: &Image,
+    page: ImagePage,
+    bytes: &[u8],
+) -> Result<bool, ImageError<D::Error>> {
+    let correction = device.part().correction;
+    let words = u32::from(device.part().page_bytes).div_ceil(u32::from(correction.bytes));
+    let allowed = if C::BYTES > 0 { u32::from(image.layout.per_page) } else { u32::from(correction.bits) * words };
+    device.load(image.address(page))?;
+    let (mut wrong, mut chunk) = (0, [0; 32]);
+    for expected in bytes.chunks(chunk.len()) {
+        let found = &mut chunk[..expected.len()];
+        device.fetch(found)?;
+        wrong += found.iter().zip(expected).map(|(found, expected)| (found ^ expected).count_ones()).sum::<u32>();
+    }
+    Ok(wrong <= allowed)
+}

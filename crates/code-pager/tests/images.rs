@@ -1,0 +1,202 @@
+//! Images are written around bad blocks and blocks that fail; a cut at any operation leaves the whole image or none; what is not an
+//! image of this layout, or does not fit, is refused with the reason, and nothing that a part may hold makes a pager panic.
+
+use norn_code_pager::policy::Lru;
+use norn_code_pager::{
+    BAD_BLOCKS_MAX, Code, CodeAddress, Crc32c, Image, ImageError, ImageWriter, Options, Pager, Room, Uncoded,
+};
+use norn_flash::{Block, Column, Nand};
+use norn_flash_sim::{NandSim, NandSimError, Noise, Tear, nand_catalogue};
+
+const ROOM: Room = Room { start: Block(1), blocks: 14 };
+
+fn part() -> NandSim {
+    NandSim::new(nand_catalogue::test_part(16, 4, 512))
+}
+
+fn code(bytes: usize, seed: u64) -> Vec<u8> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    (0..bytes).map(|_| random.u8(..)).collect()
+}
+
+fn write<C: Code>(part: &mut NandSim, image: &[u8]) -> Result<Image, ImageError<NandSimError>> {
+    ImageWriter::<64, 512, C>::new().write(part, ROOM, image.len() as u32, &mut &*image)
+}
+
+/// The image on the part, read through a pager.
+fn read<C: Code>(part: &NandSim) -> Result<Vec<u8>, ImageError<NandSimError>> {
+    let mut pager: Pager<_, Lru<4>, 4, 64, C> = Pager::open(part.clone(), ROOM.start, Options::default())?;
+    let mut bytes = vec![0; pager.image().size_bytes() as usize];
+    pager.read(CodeAddress(0), &mut bytes).expect("an image with a header is whole");
+    Ok(bytes)
+}
+
+#[test]
+fn images_go_around_every_set_of_bad_blocks() {
+    let image = code(9_000, 1);
+    for set in 0..1u32 << 8 {
+        let mut part = part();
+        let bad: Vec<Block> = (0..8).filter(|bit| set >> bit & 1 == 1).map(|bit| Block(bit + 1)).collect();
+        part.mark_bad(&bad);
+        let written = write::<Uncoded>(&mut part, &image).unwrap();
+        assert!(written.bad_blocks().iter().all(|block| bad.contains(block)), "set {set:#b}");
+        assert_eq!(read::<Uncoded>(&part).unwrap(), image, "set {set:#b}");
+        assert_eq!(part.refusals(), 0);
+    }
+}
+
+#[test]
+fn blocks_that_fail_while_they_are_written_are_left_out() {
+    let image = code(9_000, 2);
+    for operation in 0..60 {
+        let mut part = part();
+        part.fail_after(operation);
+        match write::<Crc32c>(&mut part, &image) {
+            Ok(_) => assert_eq!(read::<Crc32c>(&part).unwrap(), image, "failure at operation {operation}"),
+            // Only the header's page is left to fail: then there is no image, and the caller writes again.
+            Err(error) => {
+                assert!(matches!(error, ImageError::ReadBack { .. }), "{error}");
+                assert!(read::<Crc32c>(&part).is_err());
+                write::<Crc32c>(&mut part, &image).unwrap();
+                assert_eq!(read::<Crc32c>(&part).unwrap(), image);
+            }
+        }
+        assert_eq!(part.refusals(), 0);
+    }
+}
+
+#[test]
+fn a_cut_at_any_operation_leaves_the_whole_image_or_none() {
+    let (old, new) = (code(7_000, 3), code(9_000, 4));
+    let mut before = part();
+    before.mark_bad(&[Block(1), Block(3)]);
+    write::<Uncoded>(&mut before, &old).unwrap();
+    let mut seen = [0; 3];
+    for seed in 0..9 {
+        let tear = Tear::draw(&mut fastrand::Rng::with_seed(seed));
+        for cut in 0.. {
+            let mut part = before.clone();
+            part.cut_power_after(cut, tear);
+            let result = write::<Uncoded>(&mut part, &new);
+            let ended = result.is_ok();
+            part.power_on();
+            match read::<Uncoded>(&part) {
+                Ok(bytes) if bytes == new => seen[0] += 1,
+                // The erase of the old header was cut, or started.
+                Ok(bytes) if bytes == old && cut == 0 => seen[1] += 1,
+                Ok(_) => panic!("neither image after a cut at operation {cut}, {tear:?}"),
+                Err(error) => {
+                    assert!(!ended && matches!(error, ImageError::NoImage { .. }), "cut {cut}, {tear:?}: {error}");
+                    seen[2] += 1;
+                }
+            }
+            // Whatever the cut left, the image can be written again.
+            write::<Uncoded>(&mut part, &new).unwrap();
+            assert_eq!((read::<Uncoded>(&part).unwrap(), part.refusals()), (new.clone(), 0));
+            if ended {
+                break;
+            }
+        }
+    }
+    assert!(seen.iter().all(|&times| times > 0), "{seen:?}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_reason() {
+    let refuse = |result: Result<Image, ImageError<NandSimError>>, text: &str| {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(text), "{error}");
+    };
+    let mut part = part();
+    let image = vec![0; 13 * 4 * 512 + 1];
+    refuse(write::<Uncoded>(&mut part, &image), "an image of 26625 bytes does not fit 14 blocks, 0 of them bad");
+    refuse(write::<Uncoded>(&mut part, &[]), "no bytes");
+    let sevens = ImageWriter::<48, 512>::new().write(&mut part, ROOM, 9, &mut &image[..]);
+    refuse(sevens, "cache pages of 48 bytes do not divide the part's pages of 512");
+    let large = ImageWriter::<1024, 2048>::new().write(&mut part, ROOM, 9, &mut &image[..]);
+    refuse(large, "cache pages of 1024 bytes do not divide");
+    let mut wide = NandSim::new(nand_catalogue::mt29f2g08(nand_catalogue::Bus::Mhz33Bits8));
+    let many = ImageWriter::<16, 2048>::new().write(
+        &mut wide,
+        Room { start: Block(0), blocks: 2000 },
+        1 << 20,
+        &mut &image[..],
+    );
+    refuse(many, "an image of 1048576 bytes has more than 65,535 cache pages of 16 bytes");
+    assert_eq!((part.operations(), wide.operations()), (0, 0), "nothing was touched");
+
+    part.mark_bad(&[Block(2), Block(4), Block(6)]);
+    refuse(write::<Uncoded>(&mut part, &image[..11 * 4 * 512]), "does not fit 14 blocks, 3 of them bad");
+    let mut worse = NandSim::new(nand_catalogue::test_part(32, 4, 512));
+    let bad: Vec<Block> = (0..=BAD_BLOCKS_MAX as u16).map(|number| Block(3 + 2 * number)).collect();
+    worse.mark_bad(&bad);
+    let room = Room { start: Block(1), blocks: 31 };
+    let refused = ImageWriter::<64, 512>::new().write(&mut worse, room, 20_000, &mut &image[..20_000]);
+    assert_eq!(refused, Err(ImageError::TooManyBadBlocks { block: bad[BAD_BLOCKS_MAX] }));
+}
+
+#[test]
+fn an_image_of_another_layout_is_refused() {
+    let mut part = part();
+    assert!(matches!(read::<Uncoded>(&part), Err(ImageError::NoImage { start: Block(1), end: Block(9) })));
+    write::<Uncoded>(&mut part, &code(5_000, 5)).unwrap();
+    assert_eq!(read::<Crc32c>(&part), Err(ImageError::Layout { cache_page_bytes: 64, code_bytes: 0 }));
+    let open = Pager::<_, Lru<4>, 4, 128>::open(part.clone(), ROOM.start, Options::default());
+    assert_eq!(open.unwrap_err(), ImageError::Layout { cache_page_bytes: 64, code_bytes: 0 });
+    let elsewhere = Pager::<_, Lru<4>, 4, 64>::open(part.clone(), Block(0), Options::default());
+    assert!(matches!(elsewhere.unwrap_err(), ImageError::NoImage { .. }), "it belongs to another room");
+    let beyond = Pager::<_, Lru<4>, 4, 64>::open(part, Block(900), Options::default());
+    assert!(matches!(beyond.unwrap_err(), ImageError::NoImage { .. }));
+}
+
+#[test]
+fn a_header_corrects_a_bit_and_refuses_what_cannot_be() {
+    let image = code(5_000, 6);
+    let mut part = part();
+    let header = write::<Uncoded>(&mut part, &image).unwrap().header_page();
+    let whole = part.peek(header)[..64].to_vec();
+    for bit in 0..512 {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        part.poke(header, Column(0), &damaged);
+        assert_eq!(read::<Uncoded>(&part).unwrap(), image, "bit {bit}");
+    }
+    // Headers that check themselves and say anything.
+    let mut random = fastrand::Rng::with_seed(8);
+    let mut refused = 0;
+    for _ in 0..3000 {
+        let mut forged = whole.clone();
+        for _ in 0..random.usize(1..4) {
+            forged[random.usize(4..34)] = random.u8(..);
+        }
+        forged.splice(60.., Crc32c::encode(&forged[..60]));
+        part.poke(header, Column(0), &forged);
+        let mut device = part.clone();
+        device.set_noise(Noise { bits_max: 1, beyond_per_million: 500_000 });
+        match Pager::<_, Lru<4>, 4, 64>::open(device, ROOM.start, Options::default()) {
+            Ok(mut pager) => {
+                let end = pager.image().size_bytes();
+                for at in [0, end / 2, end - 1] {
+                    pager.view(CodeAddress(at)).unwrap();
+                }
+                assert_eq!(pager.into_parts().0.refusals(), 0);
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 1000, "{refused}");
+}
+
+#[test]
+fn a_large_page_part_holds_images_with_codes() {
+    let image = code(300_000, 9);
+    let mut part = NandSim::new(nand_catalogue::mt29f2g08(nand_catalogue::Bus::Mhz33Bits8));
+    let room = Room { start: Block(10), blocks: 10 };
+    ImageWriter::<64, 2048, Crc32c>::new().write(&mut part, room, 300_000, &mut &image[..]).unwrap();
+    part.set_noise(Noise { bits_max: 1, beyond_per_million: 0 });
+    assert_eq!(part.is_marked_bad(Block(10)), Ok(false), "the mark's place stays erased");
+    let mut pager: Pager<_, Lru<8>, 8, 64, Crc32c> = Pager::open(part, Block(10), Options::default()).unwrap();
+    let mut bytes = vec![0; image.len()];
+    pager.read(CodeAddress(0), &mut bytes).unwrap();
+    assert_eq!(bytes, image);
+}

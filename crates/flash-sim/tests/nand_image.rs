@@ -1,0 +1,143 @@
+//! An image file of a NAND part holds what the part holds, stays sparse, outlives a process that is killed, and is refused with a
+//! reason when it is not whole.
+
+use std::fs;
+use std::path::Path;
+
+use norn_flash::{Block, Column, Nand, PageAddress, Piece};
+use norn_flash_sim::{ImageError, NandSim, NandSimError, Tear, nand_catalogue};
+
+fn program(sim: &mut NandSim, page: PageAddress, fill: u8) -> Result<(), NandSimError> {
+    let bytes = vec![fill; usize::from(sim.part().register_bytes())];
+    sim.program(page, &[Piece::new(Column(0), &bytes)])
+}
+
+/// All that a part holds and has done.
+fn everything(sim: &NandSim) -> (Vec<Vec<u8>>, Vec<u32>, String) {
+    let part = sim.part();
+    let pages = part.blocks().flat_map(|block| (0..part.pages_per_block).map(move |page| block.page(page)));
+    let others = (sim.failed_blocks(), sim.counters(), sim.elapsed_ns(), sim.operations());
+    let cells = pages.map(|page| sim.peek(page)).collect();
+    (cells, sim.erase_counts().collect(), format!("{others:?}"))
+}
+
+fn loads_differ(sim: &mut NandSim, page: PageAddress) -> bool {
+    let mut load = || {
+        let mut bytes = [0; 64];
+        sim.load(page).unwrap();
+        sim.fetch(&mut bytes).unwrap();
+        bytes
+    };
+    let first = load();
+    (0..8).any(|_| load() != first)
+}
+
+#[test]
+fn a_part_goes_on_where_it_stopped_and_as_one_in_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    let spec = nand_catalogue::test_part(6, 4, 64);
+    let (mut sim, mut twin) = (NandSim::create_image(&path, spec.clone()).unwrap(), NandSim::new(spec));
+    for sim in [&mut sim, &mut twin] {
+        sim.mark_bad(&[Block(5)]);
+        program(sim, Block(1).page(0), 0x3C).unwrap();
+        program(sim, Block(1).page(2), 0xC3).unwrap();
+        sim.erase(Block(2)).unwrap();
+        sim.copy(Block(1).page(2), Block(2).page(1), &[]).unwrap();
+        sim.fail_block(Block(4));
+        assert!(sim.erase(Block(4)).is_err());
+        program(sim, Block(3).page(0), 0).unwrap();
+        sim.cut_power_after(0, Tear::Unstable(3));
+        program(sim, Block(3).page(1), 0).unwrap_err();
+        sim.power_on();
+        sim.cut_power_after(0, Tear::Unstable(4));
+        sim.erase(Block(1)).unwrap_err();
+    }
+    let before = everything(&sim);
+    assert_eq!(before, everything(&twin));
+    drop(sim);
+
+    let mut sim = NandSim::open_image(&path).unwrap();
+    assert_eq!(everything(&sim), before);
+    let copy = sim.clone();
+    assert!(loads_differ(&mut sim, Block(3).page(1)) && loads_differ(&mut sim, Block(1).page(0)));
+    assert!(matches!(program(&mut sim, Block(1).page(3), 1), Err(NandSimError::TornErase { .. })));
+    assert!(matches!(program(&mut sim, Block(2).page(1), 1), Err(NandSimError::OutOfOrder { .. })));
+    assert!(matches!(sim.erase(Block(5)), Err(NandSimError::MarkedBad { .. })));
+    assert_eq!(sim.is_marked_bad(Block(5)), Ok(true));
+    assert!(matches!(sim.erase(Block(4)), Err(NandSimError::EraseFailed { .. })));
+    sim.erase(Block(1)).unwrap();
+    sim.sync().unwrap();
+    drop(sim);
+    let sim = NandSim::open_image(&path).unwrap();
+    assert_eq!(sim.peek(Block(1).page(0)), [0xFF; 80]);
+    assert_eq!(everything(&copy), before, "a clone lives in memory");
+}
+
+#[test]
+fn a_process_that_is_killed_leaves_each_operation_done_or_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    let mut sim = NandSim::create_image(&path, nand_catalogue::test_part(4, 4, 64)).unwrap();
+    program(&mut sim, Block(1).page(0), 0x3C).unwrap();
+    let killed = dir.path().join("killed.img");
+    fs::copy(&path, &killed).unwrap();
+    // The cells of the next page are there, its block's record is not: as killed between the two.
+    program(&mut sim, Block(1).page(1), 0).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let mut half = fs::read(&killed).unwrap();
+    half[8192..].copy_from_slice(&whole[8192..]);
+    fs::write(&killed, &half).unwrap();
+    let mut sim = NandSim::open_image(&killed).unwrap();
+    assert_eq!((sim.peek(Block(1).page(0)), sim.peek(Block(1).page(1))), (vec![0x3C; 80], vec![0xFF; 80]));
+    program(&mut sim, Block(1).page(1), 7).unwrap();
+    assert_eq!(sim.peek(Block(1).page(1)), [7; 80]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_gigabyte_is_a_sparse_file() {
+    use std::os::unix::fs::MetadataExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    let mut sim = NandSim::create_image(&path, nand_catalogue::k9k8g08()).unwrap();
+    for block in sim.part().blocks().step_by(128) {
+        program(&mut sim, block.page(0), 0x11).unwrap();
+    }
+    drop(sim);
+    let metadata = fs::metadata(&path).unwrap();
+    assert!(metadata.len() > 1 << 30 && metadata.blocks() * 512 < 8 << 20, "{} blocks", metadata.blocks());
+    let sim = NandSim::open_image(&path).unwrap();
+    assert_eq!((sim.programmed_pages(), sim.peek(Block(128).page(0))), (64, vec![0x11; 2112]));
+}
+
+#[test]
+fn an_image_that_is_not_whole_is_refused_with_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    drop(NandSim::create_image(&path, nand_catalogue::test_part(4, 4, 64)).unwrap());
+    assert!(matches!(NandSim::create_image(&path, nand_catalogue::k9f2808()), Err(ImageError::Io { .. })));
+    let good = fs::read(&path).unwrap();
+    let open_with = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        NandSim::open_image(&path).unwrap_err().to_string()
+    };
+    assert!(open_with(b"").contains("first bytes are not NORNNAND"));
+    assert!(open_with(b"NORNSIM\0 and so on").contains("first bytes are not NORNNAND"));
+    assert!(open_with(&good[..100]).contains("its 100 bytes are less than an image's header"));
+    assert!(open_with(&good[..good.len() - 1]).contains("truncated or extended"));
+    assert!(open_with(&[&good[..], &[0]].concat()).contains("truncated or extended"));
+    let damaged = |at: usize| {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    assert!(open_with(&damaged(9)).contains("newer"));
+    for at in [10, 12, 64, 71, 72] {
+        assert!(open_with(&damaged(at)).contains("header is damaged"), "byte {at}");
+    }
+    fs::write(&path, &good).unwrap();
+    let _open = NandSim::open_image(&path).unwrap();
+    assert!(matches!(NandSim::open_image(&path), Err(ImageError::Locked { .. })));
+    assert!(NandSim::open_image(Path::new("/nowhere")).unwrap_err().to_string().starts_with("/nowhere"));
+}

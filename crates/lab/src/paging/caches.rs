@@ -1,0 +1,479 @@
+//! Figures 4 to 8: traces through caches of every shape, under each policy, beside the conventional pager whose cache pages are the
+//! part's.
+
+use norn_code_pager::policy::{Clock, Greedy, Lru, Policy, S3Fifo, Sieve};
+use norn_code_pager::{Counts, Options};
+use norn_flash_sim::NandSpec;
+use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b, mt29f2g08};
+use serde::{Deserialize, Serialize};
+
+use super::PAPER;
+use super::min::{Min, next_requests};
+use super::replay::{Cost, Distances, EXECUTE_NS, pager, replay, requests};
+use super::source::{Source, sources};
+use super::trace::{Run, Trace};
+use crate::experiment::{About, Context, Experiment, Job, Outcome};
+use crate::plot::{Axis, Chart, Panel, Plot, Series};
+use crate::presentation::{Comparison, Presentation, Published, Table, figure};
+use crate::{JobError, Settings};
+
+/// Figures 4 to 8.
+pub struct Caches;
+
+/// Replacement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Replacement {
+    /// Least recently used.
+    Lru,
+    /// Second chance.
+    Clock,
+    /// SIEVE.
+    Sieve,
+    /// S3-FIFO.
+    S3Fifo,
+    /// GreedyDual with frequency.
+    Greedy,
+    /// The bound.
+    Min,
+}
+
+/// All of them.
+pub const REPLACEMENTS: [Replacement; 6] = [
+    Replacement::Lru,
+    Replacement::Clock,
+    Replacement::Sieve,
+    Replacement::S3Fifo,
+    Replacement::Greedy,
+    Replacement::Min,
+];
+
+/// A cache over a part.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Parameters {
+    program: String,
+    version: u64,
+    nand_page_bytes: u16,
+    bus: String,
+    cache_bytes: usize,
+    page_bytes: usize,
+    replacement: Replacement,
+}
+
+/// What a replay cost, and how misses follow each other.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    #[serde(flatten)]
+    cost: Cost,
+    bandwidth: f64,
+    basic_block_bytes: f64,
+    next_share: f64,
+    behind_share: f64,
+    distances: String,
+}
+
+fn part(nand_page_bytes: u16, bus: &str) -> NandSpec {
+    let bus = if bus == "54MHz-16bits" { Bus::Mhz54Bits16 } else { Bus::Mhz33Bits8 };
+    if nand_page_bytes == 512 { k9f1208q0b(bus) } else { mt29f2g08(bus) }
+}
+
+fn execute_ns(bus: &str) -> u64 {
+    if bus == "54MHz-16bits" { u64::from(Bus::Mhz54Bits16.nor_byte_ns()) } else { EXECUTE_NS }
+}
+
+/// Replays through a cache whose shape is known when this is compiled.
+fn shaped<const FRAMES: usize, const PAGE: usize>(
+    spec: &NandSpec,
+    trace: &Trace,
+    replacement: Replacement,
+) -> Result<(Cost, Distances), JobError> {
+    let runs = &trace.runs;
+    match replacement {
+        Replacement::Lru => through::<_, FRAMES, PAGE>(spec, trace, Lru::<FRAMES>::default()),
+        Replacement::Min => {
+            let next = next_requests(&requests::<PAGE>(runs.iter().copied()));
+            through::<_, FRAMES, PAGE>(spec, trace, Min::new(&next, FRAMES))
+        }
+        Replacement::Clock => through::<_, FRAMES, PAGE>(spec, trace, Clock::<FRAMES>::default()),
+        Replacement::Sieve => through::<_, FRAMES, PAGE>(spec, trace, Sieve::<FRAMES>::default()),
+        Replacement::Greedy => through::<_, FRAMES, PAGE>(spec, trace, Greedy::<FRAMES>::default()),
+        Replacement::S3Fifo => Err(JobError::Failed("S3-FIFO has up to 64 frames".to_owned())),
+    }
+}
+
+fn through<P: Policy, const FRAMES: usize, const PAGE: usize>(
+    spec: &NandSpec,
+    trace: &Trace,
+    policy: P,
+) -> Result<(Cost, Distances), JobError> {
+    let per_page = spec.part.page_bytes / PAGE as u16;
+    let observer = Distances::new(per_page);
+    let made = pager::<P, FRAMES, PAGE, _>(spec, trace.code_bytes, policy, Options::default(), observer);
+    let mut pager = made.map_err(JobError::Failed)?;
+    replay(&mut pager, trace.runs.iter().copied());
+    let (device, seen) = pager.into_parts();
+    let Counts { look_ups, hits, comparisons, filled, .. } = seen.counts;
+    let cost = Cost {
+        executed_bytes: trace.executed_bytes(),
+        jump_bytes: 0,
+        requests: look_ups,
+        misses: look_ups - hits,
+        comparisons,
+        loads: device.loads,
+        fetched_bytes: device.fetched_bytes,
+        skipped_bytes: device.skipped_bytes,
+        written_bytes: filled * PAGE as u64,
+        elapsed_ns: device.elapsed_ns(&spec.timings),
+    };
+    Ok((cost, seen))
+}
+
+/// Every shape that the figures need.
+fn any_shape(
+    spec: &NandSpec,
+    trace: &Trace,
+    frames: usize,
+    page: usize,
+    replacement: Replacement,
+) -> Result<(Cost, Distances), JobError> {
+    macro_rules! shapes {
+        ($(($frames:literal, $page:literal)),*) => {
+            match (frames, page) {
+                $(($frames, $page) => shaped::<$frames, $page>(spec, trace, replacement),)*
+                _ => Err(JobError::Failed(format!("no cache of {frames} pages of {page} bytes is compiled in"))),
+            }
+        };
+    }
+    if replacement == Replacement::S3Fifo {
+        return match (frames, page) {
+            (8, 64) => through::<_, 8, 64>(spec, trace, S3Fifo::<8>::default()),
+            (16, 64) => through::<_, 16, 64>(spec, trace, S3Fifo::<16>::default()),
+            (32, 64) => through::<_, 32, 64>(spec, trace, S3Fifo::<32>::default()),
+            (64, 64) => through::<_, 64, 64>(spec, trace, S3Fifo::<64>::default()),
+            _ => Err(JobError::Failed(format!("S3-FIFO with {frames} pages of {page} bytes is not compiled in"))),
+        };
+    }
+    shapes!(
+        (64, 32),
+        (32, 64),
+        (16, 128),
+        (8, 256),
+        (4, 512),
+        (2, 1024),
+        (1, 2048),
+        (8, 64),
+        (16, 64),
+        (64, 64),
+        (128, 64),
+        (8, 512),
+        (16, 512),
+        (32, 512),
+        (2, 2048),
+        (4, 2048),
+        (8, 2048)
+    )
+}
+
+/// Mean length of the basic blocks that were executed, each counted once: pieces of code between starts and ends of runs.
+fn basic_block_bytes(runs: &[Run]) -> f64 {
+    let mut cuts: Vec<u32> = runs.iter().flat_map(|run| [run.address, run.end()]).collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    let mut used = vec![false; cuts.len()];
+    let mut seen = std::collections::HashSet::new();
+    for run in runs.iter().filter(|run| seen.insert((run.address, run.bytes))) {
+        let first = cuts.partition_point(|&cut| cut < run.address);
+        (first..).take_while(|&at| cuts[at] < run.end()).for_each(|at| used[at] = true);
+    }
+    let lengths: Vec<u32> =
+        cuts.windows(2).zip(&used).filter(|(_, used)| **used).map(|(pair, _)| pair[1] - pair[0]).collect();
+    lengths.iter().sum::<u32>() as f64 / lengths.len() as f64
+}
+
+impl Experiment for Caches {
+    type Parameters = Parameters;
+    type Row = Row;
+
+    fn about() -> About {
+        About {
+            name: "paging-caches",
+            paper: PAPER,
+            reproduces: "Figures 4, 5, 6, 7 and 8, and statements of section 6",
+            summary: "Traces replayed through caches of several sizes, page sizes and policies, over parts with pages of 512 and 2,048 bytes; the \
+                      conventional pager has cache pages of the part's size.",
+            revision: 1,
+        }
+    }
+
+    fn jobs(settings: &Settings) -> Vec<Job<Parameters>> {
+        let mut jobs = Vec::new();
+        for Source { program, version } in sources(settings) {
+            let mut add = |nand_page_bytes: u16, bus: &str, cache_bytes, page_bytes, replacement| {
+                let (program, bus) = (program.clone(), bus.to_owned());
+                let parameters =
+                    Parameters { program, version, nand_page_bytes, bus, cache_bytes, page_bytes, replacement };
+                jobs.push(Job { parameters, seconds: settings.choose(0.1, 2.0) });
+            };
+            for replacement in [Replacement::Lru, Replacement::Min] {
+                for (nand, bus) in
+                    [(512, "33MHz-8bits"), (2048, "33MHz-8bits"), (512, "54MHz-16bits"), (2048, "54MHz-16bits")]
+                {
+                    for cache in [2048, 4096, 8192, 16384] {
+                        add(nand, bus, cache, usize::from(nand), replacement); // Figure 4
+                    }
+                }
+                for page in [32, 64, 128, 256] {
+                    add(512, "33MHz-8bits", 2048, page, replacement); // Figures 5 and 7
+                    add(2048, "33MHz-8bits", 2048, page, replacement);
+                }
+                add(2048, "33MHz-8bits", 2048, 512, replacement);
+                add(2048, "33MHz-8bits", 2048, 1024, replacement);
+                for cache in [512, 1024, 4096, 8192] {
+                    add(512, "33MHz-8bits", cache, 64, replacement); // Figure 6
+                    add(2048, "33MHz-8bits", cache, 64, replacement);
+                }
+            }
+            for replacement in [Replacement::Clock, Replacement::Sieve, Replacement::S3Fifo, Replacement::Greedy] {
+                for cache in [512, 1024, 2048, 4096] {
+                    add(512, "33MHz-8bits", cache, 64, replacement);
+                }
+            }
+        }
+        jobs
+    }
+
+    fn measure(parameters: &Parameters, context: &Context) -> Result<Vec<Row>, JobError> {
+        let Parameters { program, version, nand_page_bytes, bus, cache_bytes, page_bytes, replacement } =
+            parameters.clone();
+        let trace = Source { program, version }.trace(context)?;
+        let spec = part(nand_page_bytes, &bus);
+        let (mut cost, seen) = any_shape(&spec, &trace, cache_bytes / page_bytes, page_bytes, replacement)?;
+        cost.elapsed_ns += cost.executed_bytes * execute_ns(&bus);
+        let misses = cost.misses.max(1) as f64;
+        let share = |wanted: &dyn Fn(i32) -> bool| {
+            seen.by_distance.iter().filter(|(distance, _)| wanted(**distance)).map(|(_, count)| count).sum::<u64>()
+                as f64
+                / misses
+        };
+        let distances: Vec<String> =
+            seen.by_distance.iter().map(|(distance, count)| format!("{distance}:{count}")).collect();
+        Ok(vec![Row {
+            bandwidth: cost.bandwidth(),
+            basic_block_bytes: basic_block_bytes(&trace.runs),
+            next_share: share(&|distance| distance == 1),
+            behind_share: share(&|distance| distance < 0),
+            distances: distances.join(" "),
+            cost,
+        }])
+    }
+
+    fn present(outcomes: &[Outcome<Parameters, Row>]) -> Presentation {
+        let mut presentation = Presentation { comparisons: comparisons(outcomes), ..Presentation::default() };
+        let mut programs: Vec<&str> = outcomes.iter().map(|outcome| &*outcome.parameters.program).collect();
+        programs.dedup();
+        for program in programs {
+            let of: Vec<&Outcome<Parameters, Row>> =
+                outcomes.iter().filter(|outcome| outcome.parameters.program == program).collect();
+            presentation.tables.push(policies(program, &of));
+            presentation.tables.push(steps(program, &of));
+            presentation.plots.push(plot(program, &of));
+        }
+        presentation
+    }
+}
+
+/// Whether an outcome is of the paper's main setting: 512-byte pages on the slow bus.
+fn is_slow(outcome: &Outcome<Parameters, Row>, nand: u16) -> bool {
+    outcome.parameters.nand_page_bytes == nand && outcome.parameters.bus == "33MHz-8bits"
+}
+
+fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
+    let find = |program: &str, page: usize, replacement| {
+        outcomes.iter().find(|outcome| {
+            let Parameters { program: other, page_bytes, cache_bytes: 2048, replacement: used, .. } =
+                &outcome.parameters
+            else {
+                return false;
+            };
+            is_slow(outcome, 512) && other == program && *page_bytes == page && *used == replacement
+        })
+    };
+    let bars = [
+        ("lout", Replacement::Lru, 2.84),
+        ("lout", Replacement::S3Fifo, 3.11),
+        ("lout", Replacement::Min, 4.23),
+        ("mad", Replacement::Lru, 11.70),
+        ("mad", Replacement::S3Fifo, 11.90),
+        ("mad", Replacement::Min, 13.83),
+    ];
+    let mut all: Vec<Comparison> = bars
+        .into_iter()
+        .filter(|(program, ..)| outcomes.iter().any(|outcome| outcome.parameters.program == *program))
+        .map(|(program, replacement, bar)| {
+            let ours = find(program, 64, replacement).map(|outcome| outcome.row.bandwidth);
+            let what =
+                format!("{program}, 2 KB of 64 B pages, {replacement:?}: MiB/s (reference model, not the paper)");
+            Comparison::new(what, Published::Value(bar), ours)
+        })
+        .collect();
+    for program in ["lout", "mad"] {
+        let pages = [32, 64, 128, 256, 512];
+        let best =
+            pages.into_iter().filter_map(|page| find(program, page, Replacement::Lru).map(|outcome| (page, outcome)));
+        let best = best.max_by(|a, b| a.1.row.bandwidth.total_cmp(&b.1.row.bandwidth));
+        if let Some((page, outcome)) = best {
+            let mean = outcome.row.basic_block_bytes;
+            let near = (page as f64 / mean).log2().abs() <= 1.0;
+            let evidence = format!("best page {page} B under LRU, mean executed basic block {mean:.0} B");
+            let what = format!("Section 6.2, {program}: best page near the mean used basic block");
+            all.push(Comparison::claim(what, "near the mean", Some((near, evidence))));
+        }
+        if let Some(outcome) = find(program, 64, Replacement::Lru) {
+            let what = format!(
+                "Figure 8, {program}: share of misses with j = i + 1 (the paper: its Java sample, 2,048 B pages)"
+            );
+            all.push(Comparison::new(what, Published::Value(0.115), Some(outcome.row.next_share)));
+        }
+    }
+    all
+}
+
+fn policies(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Table {
+    let mut table = Table::new(
+        format!("{program}: MiB/s over 512-byte pages, by frames of 64 bytes"),
+        &["policy", "8", "16", "32", "64"],
+    );
+    for replacement in REPLACEMENTS {
+        let cell = |cache: usize| {
+            let found = outcomes.iter().find(|outcome| {
+                let parameters = &outcome.parameters;
+                is_slow(outcome, 512)
+                    && parameters.cache_bytes == cache
+                    && parameters.page_bytes == 64
+                    && parameters.replacement == replacement
+            });
+            found.map_or_else(String::new, |outcome| figure(outcome.row.bandwidth))
+        };
+        let mut row = vec![format!("{replacement:?}")];
+        row.extend([512, 1024, 2048, 4096].map(cell));
+        table.push(row);
+    }
+    table
+}
+
+/// Figure 5b.
+fn steps(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Table {
+    let columns = [
+        "part's page",
+        "cache page",
+        "policy",
+        "MiB/s",
+        "misses",
+        "loads",
+        "bytes fetched",
+        "passed over",
+        "bytes written",
+    ];
+    let mut table = Table::new(
+        format!("{program}: a cache of 2 KB by page size, 33 MHz and 8 bits (Figures 5a, 5b and 7)"),
+        &columns,
+    );
+    for outcome in outcomes
+        .iter()
+        .filter(|outcome| outcome.parameters.cache_bytes == 2048 && outcome.parameters.bus == "33MHz-8bits")
+    {
+        let (parameters, cost) = (&outcome.parameters, &outcome.row.cost);
+        let counts = [cost.misses, cost.loads, cost.fetched_bytes, cost.skipped_bytes, cost.written_bytes];
+        let mut row = vec![
+            parameters.nand_page_bytes.to_string(),
+            parameters.page_bytes.to_string(),
+            format!("{:?}", parameters.replacement),
+        ];
+        row.push(figure(outcome.row.bandwidth));
+        row.extend(counts.map(|count| figure(count as f64)));
+        table.push(row);
+    }
+    table
+}
+
+fn plot(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Plot {
+    let line = |label: &str, x: &dyn Fn(&Parameters) -> f64, wanted: &dyn Fn(&Outcome<Parameters, Row>) -> bool| {
+        let mut points: Vec<(f64, f64)> = outcomes
+            .iter()
+            .filter(|outcome| wanted(outcome))
+            .map(|outcome| (x(&outcome.parameters), outcome.row.bandwidth))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Series::line(label, points)
+    };
+    let cache = |parameters: &Parameters| parameters.cache_bytes as f64 / 1024.0;
+    let page = |parameters: &Parameters| parameters.page_bytes as f64;
+    let lru = |outcome: &Outcome<Parameters, Row>| outcome.parameters.replacement == Replacement::Lru;
+    let min = |outcome: &Outcome<Parameters, Row>| outcome.parameters.replacement == Replacement::Min;
+    let conventional = |outcome: &Outcome<Parameters, Row>, nand: u16, bus: &str| {
+        outcome.parameters.nand_page_bytes == nand
+            && outcome.parameters.page_bytes == usize::from(nand)
+            && outcome.parameters.bus == bus
+    };
+    let figure4 = |bus: &'static str| Panel {
+        title: format!("Figure 4: conventional, {bus}"),
+        x: Axis::log("cache, KB"),
+        y: Axis::linear("MiB/s"),
+        chart: Chart::Lines(vec![
+            line("512, LRU", &cache, &|outcome| conventional(outcome, 512, bus) && lru(outcome)),
+            line("512, MIN", &cache, &|outcome| conventional(outcome, 512, bus) && min(outcome)),
+            line("2048, LRU", &cache, &|outcome| conventional(outcome, 2048, bus) && lru(outcome)),
+            line("2048, MIN", &cache, &|outcome| conventional(outcome, 2048, bus) && min(outcome)),
+        ]),
+    };
+    let of_2k =
+        |outcome: &Outcome<Parameters, Row>, nand| is_slow(outcome, nand) && outcome.parameters.cache_bytes == 2048;
+    let figure5 = Panel {
+        title: "Figures 5a, 7: cache of 2 KB".to_owned(),
+        x: Axis::log("cache page, bytes"),
+        y: Axis::linear("MiB/s"),
+        chart: Chart::Lines(vec![
+            line("512, LRU", &page, &|outcome| of_2k(outcome, 512) && lru(outcome)),
+            line("512, MIN", &page, &|outcome| of_2k(outcome, 512) && min(outcome)),
+            line("2048, LRU", &page, &|outcome| of_2k(outcome, 2048) && lru(outcome)),
+            line("2048, MIN", &page, &|outcome| of_2k(outcome, 2048) && min(outcome)),
+        ]),
+    };
+    let figure6 = |nand: u16| Panel {
+        title: format!("Figure 6: pages of 64 B, part's of {nand}"),
+        x: Axis::log("cache, KB"),
+        y: Axis::linear("MiB/s"),
+        chart: Chart::Lines(vec![
+            line("64 B, LRU", &cache, &|outcome| {
+                is_slow(outcome, nand) && outcome.parameters.page_bytes == 64 && lru(outcome)
+            }),
+            line("64 B, MIN", &cache, &|outcome| {
+                is_slow(outcome, nand) && outcome.parameters.page_bytes == 64 && min(outcome)
+            }),
+            line("conventional, LRU", &cache, &|outcome| conventional(outcome, nand, "33MHz-8bits") && lru(outcome)),
+            line("conventional, MIN", &cache, &|outcome| conventional(outcome, nand, "33MHz-8bits") && min(outcome)),
+        ]),
+    };
+    let figure8 =
+        outcomes.iter().find(|outcome| of_2k(outcome, 2048) && outcome.parameters.page_bytes == 64 && lru(outcome));
+    let distances = figure8.map_or_else(Vec::new, |outcome| parse(&outcome.row.distances, outcome.row.cost.misses));
+    let figure8 = Panel {
+        title: "Figure 8: distance of misses in a page, 2048/64, LRU".to_owned(),
+        x: Axis::linear("cache pages from the last miss"),
+        y: Axis::linear("share of misses"),
+        chart: Chart::Lines(vec![Series::line("share", distances)]),
+    };
+    Plot {
+        name: format!("paging-caches-{program}"),
+        title: format!("{program}: demand paging"),
+        panels: vec![figure4("54MHz-16bits"), figure4("33MHz-8bits"), figure5, figure6(512), figure6(2048), figure8],
+        columns: 2,
+    }
+}
+
+fn parse(distances: &str, misses: u64) -> Vec<(f64, f64)> {
+    let pair = |text: &str| {
+        let (distance, count) = text.split_once(':')?;
+        Some((distance.parse().ok()?, count.parse::<f64>().ok()? / misses as f64))
+    };
+    distances.split(' ').filter_map(pair).collect()
+}

@@ -1,0 +1,31 @@
+//! Cogniaux and Grimaud, "Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale", CARDIS 2010.
+
+mod caches;
+pub mod device;
+pub mod layout;
+mod layouts;
+pub mod min;
+pub mod order;
+pub mod profile;
+pub mod replay;
+pub mod search;
+pub mod source;
+mod tables;
+pub mod trace;
+
+pub use caches::Caches;
+pub use layouts::Layouts;
+pub use tables::Tables;
+
+use crate::experiment::{AnyExperiment, Erased, Paper};
+
+/// Its experiments, in the order of the report.
+pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
+    vec![Erased::<Tables>::boxed(), Erased::<Caches>::boxed(), Erased::<Layouts>::boxed()]
+}
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    id: "paging",
+    title: "G. Cogniaux, G. Grimaud: Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale. CARDIS 2010",
+};
