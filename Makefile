@@ -4,13 +4,14 @@ IMAGE = out/purse.img
 SCRIPT = examples/purse.txt
 SEED = 2006
 
-.PHONY: help run test test-long bench size lint
+.PHONY: help run test test-long bench compare size lint
 
 help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
 	@echo "make test       every test that ends in minutes"
 	@echo "make test-long  wide power-cut sweeps, damaged images and fuzzing: about an hour"
 	@echo "make bench      what a field update costs beside the published figures, and how evenly units wear"
+	@echo "make compare    the heap beside other stores for flash, from one run, into out/peers: some minutes"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
 
@@ -28,12 +29,17 @@ test-long:
 	cargo test --locked --workspace -- --ignored --nocapture
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
+	tools/compare --test
+	tools/compare --quick
 
 bench:
 	@tools/ensure-rust
 	cargo run --locked --release --quiet -p norn-object-heap --example table1
 	cargo run --locked --release --quiet -p norn-object-heap --example wear
 	cargo run --locked --release --quiet -p norn-object-heap --example eeprom
+
+compare:
+	tools/compare --out out/peers
 
 size:
 	@tools/size
