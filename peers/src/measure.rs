@@ -77,11 +77,11 @@ pub struct Bounds {
 impl Bounds {
     /// For figures that are kept.
     pub const FULL: Bounds = Bounds {
-        warm_up_erases: 10,
-        measured_erases: 40,
-        words_read: 200_000_000,
-        field_reads: 100_000,
-        causes: 300_000,
+        warm_up_erases: 6,
+        measured_erases: 25,
+        words_read: 120_000_000,
+        field_reads: 50_000,
+        causes: 200_000,
     };
     /// For a look whether everything works.
     pub const QUICK: Bounds =

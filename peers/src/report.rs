@@ -181,13 +181,13 @@ fn write_causes(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(text, "## Where the heap's operations come from\n")?;
     writeln!(
         text,
-        "Per update of the kind; *share* is of all field updates. Words in units of the log, words elsewhere.\n"
+        "Per update of the kind; *share* is of all field updates. Words in units of the log, words elsewhere; *words by share*: both, times the share, which add up to the row's words programmed.\n"
     )?;
     writeln!(
         text,
-        "| store | objects | row | an update that | share | reads | log words | other words | log erases | other erases |"
+        "| store | objects | row | an update that | share | reads | log words | other words | log erases | other erases | words by share |"
     )?;
-    writeln!(text, "|---|---|---|---|---|---|---|---|---|---|")?;
+    writeln!(text, "|---|---|---|---|---|---|---|---|---|---|---|")?;
     for outcome in outcomes {
         for case in &outcome.cases {
             for (row, causes) in ROWS.iter().zip(&case.causes) {
@@ -208,7 +208,8 @@ fn write_kinds(text: &mut String, start: &str, causes: &Causes) -> std::fmt::Res
                 let [reads, log, data, log_erases, data_erases] =
                     counts(tally).map(|count| count as f64 / tally.updates as f64);
                 write!(text, "{start} {}{room} | {share:.2} % | {reads:.1} |", work_text(work))?;
-                writeln!(text, " {log:.1} | {data:.1} | {log_erases:.2} | {data_erases:.2} |")?;
+                let words = (log + data) * share / 100.0;
+                writeln!(text, " {log:.1} | {data:.1} | {log_erases:.2} | {data_erases:.2} | {words:.2} |")?;
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::store::{Failure, Peer};
 use crate::{Arguments, ekv_store, littlefs, norn, report, sequential, tickv_store, wasefire};
 
 /// Boots that are recorded, and cuts of each kind.
-const CUTS_FULL: (usize, u64) = (1_000, 250);
+const CUTS_FULL: (usize, u64) = (1_000, 200);
 const CUTS_QUICK: (usize, u64) = (20, 4);
 
 /// Everything about one store.
@@ -61,6 +61,9 @@ fn outcome(peer: Peer, arguments: &Arguments, progress: &ProgressBar) -> Outcome
     let step = |what: String| {
         progress.set_message(format!("{}: {what}", peer.name));
         progress.inc(1);
+        if progress.is_hidden() {
+            eprintln!("{}: {what}", peer.name);
+        }
     };
     let mut cases = Vec::new();
     let numbers = if arguments.quick { &arguments.objects[..1] } else { &arguments.objects[..] };

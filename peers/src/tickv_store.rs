@@ -162,3 +162,47 @@ pub fn peers() -> Vec<Peer> {
         fill: None,
     }]
 }
+
+#[cfg(test)]
+mod tests {
+    use norn_flash::Address;
+    use norn_flash_sim::{NorSim, catalogue};
+
+    use super::*;
+    use crate::workload::Workload;
+
+    /// Whether some region holds a valid entry under this hash, wherever it is.
+    fn is_on_the_part(device: &Device, hash: u64) -> bool {
+        let (header, part) = ([0x80, 0x74], device.snapshot());
+        let bytes = part.peek(Address(0), device.part().size_bytes() as usize);
+        let entry: Vec<u8> = header.into_iter().chain(hash.to_be_bytes()).collect();
+        bytes.windows(entry.len()).any(|window| window == entry)
+    }
+
+    /// The crate looks for a key from its home region on, and stops at an empty one. A key that had found its home full and went to
+    /// another region is therefore lost to it once a collection erases the home.
+    #[test]
+    fn a_collection_hides_keys_that_are_not_in_their_home_region() {
+        const OBJECTS: usize = 24;
+        let mut spec = catalogue::tinystore();
+        spec.part.unit_count = 16;
+        let device = Device::new(NorSim::new(spec));
+        let mut store = open(device.clone(), Opening::Format { objects: OBJECTS }).unwrap();
+        let mut workload = Workload::new(2006, OBJECTS);
+        for object in 0..OBJECTS {
+            store.save(object, &workload.record(), Novelty::New).unwrap();
+        }
+        for _ in 0..5_000 {
+            let (object, record) = (workload.object(), workload.record());
+            if let Err(failure) = store.save(object, &record, Novelty::Known) {
+                assert_eq!(failure, Failure::of(ErrorCode::KeyNotFound));
+                let hidden = |&place: &usize| {
+                    store.find(object, place).unwrap().is_none() && is_on_the_part(&device, hash(object, place))
+                };
+                assert_eq!((0..2).filter(hidden).count(), 1);
+                return;
+            }
+        }
+        panic!("no key was lost: the crate has changed");
+    }
+}

@@ -9,7 +9,7 @@ pub trait Values {
     /// The value of this key.
     fn load(&mut self, key: usize) -> Result<Record, Failure>;
 
-    /// Makes this the value of the key, atomically. `create` where there was none before.
+    /// Makes this the value of the key, atomically.
     fn save(&mut self, key: usize, record: &Record, novelty: Novelty) -> Result<(), Failure>;
 
     /// Makes these the values of different keys, all or none.
