@@ -233,15 +233,9 @@ fn run_to_cut(peer: &Peer, boot: &Boot, device: &Device) -> (Vec<Record>, Vec<Re
 
 /// Whether the store has what was acknowledged; if so, what it has.
 fn compare(store: &mut dyn Store, model: &[Record], after: &[Record]) -> Option<Vec<Record>> {
-    let mut found = Vec::with_capacity(model.len());
-    for object in 0..model.len() {
-        let record = store.get_object(object).ok()?;
-        if record != model[object] && record != after[object] {
-            return None;
-        }
-        found.push(record);
-    }
-    Some(found)
+    let found = store.get_all(model.len()).ok()?;
+    let possible = |(object, record): (usize, &Record)| *record == model[object] || *record == after[object];
+    found.iter().enumerate().all(possible).then_some(found)
 }
 
 /// Step 4, behind the cut.

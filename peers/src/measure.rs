@@ -76,13 +76,8 @@ pub struct Bounds {
 
 impl Bounds {
     /// For figures that are kept.
-    pub const FULL: Bounds = Bounds {
-        warm_up_erases: 6,
-        measured_erases: 25,
-        words_read: 120_000_000,
-        field_reads: 50_000,
-        causes: 200_000,
-    };
+    pub const FULL: Bounds =
+        Bounds { warm_up_erases: 6, measured_erases: 15, words_read: 40_000_000, field_reads: 20_000, causes: 100_000 };
     /// For a look whether everything works.
     pub const QUICK: Bounds =
         Bounds { warm_up_erases: 1, measured_erases: 1, words_read: 3_000_000, field_reads: 2_000, causes: 20_000 };

@@ -11,7 +11,7 @@ use crate::store::{Failure, Peer};
 use crate::{Arguments, ekv_store, littlefs, norn, report, sequential, tickv_store, wasefire};
 
 /// Boots that are recorded, and cuts of each kind.
-const CUTS_FULL: (usize, u64) = (1_000, 200);
+const CUTS_FULL: (usize, u64) = (1_000, 100);
 const CUTS_QUICK: (usize, u64) = (20, 4);
 
 /// Everything about one store.
@@ -165,6 +165,7 @@ mod tests {
                 group.iter().for_each(|update| model[update.object][update.field] = update.value);
             }
             agrees(&mut *store, &model, peer.name);
+            assert_eq!(store.get_all(OBJECTS).as_ref(), Ok(&model), "{}", peer.name);
             drop(store);
             let mut store = (peer.open)(device.clone(), Opening::Mount { objects: OBJECTS }).unwrap();
             agrees(&mut *store, &model, peer.name);

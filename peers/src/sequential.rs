@@ -173,6 +173,31 @@ impl<C: CacheImpl<u16>> Store for KeyPerField<C> {
         Ok(record)
     }
 
+    /// By the crate's iteration over everything, whose last item of a key is the valid one: a look-up of each key behind a mount reads
+    /// the whole part again and again.
+    fn get_all(&mut self, objects: usize) -> Result<Vec<Record>, Failure> {
+        let mut found = vec![[None; FIELDS]; objects];
+        block_on(async {
+            let mut items = self.0.storage.fetch_all_items(&mut self.0.buffer).await?;
+            while let Some((key, value)) = items.next::<[u8; WIDTH]>(&mut self.0.buffer).await? {
+                if let Some(record) = found.get_mut(usize::from(key) / FIELDS) {
+                    record[usize::from(key) % FIELDS] = Some(value);
+                }
+            }
+            Ok(())
+        })
+        .map_err(failure)?;
+        let missing = || Failure::Failed("a field without a value".to_owned());
+        let whole = |record: [Option<Value>; FIELDS]| {
+            let mut values = [[0; WIDTH]; FIELDS];
+            for (to, value) in values.iter_mut().zip(record) {
+                *to = value.ok_or_else(missing)?;
+            }
+            Ok(values)
+        };
+        found.into_iter().map(whole).collect()
+    }
+
     fn ram_bytes(&self) -> usize {
         self.0.ram_bytes()
     }

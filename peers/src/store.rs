@@ -67,6 +67,11 @@ pub trait Store {
     /// The values of an object.
     fn get_object(&mut self, object: usize) -> Result<Record, Failure>;
 
+    /// The values of all of so many objects.
+    fn get_all(&mut self, objects: usize) -> Result<Vec<Record>, Failure> {
+        (0..objects).map(|object| self.get_object(object)).collect()
+    }
+
     /// RAM that the store keeps between calls, with the buffers that its interface wants, without the device: bytes on this
     /// machine, whose pointers have 8 bytes.
     fn ram_bytes(&self) -> usize;
