@@ -26,7 +26,7 @@ const UPDATES_PER_BOOT: usize = 10;
 /// Mean erases of a unit before recording.
 const WARM_UP_ERASES: u64 = 2;
 /// Words that a store may read to come back after a cut, with the updates that follow.
-const WORDS_READ_MAX: u64 = 50_000_000;
+const WORDS_READ_MAX: u64 = 2_000_000_000;
 
 /// How the operation that the cut hits is torn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,9 @@ use littlefs2::fs::{Allocation, FileAllocation, Filesystem};
 use littlefs2::io::{Error, OpenSeekFrom, Result as LfsResult};
 use littlefs2::path::PathBuf;
 use norn_flash::Nor;
+use norn_flash_sim::SimError;
 
-use crate::device::Device;
+use crate::device::{Device, DeviceError};
 use crate::store::{FIELDS, Failure, Kind, Opening, Peer, Record, Store, Update, Value, WIDTH, from_bytes, to_bytes};
 
 const BLOCK_BYTES: usize = 8192;
@@ -37,7 +38,11 @@ impl<const BLOCKS: usize> Storage for Blocks<BLOCKS> {
     }
 
     fn write(&mut self, offset: usize, bytes: &[u8]) -> LfsResult<usize> {
-        self.0.program_at(offset as u32, bytes).map(|()| bytes.len()).map_err(|_| Error::IO)
+        self.0.program_at(offset as u32, bytes).map(|()| bytes.len()).map_err(|error| match error {
+            // A part that does not refuse this leaves other bits, which the file system notices when it reads them back.
+            DeviceError::Part(SimError::SetsBits { .. }) => Error::CORRUPTION,
+            _ => Error::IO,
+        })
     }
 
     fn erase(&mut self, offset: usize, len: usize) -> LfsResult<usize> {

@@ -95,6 +95,12 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// Whether units were erased at least once each while counting: if not, the store read so much that the run ended before its
+    /// steady state was counted.
+    pub fn is_steady(&self) -> bool {
+        self.counters.erases >= u64::from(part().part.unit_count)
+    }
+
     /// A count by the number of fields updated.
     pub fn per_update(&self, count: u64) -> f64 {
         count as f64 / self.updates as f64

@@ -77,7 +77,10 @@ fn write_cases<'a>(
     cases: impl Iterator<Item = (&'a Outcome, Option<&'a Case>)>,
 ) -> std::fmt::Result {
     writeln!(text, "## {title}\n")?;
-    writeln!(text, "Per field updated: words programmed / units erased / words read / ms.\n")?;
+    writeln!(
+        text,
+        "Per field updated: words programmed / units erased / words read / ms. † Fewer than one erase a unit was counted: rough.\n"
+    )?;
     writeln!(
         text,
         "| store | objects | {} | field read, mean, worst | wear (mean erases) |",
@@ -99,7 +102,8 @@ fn cell(row: &Result<Figures, Stopped>) -> String {
     match row {
         Ok(figures) => {
             let [words, erases, reads, time] = per_update(figures);
-            format!("{words:.2} / {} / {} / {:.2}", erase_text(erases), reads_text(reads), time / 1e6)
+            let mark = if figures.is_steady() { "" } else { " †" };
+            format!("{words:.2} / {} / {} / {:.2}{mark}", erase_text(erases), reads_text(reads), time / 1e6)
         }
         Err(stopped) => stopped.to_string(),
     }

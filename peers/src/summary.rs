@@ -1,6 +1,6 @@
 //! The table of the numbers to beat: ours beside the best peer, the first bar and the goal.
 //!
-//! A peer is the best of a row by the words that it programs, or reads; rows that tell of flash without a map in RAM leave out
+//! A peer is the best of a row by the words that it programs in its steady state, or reads; rows that tell of flash without a map in RAM leave out
 //! the configurations that have one.
 
 use std::fmt::Write;
@@ -37,7 +37,14 @@ pub fn write_summary(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Resul
     writeln!(text, "|---|---|{}---|---|---|", "---|".repeat(ours.len()))?;
     for (row, [published, bar, goal]) in BARS.iter().enumerate() {
         let figures = |outcome: &Outcome| update_cell(&outcome.cases[number], row);
-        let best = best(outcomes, |outcome| Some(per_update(outcome.cases[number].rows[row].as_ref().ok()?)[0]));
+        let steady = |outcome: &Outcome| {
+            outcome.cases[number].rows[row]
+                .as_ref()
+                .ok()
+                .filter(|figures| figures.is_steady())
+                .map(|figures| per_update(figures)[0])
+        };
+        let best = best(outcomes, steady);
         let line = Line { name: ROWS[row].name(), published, bar, goal };
         line.write(text, &ours, best, figures)?;
     }
