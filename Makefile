@@ -4,7 +4,7 @@ IMAGE = out/purse.img
 SCRIPT = examples/purse.txt
 SEED = 2006
 
-.PHONY: help run test test-java test-long bench lab size lint
+.PHONY: help run test test-java test-long bench lab compare size lint
 
 help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-long  wide power-cut sweeps, damaged images and fuzzing: about an hour"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
+	@echo "make compare    the heap beside other stores for flash, from one run, into out/peers: some minutes"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
 
@@ -33,6 +34,8 @@ test-long:
 	cargo test --locked --workspace -- --ignored --nocapture
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
+	tools/compare --test
+	tools/compare --quick
 
 bench:
 	@tools/ensure-rust
@@ -44,6 +47,9 @@ bench:
 lab:
 	@tools/ensure-rust
 	cargo run --locked --release --quiet -p norn -- lab run
+
+compare:
+	tools/compare --out out/peers
 
 size:
 	@tools/size

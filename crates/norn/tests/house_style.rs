@@ -17,7 +17,7 @@ fn root() -> PathBuf {
 /// Every Rust file of the project, by its path from the root.
 fn sources() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    let mut waiting = vec![root().join("crates"), root().join("fuzz")];
+    let mut waiting = ["crates", "fuzz", "peers"].map(|room| root().join(room)).to_vec();
     while let Some(directory) = waiting.pop() {
         for entry in fs::read_dir(&directory).unwrap() {
             let path = entry.unwrap().path();

@@ -1,0 +1,113 @@
+//! ekv: sorted files of keys and values, a transaction a file.
+//!
+//! Its configuration is features of the crate (`Cargo.toml`): pages of an erase unit, CRCs on, chunks of 256 bytes. Keys
+//! are the object's number, big-endian, as transactions want them sorted. Its random seed is the count of erases so far.
+
+use std::mem::size_of;
+
+use ekv::flash::{Flash, PageID};
+use ekv::{CommitError, Config, Database, ReadError, WriteError};
+use embassy_futures::block_on;
+use embassy_sync_06::blocking_mutex::raw::NoopRawMutex;
+use norn_flash::Nor;
+
+use crate::device::{Device, DeviceError};
+use crate::store::{Failure, Kind, Opening, Peer, Record, to_bytes};
+use crate::whole_record::{Novelty, Values, WholeRecord, present};
+
+impl Flash for Device {
+    type Error = DeviceError;
+
+    fn page_count(&self) -> usize {
+        usize::from(self.part().unit_count)
+    }
+
+    async fn erase(&mut self, page: PageID) -> Result<(), DeviceError> {
+        self.erase_unit(page.index() as u16)
+    }
+
+    async fn read(&mut self, page: PageID, offset: usize, data: &mut [u8]) -> Result<(), DeviceError> {
+        self.read_at(address(page, offset), data)
+    }
+
+    async fn write(&mut self, page: PageID, offset: usize, data: &[u8]) -> Result<(), DeviceError> {
+        self.program_at(address(page, offset), data)
+    }
+}
+
+fn address(page: PageID, offset: usize) -> u32 {
+    (page.index() * ekv::config::PAGE_SIZE + offset) as u32
+}
+
+struct Ekv(Database<Device, NoopRawMutex>);
+
+fn open(device: Device, opening: Opening) -> Result<Ekv, Failure> {
+    let mut config = Config::default();
+    config.random_seed = match opening {
+        Opening::Format { .. } => 0,
+        Opening::Mount { .. } => device.erase_counts().iter().sum::<u32>(),
+    };
+    let database = Database::new(device, config);
+    match opening {
+        Opening::Format { .. } => block_on(database.format()).map_err(Failure::of)?,
+        Opening::Mount { .. } => block_on(database.mount()).map_err(Failure::of)?,
+    }
+    Ok(Ekv(database))
+}
+
+impl Ekv {
+    /// One transaction that writes these, by rising key.
+    fn write(&mut self, records: &[(usize, Record)]) -> Result<(), Failure> {
+        block_on(async {
+            let mut transaction = self.0.write_transaction().await;
+            for (key, record) in records {
+                let key = (*key as u16).to_be_bytes();
+                transaction.write(&key, &to_bytes(record)).await.map_err(|error| match error {
+                    WriteError::Full => Failure::Full,
+                    other => Failure::of(other),
+                })?;
+            }
+            transaction.commit().await.map_err(|error: CommitError<DeviceError>| Failure::of(error))
+        })
+    }
+}
+
+impl Values for Ekv {
+    fn load(&mut self, key: usize) -> Result<Record, Failure> {
+        let mut value = [0; 100];
+        let length = block_on(async {
+            let transaction = self.0.read_transaction().await;
+            transaction.read(&(key as u16).to_be_bytes(), &mut value).await
+        });
+        match length {
+            Ok(length) => present(value.get(..length)),
+            Err(ReadError::KeyNotFound) => present(None),
+            Err(other) => Err(Failure::of(other)),
+        }
+    }
+
+    fn save(&mut self, key: usize, record: &Record, _: Novelty) -> Result<(), Failure> {
+        self.write(&[(key, *record)])
+    }
+
+    fn save_group(&mut self, records: &[(usize, Record)]) -> Result<(), Failure> {
+        self.write(records)
+    }
+
+    fn ram_bytes(&self) -> usize {
+        size_of::<Database<Device, NoopRawMutex>>() - size_of::<Device>()
+    }
+}
+
+/// The one configuration.
+pub fn peers() -> Vec<Peer> {
+    vec![Peer {
+        kind: Kind::Peer,
+        name: "ekv",
+        version: "1.0.0",
+        notes: "features align-4, crc, page-size-8192, max-page-count-64, max-key-size-2, max-value-size-128, \
+                max-chunk-size-256, scratch-page-count-4; an object a value",
+        open: Box::new(|device, opening| Ok(Box::new(WholeRecord(open(device, opening)?)))),
+        fill: None,
+    }]
+}

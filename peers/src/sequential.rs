@@ -1,0 +1,271 @@
+//! sequential-storage's map: a value an object, and a key a field.
+//!
+//! Its flash is this part with words of 4 bytes; a page is an erase unit. A key is the object's number, or 50 times it and the
+//! field's index, in 16 bits. What it repairs by itself (`try_repair`, inside each call) is all the repair there is.
+
+use std::mem::size_of;
+
+use embassy_futures::block_on;
+use embedded_storage_async::nor_flash::{
+    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash,
+};
+use norn_flash::Nor;
+use norn_flash_sim::SimError;
+use sequential_storage::Error;
+use sequential_storage::cache::key_pointers::{ArrayKeyPointers, HeapKeyPointers};
+use sequential_storage::cache::page_pointers::{ArrayPagePointers, HeapPagePointers};
+use sequential_storage::cache::page_states::{ArrayPageStates, HeapPageStates};
+use sequential_storage::cache::{Cache, CacheImpl};
+use sequential_storage::map::{MapConfig, MapStorage};
+
+use crate::device::{Device, DeviceError};
+use crate::store::{FIELDS, Failure, Kind, Open, Opening, Peer, Record, Store, Update, Value, WIDTH, to_bytes};
+use crate::whole_record::{Novelty, Values, WholeRecord, present};
+
+/// The crate's version in `Cargo.toml`.
+const VERSION: &str = "8.0.2";
+/// Bytes of a page: an erase unit.
+const PAGE_BYTES: usize = 8192;
+/// The buffer that every call wants: a key and a value, rounded up to words.
+const BUFFER_BYTES: usize = 104;
+/// Bytes of an item with a field: more than this many keys never fit.
+const ITEM_BYTES_MIN: usize = 12;
+/// Keys of 16 bits.
+const KEYS_MAX: usize = 1 << 16;
+
+/// The part behind the traits of `embedded-storage-async`.
+struct Flash(Device);
+
+impl NorFlashError for DeviceError {
+    fn kind(&self) -> NorFlashErrorKind {
+        match self {
+            DeviceError::Part(SimError::OutOfRange { .. }) => NorFlashErrorKind::OutOfBounds,
+            DeviceError::Part(SimError::Misaligned { .. }) => NorFlashErrorKind::NotAligned,
+            _ => NorFlashErrorKind::Other,
+        }
+    }
+}
+
+impl ErrorType for Flash {
+    type Error = DeviceError;
+}
+
+impl ReadNorFlash for Flash {
+    const READ_SIZE: usize = 4;
+
+    async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.0.read_at(offset, bytes)
+    }
+
+    fn capacity(&self) -> usize {
+        self.0.part().size_bytes() as usize
+    }
+}
+
+impl NorFlash for Flash {
+    const WRITE_SIZE: usize = 4;
+    const ERASE_SIZE: usize = PAGE_BYTES;
+
+    async fn erase(&mut self, from: u32, to: u32) -> Result<(), DeviceError> {
+        (from..to).step_by(PAGE_BYTES).try_for_each(|at| self.0.erase_unit((at as usize / PAGE_BYTES) as u16))
+    }
+
+    async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.0.program_at(offset, bytes)
+    }
+}
+
+impl MultiwriteNorFlash for Flash {}
+
+type FullCache = Cache<HeapPageStates, HeapPagePointers, HeapKeyPointers<u16>, u16>;
+
+/// One map.
+struct Map<C: CacheImpl<u16>> {
+    storage: MapStorage<u16, Flash, C>,
+    buffer: [u8; BUFFER_BYTES],
+    cache_bytes: usize,
+}
+
+impl<C: CacheImpl<u16>> Map<C> {
+    fn open(device: Device, opening: Opening, cache: C, cache_bytes: usize) -> Result<Self, Failure> {
+        let end = device.part().size_bytes();
+        let config = MapConfig::try_new(0..end).map_err(Failure::of)?;
+        let mut storage = MapStorage::new(Flash(device), config, cache);
+        if let Opening::Format { .. } = opening {
+            block_on(storage.erase_all()).map_err(failure)?;
+        }
+        Ok(Map { storage, buffer: [0; BUFFER_BYTES], cache_bytes })
+    }
+
+    fn store(&mut self, key: u16, value: &[u8]) -> Result<(), Failure> {
+        block_on(self.storage.store_item(&mut self.buffer, &key, &value)).map_err(failure)
+    }
+
+    fn fetch(&mut self, key: u16) -> Result<Option<&[u8]>, Failure> {
+        block_on(self.storage.fetch_item::<&[u8]>(&mut self.buffer, &key)).map_err(failure)
+    }
+
+    fn ram_bytes(&self) -> usize {
+        size_of::<MapStorage<u16, Flash, C>>() - size_of::<Flash>() + self.cache_bytes + BUFFER_BYTES
+    }
+}
+
+fn failure(error: Error<DeviceError>) -> Failure {
+    match error {
+        Error::FullStorage => Failure::Full,
+        other => Failure::of(other),
+    }
+}
+
+impl<C: CacheImpl<u16>> Values for Map<C> {
+    fn load(&mut self, key: usize) -> Result<Record, Failure> {
+        present(self.fetch(key as u16)?)
+    }
+
+    fn save(&mut self, key: usize, record: &Record, _: Novelty) -> Result<(), Failure> {
+        self.store(key as u16, &to_bytes(record))
+    }
+
+    fn ram_bytes(&self) -> usize {
+        Map::ram_bytes(self)
+    }
+}
+
+/// A key for each field.
+struct KeyPerField<C: CacheImpl<u16>>(Map<C>);
+
+fn key_of(object: usize, field: usize) -> u16 {
+    (object * FIELDS + field) as u16
+}
+
+impl<C: CacheImpl<u16>> Store for KeyPerField<C> {
+    fn create(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
+        if (object + 1) * FIELDS > KEYS_MAX {
+            return Err(Failure::Full);
+        }
+        (0..FIELDS).try_for_each(|field| self.0.store(key_of(object, field), &record[field]))
+    }
+
+    fn put_field(&mut self, update: Update) -> Result<(), Failure> {
+        self.0.store(key_of(update.object, update.field), &update.value)
+    }
+
+    fn put_object(&mut self, _: usize, _: &Record) -> Result<(), Failure> {
+        Err(Failure::Unsupported("one key a transaction"))
+    }
+
+    fn put_group(&mut self, _: &[Update]) -> Result<(), Failure> {
+        Err(Failure::Unsupported("one key a transaction"))
+    }
+
+    fn get_field(&mut self, object: usize, field: usize) -> Result<Value, Failure> {
+        let bytes = self.0.fetch(key_of(object, field))?;
+        bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            .ok_or_else(|| Failure::Failed(format!("no value of {WIDTH} bytes")))
+    }
+
+    fn get_object(&mut self, object: usize) -> Result<Record, Failure> {
+        let mut record = [[0; WIDTH]; FIELDS];
+        for (field, value) in record.iter_mut().enumerate() {
+            *value = self.get_field(object, field)?;
+        }
+        Ok(record)
+    }
+
+    /// By the crate's iteration over everything, whose last item of a key is the valid one: a look-up of each key behind a mount reads
+    /// the whole part again and again.
+    fn get_all(&mut self, objects: usize) -> Result<Vec<Record>, Failure> {
+        let mut found = vec![[None; FIELDS]; objects];
+        block_on(async {
+            let mut items = self.0.storage.fetch_all_items(&mut self.0.buffer).await?;
+            while let Some((key, value)) = items.next::<[u8; WIDTH]>(&mut self.0.buffer).await? {
+                if let Some(record) = found.get_mut(usize::from(key) / FIELDS) {
+                    record[usize::from(key) % FIELDS] = Some(value);
+                }
+            }
+            Ok(())
+        })
+        .map_err(failure)?;
+        let missing = || Failure::Failed("a field without a value".to_owned());
+        let whole = |record: [Option<Value>; FIELDS]| {
+            let mut values = [[0; WIDTH]; FIELDS];
+            for (to, value) in values.iter_mut().zip(record) {
+                *to = value.ok_or_else(missing)?;
+            }
+            Ok(values)
+        };
+        found.into_iter().map(whole).collect()
+    }
+
+    fn ram_bytes(&self) -> usize {
+        self.0.ram_bytes()
+    }
+}
+
+/// A cache of every page and of `keys` keys, and its bytes beside what `Cache` itself takes.
+fn full_cache(device: &Device, keys: usize) -> (FullCache, usize) {
+    let pages = usize::from(device.part().unit_count);
+    let (states, pointers) = (HeapPageStates::new(pages), HeapPagePointers::new(pages));
+    let page_bytes = size_of::<ArrayPageStates<1>>() + size_of::<ArrayPagePointers<1>>();
+    let key_bytes = size_of::<ArrayKeyPointers<u16, 1>>();
+    (Cache::new(states, pointers, HeapKeyPointers::new(keys)), pages * page_bytes + keys * key_bytes)
+}
+
+/// What is done with a map that has been opened.
+fn boxed<C: CacheImpl<u16> + 'static>(map: Map<C>, keys: Keys) -> Box<dyn Store> {
+    match keys {
+        Keys::Objects => Box::new(WholeRecord(map)),
+        Keys::Fields => Box::new(KeyPerField(map)),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Keys {
+    Objects,
+    Fields,
+}
+
+fn uncached(keys: Keys) -> Open {
+    Box::new(move |device, opening| Ok(boxed(Map::open(device, opening, Cache::new_uncached(), 0)?, keys)))
+}
+
+fn cached(keys: Keys) -> Open {
+    Box::new(move |device, opening| {
+        let count = match keys {
+            Keys::Objects => opening.objects(),
+            Keys::Fields => (opening.objects() * FIELDS).min(device.part().size_bytes() as usize / ITEM_BYTES_MIN),
+        };
+        let (cache, bytes) = full_cache(&device, count);
+        Ok(boxed(Map::open(device, opening, cache, bytes)?, keys))
+    })
+}
+
+/// The map's configurations.
+pub fn peers() -> Vec<Peer> {
+    let peer = |name, notes, kind, open, fill| Peer { kind, name, version: VERSION, notes, open, fill };
+    vec![
+        peer(
+            "sequential-storage",
+            "map, words of 4 bytes, pages of a unit, an object a value of 100 bytes under a key of 2; caches of page states, \
+             page pointers, and key pointers for every object",
+            Kind::PeerWithMap,
+            cached(Keys::Objects),
+            None,
+        ),
+        peer(
+            "sequential-storage, no cache",
+            "the same with `Cache::new_uncached()`, which leaves the same on flash",
+            Kind::Peer,
+            uncached(Keys::Objects),
+            Some(cached(Keys::Objects)),
+        ),
+        peer(
+            "sequential-storage, key a field",
+            "map, a field a value of 2 bytes under a key of 2; caches as above, for every field",
+            Kind::PeerWithMap,
+            cached(Keys::Fields),
+            None,
+        ),
+    ]
+}
