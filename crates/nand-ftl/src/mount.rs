@@ -7,7 +7,7 @@
 //! 3. find the newest version of each chunk in the tail, and load them: map and table of blocks;
 //! 4. look at each page in the tail that its chunk does not take account of: the newest version of a logical page counts. The newest
 //!    page of all is the *suspect*, and does not count yet;
-//! 5. erase a block without live pages; write the suspect anew, if it can be read;
+//! 5. erase blocks without live pages; write the suspect anew, if it can be read;
 //! 6. copy what is live in each unfinished block, fewest first, and erase it.
 //!
 //! What a cut can have left, and which step sees to it:
@@ -34,6 +34,9 @@ use crate::memory::{BlockState, Flag, Memory};
 
 /// Sequence numbers left out at each mount, so that those of torn pages do not come again.
 const SEQUENCE_GAP: u64 = 16;
+
+/// Free blocks to have before pages are copied while mounting: one is enough unless a block fails.
+const FREE_BLOCKS_TO_SETTLE: u16 = 3;
 
 /// The newest page of all.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +96,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// Mounts a formatted part, whatever a power cut left of the last operation. The memory has to suffice for the number of logical
     /// pages that the part was formatted with. Cost: a load for each block, one for each chunk, up to two for each page in the
     /// tail (as many as were programmed in two rounds of the checkpoint, a round being
-    /// [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk), twice; copies of less than a block's pages and two erases.
+    /// [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk), twice; copies of less than a block's pages and four erases.
     ///
     /// # Errors
     /// [`MountError`].
@@ -240,6 +243,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         }
         self.load_chunks()?;
         self.replay_tail(suspect)?;
+        if let Some(suspect) = suspect {
+            self.drop_stale_entry(suspect)?;
+        }
         self.live_pages = self.memory.recount();
         Ok(suspect)
     }
@@ -384,6 +390,15 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         })
     }
 
+    /// What the chunk says of the suspect's logical page may be out of date, since the newest version does not count yet: the page that
+    /// it names may be another's by now.
+    fn drop_stale_entry(&mut self, suspect: Suspect) -> Result<(), FtlError<D::Error>> {
+        if suspect.tag.lba < self.logical_pages() && self.sequence_at(suspect.tag.lba)?.is_none() {
+            self.memory.set_entry(suspect.tag.lba, None);
+        }
+        Ok(())
+    }
+
     /// The sequence of the page that the map names for an entry, if it holds it. Cost: a load.
     fn sequence_at(&mut self, index: u32) -> Result<Option<u64>, FtlError<D::Error>> {
         let Some(page) = self.memory.page(index) else { return Ok(None) };
@@ -417,10 +432,19 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         Ok(())
     }
 
-    /// Erases blocks without live pages until one is free.
+    /// Erases blocks without live pages until some are free: one to write to, and others should it fail.
     fn free_a_block(&mut self) -> Result<(), FtlError<D::Error>> {
-        while self.free_blocks == 0 {
-            self.recycle()?;
+        while self.free_blocks < FREE_BLOCKS_TO_SETTLE {
+            match self.start_recycling() {
+                Some(mut recycling) if recycling.dead == self.pages_per_block() => {
+                    self.finish_recycling(&mut recycling)?
+                }
+                Some(recycling) => {
+                    self.stop_recycling(recycling);
+                    break;
+                }
+                None => break,
+            }
         }
         Ok(())
     }
@@ -446,7 +470,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
             let Some(header) = self.load_chunk(page)? else { continue };
             let trimmed = self.memory.buffered_entry(CHUNK_HEADER_BYTES, number).is_none();
             let index = from + number;
-            if trimmed && self.sequence_at(index)?.is_some_and(|sequence| sequence <= header.as_of) {
+            if trimmed && self.sequence_at(index)?.is_none_or(|sequence| sequence <= header.as_of) {
                 self.live_pages = self.live_pages.wrapping_add_signed(self.memory.remap(index, None));
             }
         }

@@ -67,6 +67,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         Recycling { victim, dead: self.pages_per_block() - self.memory.live(victim), next: 0 }
     }
 
+    /// Gives up recycling a block, wherever it is: what was copied stays copied.
+    pub fn stop_recycling(&mut self, recycling: Recycling) {
+        self.memory.clear(recycling.victim, Flag::Locked);
+    }
+
     fn is_candidate(&self, block: Block) -> bool {
         self.memory.state(block) == BlockState::Used && !self.memory.has(block, Flag::Locked)
     }
