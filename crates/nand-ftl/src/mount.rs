@@ -292,24 +292,39 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         Ok(suspect)
     }
 
-    /// Finds the newest version of each chunk, without the suspect (step 3).
+    /// Finds the newest version of each chunk since the horizon, without the suspect (step 3), unless there is no other: then the other
+    /// has been erased, which happens only when the newest is whole for certain.
     fn find_chunks(&mut self, suspect: Option<Suspect>) -> Result<Chunks, FtlError<D::Error>> {
         let layout = *self.layout();
         self.visit_tail(|ftl, page, tag| {
-            let chunk = tag.lba.checked_sub(CHUNK_BASE).filter(|&chunk| chunk < layout.chunks());
-            let Some(chunk) = chunk else { return Ok(()) };
             let is_suspect = suspect.is_some_and(|suspect| suspect.page == page);
-            if !is_suspect && ftl.memory.chunk_sequence(chunk) < tag.sequence {
-                let header = ChunkHeader::decode(ftl.memory.data());
-                if header.is_some_and(|header| header.logical_pages == layout.logical_pages) {
-                    ftl.memory.set_chunk_sequence(chunk, tag.sequence);
-                    ftl.memory.set_entry(layout.logical_pages + chunk, Some(layout.part.number_of(page)));
-                }
+            if !is_suspect && tag.sequence >= ftl.rounds.horizon {
+                ftl.note_chunk(page, tag);
             }
             Ok(())
         })?;
+        if let Some(Suspect { page, tag }) = suspect {
+            let known = tag.lba.checked_sub(CHUNK_BASE).filter(|&chunk| chunk < layout.chunks());
+            if known.is_some_and(|chunk| self.memory.chunk_sequence(chunk) == 0) {
+                self.load_patiently(page)?;
+                self.note_chunk(page, tag);
+            }
+        }
         let missing = (0..layout.chunks()).any(|chunk| self.memory.chunk_sequence(chunk) == 0);
         Ok(if missing { Chunks::Missing } else { Chunks::Complete })
+    }
+
+    /// Takes the buffered page, if it is a chunk, for the newest version unless a newer one is known.
+    fn note_chunk(&mut self, page: PageAddress, tag: Tag) {
+        let layout = *self.layout();
+        let chunk = tag.lba.checked_sub(CHUNK_BASE).filter(|&chunk| chunk < layout.chunks());
+        let Some(chunk) = chunk else { return };
+        let header = ChunkHeader::decode(self.memory.data());
+        let belongs = header.is_some_and(|header| header.logical_pages == layout.logical_pages);
+        if belongs && self.memory.chunk_sequence(chunk) < tag.sequence {
+            self.memory.set_chunk_sequence(chunk, tag.sequence);
+            self.memory.set_entry(layout.logical_pages + chunk, Some(layout.part.number_of(page)));
+        }
     }
 
     /// Loads the chunks that were found. For one that was not, the map's entries are none as of the beginning, and blocks are bad that are
