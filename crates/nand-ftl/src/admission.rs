@@ -169,9 +169,9 @@ mod tests {
 
     fn paper_load(alpha: u32) -> Load {
         let tasks = [Task::new(3000, 4, 2, 20_000, &TIMES), Task::new(5000, 2, 5, 200_000, &TIMES)];
-        tasks.iter().fold(Load::default(), |load, task| {
-            load.with(task, Collector::of(task, alpha, 32, &TIMES).as_ref())
-        })
+        tasks
+            .iter()
+            .fold(Load::default(), |load, task| load.with(task, Collector::of(task, alpha, 32, &TIMES).as_ref()))
     }
 
     #[test]
@@ -191,9 +191,8 @@ mod tests {
         let capacity =
             Capacity { good_blocks: 1024, pages_per_block: 32, live_pages: 16_384, alpha: 16, failure_budget: 0 };
         let task = Task { cost_us: 1, period_us: 100_000_000, writes: 9 };
-        let load = (0..17).fold(Load::default(), |load, _| {
-            load.with(&task, Collector::of(&task, 16, 32, &TIMES).as_ref())
-        });
+        let load =
+            (0..17).fold(Load::default(), |load, _| load.with(&task, Collector::of(&task, 16, 32, &TIMES).as_ref()));
         let free = 472 - 32 - 17 * (9 + 16);
         let tokens_max = free + 64 + load.tokens_max;
         assert_eq!(capacity.published_limit_by_pi() / 32, 1009, "(8) as published: less than 1009");

@@ -30,20 +30,32 @@
 #[cfg(test)]
 extern crate std;
 
+mod admission;
 mod audit;
 mod checkpoint;
 mod code_word;
 mod error;
 mod format;
 mod ftl;
+mod jobs;
 mod layout;
 mod memory;
 mod mount;
+mod realtime;
 mod recycle;
+mod task;
+mod tokens;
 
+pub use admission::{AdmissionError, Capacity, Load};
 pub use audit::Violation;
 pub use checkpoint::PROGRAMS_PER_CHUNK;
 pub use error::{FtlError, MountError};
 pub use ftl::{Ftl, FtlConfig, FtlCounters, Lba, PageCounts};
 pub use layout::{max_logical_pages, reserve_blocks};
+pub use realtime::{
+    BackgroundStep, CollectorStep, Guarantee, RealTime, RealTimeConfig, RealTimeCounters, StartError, SystemJob,
+    TaskError, TaskHandle,
+};
 pub use recycle::{LevelStep, RecycleStep, Recycling};
+pub use task::{Collector, OperationTimes, Task};
+pub use tokens::{Pool, TaskTokens};
