@@ -244,7 +244,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         self.load_chunks()?;
         self.replay_tail(suspect)?;
         if let Some(suspect) = suspect {
-            self.drop_stale_entry(suspect)?;
+            self.drop_stale_entries(suspect)?;
         }
         self.live_pages = self.memory.recount();
         Ok(suspect)
@@ -405,11 +405,22 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         })
     }
 
-    /// What the chunk says of the suspect's logical page may be out of date, since the newest version does not count yet: the page that
-    /// it names may be another's by now.
-    fn drop_stale_entry(&mut self, suspect: Suspect) -> Result<(), FtlError<D::Error>> {
-        if suspect.tag.lba < self.logical_pages() && self.sequence_at(suspect.tag.lba)?.is_none() {
-            self.memory.set_entry(suspect.tag.lba, None);
+    /// Drops entries that the suspect made out of date, and that does not count yet: the pages that they name may be others' by now. Those
+    /// are its own entry; or, if it is a chunk, those of pages that it says are trimmed.
+    fn drop_stale_entries(&mut self, suspect: Suspect) -> Result<(), FtlError<D::Error>> {
+        let layout = *self.layout();
+        let stale = match suspect.tag.lba.checked_sub(CHUNK_BASE) {
+            None if suspect.tag.lba < layout.logical_pages => suspect.tag.lba..suspect.tag.lba + 1,
+            Some(chunk) if chunk < layout.map_chunks => {
+                let from = chunk * layout.chunk_entries;
+                from..(from + layout.chunk_entries).min(layout.logical_pages)
+            }
+            _ => return Ok(()),
+        };
+        for index in stale {
+            if self.memory.page(index).is_some() && self.sequence_at(index)?.is_none() {
+                self.memory.set_entry(index, None);
+            }
         }
         Ok(())
     }
@@ -485,7 +496,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
             let Some(header) = self.load_chunk(page)? else { continue };
             let trimmed = self.memory.buffered_entry(CHUNK_HEADER_BYTES, number).is_none();
             let index = from + number;
-            if trimmed && self.sequence_at(index)?.is_none_or(|sequence| sequence <= header.as_of) {
+            if trimmed && self.sequence_at(index)?.is_some_and(|sequence| sequence <= header.as_of) {
                 self.live_pages = self.live_pages.wrapping_add_signed(self.memory.remap(index, None));
             }
         }
