@@ -4,13 +4,14 @@ IMAGE = out/purse.img
 SCRIPT = examples/purse.txt
 SEED = 2006
 
-.PHONY: help run test test-long bench size lint
+.PHONY: help run test test-long bench lab size lint
 
 help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
 	@echo "make test       every test that ends in minutes"
 	@echo "make test-long  wide power-cut sweeps, damaged images and fuzzing: about an hour"
-	@echo "make bench      what a field update costs beside the published figures, and how evenly units wear"
+	@echo "make bench      what a field update costs beside the published figures, in short runs"
+	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
 
@@ -31,9 +32,12 @@ test-long:
 
 bench:
 	@tools/ensure-rust
-	cargo run --locked --release --quiet -p norn-object-heap --example table1
-	cargo run --locked --release --quiet -p norn-object-heap --example wear
-	cargo run --locked --release --quiet -p norn-object-heap --example eeprom
+	cargo run --locked --release --quiet -p norn -- lab run tinystore-table1 tinystore-worst-read tinystore-array-copy \
+		--endurance 100 --fresh --out out/bench
+
+lab:
+	@tools/ensure-rust
+	cargo run --locked --release --quiet -p norn -- lab run
 
 size:
 	@tools/size

@@ -35,6 +35,18 @@ impl Cells {
         }
     }
 
+    /// Programs `bytes` from `at` on, in full: clears the bits that are clear in them.
+    pub fn program(&mut self, at: usize, bytes: &[u8]) {
+        for (cell, byte) in self.bytes[at..].iter_mut().zip(bytes) {
+            *cell &= byte;
+        }
+        if !self.unstable.is_empty() {
+            for (bits, byte) in self.unstable[at..].iter_mut().zip(bytes) {
+                *bits &= byte;
+            }
+        }
+    }
+
     /// Sets all bits.
     pub fn erase(&mut self) {
         self.bytes.fill(0xFF);

@@ -119,6 +119,7 @@ pub struct EepromSim {
     off: bool,
     torn: Option<Address>,
     endurance_writes: Option<u32>,
+    most_writes: u32,
 }
 
 impl EepromSim {
@@ -139,6 +140,7 @@ impl EepromSim {
             off: false,
             torn: None,
             endurance_writes: spec.part.endurance_writes,
+            most_writes: 0,
             spec,
         }
     }
@@ -186,6 +188,17 @@ impl EepromSim {
             (min, max, sum) = (min.min(writes), max.max(writes), sum + u64::from(writes));
         }
         Wear { min, mean: sum as f64 / f64::from(self.spec.part.size_bytes), max }
+    }
+
+    /// Writes of the byte with the most, which [`wear`](Self::wear) tells too, without looking at every byte.
+    pub fn most_writes(&self) -> u32 {
+        self.most_writes
+    }
+
+    /// Makes every byte as new, so that the wear of what follows is counted alone.
+    pub fn forget_wear(&mut self) {
+        self.most_writes = 0;
+        self.pages.iter_mut().for_each(|page| Arc::make_mut(page).writes = [0; PAGE_BYTES]);
     }
 
     /// Makes bytes fail after this many writes instead of the part's endurance; `None` for never.
@@ -268,7 +281,10 @@ impl EepromSim {
         let page = Arc::make_mut(&mut self.pages[address.0 as usize / PAGE_BYTES]);
         let (cells, writes) = (&mut page.bytes[range.clone()], &mut page.writes[range]);
         let worn = self.endurance_writes.and_then(|endurance| writes.iter().position(|&writes| writes >= endurance));
-        writes.iter_mut().for_each(|writes| *writes += 1);
+        for writes in writes.iter_mut() {
+            *writes += 1;
+            self.most_writes = self.most_writes.max(*writes);
+        }
         let (left, result) = match (cut, worn) {
             (Some((stage, tear)), _) => {
                 self.torn = Some(address);

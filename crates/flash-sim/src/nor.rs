@@ -286,10 +286,15 @@ impl NorSim {
         if self.frozen {
             return;
         }
-        let mut words = 0;
-        for (_, bytes) in words_of(address, len, self.spec.word_bytes) {
-            count(&mut self.counters)[size_class(bytes)] += 1;
-            words += 1;
+        let mut words = 1;
+        if is_word(address, len, self.spec.word_bytes) {
+            count(&mut self.counters)[size_class(len)] += 1; // What most calls are.
+        } else {
+            words = 0;
+            for (_, bytes) in words_of(address, len, self.spec.word_bytes) {
+                count(&mut self.counters)[size_class(bytes)] += 1;
+                words += 1;
+            }
         }
         self.elapsed_ns += time.call_ns + time.word_ns * words + time.byte_ns * len as u64;
     }
@@ -321,11 +326,15 @@ impl NorSim {
             let (piece, behind) = rest.split_at(len);
             rest = behind;
             let cells = Arc::make_mut(&mut self.units[unit]);
-            let unstable = |at: usize| cells.unstable.get(at).copied().unwrap_or(0);
-            let changing: Vec<u8> = (piece.iter().enumerate())
-                .map(|(offset, byte)| (cells.bytes[at + offset] | unstable(at + offset)) & !byte)
-                .collect();
-            cells.clear(at, &tear.select(&changing));
+            if tear == Tear::Complete {
+                cells.program(at, piece); // What nearly all calls are, without detours.
+            } else {
+                let unstable = |at: usize| cells.unstable.get(at).copied().unwrap_or(0);
+                let changing: Vec<u8> = (piece.iter().enumerate())
+                    .map(|(offset, byte)| (cells.bytes[at + offset] | unstable(at + offset)) & !byte)
+                    .collect();
+                cells.clear(at, &tear.select(&changing));
+            }
             if !cells.programs.is_empty() {
                 for times in &mut cells.programs[at / program_unit..(at + len) / program_unit] {
                     *times += 1;
@@ -404,6 +413,12 @@ impl Nor for NorSim {
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), SimError> {
         self.check_range(address, buffer.len())?;
         self.count(address, buffer.len(), |counters| &mut counters.reads_by_size, self.spec.timings.read);
+        let unit_bytes = self.spec.part.unit_size_bytes;
+        let (unit, at) = ((address.0 / unit_bytes) as usize, (address.0 % unit_bytes) as usize);
+        if at + buffer.len() <= unit_bytes as usize && !buffer.is_empty() {
+            self.units[unit].read(at, buffer, &mut self.random); // As nearly all calls, within a unit.
+            return Ok(());
+        }
         let mut rest = buffer;
         for (unit, at, len) in self.unit_ranges(address, rest.len()) {
             let (piece, behind) = rest.split_at_mut(len);
@@ -418,7 +433,10 @@ impl Nor for NorSim {
             self.refusals += u64::from(error != SimError::PowerLost);
             return Err(error);
         }
-        let words = words_of(address, bytes.len(), self.spec.word_bytes).count() as u64;
+        let words = match is_word(address, bytes.len(), self.spec.word_bytes) {
+            true => 1,
+            false => words_of(address, bytes.len(), self.spec.word_bytes).count() as u64,
+        };
         if let Some((words_before, tear)) = self.advance(words) {
             self.tear_program(address, bytes, words_before, tear)?;
             return Err(SimError::PowerLost);
@@ -469,6 +487,11 @@ pub(crate) fn budgets(part: &NorPart) -> usize {
         Reprogramming::Unlimited => 0,
         _ => part.unit_size_bytes as usize / usize::from(part.program_unit_bytes),
     }
+}
+
+/// Whether a range is one aligned word of at most `word_bytes`.
+fn is_word(address: Address, len: usize, word_bytes: u8) -> bool {
+    len.is_power_of_two() && len <= usize::from(word_bytes) && (address.0 as usize).is_multiple_of(len)
 }
 
 /// The aligned words of at most `word_bytes` that make up a range: address and length of each.

@@ -1,5 +1,6 @@
 //! The command line: every command, argument and option, with its help.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -16,6 +17,7 @@ Examples:
   norn heap show purse.img --fields                          what is in it?
   norn heap dump purse.img                                   how does it lie on the flash?
   norn heap dump purse.img --unit 3                          what is in its unit 3, in full?
+  norn lab run tinystore-table1 --quick                      a published table beside what Norn takes
 
 Exit codes:
   0  all is well
@@ -39,6 +41,9 @@ pub enum Command {
     Heap(HeapCommand),
     /// Run a script of payments between electronic purses, with the power cut at random if you like.
     Purse(PurseArguments),
+    /// Redo the published evaluations: run experiments, and put the published values beside what was measured.
+    #[command(subcommand)]
+    Lab(LabCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
     Parts,
 }
@@ -71,6 +76,61 @@ pub enum HeapCommand {
     /// Where spare units stand in for others, the units shown are virtual ones, with where they are; --raw shows the headers of
     /// the physical units.
     Dump(DumpArguments),
+}
+
+/// The commands on experiments.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// List the experiments: name, figure or table, jobs of a full run.
+    List,
+    /// Run experiments, or go on with a run that was interrupted: finished jobs are on disk and are not repeated.
+    ///
+    /// Writes report.md, a CSV file for each experiment, and plots as SVG and PNG.
+    Run(RunArguments),
+    /// Assemble report, CSV files and plots from the results there are.
+    Report(ReportArguments),
+}
+
+/// What to run.
+#[derive(Args, Debug)]
+pub struct RunArguments {
+    /// Experiments, or a paper's id for all of its own; all there are if left out.
+    pub names: Vec<String>,
+    /// Directory of results.
+    #[arg(long, value_name = "DIR", default_value = "out/lab")]
+    pub out: PathBuf,
+    /// Everything random derives from this number.
+    #[arg(long, value_name = "N", default_value_t = 2006)]
+    pub seed: u64,
+    /// Every experiment in small.
+    #[arg(long)]
+    pub quick: bool,
+    /// Erases of a unit, or writes of a byte, that end a part's life in experiments that wear parts out: 1,000 if left out, few with
+    /// --quick.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000))]
+    pub endurance: Option<u32>,
+    /// Measure again what is on disk: after a change of what is measured.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Directory with data that the project does not bring along, such as traces.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Jobs at the same time: as many as there are cores if left out.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// What to report.
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    /// Experiments, or a paper's id for all of its own; all there are results of if left out.
+    pub names: Vec<String>,
+    /// Directory of results.
+    #[arg(long, value_name = "DIR", default_value = "out/lab")]
+    pub out: PathBuf,
+    /// Where report, CSV files and plots go: the directory of results if left out.
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
 }
 
 /// An image file.

@@ -14,6 +14,9 @@ use crate::purse::script::ScriptError;
 /// Why a command could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// An experiment could not be run or reported.
+    #[error(transparent)]
+    Lab(#[from] norn_lab::LabError),
     /// The image file could not be made or opened.
     #[error(transparent)]
     Image(#[from] ImageError),

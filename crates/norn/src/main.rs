@@ -1,4 +1,5 @@
-//! `norn`: makes, checks and shows heaps in image files of simulated flash, and runs electronic purses on them.
+//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, and redoes the published
+//! evaluations.
 //!
 //! Every command returns what it found; this file prints it and turns it into an exit code.
 #![forbid(unsafe_code)]
@@ -9,6 +10,7 @@ mod dump;
 mod entry_text;
 mod error;
 mod image;
+mod lab;
 mod listing;
 mod part;
 mod parts;
@@ -27,7 +29,7 @@ use clap::Parser;
 use norn_flash::EraseUnit;
 
 use crate::arguments::{
-    Arguments, Command, CreateArguments, DumpArguments, HeapCommand, PurseArguments, ShowArguments,
+    Arguments, Command, CreateArguments, DumpArguments, HeapCommand, LabCommand, PurseArguments, ShowArguments,
 };
 use crate::dump::{Before, Extent};
 use crate::error::Error;
@@ -59,6 +61,9 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
         Command::Purse(arguments) => run_purses(arguments),
+        Command::Lab(LabCommand::List) => print(&lab::list(), Verdict::Sound),
+        Command::Lab(LabCommand::Run(arguments)) => print(&lab::run(&arguments)?, Verdict::Sound),
+        Command::Lab(LabCommand::Report(arguments)) => print(&lab::report(&arguments)?, Verdict::Sound),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
     }
 }

@@ -1,0 +1,113 @@
+//! The published evaluations that Norn builds on, redone: experiments, and what runs and shows them.
+//!
+//! `norn lab list`, `norn lab run NAME…` and `norn lab report` are this crate on the command line. A run spreads its jobs over the
+//! cores, writes each finished job to disk, and goes on where it was interrupted; the report puts what a paper published beside what was
+//! measured, with CSV files and plots.
+//!
+//! # How to add an experiment
+//!
+//! 1. Make a module for the paper, `src/PAPER/mod.rs`, with a [`Paper`] and a file for each figure or table.
+//! 2. There, write a type that implements [`Experiment`]: a struct of parameters (plain fields; the seed is one of them), a struct of
+//!    what a job measures, the list of jobs, the measurement, and its presentation: [`Comparison`]s with the published values,
+//!    [`Table`]s, [`Plot`]s. A job sees nothing but its parameters. `settings.choose(quick, full)` gives a small list of jobs where that is asked for.
+//! 3. Name it in the paper's `experiments`, and a new paper in [`experiments`] below. The tests of `tests/quick.rs` then run it.
+//!
+//! ```
+//! use norn_lab::{About, Axis, Chart, Comparison, Context, Experiment, Job, JobError, Outcome, Paper, Plot, Presentation, Published,
+//!     Series, Settings};
+//! use serde::{Deserialize, Serialize};
+//!
+//! const PAPER: Paper = Paper { id: "dice", title: "On Dice, 1654" };
+//!
+//! /// Figure 1: the mean of so many throws.
+//! struct Figure1;
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Parameters { throws: u32, seed: u64 }
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Row { mean: f64 }
+//!
+//! impl Experiment for Figure1 {
+//!     type Parameters = Parameters;
+//!     type Row = Row;
+//!
+//!     fn about() -> About {
+//!         About { name: "dice-figure1", paper: PAPER, reproduces: "Figure 1", summary: "Means of throws.", revision: 1 }
+//!     }
+//!
+//!     fn jobs(settings: &Settings) -> Vec<Job<Parameters>> {
+//!         let counts = settings.choose(vec![10], vec![10, 100, 1000]);
+//!         let job = |throws| Job { parameters: Parameters { throws, seed: settings.seed }, seconds: f64::from(throws) * 1e-8 };
+//!         counts.into_iter().map(job).collect()
+//!     }
+//!
+//!     fn measure(parameters: &Parameters, context: &Context) -> Result<Vec<Row>, JobError> {
+//!         let mut random = fastrand::Rng::with_seed(parameters.seed);
+//!         let sum: u32 = (0..parameters.throws).map(|_| random.u32(1..=6)).sum();
+//!         context.progress(1, 1);
+//!         Ok(vec![Row { mean: f64::from(sum) / f64::from(parameters.throws) }])
+//!     }
+//!
+//!     fn present(outcomes: &[Outcome<Parameters, Row>]) -> Presentation {
+//!         let points = outcomes.iter().map(|outcome| (f64::from(outcome.parameters.throws), outcome.row.mean)).collect();
+//!         let ours = outcomes.last().map(|outcome| outcome.row.mean);
+//!         let chart = Chart::Lines(vec![Series::line("ours", points)]);
+//!         Presentation {
+//!             comparisons: vec![Comparison::new("Figure 1, many throws: mean", Published::Value(3.5), ours)],
+//!             plots: vec![Plot::single("dice-figure1", "Means", Axis::log("throws"), Axis::linear("mean"), chart)],
+//!             ..Presentation::default()
+//!         }
+//!     }
+//! }
+//! # let job = &Figure1::jobs(&Settings::quick())[0];
+//! # assert_eq!(job.parameters.throws, 10);
+//! ```
+#![forbid(unsafe_code)]
+
+mod archive;
+mod csv_file;
+mod error;
+mod experiment;
+mod interval;
+mod plot;
+mod presentation;
+mod report;
+mod runner;
+mod settings;
+pub mod tinystore;
+
+pub use csv_file::csv_text;
+pub use error::{JobError, LabError};
+pub use experiment::{About, AnyExperiment, AnyJob, Context, Experiment, Job, Outcome, Paper, data_file};
+pub use interval::Interval;
+pub use plot::{Axis, Chart, Mark, Panel, Plot, Scale, Series};
+pub use presentation::{Comparison, Ours, Presentation, Published, Table, Verdict, comparison_table, figure};
+pub use report::write_report;
+pub use runner::{Known, Runner, Summary};
+pub use settings::{Depth, Settings};
+
+/// Every experiment, in the order of the report.
+pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
+    let papers = [tinystore::experiments()];
+    papers.into_iter().flatten().collect()
+}
+
+/// The experiments of these names; a paper's id stands for all of its own, and no name for all there are.
+///
+/// # Errors
+/// Names what there is if a name is not among it.
+pub fn experiments_named(names: &[String]) -> Result<Vec<Box<dyn AnyExperiment>>, LabError> {
+    let all = experiments();
+    let is_meant = |about: &About, name: &str| about.name == name || about.paper.id == name;
+    for name in names {
+        if !all.iter().any(|experiment| is_meant(&experiment.about(), name)) {
+            let known: Vec<&str> = all.iter().map(|experiment| experiment.about().name).collect();
+            return Err(LabError::Unknown { name: name.clone(), known: known.join(", ") });
+        }
+    }
+    let wanted = |experiment: &dyn AnyExperiment| {
+        names.is_empty() || names.iter().any(|name| is_meant(&experiment.about(), name))
+    };
+    Ok(all.into_iter().filter(|experiment| wanted(experiment.as_ref())).collect())
+}

@@ -1,0 +1,45 @@
+//! TinyStore (LCTES 2006), section 6: the flash heap beside the EEPROM heap.
+//!
+//! `subject.rs` is the heap under measurement with its simulated part, `population.rs` the objects on it and what full means,
+//! `workload.rs` the five workloads, `condition.rs` the three together, `costs.rs` what a run of updates costs and how long the part lasts.
+//! Each other file is an experiment.
+
+use crate::experiment::{AnyExperiment, Erased, Paper};
+
+mod array_copy;
+mod capacity;
+mod condition;
+mod costs;
+mod error_detection;
+mod lifetimes;
+mod limited_parts;
+mod list_length;
+mod population;
+mod short_lived;
+mod subject;
+mod table1;
+mod update_costs;
+mod workload;
+mod worst_read;
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    id: "tinystore",
+    title: "TinyStore: Spivak and Toledo, Storing a Persistent Transactional Object Heap on Flash Memory, LCTES 2006",
+};
+
+/// Its experiments, in the order of the report.
+pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
+    vec![
+        Erased::<table1::Table1>::boxed(),
+        Erased::<update_costs::UpdateCosts>::boxed(),
+        Erased::<worst_read::WorstRead>::boxed(),
+        Erased::<lifetimes::Lifetimes>::boxed(),
+        Erased::<capacity::Capacity>::boxed(),
+        Erased::<list_length::ListLength>::boxed(),
+        Erased::<array_copy::ArrayCopy>::boxed(),
+        Erased::<error_detection::DetectionCosts>::boxed(),
+        Erased::<short_lived::ShortLived>::boxed(),
+        Erased::<limited_parts::LimitedParts>::boxed(),
+    ]
+}

@@ -1,0 +1,135 @@
+//! The heap under measurement, and what its simulated part has counted.
+
+use norn_flash::Nor;
+use norn_flash_sim::{Counters, EepromSim, NorSim, PartSpec, catalogue};
+use norn_nor_remap::Remap;
+use norn_object_heap::{Config, EepromHeap, Heap, InitializationFlags, ObjectHeap};
+use serde::{Deserialize, Serialize};
+
+/// Erase units that a measured heap has room for.
+const UNITS: usize = 256;
+
+/// The heap on flash, on any device of which the simulated part can be seen.
+pub type FlashHeap<D = NorSim> = Heap<D, UNITS>;
+/// The heap on EEPROM.
+pub type EepromSubject = EepromHeap<EepromSim>;
+
+/// Which of the two heaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Medium {
+    /// NOR flash.
+    Flash,
+    /// EEPROM, with a commit log as large as an erase unit.
+    Eeprom,
+}
+
+/// Whether objects have initialization flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Flags {
+    /// They have.
+    On,
+    /// They have not.
+    Off,
+}
+
+impl From<Flags> for InitializationFlags {
+    fn from(flags: Flags) -> Self {
+        match flags {
+            Flags::On => InitializationFlags::On,
+            Flags::Off => InitializationFlags::Off,
+        }
+    }
+}
+
+/// A device of which the simulated part can be seen.
+pub trait Simulated: Nor {
+    /// The part.
+    fn sim(&self) -> &NorSim;
+}
+
+impl Simulated for NorSim {
+    fn sim(&self) -> &NorSim {
+        self
+    }
+}
+
+impl Simulated for Remap<NorSim, UNITS> {
+    fn sim(&self) -> &NorSim {
+        self.device()
+    }
+}
+
+/// A heap whose part counts.
+pub trait Subject: ObjectHeap {
+    /// What it stands on.
+    const MEDIUM: Medium;
+
+    /// What the part has done, and for how long.
+    fn totals(&self) -> (Counters, u64);
+    /// Erases of the most worn unit, or writes of the most written byte.
+    fn most_worn(&self) -> u32;
+    /// Erases of a unit, or writes of a byte, on average.
+    fn mean_worn(&self) -> f64;
+    /// Leaves the wear of creating objects out of account, where it would weigh when lifetimes are scaled: on EEPROM the allocator's log
+    /// is at one place. On flash creation takes about one erase a unit, and stays.
+    fn forget_wear(&mut self);
+}
+
+impl<D: Simulated> Subject for FlashHeap<D> {
+    const MEDIUM: Medium = Medium::Flash;
+
+    fn totals(&self) -> (Counters, u64) {
+        (self.device().sim().counters(), self.device().sim().elapsed_ns())
+    }
+
+    fn most_worn(&self) -> u32 {
+        self.device().sim().erase_counts().max().unwrap_or(0)
+    }
+
+    fn mean_worn(&self) -> f64 {
+        let erases = self.device().sim().erase_counts();
+        let units = erases.len() as f64;
+        erases.map(f64::from).sum::<f64>() / units
+    }
+
+    fn forget_wear(&mut self) {}
+}
+
+impl Subject for EepromSubject {
+    const MEDIUM: Medium = Medium::Eeprom;
+
+    fn totals(&self) -> (Counters, u64) {
+        (self.device().counters(), self.device().elapsed_ns())
+    }
+
+    fn most_worn(&self) -> u32 {
+        self.device().most_writes()
+    }
+
+    fn mean_worn(&self) -> f64 {
+        self.device().wear().mean
+    }
+
+    fn forget_wear(&mut self) {
+        self.device_mut().forget_wear();
+    }
+}
+
+/// A fresh heap on a part like `spec` that never wears out.
+pub fn flash(spec: PartSpec, config: Config) -> FlashHeap {
+    let mut part = NorSim::new(spec);
+    part.set_endurance(None);
+    Heap::format(part, config).expect("the part is suitable")
+}
+
+/// TinyStore's configuration with other lists and flags.
+pub fn configuration(list_length_max: u8, flags: Flags) -> Config {
+    Config { list_length_max, initialization_flags: flags.into(), ..Config::tinystore_2006() }
+}
+
+/// A fresh heap on the paper's EEPROM with a commit log of so many bytes; the part never wears out.
+pub fn eeprom(log_bytes: u32) -> EepromSubject {
+    let mut part = EepromSim::new(catalogue::tinystore_eeprom());
+    part.set_endurance(None);
+    EepromHeap::format(part, log_bytes).expect("the part is suitable")
+}

@@ -1,0 +1,276 @@
+//! Every experiment in small: it measures what it says, its files are there, the published values stand in the report, and what was
+//! measured has the shape that the papers' arguments and our own rest on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use norn_lab::{Known, Runner, Settings, experiments, write_report};
+
+type Row = BTreeMap<String, String>;
+
+/// The rows of an experiment's CSV file.
+fn rows(out: &Path, name: &str) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(out.join(format!("{name}.csv"))).unwrap();
+    reader.deserialize().map(|row| row.unwrap()).collect()
+}
+
+fn number(row: &Row, column: &str) -> f64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column} of {row:?}"))
+}
+
+/// The rows in which these columns have these texts.
+fn of<'a>(rows: &'a [Row], wanted: &[(&str, &str)]) -> Vec<&'a Row> {
+    let found: Vec<_> = rows.iter().filter(|row| wanted.iter().all(|(column, text)| row[*column] == *text)).collect();
+    assert!(!found.is_empty(), "there are rows with {wanted:?}");
+    found
+}
+
+fn one<'a>(rows: &'a [Row], wanted: &[(&str, &str)]) -> &'a Row {
+    let found = of(rows, wanted);
+    assert_eq!(found.len(), 1, "one row with {wanted:?}");
+    found[0]
+}
+
+#[test]
+fn names_and_jobs_are_distinct() {
+    let mut names = BTreeSet::new();
+    for experiment in experiments() {
+        let about = experiment.about();
+        assert!(names.insert(about.name), "{} is there twice", about.name);
+        assert!(about.name.starts_with(&format!("{}-", about.paper.id)), "{} begins with its paper's id", about.name);
+        for settings in [Settings::quick(), Settings::full()] {
+            let jobs = experiment.jobs(&settings);
+            let distinct: BTreeSet<String> = jobs.iter().map(|job| job.parameters.to_string()).collect();
+            assert_eq!(distinct.len(), jobs.len(), "{}: no two jobs have the same parameters", about.name);
+            assert!(jobs.iter().all(|job| job.seconds > 0.0), "{}: every job takes some time", about.name);
+        }
+    }
+}
+
+#[test]
+fn without_results_there_is_something_to_show() {
+    for experiment in experiments() {
+        let presentation = experiment.present(&[]).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        presentation.plots.iter().for_each(|plot| plot.write(directory.path()).unwrap());
+        assert!(
+            presentation.comparisons.iter().all(|comparison| comparison.ratio().is_none()),
+            "{}",
+            experiment.about().name
+        );
+    }
+}
+
+#[test]
+fn every_experiment_runs_in_small() {
+    let directory = tempfile::tempdir().unwrap();
+    let (out, settings) = (directory.path(), Settings::quick());
+    let experiments = experiments();
+    let threads = NonZeroUsize::new(2).unwrap();
+    let summary = Runner { out, settings: &settings, known: Known::Kept, threads }.run(&experiments).unwrap();
+    let jobs: usize = experiments.iter().map(|experiment| experiment.jobs(&settings).len()).sum();
+    assert_eq!((summary.measured, summary.found), (jobs, 0));
+
+    let report = write_report(&experiments, out, out).unwrap();
+    assert!(!report.contains("not measured"), "every published value has one of ours");
+    for experiment in &experiments {
+        let name = experiment.about().name;
+        assert!(rows(out, name).len() >= experiment.jobs(&settings).len(), "{name}: a row for each job");
+    }
+    plots_have_their_texts(out, &report);
+    published_values_are_there(&report);
+    table1_has_its_shape(out);
+    costs_have_their_shape(out);
+    lifetimes_have_their_shape(out);
+    capacity_has_its_shape(out);
+    the_others_have_their_shape(out);
+}
+
+fn plots_have_their_texts(out: &Path, report: &str) {
+    let svgs: Vec<_> = report.lines().filter_map(|line| line.strip_suffix(".svg)")?.split("](").nth(1)).collect();
+    assert!(svgs.len() >= 8, "Table 1 and Figures 4 to 8 have a plot, and some others");
+    for name in svgs {
+        let svg = fs::read_to_string(out.join(format!("{name}.svg"))).unwrap();
+        assert!(svg.matches("<text").count() > 10, "{name}.svg has texts");
+        // A picture without its font would be mostly blank; the text of a legend alone takes more than this.
+        let png = fs::metadata(out.join(format!("{name}.png"))).unwrap().len();
+        assert!(png > 8_000, "{name}.png has {png} bytes");
+    }
+}
+
+/// Every number of Table 1 and of section 6.3's text.
+fn published_values_are_there(report: &str) {
+    let table1 = [
+        ["146", "973.7", "280.1", "0.0384"],
+        ["3,301", "291.9", "12.02", "0.0017"],
+        ["3,359", "288.7", "10.94", "0.0017"],
+        ["4,225", "282.4", "9.3", "0.0013"],
+        ["4,868", "245.7", "8.03", "0.0011"],
+        ["5,317", "245.9", "7.32", "0.001"],
+        ["5,533", "222.8", "7.02", "0.001"],
+    ];
+    let cells: Vec<&str> = report.lines().filter(|line| line.starts_with("| Table 1, ")).collect();
+    assert_eq!(cells.len(), 28);
+    for (line, published) in cells.iter().zip(table1.iter().flatten()) {
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        assert_eq!(columns[2], *published, "{line}");
+        assert!(columns[3].replace(',', "").parse::<f64>().is_ok() && columns[4].parse::<f64>().is_ok(), "{line}");
+    }
+    let texts = [
+        "| 11 |",
+        "| 50 |",
+        "| 5 to 10 |",
+        "| 731 |",
+        "| 5,500 |",
+        "| 100,000 |",
+        "| at least 74,000,000 |",
+        "| at least 730 |",
+        "| at least 4,000,000,000 |",
+        "| more than 35% |",
+        "| more than 60% |",
+        "| 83 to 98% |",
+        "| 60 to 80% |",
+        "| 7 to 8 times |",
+        "| 10 |",
+    ];
+    texts.iter().for_each(|text| assert!(report.contains(text), "{text} is published"));
+}
+
+fn table1_has_its_shape(out: &Path) {
+    let rows = rows(out, "tinystore-table1");
+    let published_writes = [280.13, 12.02, 9.30, 8.03, 7.32, 7.02];
+    let published_reads = [973.66, 291.92, 282.39, 245.65, 245.91, 222.75];
+    let with_flags = of(&rows, &[("initialization_flags", "On")]);
+    for pair in with_flags.windows(2) {
+        for column in ["writes", "erases", "ms"] {
+            assert!(number(pair[0], column) > number(pair[1], column), "longer lists cost fewer {column}: {pair:?}");
+        }
+        assert!(number(pair[0], "objects_full") > number(pair[1], "objects_full"), "longer lists take room: {pair:?}");
+    }
+    for (row, (writes, reads)) in with_flags.iter().zip(published_writes.iter().zip(published_reads)) {
+        assert!(number(row, "writes") < *writes && number(row, "reads") < reads, "no more than was published: {row:?}");
+        let parts = ["writes_in_slots", "writes_structure", "writes_reclaiming"].map(|column| number(row, column));
+        let mean = parts.iter().sum::<f64>();
+        assert!((mean / number(row, "writes") - 1.0).abs() < 0.05, "the parts add up to the whole: {row:?}");
+        // Erases of all units make up the lifetime; a short one also has the updates that fill the erased part at first.
+        let lifetime = number(row, "lifetime_updates") * number(row, "erases") / 56.0 * number(row, "unevenness");
+        let ratio = lifetime / number(row, "endurance");
+        assert!((0.9..2.5).contains(&ratio), "erases explain the lifetime, by {ratio}: {row:?}");
+    }
+}
+
+fn costs_have_their_shape(out: &Path) {
+    let rows = rows(out, "tinystore-update-costs");
+    assert!(rows.iter().all(|row| row["status"] == "measured"));
+    for row in of(&rows, &[("medium", "Eeprom")]) {
+        assert!((number(row, "writes") - 5.0).abs() < 0.05, "EEPROM costs are always the same: {row:?}");
+        assert!((number(row, "erases") - number(row, "writes")).abs() < 1e-9, "each write is an erase: {row:?}");
+        assert!(number(row, "ms") > 15.0, "{row:?}");
+    }
+    let all_fields = |bytes| {
+        one(
+            &rows,
+            &[("medium", "Flash"), ("workload", "20/80AllFields"), ("fullness_percent", "50"), ("object_bytes", bytes)],
+        )
+    };
+    assert!(
+        number(all_fields("200"), "writes") < number(all_fields("20"), "writes"),
+        "large objects updated as a whole cost less"
+    );
+    let random = |full| {
+        one(
+            &rows,
+            &[("medium", "Flash"), ("workload", "TotallyRandom"), ("fullness_percent", full), ("object_bytes", "200")],
+        )
+    };
+    assert!(number(random("90"), "writes") > 1.2 * number(random("20"), "writes"), "a nearly full flash costs more");
+}
+
+fn lifetimes_have_their_shape(out: &Path) {
+    let rows = rows(out, "tinystore-lifetimes");
+    assert!(rows.iter().all(|row| row["status"] == "measured"));
+    let ends: Vec<&Row> = rows.iter().filter(|row| row["limit"] == row["endurance"]).collect();
+    let end = |medium: &str, workload: &str| {
+        let found = ends
+            .iter()
+            .find(|row| row["medium"] == medium && row["workload"] == workload && row["fullness_percent"] == "50");
+        number(found.unwrap(), "updates_at_100_000")
+    };
+    let one_field = end("Eeprom", "SingleObjectSingleField");
+    assert!((one_field / 100_000.0 - 1.0).abs() < 0.01, "one field of EEPROM lasts as long as its bytes: {one_field}");
+    assert!(end("Flash", "SingleObjectSingleField") > 730.0 * one_field, "and flash more than 730 times as long");
+    assert!(end("Flash", "20/80AllFields") > end("Eeprom", "20/80AllFields"));
+    for pair in rows.windows(2).filter(|pair| number(&pair[0], "limit") < number(&pair[1], "limit")) {
+        if pair[0]["workload"] == pair[1]["workload"] && pair[0]["fullness_percent"] == pair[1]["fullness_percent"] {
+            assert!(number(&pair[0], "updates") < number(&pair[1], "updates"), "more erases, more updates: {pair:?}");
+        }
+    }
+}
+
+fn capacity_has_its_shape(out: &Path) {
+    let rows = rows(out, "tinystore-capacity");
+    let share = |medium, flags, bytes| {
+        let baseline = [("medium", medium), ("unit_kib", "8"), ("initialization_flags", flags), ("element_bytes", "2")];
+        number(one(&rows, &[&baseline[..], &[("array_bytes", bytes)]].concat()), "user_percent")
+    };
+    for (medium, most, large) in [("Flash", 40.0, 60.0..80.0), ("Eeprom", 65.0, 83.0..98.0)] {
+        assert!(share(medium, "On", "10") < most, "small arrays have as much overhead as was published");
+        assert!(share(medium, "On", "10") < share(medium, "On", "100"), "and larger ones less");
+        assert!(large.contains(&share(medium, "On", "1000")), "{medium}: {}", share(medium, "On", "1000"));
+    }
+    assert!(share("Flash", "Off", "1000") > share("Flash", "On", "1000"), "flags take room");
+    let lists = rows_of_lists(out);
+    for pair in lists.windows(2).filter(|pair| pair[0]["object_bytes"] == pair[1]["object_bytes"]) {
+        assert!(
+            number(&pair[0], "user_percent") > number(&pair[1], "user_percent"),
+            "shorter lists leave room: {pair:?}"
+        );
+    }
+}
+
+fn rows_of_lists(out: &Path) -> Vec<Row> {
+    let mut rows = rows(out, "tinystore-list-length");
+    rows.sort_by_key(|row| (row["object_bytes"].clone(), number(row, "list_length_max") as u32));
+    rows
+}
+
+fn the_others_have_their_shape(out: &Path) {
+    let copies = rows(out, "tinystore-array-copy");
+    for medium in ["Flash", "Eeprom"] {
+        for elements in ["50", "1000"] {
+            let ms = |operation| {
+                number(one(&copies, &[("medium", medium), ("operation", operation), ("elements", elements)]), "ms")
+            };
+            let ratio = ms("ArrayCopy") / ms("ArrayFillNonAtomic");
+            let expected = if medium == "Flash" { 1.0..2.0 } else { 2.5..8.0 };
+            assert!(expected.contains(&ratio), "{medium}, {elements}: an atomic copy takes {ratio} times as long");
+        }
+    }
+
+    let reads = rows(out, "tinystore-worst-read");
+    for row in &reads {
+        assert_eq!(row["status"], "measured");
+        assert!(number(row, "reads_most") <= 60.0 && number(row, "reads_mean") > 10.0, "{row:?}");
+        assert_eq!(row["reads_through_a_pointer"], "1");
+    }
+    assert!(number(&reads[0], "objects") == 5500.0 && number(&reads[1], "objects") > 5500.0);
+
+    let detection = rows(out, "tinystore-error-detection");
+    for pair in detection.chunks(2) {
+        assert_eq!((pair[0]["detection"].as_str(), pair[1]["detection"].as_str()), ("Off", "On"));
+        assert!(number(&pair[1], "ms") > number(&pair[0], "ms"), "error detection takes time: {pair:?}");
+        assert!(number(&pair[1], "objects_full") < number(&pair[0], "objects_full"), "and room: {pair:?}");
+    }
+
+    let lives = rows(out, "tinystore-short-lived");
+    let writes =
+        |flags, updates| number(one(&lives, &[("initialization_flags", flags), ("updates_a_life", updates)]), "writes");
+    assert!(writes("On", "0") < writes("Off", "0"), "flags spare programming the defaults");
+    assert!(writes("On", "0") < writes("On", "10") && writes("On", "10") < writes("On", "100"));
+
+    let parts = rows(out, "tinystore-limited-parts");
+    let erases = |part| number(one(&parts, &[("part", part)]), "erases");
+    assert!(erases("stm32l4") > 5.0 * erases("tinystore"), "words programmed once cost erases");
+}

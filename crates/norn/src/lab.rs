@@ -1,0 +1,49 @@
+//! `norn lab`: lists, runs and reports the experiments of `norn-lab`.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::thread;
+
+use norn_lab::{Depth, Known, LabError, Runner, Settings, experiments, experiments_named, write_report};
+
+use crate::arguments::{ReportArguments, RunArguments};
+use crate::table::{Side, table, text};
+
+/// Every experiment: name, what it redoes, jobs of a full run.
+pub fn list() -> String {
+    let mut table = table([("name", Side::Left), ("redoes", Side::Left), ("jobs", Side::Right), ("paper", Side::Left)]);
+    for experiment in experiments() {
+        let about = experiment.about();
+        let jobs = experiment.jobs(&Settings::full()).len().to_string();
+        table.add_row([about.name, about.reproduces, &jobs, about.paper.id]);
+    }
+    text(&table)
+}
+
+/// Runs experiments, goes on with those that were interrupted, and returns their report.
+pub fn run(arguments: &RunArguments) -> Result<String, LabError> {
+    let experiments = experiments_named(&arguments.names)?;
+    let chosen = if arguments.quick { Settings::quick() } else { Settings::full() };
+    let settings = Settings {
+        seed: arguments.seed,
+        endurance: arguments.endurance.unwrap_or(chosen.endurance),
+        data: arguments.data.clone(),
+        ..chosen
+    };
+    let known = if arguments.fresh { Known::MeasuredAgain } else { Known::Kept };
+    let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let summary = Runner { out: &arguments.out, settings: &settings, known, threads }.run(&experiments)?;
+    let mut report = write_report(&experiments, &arguments.out, &arguments.out)?;
+    let depth = if settings.depth == Depth::Quick { "quick run" } else { "full run" };
+    let (out, measured, found) = (arguments.out.display(), summary.measured, summary.found);
+    report += &format!(
+        "\n{depth}: {measured} jobs measured, {found} found in {out}; report, CSV files and plots are there.\n"
+    );
+    Ok(report)
+}
+
+/// Assembles a report from results.
+pub fn report(arguments: &ReportArguments) -> Result<String, LabError> {
+    let to: &Path = arguments.to.as_deref().unwrap_or(&arguments.out);
+    write_report(&experiments_named(&arguments.names)?, &arguments.out, to)
+}
