@@ -165,43 +165,58 @@ fn admitted(
     Ok((Collected::new(device), setting.clients(handles)))
 }
 
-/// What a run says.
+/// What a run says; what its collector does not have is 0.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Summary {
-    /// α.
-    pub alpha: u32,
-    /// Pages written by T1, T2, the downloader.
-    pub t1_writes: u64,
-    pub t2_writes: u64,
+    /// α, that admission found or that was given.
+    pub alpha_used: u32,
+    /// Pages that T1 wrote.
+    pub t1_pages: u64,
+    /// Pages that T2 wrote.
+    pub t2_pages: u64,
+    /// Pages that the downloader wrote.
     pub downloaded: u64,
-    /// Jobs of T1 and T2 together, and those not done in time.
+    /// Jobs of T1 and T2.
     pub jobs: u64,
+    /// Those of them that were late.
     pub misses: u64,
+    /// Jobs of T1.
     pub t1_jobs: u64,
+    /// Those of them that were late.
     pub t1_misses: u64,
-    /// System jobs that were late.
+    /// Jobs of collectors and of the checkpoint that were late.
     pub system_misses: u64,
-    /// Writes that waited for a token, and the longest wait.
+    /// Writes of tasks that waited for a token.
     pub token_waits: u64,
+    /// The longest such wait.
     pub token_wait_ms_max: f64,
-    /// Longest responses, in microseconds.
+    /// T1's longest response.
     pub t1_response_us: u64,
+    /// T2's longest response.
     pub t2_response_us: u64,
-    /// Fewest pages that a collector's recycling yielded.
+    /// Fewest dead pages of a block that a collector recycled.
     pub yield_min: u32,
-    /// Blocking by collections on demand.
+    /// Collections on demand.
     pub collections: u64,
+    /// The longest of them.
     pub blocking_ms_max: f64,
+    /// Their mean.
     pub blocking_ms_mean: f64,
     /// Blocks recycled on demand that had no dead page.
     pub recycled_full: u64,
+    /// Pages that collectors copied.
     pub copies: u64,
+    /// Pages that the wear leveler copied.
     pub leveled: u64,
+    /// Pages of the checkpoint.
     pub chunks: u64,
+    /// Blocks erased.
     pub erases: u64,
-    /// At the end.
+    /// Standard deviation of the blocks' erase counts.
     pub deviation: f64,
+    /// The highest of these counts.
     pub erases_max: u32,
+    /// Blocks with 200 erases or more.
     pub worn_out_percent: f64,
     /// Pages written by tasks and downloader, in KB a second.
     pub kb_per_s: f64,
@@ -227,7 +242,7 @@ pub fn run(setting: &Setting, admission: Admission, progress: impl FnMut(u64)) -
             let device = &processor.system.device;
             let (now, real_time) = (device.ftl().counters(), device.counters());
             let summary = Summary {
-                alpha,
+                alpha_used: alpha,
                 system_misses: real_time.misses,
                 yield_min: real_time.yield_min,
                 copies: now.copied - counters.copied,
@@ -274,8 +289,8 @@ fn drive<S: System>(
     let [t1, t2] = [&processor.clients[0].stats, &processor.clients[1].stats];
     let written = t1.writes + t2.writes + processor.background_writes;
     Summary {
-        t1_writes: t1.writes,
-        t2_writes: t2.writes,
+        t1_pages: t1.writes,
+        t2_pages: t2.writes,
         downloaded: processor.background_writes,
         jobs: t1.jobs + t2.jobs,
         misses: t1.misses + t2.misses,

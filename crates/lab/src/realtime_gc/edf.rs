@@ -112,6 +112,8 @@ pub struct Processor<S> {
     pub now_us: u64,
     pub background_writes: u64,
     leveler_wakes_us: u64,
+    /// What the device's job that ended last has still to compute, and its deadline.
+    computing: Option<(u64, u64)>,
     /// Standard deviation of erase counts, and share of worn-out blocks, over time.
     pub wear: Vec<WearPoint>,
 }
@@ -141,7 +143,8 @@ impl WearPoint {
 impl<S: System> Processor<S> {
     pub fn new(system: S, clients: Vec<Client>, background: Background) -> Self {
         let (now_us, leveler_wakes_us) = (0, LEVELER_SLEEP_US);
-        Processor { system, clients, background, now_us, background_writes: 0, leveler_wakes_us, wear: Vec::new() }
+        let (background_writes, computing, wear) = (0, None, Vec::new());
+        Processor { system, clients, background, now_us, background_writes, leveler_wakes_us, computing, wear }
     }
 
     /// Runs until `end_us`, and looks at the wear every `sample_us`.
@@ -160,7 +163,8 @@ impl<S: System> Processor<S> {
     fn turn(&mut self, end_us: u64) {
         self.system.advance(self.now_us);
         self.clients.iter_mut().for_each(|client| client.release(self.now_us));
-        let own = self.system.next_deadline_us().unwrap_or(u64::MAX);
+        let of_step = self.system.next_deadline_us().unwrap_or(u64::MAX);
+        let own = of_step.min(self.computing.map_or(u64::MAX, |(deadline, _)| deadline));
         let mut order: Vec<(u64, usize)> = self
             .clients
             .iter()
@@ -177,14 +181,25 @@ impl<S: System> Processor<S> {
             }
         }
         if own < u64::MAX {
-            let computed = self.timed(System::step);
-            self.now_us += computed;
+            self.run_system(of_step, end_us);
             return;
         }
         if !self.run_background() {
             let woken = if self.background.leveler == Leveler::On { self.leveler_wakes_us } else { u64::MAX };
             self.now_us = self.next_event_us().min(woken).min(end_us).max(self.now_us + 1);
         }
+    }
+
+    /// Computing that is left, until the next release; else one operation of the device's job.
+    fn run_system(&mut self, deadline_us: u64, end_us: u64) {
+        if let Some((deadline, left)) = self.computing.take() {
+            let slice = left.min(self.next_event_us().min(end_us).saturating_sub(self.now_us).max(1));
+            self.now_us += slice;
+            self.computing = (left > slice).then_some((deadline, left - slice));
+            return;
+        }
+        let computed = self.timed(System::step);
+        self.computing = (computed > 0).then_some((deadline_us, computed));
     }
 
     fn next_event_us(&self) -> u64 {

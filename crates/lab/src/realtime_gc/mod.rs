@@ -17,7 +17,9 @@ mod violations;
 mod wear;
 mod workload;
 
+pub use bench::{Collector, Setting, Summary};
 pub use random_sets::{SetOutcome, run_random_set};
+pub use workload::Pattern;
 
 /// The paper.
 pub const PAPER: Paper = Paper {
@@ -35,4 +37,12 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<throughput::Throughput>::boxed(),
         Erased::<violations::Violations>::boxed(),
     ]
+}
+
+/// Runs a setting with admission, and says what happened.
+///
+/// # Errors
+/// If the paper's tasks are not admitted.
+pub fn run_setting(setting: &Setting) -> Result<Summary, crate::JobError> {
+    bench::run(setting, bench::Admission::On, |_| {}).map(|run| run.summary)
 }

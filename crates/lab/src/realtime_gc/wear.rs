@@ -20,7 +20,7 @@ pub struct Row {
     deviation: f64,
     worn_out_percent: f64,
     leveled: u64,
-    alpha: u32,
+    alpha_used: u32,
 }
 
 impl Experiment for Wear {
@@ -66,7 +66,7 @@ impl Experiment for Wear {
             deviation: point.deviation,
             worn_out_percent: 100.0 * point.worn_out as f64 / point.blocks as f64,
             leveled: run.summary.leveled,
-            alpha: run.summary.alpha,
+            alpha_used: run.summary.alpha_used,
         };
         Ok(run.wear.iter().map(row).collect())
     }
@@ -135,7 +135,7 @@ fn table(outcomes: &[Outcome<Setting, Row>]) -> Table {
         let Some(row) = rows.last() else { continue };
         table.push(vec![
             name(&setting),
-            row.alpha.to_string(),
+            row.alpha_used.to_string(),
             figure(row.minutes),
             row.erases.to_string(),
             figure(row.deviation),
