@@ -73,6 +73,7 @@ mod interval;
 pub mod paging;
 mod plot;
 mod presentation;
+pub mod realtime_gc;
 mod report;
 mod runner;
 mod settings;
@@ -90,7 +91,7 @@ pub use settings::{Depth, Settings};
 
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    let papers = [tinystore::experiments(), paging::experiments()];
+    let papers = [tinystore::experiments(), realtime_gc::experiments(), paging::experiments()];
     papers.into_iter().flatten().collect()
 }
 

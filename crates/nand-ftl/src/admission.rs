@@ -1,0 +1,201 @@
+//! Admission: equations (7), (8), (13) and (14), evaluated soundly.
+//!
+//! - (8) is evaluated at each admission: (12) does not imply it (docs/papers.md).
+//! - (2) assumes that every block is a candidate. `k` are not: the open one, and those that other collectors are at. So a victim has at
+//!   least ⌈(Δ−kπ)/(N−k)⌉ dead pages.
+//! - Θ and N count good blocks without those that may fail within the budget; Λ counts every logical page and the checkpoint.
+//! - (14) charges the longest operation, and the overrun of the failures that are budgeted for, to the shortest period. Sums are rounded up.
+//!
+//! Invariant: what is admitted is so for every course that the tasks and the part can take within what they declared.
+
+use core::fmt;
+
+use crate::task::{Collector, OperationTimes, Task};
+
+/// 1 in the fixed-point numbers of (14).
+const WHOLE: u128 = 1 << 40;
+
+/// What the equations need to know of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// N: blocks that are not bad.
+    pub good_blocks: u32,
+    /// π.
+    pub pages_per_block: u32,
+    /// Λ: most live pages.
+    pub live_pages: u32,
+    /// α.
+    pub alpha: u32,
+    /// Blocks that may fail, and are provided for.
+    pub failure_budget: u32,
+}
+
+impl Capacity {
+    /// Most tokens in the system that keep α: (8)'s right side with `collectors` collectors of tasks, less one. `None` if α cannot be
+    /// kept at all.
+    pub fn tokens_limit(&self, collectors: u32) -> Option<u64> {
+        let excluded = i64::from(collectors) + 1;
+        let (alpha, pages) = (i64::from(self.alpha), i64::from(self.pages_per_block));
+        let blocks = i64::from(self.good_blocks) - i64::from(self.failure_budget);
+        // Φ is at most α − 1 + ρ when a block is recycled.
+        let dead = blocks * pages - i64::from(self.live_pages) - (alpha - 1) - excluded * pages;
+        let limit = dead - (alpha - 1) * (blocks - excluded) - 1;
+        u64::try_from(limit).ok()
+    }
+
+    /// As the paper has it: equation (6), every block a candidate, in 1/π tokens. For comparison.
+    pub fn published_limit_by_pi(&self) -> i64 {
+        let (alpha, pages) = (i64::from(self.alpha), i64::from(self.pages_per_block));
+        let total = i64::from(self.good_blocks) * pages;
+        (pages - (alpha - 1)) * total - (i64::from(self.live_pages) + alpha - 1) * pages
+    }
+}
+
+/// Why a task is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdmissionError {
+    /// The task has no period, or needs more than one.
+    Task(Task),
+    /// Its collector needs more than its period.
+    Collector {
+        /// c_G; 0 if it is beyond 64 bits.
+        cost_us: u64,
+        /// p_G.
+        period_us: u64,
+    },
+    /// As many tasks as there are slots are admitted.
+    Slots,
+    /// (13): the system does not have the tokens to start with.
+    Tokens {
+        /// Tokens that the task and its collector need.
+        needed: u64,
+        /// ρ_free.
+        free: u64,
+    },
+    /// (8): with the task, more tokens can come together than α allows.
+    Recycling {
+        /// ρ_max.
+        tokens_max: u64,
+        /// Most that α allows; 0 also if it cannot be kept at all.
+        limit: u64,
+    },
+    /// (14): the processor would be used for more than the whole.
+    Utilization {
+        /// Its use in millionths, rounded up.
+        per_million: u64,
+    },
+}
+
+impl fmt::Display for AdmissionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdmissionError::Task(task) => write!(f, "no possible task: {} us in {} us", task.cost_us, task.period_us),
+            AdmissionError::Collector { cost_us, period_us } => {
+                write!(f, "the task's collector needs {cost_us} us in a period of {period_us} us")
+            }
+            AdmissionError::Slots => f.write_str("no slot is left for a task"),
+            AdmissionError::Tokens { needed, free } => write!(f, "{needed} tokens are needed, {free} are free (13)"),
+            AdmissionError::Recycling { tokens_max, limit } => {
+                write!(f, "{tokens_max} tokens can come together, {limit} keep the bound on recycling (8)")
+            }
+            AdmissionError::Utilization { per_million } => {
+                write!(f, "the processor is used for {per_million} millionths (14)")
+            }
+        }
+    }
+}
+
+impl core::error::Error for AdmissionError {}
+
+/// Sums over the tasks and collectors that are admitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Collectors.
+    pub collectors: u32,
+    /// Σ of (7): most tokens of tasks and collectors.
+    pub tokens_max: u64,
+    used: u128,
+    period_min_us: Option<u64>,
+}
+
+impl Load {
+    /// With a task and its collector.
+    pub fn with(mut self, task: &Task, collector: Option<&Collector>) -> Self {
+        self.add_use(task.cost_us, task.period_us);
+        if let Some(collector) = collector {
+            self.collectors += 1;
+            self.tokens_max += collector.tokens_max();
+            self.add_use(collector.cost_us, collector.period_us);
+        }
+        self
+    }
+
+    fn add_use(&mut self, cost_us: u64, period_us: u64) {
+        self.used += (u128::from(cost_us) * WHOLE).div_ceil(u128::from(period_us));
+        self.period_min_us = Some(self.period_min_us.map_or(period_us, |min| min.min(period_us)));
+    }
+
+    /// The left side of (14), in millionths, rounded up.
+    pub fn utilization_per_million(&self, times: &OperationTimes, failure_budget: u32) -> u64 {
+        let Some(period) = self.period_min_us else { return 0 };
+        let overrun = u128::from(failure_budget) * u128::from(times.read_us + times.write_us);
+        let blocking = (u128::from(times.longest_us()) + overrun) * WHOLE;
+        let sum = self.used + blocking.div_ceil(u128::from(period));
+        u64::try_from((sum * 1_000_000).div_ceil(WHOLE)).unwrap_or(u64::MAX)
+    }
+
+    /// (14).
+    pub fn check_utilization(&self, times: &OperationTimes, failure_budget: u32) -> Result<(), AdmissionError> {
+        let per_million = self.utilization_per_million(times, failure_budget);
+        if per_million > 1_000_000 { Err(AdmissionError::Utilization { per_million }) } else { Ok(()) }
+    }
+
+    /// (8), with the tokens that do not belong to tasks: unallocated, in reserve.
+    pub fn check_recycling(&self, capacity: &Capacity, others: u64) -> Result<(), AdmissionError> {
+        let tokens_max = others + 2 * u64::from(capacity.pages_per_block) + self.tokens_max;
+        let limit = capacity.tokens_limit(self.collectors);
+        match limit.is_some_and(|limit| tokens_max <= limit) {
+            true => Ok(()),
+            false => Err(AdmissionError::Recycling { tokens_max, limit: limit.unwrap_or(0) }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMES: OperationTimes = OperationTimes::paper();
+
+    fn paper_load(alpha: u32) -> Load {
+        let tasks = [Task::new(3000, 4, 2, 20_000, &TIMES), Task::new(5000, 2, 5, 200_000, &TIMES)];
+        tasks
+            .iter()
+            .fold(Load::default(), |load, task| load.with(task, Collector::of(task, alpha, 32, &TIMES).as_ref()))
+    }
+
+    #[test]
+    fn the_example_of_section_5_1_2_is_met_with_its_errors_corrected() {
+        let load = paper_load(16);
+        assert_eq!(load.utilization_per_million(&TIMES, 0), 632_463, "(14): 0.6176 published, 0.6325 correct");
+        assert_eq!(256 - 95 + 64 + load.tokens_max, 352, "Table V: 320");
+        let at_75 = paper_load(8);
+        assert_eq!(at_75.utilization_per_million(&TIMES, 0), 1_022_238, "75% is to be rejected");
+        assert!(at_75.check_utilization(&TIMES, 0).is_err());
+    }
+
+    #[test]
+    fn the_counterexample_to_equation_12_is_rejected() {
+        // 50%, ρ_init = 472: 17 tasks with w = 9 give more tokens than α = 16 allows.
+        let capacity =
+            Capacity { good_blocks: 1024, pages_per_block: 32, live_pages: 16_384, alpha: 16, failure_budget: 0 };
+        let task = Task { cost_us: 1, period_us: 100_000_000, writes: 9 };
+        let load =
+            (0..17).fold(Load::default(), |load, _| load.with(&task, Collector::of(&task, 16, 32, &TIMES).as_ref()));
+        let free = 472 - 32 - 17 * (9 + 16);
+        let tokens_max = free + 64 + load.tokens_max;
+        assert_eq!(capacity.published_limit_by_pi() / 32, 1009, "(8) as published: less than 1009");
+        assert!(tokens_max >= 1009, "{tokens_max}");
+        assert!(load.check_recycling(&capacity, free).is_err());
+    }
+}

@@ -1,0 +1,218 @@
+//! The system's jobs: releases in time, and the steps of collectors and of the checkpoint.
+//!
+//! Invariants: at a meta-period's start a task holds what it declared to write in it, and no more; between its periods a collector holds
+//! π−α.
+
+use norn_flash::Nand;
+
+use crate::realtime::{CollectorStep, Guarantee, Job, RealTime, Slot, Stay, SystemJob, TaskError};
+use crate::recycle::RecycleStep;
+use crate::task::Collector;
+use crate::tokens::take;
+
+/// The job that runs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Collector(usize),
+    Checkpoint,
+}
+
+impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
+    /// Lets time pass to `now_us`: releases what is due. Call it at each release of a task, before the task writes, and before asking
+    /// for the next job. Cost: O(slots), no flash.
+    pub fn advance(&mut self, now_us: u64) {
+        self.now_us = self.now_us.max(now_us);
+        while self.next_checkpoint_us <= self.now_us {
+            self.counters.misses += u64::from(self.checkpoint_due_us.is_some());
+            self.next_checkpoint_us += self.config.checkpoint_period_us;
+            self.checkpoint_due_us = Some(self.next_checkpoint_us);
+        }
+        for index in 0..SLOTS {
+            self.advance_slot(index);
+        }
+    }
+
+    /// The next time at which something is released.
+    pub fn next_release_us(&self) -> u64 {
+        let slots = self.slots.iter().flatten().map(|slot| slot.next_meta_us.min(slot.next_release_us));
+        slots.fold(self.next_checkpoint_us, u64::min)
+    }
+
+    fn advance_slot(&mut self, index: usize) {
+        let now = self.now_us;
+        while let Some(mut slot) = self.slots[index] {
+            let Some(collector) = slot.collector else {
+                if slot.stay == Stay::Leaving {
+                    self.vacate(index);
+                }
+                slot.next_meta_us = u64::MAX;
+                slot.next_release_us = u64::MAX;
+                if let Some(place) = self.slots[index].as_mut() {
+                    *place = slot;
+                }
+                return;
+            };
+            if slot.jobs_left == 0 && slot.next_meta_us <= now {
+                if slot.stay == Stay::Leaving && slot.job.is_none() {
+                    self.pool.free += collector.task_tokens.min(slot.tokens.task);
+                    self.pool.free += slot.tokens.collector;
+                    self.vacate(index);
+                    return;
+                }
+                start_meta_period(&mut slot, &collector);
+                self.slots[index] = Some(slot);
+            } else if slot.jobs_left > 0 && slot.next_release_us <= now {
+                self.release(index, slot, &collector);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Releases a collector's job. One that is still there goes on as the new one.
+    fn release(&mut self, index: usize, mut slot: Slot, collector: &Collector) {
+        let deadline_us = slot.next_release_us + collector.period_us;
+        let recycling = slot.job.and_then(|job| job.recycling);
+        self.counters.misses += u64::from(slot.job.is_some());
+        slot.job = Some(Job { deadline_us, recycling });
+        slot.jobs_left -= 1;
+        slot.next_release_us = if slot.jobs_left > 0 { deadline_us } else { slot.next_meta_us };
+        self.slots[index] = Some(slot);
+    }
+
+    fn earliest(&self) -> Option<(u64, Next)> {
+        let jobs = self.slots.iter().enumerate().filter_map(|(index, slot)| {
+            let job = slot.as_ref()?.job?;
+            Some((job.deadline_us, Next::Collector(index)))
+        });
+        let checkpoint = self.checkpoint_due_us.map(|deadline| (deadline, Next::Checkpoint));
+        jobs.chain(checkpoint).min_by_key(|&(deadline, _)| deadline)
+    }
+
+    /// The system job with the earliest deadline.
+    pub fn next_job(&self) -> Option<SystemJob> {
+        let (deadline_us, next) = self.earliest()?;
+        let task = match next {
+            Next::Collector(index) => self.handle(index),
+            Next::Checkpoint => self.checkpoint_task(),
+        };
+        Some(SystemJob { task, deadline_us })
+    }
+
+    /// One step of the system job with the earliest deadline; `None` if there is none. Cost: one copy, one erase, one program, or nothing.
+    ///
+    /// # Errors
+    /// [`FtlError`](crate::FtlError) when the device fails.
+    pub fn collector_step(&mut self) -> Result<Option<CollectorStep>, TaskError<D::Error>> {
+        match self.earliest() {
+            None => Ok(None),
+            Some((_, Next::Checkpoint)) => self.checkpoint_job().map(Some),
+            Some((_, Next::Collector(index))) => self.collector_job(index).map(Some),
+        }
+    }
+
+    fn checkpoint_job(&mut self) -> Result<CollectorStep, TaskError<D::Error>> {
+        self.checkpoint_due_us = None;
+        let slot = self.slots[0].as_mut().expect("the checkpoint stays");
+        if slot.tokens.task == 0 {
+            self.counters.token_waits += 1;
+            return Ok(CollectorStep::Gift);
+        }
+        take(&mut slot.tokens.task, 1);
+        let written = self.ftl.checkpoint_step();
+        self.settle();
+        written?;
+        Ok(CollectorStep::Checkpoint)
+    }
+
+    /// A step of a collector (Figure 5).
+    fn collector_job(&mut self, index: usize) -> Result<CollectorStep, TaskError<D::Error>> {
+        let mut slot = self.slots[index].expect("the job's slot is in use");
+        let mut job = slot.job.expect("the slot has a job");
+        let alpha = self.config.alpha;
+        let Some(mut recycling) = job.recycling else {
+            if self.ftl.free_pages().saturating_sub(self.tokens()) >= alpha {
+                slot.tokens.collector += alpha;
+                self.counters.gifts += 1;
+                self.supply(index, slot);
+                return Ok(CollectorStep::Gift);
+            }
+            let recycling = self.ftl.start_recycling().ok_or(crate::FtlError::NoSpace)?;
+            self.note_yield(recycling.dead);
+            job.recycling = Some(recycling);
+            slot.job = Some(job);
+            self.slots[index] = Some(slot);
+            return self.collector_job_step(index, recycling);
+        };
+        recycling = job.recycling.unwrap_or(recycling);
+        self.collector_job_step(index, recycling)
+    }
+
+    fn note_yield(&mut self, dead: u16) {
+        let dead = u32::from(dead);
+        let min = self.counters.yield_min;
+        self.counters.yield_min = if self.counters.recycled == 0 && min == 0 { dead } else { min.min(dead) };
+    }
+
+    fn collector_job_step(
+        &mut self,
+        index: usize,
+        mut recycling: crate::Recycling,
+    ) -> Result<CollectorStep, TaskError<D::Error>> {
+        let pages = self.pages_per_block();
+        let step = self.ftl.recycle_step(&mut recycling)?;
+        let mut slot = self.slots[index].expect("the job's slot is in use");
+        match step {
+            RecycleStep::Copied => {
+                self.charge_copy(&mut slot);
+                slot.job = slot.job.map(|job| Job { recycling: Some(recycling), ..job });
+                self.slots[index] = Some(slot);
+                self.settle();
+                Ok(CollectorStep::Copied)
+            }
+            RecycleStep::Erased => {
+                slot.tokens.collector += pages;
+                self.counters.recycled += 1;
+                self.supply(index, slot);
+                Ok(CollectorStep::Erased)
+            }
+            RecycleStep::Retired => {
+                // The block yields nothing: the reserve gives what the collector supplies and keeps.
+                let wanted = (pages - slot.tokens.collector.min(pages)).min(self.pool.reserve);
+                take(&mut self.pool.reserve, wanted);
+                slot.tokens.collector += wanted;
+                self.supply(index, slot);
+                Ok(CollectorStep::Retired)
+            }
+        }
+    }
+
+    /// A copy costs the collector a token; if the bound on recycling was lost and it has none, the reserve pays.
+    fn charge_copy(&mut self, slot: &mut Slot) {
+        if slot.tokens.collector > 0 {
+            take(&mut slot.tokens.collector, 1);
+        } else if self.pool.cover(1) > 0 {
+            self.guarantee = Guarantee::Overdrawn(1);
+        }
+    }
+
+    /// Ends a collector's job: α tokens for the task, the rest beyond π−α given up.
+    fn supply(&mut self, index: usize, mut slot: Slot) {
+        let collector = slot.collector.expect("a job has a collector");
+        let supplied = self.config.alpha.min(slot.tokens.collector);
+        take(&mut slot.tokens.collector, supplied);
+        slot.tokens.task += supplied;
+        slot.tokens.collector = slot.tokens.collector.min(collector.collector_tokens);
+        slot.job = None;
+        self.slots[index] = Some(slot);
+        self.settle();
+    }
+}
+
+/// A meta-period starts: the task gives up what it holds beyond its need, and the collector has all its periods before it.
+fn start_meta_period(slot: &mut Slot, collector: &Collector) {
+    slot.tokens.task = slot.tokens.task.min(collector.task_tokens);
+    slot.jobs_left = collector.jobs;
+    slot.next_release_us = slot.next_meta_us;
+    slot.next_meta_us += collector.meta_period_us;
+}

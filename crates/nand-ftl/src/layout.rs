@@ -1,0 +1,142 @@
+//! Lengths that follow from the part and the number of logical pages: of the map, the checkpoint and the memory.
+//!
+//! ```text
+//! memory:  blocks, 16 bytes each │ a bit for each page │ buffer: a register │ chunks, 8 bytes each │ map
+//! map:     logical page 0 … logical_pages-1 │ chunk 0 …          in `width` bytes each: a page number, or ones
+//! ```
+//!
+//! What precedes the chunks does not depend on the number of logical pages, which mounting learns from flash.
+
+use norn_flash::NandPart;
+
+use crate::format::{CHUNK_BASE, CHUNK_HEADER_BYTES, TABLE_ENTRY_BYTES};
+
+/// Bytes of memory for each block.
+pub(crate) const BLOCK_BYTES: usize = 16;
+/// Bytes of memory for each chunk, beside its entry in the map.
+pub(crate) const AS_OF_BYTES: usize = 8;
+
+/// Blocks that the FTL keeps for itself, so that power cuts never leave it without room to collect (docs/design/nand-ftl.md):
+/// log2(pages of a block) + 2.
+pub const fn reserve_blocks(part: &NandPart) -> u16 {
+    part.pages_per_block.ilog2() as u16 + 2
+}
+
+/// The lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub part: NandPart,
+    pub logical_pages: u32,
+    /// Bytes of an entry of the map.
+    pub width: usize,
+    /// Entries of a chunk of the map.
+    pub chunk_entries: u32,
+    pub map_chunks: u32,
+    /// Blocks of a chunk of the table.
+    pub chunk_blocks: u32,
+    pub table_chunks: u32,
+}
+
+impl Layout {
+    /// For a part whose pages hold a chunk's header and an entry.
+    pub const fn new(part: NandPart, logical_pages: u32) -> Self {
+        let bits = (part.page_count() + 1).next_power_of_two().ilog2();
+        let width = bits.div_ceil(8) as usize;
+        let room = part.page_bytes as usize - CHUNK_HEADER_BYTES;
+        let chunk_entries = (room / width) as u32;
+        let chunk_blocks = (room / TABLE_ENTRY_BYTES) as u32;
+        Layout {
+            part,
+            logical_pages,
+            width,
+            chunk_entries,
+            map_chunks: logical_pages.div_ceil(chunk_entries),
+            chunk_blocks,
+            table_chunks: (part.block_count as u32).div_ceil(chunk_blocks),
+        }
+    }
+
+    /// Pages of the checkpoint.
+    pub const fn chunks(&self) -> u32 {
+        self.map_chunks + self.table_chunks
+    }
+
+    /// Entries of the map.
+    pub const fn entries(&self) -> u32 {
+        self.logical_pages + self.chunks()
+    }
+
+    /// The chunk that an entry of the map belongs to.
+    pub const fn chunk_of(&self, index: u32) -> u32 {
+        index / self.chunk_entries
+    }
+
+    /// What the out-of-band area calls the page of an entry.
+    pub const fn lba_of(&self, index: u32) -> u32 {
+        if index < self.logical_pages { index } else { CHUNK_BASE + (index - self.logical_pages) }
+    }
+
+    /// The entry that an lba of the out-of-band area names.
+    pub const fn index_of(&self, lba: u32) -> Option<u32> {
+        if lba < self.logical_pages {
+            Some(lba)
+        } else if lba >= CHUNK_BASE && lba - CHUNK_BASE < self.chunks() {
+            Some(self.logical_pages + lba - CHUNK_BASE)
+        } else {
+            None
+        }
+    }
+
+    /// Where the bits of pages start.
+    pub const fn live_at(&self) -> usize {
+        self.part.block_count as usize * BLOCK_BYTES
+    }
+
+    /// Where the buffer starts.
+    pub const fn buffer_at(&self) -> usize {
+        self.live_at() + (self.part.page_count() as usize).div_ceil(8)
+    }
+
+    /// Where the chunks start: so much memory is needed before the number of logical pages is known.
+    pub const fn chunks_at(&self) -> usize {
+        self.buffer_at() + self.part.register_bytes() as usize
+    }
+
+    /// Where the map starts.
+    pub const fn map_at(&self) -> usize {
+        self.chunks_at() + self.chunks() as usize * AS_OF_BYTES
+    }
+
+    /// All of it.
+    pub const fn memory_bytes(&self) -> usize {
+        self.map_at() + self.entries() as usize * self.width
+    }
+}
+
+/// Most logical pages of a part with so many bad blocks: what the reserve, three blocks in use and the checkpoint leave. A device
+/// that is to be fast, or to live on when blocks fail, is given less.
+pub const fn max_logical_pages(part: &NandPart, bad_blocks: u16) -> u32 {
+    let kept = reserve_blocks(part) + 3 + bad_blocks;
+    let blocks = part.block_count.saturating_sub(kept) as u32;
+    let pages = blocks * part.pages_per_block as u32;
+    let layout = Layout::new(*part, pages);
+    let left = pages.saturating_sub(layout.chunks());
+    if left < CHUNK_BASE { left } else { CHUNK_BASE }
+}
+
+#[cfg(test)]
+mod tests {
+    use norn_flash_sim::nand_catalogue::{k9f2808, k9k8g08, test_part};
+
+    use super::*;
+
+    #[test]
+    fn the_map_is_as_wide_as_the_part_needs() {
+        let width = |part| Layout::new(part, 10).width;
+        assert_eq!(width(test_part(31, 8, 64).part), 1, "248 pages and one number for none");
+        assert_eq!(width(test_part(32, 8, 64).part), 2, "256 pages leave none for none");
+        assert_eq!(width(k9f2808().part), 2);
+        assert_eq!(width(test_part(2048, 32, 64).part), 3);
+        assert_eq!(width(k9k8g08().part), 3);
+    }
+}

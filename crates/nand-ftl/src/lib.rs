@@ -1,0 +1,61 @@
+//! A page-mapped block device on raw NAND flash, with real-time garbage collection.
+//!
+//! [`Ftl`] maps logical pages to pages of a NAND part. It corrects a wrong bit in each code word, leaves bad blocks alone and retires those
+//! that fail, levels wear, and survives a loss of power at any operation: what returned is on flash, a page is old or new. It
+//! neither allocates nor keeps anything outside the memory that the caller gives.
+//!
+//! ```
+//! use norn_flash_sim::{NandSim, nand_catalogue};
+//! use norn_nand_ftl::{Ftl, FtlConfig, Lba, max_logical_pages};
+//!
+//! let part = NandSim::new(nand_catalogue::k9f2808()); // a board implements `norn_flash::Nand`
+//! let geometry = nand_catalogue::k9f2808().part;
+//! let config = FtlConfig { logical_pages: max_logical_pages(&geometry, 20) / 10 * 9 };
+//! let bytes = Ftl::<NandSim, Vec<u8>>::memory_bytes(&geometry, config.logical_pages); // or an array in a static
+//!
+//! let mut ftl = Ftl::format(part, vec![0; bytes], config).unwrap();
+//! ftl.write(Lba(7), &[1; 2 * 512]).unwrap(); // two pages, each whole or not at all
+//! ftl.trim(Lba(8), 1).unwrap();
+//!
+//! let mut ftl = Ftl::mount(ftl.into_device(), vec![0; bytes]).unwrap(); // behind a power cut at any place
+//! let mut pages = [9; 2 * 512];
+//! ftl.read(Lba(7), &mut pages).unwrap();
+//! assert!(pages[..512] == [1; 512] && pages[512..] == [0; 512]);
+//! ```
+//!
+//! The format of flash is in docs/format/nand-ftl.md, the reasons in docs/design/nand-ftl.md.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod admission;
+mod audit;
+mod checkpoint;
+mod code_word;
+mod error;
+mod format;
+mod ftl;
+mod jobs;
+mod layout;
+mod memory;
+mod mount;
+mod realtime;
+mod recycle;
+mod task;
+mod tokens;
+
+pub use admission::{AdmissionError, Capacity, Load};
+pub use audit::Violation;
+pub use checkpoint::PROGRAMS_PER_CHUNK;
+pub use error::{FtlError, MountError};
+pub use ftl::{Ftl, FtlConfig, FtlCounters, Lba, PageCounts};
+pub use layout::{max_logical_pages, reserve_blocks};
+pub use realtime::{
+    BackgroundStep, CollectorStep, Guarantee, RealTime, RealTimeConfig, RealTimeCounters, StartError, SystemJob,
+    TaskError, TaskHandle,
+};
+pub use recycle::{LevelStep, RecycleStep, Recycling};
+pub use task::{Collector, OperationTimes, Task};
+pub use tokens::{Pool, TaskTokens};

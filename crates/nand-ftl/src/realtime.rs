@@ -1,0 +1,650 @@
+//! Real-time garbage collection: tasks with deadlines, their collectors, and the tokens that keep them out of each other's way.
+//!
+//! A scheduler of the caller's runs it (earliest deadline first), in steps of one flash operation each:
+//! 1. [`advance`](RealTime::advance) to the present: collectors are released, tasks give up surplus tokens;
+//! 2. ask [`next_job`](RealTime::next_job) for the collectors' earliest deadline; if none of the tasks has an earlier one, run
+//!    [`collector_step`](RealTime::collector_step), else an operation of the task: [`write`](RealTime::write), [`read`](RealTime::read);
+//! 3. with nothing else to do: [`background_write`](RealTime::background_write), [`background_step`](RealTime::background_step),
+//!    [`level_step`](RealTime::level_step).
+//!
+//! A collector's period (paper, Figure 5): if Φ−ρ ≥ α, take α tokens from the system; else recycle a block, at a token a copy, for π tokens.
+//! Then give α to the task, keep π−α, give up the rest.
+//!
+//! The checkpoint is a task of the system's own, with one write a period and a collector: it appears in (8), (13) and (14) like any other.
+//!
+//! Invariant, asserted after every operation: ρ ≤ Φ ([`tokens`](crate::Pool)). While blocks fail beyond the budget, it may not hold
+//! together with the guarantee: then [`guarantee`](RealTime::guarantee) says so.
+
+use norn_flash::{Block, Nand};
+
+use crate::admission::{AdmissionError, Capacity, Load};
+use crate::error::FtlError;
+use crate::ftl::{Ftl, Lba};
+use crate::recycle::{LevelStep, RecycleStep, Recycling};
+use crate::task::{Collector, OperationTimes, Task};
+use crate::tokens::{Pool, TaskTokens, take};
+
+/// How the system is set up (paper, section 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RealTimeConfig {
+    /// α: pages that each recycling yields at least.
+    pub alpha: u32,
+    /// ρ_init: tokens for tasks, for the background and for the checkpoint.
+    pub tokens: u32,
+    /// How long operations take at most.
+    pub times: OperationTimes,
+    /// Period of the checkpoint's task, which writes a page in each. The tail that mounting looks at is what was programmed in twice
+    /// as many periods as the checkpoint has chunks.
+    pub checkpoint_period_us: u64,
+    /// Blocks that may fail without harm: tokens are held for the pages that each takes away, and time for one operation that it repeats.
+    pub failure_budget: u32,
+}
+
+/// A task that was admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TaskHandle {
+    slot: u16,
+    generation: u16,
+}
+
+/// A job of the system's that waits or runs: of a collector, or of the checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SystemJob {
+    /// The task whose collector it is; the checkpoint's has the handle [`RealTime::checkpoint_task`].
+    pub task: TaskHandle,
+    /// When it has to be done.
+    pub deadline_us: u64,
+}
+
+/// What a step of a system job did. Its cost in flash operations follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectorStep {
+    /// It found α tokens that nobody holds: no flash.
+    Gift,
+    /// It copied a page: one load and one program.
+    Copied,
+    /// It erased a block, which ends the job: one erase.
+    Erased,
+    /// A block was given up, which ends the job: one operation that failed. The reserve pays.
+    Retired,
+    /// It wrote a page of the checkpoint: one program.
+    Checkpoint,
+}
+
+/// What a step for tasks without deadlines did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackgroundStep {
+    /// There are tokens enough.
+    Ready,
+    /// It took tokens that nobody holds: no flash.
+    Gift,
+    /// It copied a page.
+    Copied,
+    /// It erased a block.
+    Erased,
+    /// A block was given up.
+    Retired,
+}
+
+/// Whether what was admitted is still guaranteed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guarantee {
+    /// It is.
+    Holds,
+    /// Blocks failed, and with those that are left the equations do not hold any more. Tasks go on; they may have to wait for tokens.
+    Lost(AdmissionError),
+    /// Blocks failed, and so many tokens are not backed by pages.
+    Overdrawn(u32),
+}
+
+/// Why an operation of a task failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskError<E> {
+    /// There is no such task any more.
+    NoSuchTask(TaskHandle),
+    /// The task has no token left in its meta-period: it writes more than it declared, or the guarantee was lost.
+    NoToken,
+    /// The block device could not.
+    Ftl(FtlError<E>),
+}
+
+impl<E> From<FtlError<E>> for TaskError<E> {
+    fn from(error: FtlError<E>) -> Self {
+        TaskError::Ftl(error)
+    }
+}
+
+impl<E: core::fmt::Debug> core::fmt::Display for TaskError<E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            TaskError::NoSuchTask(handle) => write!(f, "no task has {handle:?}"),
+            TaskError::NoToken => f.write_str("no token is left"),
+            TaskError::Ftl(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: core::fmt::Debug> core::error::Error for TaskError<E> {}
+
+/// Why the system does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartError<E> {
+    /// α is not between 1 and π.
+    Alpha(u32),
+    /// The checkpoint's task is not admitted: α, ρ_init, its period and the part's use do not go together.
+    Checkpoint(AdmissionError),
+    /// There are not as many free pages to be had as tokens.
+    Tokens {
+        /// ρ_init, with the reserve.
+        wanted: u32,
+        /// Φ.
+        free: u32,
+    },
+    /// The block device could not.
+    Ftl(FtlError<E>),
+}
+
+impl<E: core::fmt::Debug> core::fmt::Display for StartError<E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            StartError::Alpha(alpha) => write!(f, "{alpha} is no bound on the pages of a block"),
+            StartError::Checkpoint(error) => write!(f, "the checkpoint is not admitted: {error}"),
+            StartError::Tokens { wanted, free } => write!(f, "{wanted} tokens are asked for, {free} pages can be free"),
+            StartError::Ftl(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: core::fmt::Debug> core::error::Error for StartError<E> {}
+
+/// What the system has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RealTimeCounters {
+    /// Periods of collectors that found tokens.
+    pub gifts: u64,
+    /// Blocks that collectors recycled.
+    pub recycled: u64,
+    /// Fewest dead pages of such a block; 0 before the first.
+    pub yield_min: u32,
+    /// Blocks recycled for tasks without deadlines.
+    pub background_recycled: u64,
+    /// Writes of tasks that found no token.
+    pub token_waits: u64,
+    /// System jobs that were not done at their next release.
+    pub misses: u64,
+}
+
+/// A job of a slot's collector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub deadline_us: u64,
+    pub recycling: Option<Recycling>,
+}
+
+/// Whether a task stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stay {
+    Active,
+    /// It leaves at its next meta-period.
+    Leaving,
+}
+
+/// A task, its collector and where they are in time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub task: Task,
+    pub collector: Option<Collector>,
+    pub stay: Stay,
+    pub tokens: TaskTokens,
+    /// Start of the next meta-period; of the next period for a task that does not write.
+    pub next_meta_us: u64,
+    /// Next release of the collector, and how many are left in this meta-period.
+    pub next_release_us: u64,
+    pub jobs_left: u32,
+    pub job: Option<Job>,
+}
+
+/// A block device with at most `SLOTS − 1` tasks at a time, the checkpoint being one of its own. RAM: some 160 bytes a slot beside the
+/// FTL's.
+#[derive(Debug)]
+pub struct RealTime<D, M, const SLOTS: usize> {
+    pub(crate) ftl: Ftl<D, M>,
+    pub(crate) config: RealTimeConfig,
+    pub(crate) pool: Pool,
+    pub(crate) slots: [Option<Slot>; SLOTS],
+    generations: [u16; SLOTS],
+    pub(crate) background: Option<Recycling>,
+    /// The checkpoint's page is due until then.
+    pub(crate) checkpoint_due_us: Option<u64>,
+    pub(crate) next_checkpoint_us: u64,
+    pub(crate) guarantee: Guarantee,
+    pub(crate) counters: RealTimeCounters,
+    pub(crate) now_us: u64,
+    good_blocks: u16,
+}
+
+const CHECKPOINT_SLOT: usize = 0;
+
+impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
+    /// Starts on a block device, at time 0: recycles blocks until there are as many free pages as tokens, and admits the checkpoint.
+    /// Cost: at most ρ_init / α recyclings, and those of the reserve.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub fn start(mut ftl: Ftl<D, M>, config: RealTimeConfig) -> Result<Self, StartError<D::Error>> {
+        let pages = u32::from(ftl.pages_per_block());
+        if config.alpha == 0 || config.alpha > pages {
+            return Err(StartError::Alpha(config.alpha));
+        }
+        let reserve = u64::from(ftl.reserve()) + u64::from(config.failure_budget);
+        let wanted = u64::from(config.tokens) + reserve * u64::from(pages);
+        while u64::from(ftl.free_pages()) < wanted {
+            match ftl.recycle() {
+                Ok(()) => {}
+                Err(FtlError::NoSpace) => {
+                    let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+                    return Err(StartError::Tokens { wanted, free: ftl.free_pages() });
+                }
+                Err(error) => return Err(StartError::Ftl(error)),
+            }
+        }
+        let needed = u64::from(pages);
+        let free = config
+            .tokens
+            .checked_sub(pages)
+            .ok_or(StartError::Checkpoint(AdmissionError::Tokens { needed, free: u64::from(config.tokens) }))?;
+        let mut system = RealTime {
+            pool: Pool { free, background: pages, reserve: reserve as u32 * pages },
+            config,
+            slots: [None; SLOTS],
+            generations: [0; SLOTS],
+            background: None,
+            checkpoint_due_us: None,
+            next_checkpoint_us: config.checkpoint_period_us,
+            guarantee: Guarantee::Holds,
+            counters: RealTimeCounters::default(),
+            now_us: 0,
+            good_blocks: ftl.good_blocks(),
+            ftl,
+        };
+        let checkpoint = Task::new(0, 0, 1, config.checkpoint_period_us, &config.times);
+        let handle = system.admit(checkpoint).map_err(StartError::Checkpoint)?;
+        debug_assert_eq!(handle, system.checkpoint_task());
+        Ok(system)
+    }
+
+    /// The checkpoint's own task.
+    pub fn checkpoint_task(&self) -> TaskHandle {
+        TaskHandle { slot: CHECKPOINT_SLOT as u16, generation: 0 }
+    }
+
+    /// The block device below.
+    pub fn ftl(&self) -> &Ftl<D, M> {
+        &self.ftl
+    }
+
+    /// The part below, for a simulated one's settings.
+    pub fn device_mut(&mut self) -> &mut D {
+        self.ftl.device_mut()
+    }
+
+    /// Gives the block device back. What is on flash needs no collector.
+    pub fn into_ftl(mut self) -> Ftl<D, M> {
+        let background = self.background.take();
+        let jobs = self.slots.iter().flatten().filter_map(|slot| slot.job?.recycling);
+        for recycling in jobs.chain(background) {
+            self.ftl.stop_recycling(recycling);
+        }
+        self.ftl
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> RealTimeCounters {
+        self.counters
+    }
+
+    /// Tokens that belong to no task.
+    pub fn pool(&self) -> Pool {
+        self.pool
+    }
+
+    /// Tokens of a task; `None` if it has left.
+    pub fn task_tokens(&self, task: TaskHandle) -> Option<TaskTokens> {
+        self.slot(task).ok().map(|slot| slot.tokens)
+    }
+
+    /// A task's collector; `None` if it does not write, or has left.
+    pub fn collector_of(&self, task: TaskHandle) -> Option<Collector> {
+        self.slot(task).ok().and_then(|slot| slot.collector)
+    }
+
+    /// Whether what was admitted is still guaranteed. Asked again after each operation in which a block failed.
+    pub fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    /// ρ: all tokens.
+    pub fn tokens(&self) -> u32 {
+        let tasks = self.slots.iter().flatten().map(|slot| slot.tokens.task + slot.tokens.collector);
+        self.pool.free + self.pool.background + self.pool.reserve + tasks.sum::<u32>()
+    }
+
+    /// The device as the equations see it.
+    pub fn capacity(&self) -> Capacity {
+        Capacity {
+            good_blocks: u32::from(self.ftl.good_blocks()),
+            pages_per_block: self.pages_per_block(),
+            live_pages: self.ftl.layout().entries(),
+            alpha: self.config.alpha,
+            failure_budget: self.config.failure_budget,
+        }
+    }
+
+    /// The tasks that are admitted, the checkpoint's included, as the equations see them.
+    pub fn load(&self) -> Load {
+        self.slots.iter().flatten().fold(Load::default(), |load, slot| load.with(&slot.task, slot.collector.as_ref()))
+    }
+
+    pub(crate) fn pages_per_block(&self) -> u32 {
+        u32::from(self.ftl.pages_per_block())
+    }
+
+    /// Admits a task from now on, or says why not (section 4.3). Its first period, and its collector's, begin now. Cost: O(slots), no
+    /// flash.
+    ///
+    /// # Errors
+    /// [`AdmissionError`] with the equation that does not hold.
+    pub fn admit(&mut self, task: Task) -> Result<TaskHandle, AdmissionError> {
+        if task.period_us == 0 || task.cost_us > task.period_us {
+            return Err(AdmissionError::Task(task));
+        }
+        let collector = self.collector_for(&task)?;
+        let index = self.slots.iter().position(Option::is_none).ok_or(AdmissionError::Slots)?;
+        let needed = collector.map_or(0, |collector| collector.task_tokens + collector.collector_tokens);
+        if needed > self.pool.free {
+            return Err(AdmissionError::Tokens { needed: u64::from(needed), free: u64::from(self.pool.free) });
+        }
+        let load = self.load().with(&task, collector.as_ref());
+        let others = u64::from(self.pool.free - needed) + u64::from(self.pool.reserve);
+        load.check_recycling(&self.capacity(), others)?;
+        load.check_utilization(&self.config.times, self.config.failure_budget)?;
+        take(&mut self.pool.free, needed);
+        let tokens = collector.map_or(TaskTokens::default(), |collector| TaskTokens {
+            task: collector.task_tokens,
+            collector: collector.collector_tokens,
+        });
+        self.slots[index] = Some(Slot {
+            task,
+            collector,
+            stay: Stay::Active,
+            tokens,
+            next_meta_us: self.now_us,
+            next_release_us: self.now_us,
+            jobs_left: 0,
+            job: None,
+        });
+        self.check();
+        Ok(TaskHandle { slot: index as u16, generation: self.generations[index] })
+    }
+
+    fn collector_for(&self, task: &Task) -> Result<Option<Collector>, AdmissionError> {
+        let collector = Collector::of(task, self.config.alpha, self.pages_per_block(), &self.config.times);
+        match collector {
+            Some(collector) if collector.cost_us > collector.period_us => {
+                Err(AdmissionError::Collector { cost_us: collector.cost_us, period_us: collector.period_us })
+            }
+            None if task.writes > 0 => Err(AdmissionError::Collector { cost_us: 0, period_us: task.period_us }),
+            collector => Ok(collector),
+        }
+    }
+
+    /// Lets a task go. It may not write any more; its tokens return to the system when its collector has made them up, at the end of the
+    /// meta-period.
+    ///
+    /// # Errors
+    /// [`TaskError::NoSuchTask`], also for the checkpoint's task.
+    pub fn leave(&mut self, task: TaskHandle) -> Result<(), TaskError<D::Error>> {
+        if usize::from(task.slot) == CHECKPOINT_SLOT {
+            return Err(TaskError::NoSuchTask(task));
+        }
+        self.slot_mut(task)?.stay = Stay::Leaving;
+        Ok(())
+    }
+
+    fn slot(&self, task: TaskHandle) -> Result<&Slot, TaskError<D::Error>> {
+        let index = usize::from(task.slot);
+        let known = self.generations.get(index) == Some(&task.generation);
+        let slot = self.slots.get(index).and_then(Option::as_ref).filter(|_| known);
+        slot.ok_or(TaskError::NoSuchTask(task))
+    }
+
+    fn slot_mut(&mut self, task: TaskHandle) -> Result<&mut Slot, TaskError<D::Error>> {
+        self.slot(task)?;
+        let slot = self.slots[usize::from(task.slot)].as_mut().expect("the slot was looked up");
+        match slot.stay {
+            Stay::Active => Ok(slot),
+            Stay::Leaving => Err(TaskError::NoSuchTask(task)),
+        }
+    }
+
+    pub(crate) fn handle(&self, index: usize) -> TaskHandle {
+        TaskHandle { slot: index as u16, generation: self.generations[index] }
+    }
+
+    pub(crate) fn vacate(&mut self, index: usize) {
+        self.slots[index] = None;
+        self.generations[index] = self.generations[index].wrapping_add(1);
+    }
+
+    /// Reads logical pages, whoever asks. Cost: a load a page.
+    ///
+    /// # Errors
+    /// As [`Ftl::read`].
+    pub fn read(&mut self, lba: Lba, data: &mut [u8]) -> Result<(), FtlError<D::Error>> {
+        self.ftl.read(lba, data)
+    }
+
+    /// Writes one logical page for a task, at one of its tokens. Cost: one program; two if a block fails.
+    ///
+    /// # Errors
+    /// [`TaskError::NoToken`] if the task has none; [`FtlError`], as for [`Ftl::write`].
+    pub fn write(&mut self, task: TaskHandle, lba: Lba, data: &[u8]) -> Result<(), TaskError<D::Error>> {
+        self.check_page(lba, data)?;
+        self.take_token(task)?;
+        let written = self.ftl.write_page(lba.0, data);
+        self.settle();
+        Ok(written?)
+    }
+
+    /// Trims logical pages for a task, at one of its tokens: from `lba` on, to the end of the chunk of the checkpoint that it is in, at
+    /// most `count`. Says how many. Cost: one program.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn trim(&mut self, task: TaskHandle, lba: Lba, count: u32) -> Result<u32, TaskError<D::Error>> {
+        self.ftl.check_running()?;
+        self.ftl.check_range(lba, count)?;
+        if count == 0 {
+            return Ok(0);
+        }
+        self.take_token(task)?;
+        let layout = *self.ftl.layout();
+        let chunk = layout.chunk_of(lba.0);
+        let end = (lba.0 + count).min((chunk + 1) * layout.chunk_entries);
+        let trimmed = self.ftl.trim_in_chunk(chunk, lba.0, end);
+        self.settle();
+        trimmed?;
+        Ok(end - lba.0)
+    }
+
+    fn check_page(&self, lba: Lba, data: &[u8]) -> Result<(), FtlError<D::Error>> {
+        self.ftl.check_running()?;
+        let page_bytes = self.ftl.page_bytes();
+        if data.len() != usize::from(page_bytes) {
+            return Err(FtlError::Length { bytes: data.len(), page_bytes });
+        }
+        self.ftl.check_range(lba, 1)
+    }
+
+    fn take_token(&mut self, task: TaskHandle) -> Result<(), TaskError<D::Error>> {
+        let slot = self.slot_mut(task)?;
+        if slot.tokens.task == 0 {
+            self.counters.token_waits += 1;
+            return Err(TaskError::NoToken);
+        }
+        take(&mut slot.tokens.task, 1);
+        Ok(())
+    }
+
+    /// Writes one logical page for a task without deadlines (section 3.4.1). Cost: one program.
+    ///
+    /// # Errors
+    /// [`TaskError::NoToken`] until [`background_step`](Self::background_step) has made some; [`FtlError`].
+    pub fn background_write(&mut self, lba: Lba, data: &[u8]) -> Result<(), TaskError<D::Error>> {
+        self.check_page(lba, data)?;
+        self.take_background_token()?;
+        let written = self.ftl.write_page(lba.0, data);
+        self.settle();
+        Ok(written?)
+    }
+
+    fn take_background_token(&mut self) -> Result<(), TaskError<D::Error>> {
+        if self.pool.background <= self.pages_per_block() {
+            return Err(TaskError::NoToken);
+        }
+        take(&mut self.pool.background, 1);
+        Ok(())
+    }
+
+    /// A step of the wear leveler, a task without deadlines (section 3.4.2). Cost: one copy, or nothing.
+    ///
+    /// # Errors
+    /// As [`background_write`](Self::background_write).
+    pub fn level_step(&mut self) -> Result<LevelStep, TaskError<D::Error>> {
+        self.take_background_token()?;
+        let step = self.ftl.level_step();
+        if matches!(step, Ok(LevelStep::Idle)) {
+            self.pool.background += 1;
+        }
+        self.settle();
+        Ok(step?)
+    }
+
+    /// One step towards tokens for tasks without deadlines: a gift of at most π, or an operation of a recycling. Fills the reserve
+    /// first. Cost: one copy, one erase or nothing.
+    ///
+    /// # Errors
+    /// [`FtlError`].
+    pub fn background_step(&mut self) -> Result<BackgroundStep, TaskError<D::Error>> {
+        self.ftl.check_running()?;
+        let pages = self.pages_per_block();
+        let Some(mut recycling) = self.background.take() else { return self.start_background() };
+        if self.pool.background == 0 && self.ftl.live_page_from(recycling.victim, 0).is_some() {
+            // The bound on recycling was lost; the reserve lends what a copy takes.
+            self.pool.background += 1 - self.pool.cover(1);
+        }
+        let step = self.ftl.recycle_step(&mut recycling)?;
+        match step {
+            RecycleStep::Copied => {
+                take(&mut self.pool.background, 1);
+                self.background = Some(recycling);
+            }
+            RecycleStep::Erased => {
+                self.pool.background += pages;
+                self.counters.background_recycled += 1;
+                self.give_up_background();
+            }
+            RecycleStep::Retired => {}
+        }
+        self.settle();
+        Ok(match step {
+            RecycleStep::Copied => BackgroundStep::Copied,
+            RecycleStep::Erased => BackgroundStep::Erased,
+            RecycleStep::Retired => BackgroundStep::Retired,
+        })
+    }
+
+    fn start_background(&mut self) -> Result<BackgroundStep, TaskError<D::Error>> {
+        let (pages, wanted) = (self.pages_per_block(), self.reserve_wanted());
+        if self.pool.background > pages && wanted == 0 {
+            return Ok(BackgroundStep::Ready);
+        }
+        let spare = self.ftl.free_pages().saturating_sub(self.tokens());
+        if spare > 0 {
+            let to_reserve = wanted.min(spare);
+            self.pool.reserve += to_reserve;
+            self.pool.background += (spare - to_reserve).min(pages);
+            self.give_up_background();
+            self.settle();
+            return Ok(BackgroundStep::Gift);
+        }
+        self.background = Some(self.ftl.start_recycling().ok_or(FtlError::NoSpace)?);
+        self.background_step()
+    }
+
+    /// Tokens that the reserve lacks.
+    fn reserve_wanted(&self) -> u32 {
+        let blocks = u32::from(self.ftl.reserve()) + self.config.failure_budget;
+        (blocks * self.pages_per_block()).saturating_sub(self.pool.reserve)
+    }
+
+    /// Tokens beyond 2π go to the reserve, as far as it lacks some, or are given up.
+    fn give_up_background(&mut self) {
+        let pages = self.pages_per_block();
+        let to_reserve = self.reserve_wanted().min(self.pool.background.saturating_sub(pages));
+        take(&mut self.pool.background, to_reserve);
+        self.pool.reserve += to_reserve;
+        self.pool.background = self.pool.background.min(2 * pages);
+    }
+
+    /// Blocks that are being recycled, for [`Ftl::audit`].
+    pub fn victims(&self) -> impl Iterator<Item = Block> + '_ {
+        let jobs = self.slots.iter().flatten().filter_map(|slot| slot.job?.recycling);
+        jobs.chain(self.background).map(|recycling| recycling.victim)
+    }
+
+    /// As [`Ftl::audit`], with the blocks that collectors are at.
+    ///
+    /// # Errors
+    /// [`FtlError::Device`].
+    pub fn audit(&mut self) -> Result<Option<crate::Violation>, FtlError<D::Error>> {
+        let mut victims = [Block::default(); 64];
+        let mut count = 0;
+        for (place, victim) in victims.iter_mut().zip(self.victims()) {
+            *place = victim;
+            count += 1;
+        }
+        self.ftl.audit(&victims[..count])
+    }
+
+    /// Makes up for blocks that failed in the last operation: the reserve pays for the pages that they took away, and the equations are
+    /// evaluated again. Then asserts the invariant.
+    pub(crate) fn settle(&mut self) {
+        let overdrawn = self.tokens().saturating_sub(self.ftl.free_pages());
+        let uncovered = if overdrawn > 0 { self.pool.cover(overdrawn) } else { 0 };
+        if self.ftl.good_blocks() != self.good_blocks {
+            self.good_blocks = self.ftl.good_blocks();
+            self.recheck();
+        }
+        if uncovered > 0 {
+            self.guarantee = Guarantee::Overdrawn(uncovered);
+        }
+        self.check();
+    }
+
+    /// Evaluates (8) with the blocks that are left; the budget has been spent on those that are not.
+    fn recheck(&mut self) {
+        let capacity = Capacity { failure_budget: 0, ..self.capacity() };
+        let others = u64::from(self.pool.free) + u64::from(self.pool.reserve);
+        if let Err(error) = self.load().check_recycling(&capacity, others) {
+            self.guarantee = Guarantee::Lost(error);
+        }
+    }
+
+    /// ρ ≤ Φ.
+    fn check(&self) {
+        let overdrawn = matches!(self.guarantee, Guarantee::Overdrawn(_));
+        let (tokens, free) = (self.tokens(), self.ftl.free_pages());
+        assert!(tokens <= free || overdrawn, "{tokens} tokens, but {free} free pages");
+    }
+}
