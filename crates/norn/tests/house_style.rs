@@ -8,8 +8,7 @@ const LINES_MAX: usize = 700;
 /// Names of rooms that say nothing about what is in them.
 const DUMPING_ROOMS: [&str; 9] = ["util", "utils", "common", "misc", "core", "manager", "helper", "helpers", "stuff"];
 /// Crates that a device links.
-const NO_STD: [&str; 7] =
-    ["code-pager", "flash", "nand-ftl", "nor-remap", "nor-store", "object-heap", "ordered-index"];
+const NO_STD: [&str; 7] = ["code-pager", "flash", "nand-ftl", "nor-remap", "nor-store", "object-heap", "ordered-index"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
