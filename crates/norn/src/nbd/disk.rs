@@ -1,0 +1,93 @@
+//! A NAND part in an image file whose flushes reach the host's disk.
+//!
+//! The host may bring to its disk in any order what it is given, and a collector erases blocks whose live pages it has copied. So that a
+//! page that was flushed is on the disk at every instant, its copy has to be there before the erase: an erase behind programs waits for
+//! the disk first.
+//!
+//! Invariant: no erase is given to the host while a program before it may not be on the disk.
+
+use norn_flash::{Block, Column, Nand, NandPart, PageAddress, Piece};
+use norn_flash_sim::{NandSim, NandSimError};
+
+/// The part, and how often the host's disk was waited for.
+#[derive(Debug)]
+pub struct Disk {
+    part: NandSim,
+    syncs: u64,
+    tail: Tail,
+}
+
+/// Whether the host's disk lacks programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tail {
+    OnDisk,
+    Programmed,
+}
+
+impl Disk {
+    /// A part, of which nothing is waiting for the disk.
+    pub fn new(part: NandSim) -> Self {
+        Disk { part, syncs: 0, tail: Tail::OnDisk }
+    }
+
+    /// The part.
+    pub fn part(&self) -> &NandSim {
+        &self.part
+    }
+
+    /// How often the host said that everything is on its disk.
+    pub fn syncs(&self) -> u64 {
+        self.syncs
+    }
+
+    /// Waits until everything is on the host's disk.
+    ///
+    /// # Errors
+    /// When the host cannot.
+    pub fn sync(&mut self) -> Result<(), NandSimError> {
+        self.part.sync()?;
+        (self.syncs, self.tail) = (self.syncs + 1, Tail::OnDisk);
+        Ok(())
+    }
+}
+
+impl Nand for Disk {
+    type Error = NandSimError;
+
+    fn part(&self) -> NandPart {
+        Nand::part(&self.part)
+    }
+
+    fn load(&mut self, page: PageAddress) -> Result<(), NandSimError> {
+        self.part.load(page)
+    }
+
+    fn seek(&mut self, column: Column) -> Result<(), NandSimError> {
+        self.part.seek(column)
+    }
+
+    fn fetch(&mut self, buffer: &mut [u8]) -> Result<(), NandSimError> {
+        self.part.fetch(buffer)
+    }
+
+    fn program(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), NandSimError> {
+        self.tail = Tail::Programmed;
+        self.part.program(page, pieces)
+    }
+
+    fn program_loaded(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), NandSimError> {
+        self.tail = Tail::Programmed;
+        self.part.program_loaded(page, pieces)
+    }
+
+    fn erase(&mut self, block: Block) -> Result<(), NandSimError> {
+        if self.tail == Tail::Programmed {
+            self.sync()?;
+        }
+        self.part.erase(block)
+    }
+
+    fn restart(&mut self) -> Result<(), NandSimError> {
+        self.part.restart()
+    }
+}
