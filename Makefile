@@ -22,13 +22,16 @@ run:
 
 test:
 	@tools/ensure-rust
+	@tools/ensure-nbd-clients
 	cargo test --locked --workspace
 
 test-long:
 	@tools/ensure-rust
+	@tools/ensure-nbd-clients
 	cargo test --locked --workspace -- --ignored --nocapture
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
+	tools/fuzz nbd_conversation 300
 
 bench:
 	@tools/ensure-rust

@@ -9,12 +9,21 @@
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress, Piece};
 use norn_flash_sim::{NandSim, NandSimError};
 
-/// The part, and how often the host's disk was waited for.
+/// The part, and what is known of the host's disk.
 #[derive(Debug)]
 pub struct Disk {
     part: NandSim,
-    syncs: u64,
+    waits: Waits,
     tail: Tail,
+}
+
+/// How often the host said that everything is on its disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// To flushes.
+    pub flushes: u64,
+    /// Before erases.
+    pub erases: u64,
 }
 
 /// Whether the host's disk lacks programs.
@@ -27,7 +36,7 @@ enum Tail {
 impl Disk {
     /// A part, of which nothing is waiting for the disk.
     pub fn new(part: NandSim) -> Self {
-        Disk { part, syncs: 0, tail: Tail::OnDisk }
+        Disk { part, waits: Waits::default(), tail: Tail::OnDisk }
     }
 
     /// The part.
@@ -35,18 +44,19 @@ impl Disk {
         &self.part
     }
 
-    /// How often the host said that everything is on its disk.
-    pub fn syncs(&self) -> u64 {
-        self.syncs
+    /// How often the host's disk was waited for.
+    pub fn waits(&self) -> Waits {
+        self.waits
     }
 
     /// Waits until everything is on the host's disk.
     ///
     /// # Errors
     /// When the host cannot.
-    pub fn sync(&mut self) -> Result<(), NandSimError> {
+    pub fn flush(&mut self) -> Result<(), NandSimError> {
         self.part.sync()?;
-        (self.syncs, self.tail) = (self.syncs + 1, Tail::OnDisk);
+        self.waits.flushes += 1;
+        self.tail = Tail::OnDisk;
         Ok(())
     }
 }
@@ -82,7 +92,9 @@ impl Nand for Disk {
 
     fn erase(&mut self, block: Block) -> Result<(), NandSimError> {
         if self.tail == Tail::Programmed {
-            self.sync()?;
+            self.part.sync()?;
+            self.waits.erases += 1;
+            self.tail = Tail::OnDisk;
         }
         self.part.erase(block)
     }

@@ -16,7 +16,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::Error;
-use disk::Disk;
+use disk::{Disk, Waits};
 use page_store::{ImageFtl, PageStore};
 
 /// A size is a multiple of this, which file systems like.
@@ -186,7 +186,7 @@ pub struct Served {
     image: String,
     ftl: FtlCounters,
     part: NandCounters,
-    syncs: u64,
+    waits: Waits,
 }
 
 impl Display for Served {
@@ -195,7 +195,8 @@ impl Display for Served {
         writeln!(f, "{}: stopped; everything is on the host's disk", self.image)?;
         writeln!(f, "{written} pages written, {copied} copied, {leveled} for even wear, {chunks} of the checkpoint")?;
         writeln!(f, "{}; {retired} blocks went bad", self.part)?;
-        writeln!(f, "waited {} times for the host's disk", self.syncs)
+        let Waits { flushes, erases } = self.waits;
+        writeln!(f, "waited for the host's disk: {flushes} times to flush, {erases} times before an erase")
     }
 }
 
@@ -215,9 +216,9 @@ pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Resul
     ready(format!("{}: {text}listening on {}\n", image.display(), server.address()))?;
     signals.forever().next();
     let mut ftl = server.stop().into_ftl();
-    ftl.device_mut().sync().map_err(|error| NbdFailure::Ftl(FtlError::Device(error)).in_image(image))?;
-    let (part, syncs) = (ftl.device().part().counters() - before, ftl.device().syncs());
-    Ok(Served { image: image.display().to_string(), ftl: ftl.counters(), part, syncs })
+    ftl.device_mut().flush().map_err(|error| NbdFailure::Ftl(FtlError::Device(error)).in_image(image))?;
+    let (part, waits) = (ftl.device().part().counters() - before, ftl.device().waits());
+    Ok(Served { image: image.display().to_string(), ftl: ftl.counters(), part, waits })
 }
 
 impl NbdFailure {

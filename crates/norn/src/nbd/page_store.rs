@@ -149,7 +149,7 @@ impl PageStore {
 
     fn flush_to_disk(&mut self) -> FtlResult {
         self.ftl.flush()?;
-        self.ftl.device_mut().sync().map_err(FtlError::Device)
+        self.ftl.device_mut().flush().map_err(FtlError::Device)
     }
 
     /// Tells a failure on stderr, where the protocol has but a number for it.
@@ -260,11 +260,11 @@ mod tests {
     #[test]
     fn an_erase_waits_for_programs_before_it() {
         let mut store = store(512);
-        let before = store.ftl.device().syncs();
+        let before = store.ftl.device().waits().erases;
         for round in 0..40 {
             store.write(0, &[round; 32 * 512]).unwrap();
         }
         let erased = store.ftl.counters().erased;
-        assert!(erased > 0 && store.ftl.device().syncs() - before >= erased / 4, "{erased} erases");
+        assert!(erased > 0 && store.ftl.device().waits().erases - before >= erased / 4, "{erased} erases");
     }
 }

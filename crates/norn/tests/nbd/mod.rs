@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::desk::Desk;
 
@@ -124,15 +124,16 @@ impl Client {
         Ok(bytes)
     }
 
-    /// Whether the server has closed the connection, within some seconds, and said nothing before.
-    pub fn is_hung_up(&mut self) -> bool {
-        self.stream.set_read_timeout(Some(Duration::from_secs(25))).unwrap();
-        let start = Instant::now();
-        let ended = match self.stream.read(&mut [0]) {
-            Ok(len) => len == 0,
-            Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
-        };
-        ended && start.elapsed() < Duration::from_secs(25)
+    /// Asserts that the server closes the connection within some seconds, and says nothing before.
+    pub fn expect_hang_up(&mut self) {
+        self.stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
+        match self.stream.read_exact(&mut [0]) {
+            Ok(()) => panic!("the server said something"),
+            Err(error) => {
+                let ended = matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset);
+                assert!(ended, "{error}");
+            }
+        }
     }
 
     pub fn greeted(mut self) -> Client {
@@ -197,16 +198,17 @@ impl Client {
 
 /// Runs a program that a package of Debian brings, and returns what it printed.
 pub fn run(directory: &Path, words: &[&str]) -> String {
+    let (succeeded, said) = attempt(directory, words);
+    assert!(succeeded, "{words:?}: {said}");
+    said
+}
+
+/// As [`run`], and whether it succeeded.
+pub fn attempt(directory: &Path, words: &[&str]) -> (bool, String) {
     let output = Command::new(words[0]).args(&words[1..]).current_dir(directory).output();
     let output = output.unwrap_or_else(|error| {
         panic!("{}: {error}; tools/ensure-nbd-clients installs what drives the server in tests", words[0])
     });
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success(),
-        "{words:?}: {}\n{said}\n{}",
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
-    );
-    said
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    (output.status.success(), said)
 }
