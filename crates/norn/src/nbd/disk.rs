@@ -1,10 +1,10 @@
 //! A NAND part in an image file whose flushes reach the host's disk.
 //!
 //! The host may bring to its disk in any order what it is given, and a collector erases blocks whose live pages it has copied. So that a
-//! page that was flushed is on the disk at every instant, its copy has to be there before the erase: an erase behind programs waits for
-//! the disk first.
+//! page that was flushed is on the disk at every instant, its copy or its successor has to be there before the erase: an erase of a block
+//! that holds pages, behind programs, waits for the disk first.
 //!
-//! Invariant: no erase is given to the host while a program before it may not be on the disk.
+//! Invariant: no page is erased while a program before that may not be on the disk.
 
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress, Piece};
 use norn_flash_sim::{NandSim, NandSimError};
@@ -91,7 +91,9 @@ impl Nand for Disk {
     }
 
     fn erase(&mut self, block: Block) -> Result<(), NandSimError> {
-        if self.tail == Tail::Programmed {
+        // A block that the part does not have is the part's to refuse.
+        let holds_pages = block.0 < Nand::part(&self.part).block_count && self.part.holds_pages(block);
+        if self.tail == Tail::Programmed && holds_pages {
             self.part.sync()?;
             self.waits.erases += 1;
             self.tail = Tail::OnDisk;
