@@ -72,6 +72,7 @@ mod experiment;
 mod interval;
 mod plot;
 mod presentation;
+pub mod realtime_gc;
 mod report;
 mod runner;
 mod settings;
@@ -89,7 +90,7 @@ pub use settings::{Depth, Settings};
 
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    let papers = [tinystore::experiments()];
+    let papers = [tinystore::experiments(), realtime_gc::experiments()];
     papers.into_iter().flatten().collect()
 }
 

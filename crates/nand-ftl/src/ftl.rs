@@ -21,8 +21,9 @@ use crate::memory::{BlockState, Flag, Memory};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lba(pub u32);
 
-/// How often a page is loaded before it is given up: bit errors differ from load to load.
-pub(crate) const READ_ATTEMPTS: u32 = 4;
+/// How often a page is loaded before it is given up. Bit errors differ from load to load: a page that a cut left one bit short, on a part
+/// that errs by another bit in every second load, is so taken for whole always, and not now and then.
+pub(crate) const READ_ATTEMPTS: u32 = 16;
 
 /// What a device is formatted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

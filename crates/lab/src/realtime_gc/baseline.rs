@@ -1,0 +1,220 @@
+//! The device without guarantees: a page-mapped FTL that collects when a write finds too few free pages, by cost and benefit with the
+//! paper's wear rule, or greedily.
+//!
+//! It has no checkpoint, no check and no codes: nothing that could slow it down. It copies as the real-time device does, by a load and a
+//! program.
+
+use norn_flash::{Block, Column, Nand, NandPart, PageAddress, PageNumber, Piece};
+use norn_flash_sim::NandSim;
+use norn_flash_sim::nand_catalogue::NandSpec;
+use norn_nand_ftl::TaskHandle;
+
+use super::system::{System, Write};
+
+/// Free pages above which a page may be written (paper, section 5.2).
+const FREE_PAGES: u32 = 100;
+/// Erases by which a block has to lag behind the average to be recycled whatever it holds.
+const WEAR_LAG: u64 = 2;
+
+/// How victims are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The block that lags furthest behind in erases, if one lags by two; else the largest a(1−u)/(2u).
+    CostBenefit,
+    /// The fewest live pages.
+    Greedy,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct BlockInfo {
+    live: u32,
+    used: u32,
+    erases: u32,
+    /// When a page of it died last, in microseconds.
+    invalidated_us: u64,
+}
+
+/// The device.
+pub struct Baseline {
+    sim: NandSim,
+    part: NandPart,
+    policy: Policy,
+    map: Vec<Option<u32>>,
+    owner: Vec<Option<u32>>,
+    blocks: Vec<BlockInfo>,
+    open: usize,
+    free_blocks: Vec<usize>,
+    free_pages: u32,
+    erase_sum: u64,
+    now_us: u64,
+    page: Vec<u8>,
+    /// How long each collection took that a write waited for, in microseconds.
+    pub blocking_us: Vec<u64>,
+    /// Blocks recycled, and of them those without a dead page.
+    pub recycled: u64,
+    pub recycled_full: u64,
+    /// Pages copied.
+    pub copied: u64,
+}
+
+impl Baseline {
+    /// On an erased part.
+    pub fn new(spec: NandSpec, logical_pages: u32, policy: Policy) -> Self {
+        let part = spec.part;
+        let blocks = usize::from(part.block_count);
+        Baseline {
+            sim: NandSim::new(spec),
+            part,
+            policy,
+            map: vec![None; logical_pages as usize],
+            owner: vec![None; part.page_count() as usize],
+            blocks: vec![BlockInfo::default(); blocks],
+            open: 0,
+            free_blocks: (1..blocks).rev().collect(),
+            free_pages: part.page_count(),
+            erase_sum: 0,
+            now_us: 0,
+            page: vec![0x5A; usize::from(part.register_bytes())],
+            blocking_us: Vec::new(),
+            recycled: 0,
+            recycled_full: 0,
+            copied: 0,
+        }
+    }
+
+    fn address(&self, page: u32) -> PageAddress {
+        self.part.page_at(PageNumber(page))
+    }
+
+    fn next_page(&mut self) -> u32 {
+        let pages = u32::from(self.part.pages_per_block);
+        if self.blocks[self.open].used == pages {
+            self.open = self.free_blocks.pop().expect("a block is free while collecting");
+        }
+        let page = self.open as u32 * pages + self.blocks[self.open].used;
+        self.blocks[self.open].used += 1;
+        self.free_pages -= 1;
+        page
+    }
+
+    fn point(&mut self, lba: u32, page: u32) {
+        if let Some(old) = self.map[lba as usize].replace(page) {
+            self.owner[old as usize] = None;
+            let block = self.address(old).block;
+            let now = self.now_us;
+            let info = &mut self.blocks[usize::from(block.0)];
+            info.live -= 1;
+            info.invalidated_us = now;
+        }
+        self.owner[page as usize] = Some(lba);
+        let block = self.address(page).block;
+        self.blocks[usize::from(block.0)].live += 1;
+    }
+
+    /// Writes a page, behind a collection if there are too few free ones.
+    pub fn put(&mut self, lba: u32) {
+        if self.free_pages <= FREE_PAGES {
+            let start = self.elapsed_us();
+            while self.free_pages <= FREE_PAGES {
+                let victim = self.victim();
+                self.recycle(victim);
+            }
+            self.blocking_us.push(self.elapsed_us() - start);
+        }
+        let page = self.next_page();
+        let address = self.address(page);
+        self.sim.program(address, &[Piece::new(Column(0), &self.page)]).expect("the part works");
+        self.point(lba, page);
+    }
+
+    fn victim(&self) -> usize {
+        let pages = u32::from(self.part.pages_per_block);
+        let full = |&block: &usize| block != self.open && self.blocks[block].used == pages;
+        let candidates = || (0..self.blocks.len()).filter(full);
+        if self.policy == Policy::Greedy {
+            return candidates().min_by_key(|&block| self.blocks[block].live).expect("blocks are in use");
+        }
+        let lags = |&block: &usize| {
+            let lagged = (u64::from(self.blocks[block].erases) + WEAR_LAG) * self.blocks.len() as u64;
+            self.erase_sum >= lagged
+        };
+        let lagging = candidates().filter(lags).min_by_key(|&block| self.blocks[block].erases);
+        let score = |block: usize| {
+            let info = &self.blocks[block];
+            let u = f64::from(info.live) / f64::from(pages);
+            let age = (self.now_us - info.invalidated_us.min(self.now_us)) as f64 + 1.0;
+            if info.live == 0 { f64::INFINITY } else { age * (1.0 - u) / (2.0 * u) }
+        };
+        let best = || candidates().max_by(|&a, &b| score(a).total_cmp(&score(b))).expect("blocks are in use");
+        lagging.unwrap_or_else(best)
+    }
+
+    fn recycle(&mut self, victim: usize) {
+        let pages = u32::from(self.part.pages_per_block);
+        self.recycled += 1;
+        self.recycled_full += u64::from(self.blocks[victim].live == pages);
+        for page in victim as u32 * pages..(victim as u32 + 1) * pages {
+            if let Some(lba) = self.owner[page as usize] {
+                let to = self.next_page();
+                let (from, to_address) = (self.address(page), self.address(to));
+                self.sim.copy(from, to_address, &[]).expect("the part works");
+                self.point(lba, to);
+                self.copied += 1;
+            }
+        }
+        self.sim.erase(Block(victim as u16)).expect("the part works");
+        let info = &mut self.blocks[victim];
+        (info.used, info.erases) = (0, info.erases + 1);
+        self.erase_sum += 1;
+        self.free_pages += pages;
+        self.free_blocks.insert(0, victim);
+    }
+}
+
+impl System for Baseline {
+    fn elapsed_us(&self) -> u64 {
+        self.sim.elapsed_ns() / 1000
+    }
+
+    fn advance(&mut self, now_us: u64) {
+        self.now_us = now_us;
+    }
+
+    fn next_release_us(&self) -> Option<u64> {
+        None
+    }
+
+    fn next_deadline_us(&self) -> Option<u64> {
+        None
+    }
+
+    fn step(&mut self) -> u64 {
+        0
+    }
+
+    fn write(&mut self, _: Option<TaskHandle>, lba: u32) -> Write {
+        self.put(lba);
+        Write::Done
+    }
+
+    fn read(&mut self, lba: u32) {
+        if let Some(page) = self.map[lba as usize] {
+            let address = self.address(page);
+            self.sim.load(address).expect("the part works");
+        }
+    }
+
+    fn background_write(&mut self, lba: u32) -> Write {
+        self.write(None, lba)
+    }
+
+    fn background_step(&mut self) {}
+
+    fn level(&mut self) -> Write {
+        Write::Done
+    }
+
+    fn erase_counts(&self) -> Vec<u32> {
+        self.blocks.iter().map(|info| info.erases).collect()
+    }
+}

@@ -1,0 +1,194 @@
+//! Figures 7 and 8: how long a write waits for collections on demand, and for tokens.
+
+use serde::{Deserialize, Serialize};
+
+use super::PAPER;
+use super::bench::{Admission, Collector, Setting, Summary, run};
+use crate::experiment::{About, Context, Experiment, Job, Outcome};
+use crate::plot::{Axis, Chart, Plot, Series};
+use crate::presentation::{Comparison, Presentation, Published, Table, figure};
+use crate::{JobError, Settings};
+
+/// Figures 7 and 8.
+pub struct Blocking;
+
+/// A point of the figures' series, or the whole run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// Collections so far, at this point.
+    collection: u64,
+    /// The longest blocking since the point before.
+    blocking_ms: f64,
+    /// The run as a whole, the same in each row.
+    #[serde(flatten)]
+    summary: Summary,
+}
+
+/// Points of a series.
+const POINTS: usize = 200;
+/// c_T1 + t_e.
+const T1_BOUND_US: f64 = 6230.0 + 1881.0;
+
+impl Experiment for Blocking {
+    type Parameters = Setting;
+    type Row = Row;
+
+    fn about() -> About {
+        About {
+            name: "realtime-gc-blocking",
+            paper: PAPER,
+            reproduces: "Figures 7 and 8",
+            summary: "Twenty minutes of the paper's workload. On demand: how long each write waits that has to wait for a collection, by \
+                      the share of cold pages. With collectors: how many writes of tasks wait for tokens.",
+            revision: 1,
+        }
+    }
+
+    fn jobs(settings: &Settings) -> Vec<Job<Setting>> {
+        let seconds = settings.choose(60, 1200);
+        let paper = |collector| Setting::paper(collector, seconds, settings.seed);
+        let mut jobs = vec![paper(Collector::RealTime)];
+        for cold_percent in settings.choose(vec![97.0], vec![50.0, 80.0, 97.0]) {
+            jobs.push(Setting { cold_percent, ..paper(Collector::CostBenefit) });
+        }
+        jobs.push(Setting { use_percent: 75, ..paper(Collector::CostBenefit) });
+        jobs.into_iter().map(|parameters| Job { parameters, seconds: seconds as f64 / 120.0 }).collect()
+    }
+
+    fn measure(setting: &Setting, context: &Context) -> Result<Vec<Row>, JobError> {
+        let run = run(setting, Admission::On, |now| context.progress(now, setting.seconds))?;
+        let chunk = run.blocking_us.len().div_ceil(POINTS).max(1);
+        let mut rows: Vec<Row> = (1..)
+            .zip(run.blocking_us.chunks(chunk))
+            .map(|(number, part)| Row {
+                collection: number * chunk as u64,
+                blocking_ms: part.iter().max().map_or(0.0, |&us| us as f64 / 1000.0),
+                summary: run.summary.clone(),
+            })
+            .collect();
+        if rows.is_empty() {
+            rows.push(Row { collection: 0, blocking_ms: 0.0, summary: run.summary });
+        }
+        Ok(rows)
+    }
+
+    fn present(outcomes: &[Outcome<Setting, Row>]) -> Presentation {
+        let of = |collector, cold: f64, use_percent| {
+            outcomes.iter().find(move |outcome| {
+                let setting = &outcome.parameters;
+                setting.collector == collector && setting.cold_percent == cold && setting.use_percent == use_percent
+            })
+        };
+        let base = of(Collector::CostBenefit, 97.0, 50).map(|outcome| &outcome.row.summary);
+        let ours = of(Collector::RealTime, 97.0, 50).map(|outcome| &outcome.row.summary);
+        let comparisons = vec![
+            Comparison::new(
+                "Figure 7, 97% cold: longest blocking, s",
+                Published::Value(21.209),
+                base.map(|row| row.blocking_ms_max / 1e3),
+            )
+            .because(base.map_or_else(String::new, |row| {
+                format!("{} blocks without a dead page recycled for wear", row.recycled_full)
+            })),
+            Comparison::claim(
+                "Figure 8: token waits of T1 and T2",
+                "none",
+                ours.map(|row| {
+                    (row.token_waits == 0, format!("{} of {} writes", row.token_waits, row.t1_pages + row.t2_pages))
+                }),
+            ),
+            Comparison::new(
+                "Section 5.2: pages T1 writes in 20 minutes",
+                Published::Value(12_000.0),
+                ours.map(|row| row.t1_pages as f64),
+            )
+            .because("two in each of 60,000 periods"),
+            Comparison::new(
+                "Section 5.2: pages T2 writes in 20 minutes",
+                Published::Value(3_000.0),
+                ours.map(|row| row.t2_pages as f64),
+            )
+            .because("five in each of 6,000 periods"),
+            Comparison::claim(
+                "Section 4.3: deadlines",
+                "all met",
+                ours.map(|row| {
+                    (
+                        row.misses + row.system_misses == 0,
+                        format!("{} late of {} jobs", row.misses + row.system_misses, row.jobs),
+                    )
+                }),
+            ),
+            Comparison::new(
+                "Longest response of T1, µs (c_T1 + t_e)",
+                Published::AtMost(T1_BOUND_US),
+                ours.map(|row| row.t1_response_us as f64),
+            ),
+            Comparison::claim(
+                "Section 4.1: pages that a recycling yields",
+                "at least α",
+                ours.map(|row| {
+                    (row.yield_min >= row.alpha_used, format!("at least {}, α = {}", row.yield_min, row.alpha_used))
+                }),
+            ),
+        ];
+        Presentation { comparisons, tables: vec![table(outcomes)], plots: vec![plot(outcomes)], remarks: Vec::new() }
+    }
+}
+
+fn table(outcomes: &[Outcome<Setting, Row>]) -> Table {
+    let columns = [
+        "collector",
+        "use",
+        "cold",
+        "α",
+        "collections",
+        "longest, ms",
+        "mean, ms",
+        "full blocks recycled",
+        "jobs late",
+        "T1's longest response, µs",
+        "erases",
+    ];
+    let mut table = Table::new("Runs:", &columns);
+    let mut seen: Vec<Setting> = Vec::new();
+    for Outcome { parameters, row } in outcomes {
+        if seen.contains(parameters) {
+            continue;
+        }
+        seen.push(*parameters);
+        let summary = &row.summary;
+        table.push(vec![
+            format!("{:?}", parameters.collector),
+            format!("{}%", parameters.use_percent),
+            format!("{}%", parameters.cold_percent),
+            summary.alpha_used.to_string(),
+            summary.collections.to_string(),
+            figure(summary.blocking_ms_max),
+            figure(summary.blocking_ms_mean),
+            summary.recycled_full.to_string(),
+            (summary.misses + summary.system_misses).to_string(),
+            summary.t1_response_us.to_string(),
+            summary.erases.to_string(),
+        ]);
+    }
+    table
+}
+
+fn plot(outcomes: &[Outcome<Setting, Row>]) -> Plot {
+    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    for Outcome { parameters, row } in outcomes {
+        if parameters.collector != Collector::CostBenefit {
+            continue;
+        }
+        let name = format!("{}% use, {}% cold", parameters.use_percent, parameters.cold_percent);
+        if series.last().is_none_or(|(last, _)| *last != name) {
+            series.push((name, Vec::new()));
+        }
+        let points = &mut series.last_mut().expect("just pushed").1;
+        points.push((row.collection as f64 / 1000.0, row.blocking_ms.max(0.1)));
+    }
+    let lines = series.into_iter().map(|(name, points)| Series::line(name, points)).collect();
+    let (x, y) = (Axis::linear("collections, thousands"), Axis::log("longest blocking, ms"));
+    Plot::single("realtime-gc-figure7", "Figure 7: blocking by collections on demand", x, y, Chart::Lines(lines))
+}

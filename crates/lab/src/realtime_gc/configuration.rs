@@ -1,0 +1,246 @@
+//! Tables III to V and the examples of sections 3.2, 4.2 and 5.1.2: the equations, evaluated.
+
+use norn_nand_ftl::{Capacity, Collector, Load, OperationTimes, Task};
+use serde::{Deserialize, Serialize};
+
+use super::PAPER;
+use super::bench::{CHECKPOINT_PERIOD_US, TOKENS, TOTAL_PAGES};
+use crate::experiment::{About, Context, Experiment, Job, Outcome};
+use crate::presentation::{Comparison, Presentation, Published, Table};
+use crate::{JobError, Settings};
+
+const TIMES: OperationTimes = OperationTimes::paper();
+const PAGES: u32 = 32;
+
+/// Use of the device, α, ρ_T1, ρ_T2, ρ_G, ρ_max of Table V.
+const TABLE_5: [(u32, [u32; 5]); 6] = [
+    (50, [16, 16, 15, 16, 320]),
+    (55, [15, 14, 15, 17, 322]),
+    (60, [13, 12, 10, 19, 326]),
+    (65, [12, 12, 10, 20, 328]),
+    (70, [10, 10, 10, 22, 332]),
+    (75, [8, 8, 5, 24, 336]),
+];
+
+/// Tables III to V.
+pub struct Configuration;
+
+/// A column of Table V.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Parameters {
+    use_percent: u32,
+    alpha: u32,
+}
+
+/// What the equations say.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    t1_cost_us: u64,
+    t2_cost_us: u64,
+    collector_cost_us: u64,
+    g1_period_ms: f64,
+    g2_period_ms: f64,
+    t1_tokens: u32,
+    t2_tokens: u32,
+    collector_tokens: u32,
+    /// (7) with ρ_init = 256.
+    tokens_max: u64,
+    /// The right side of (8), as published, in tokens.
+    published_limit: f64,
+    /// The right side of (12).
+    tokens_init_limit: f64,
+    /// The left side of (14).
+    utilization: f64,
+    /// With the checkpoint's task and its pages, and open blocks and other collectors' left out of the candidates; the reserve for power cuts
+    /// included.
+    sound_tokens_max: u64,
+    sound_limit: u64,
+    sound_utilization: f64,
+    /// Largest α that is admitted so, 0 for none.
+    admitted_alpha: u32,
+}
+
+fn tasks() -> [Task; 2] {
+    [Task::new(3_000, 4, 2, 20_000, &TIMES), Task::new(5_000, 2, 5, 200_000, &TIMES)]
+}
+
+fn load(alpha: u32, tasks: &[Task]) -> Load {
+    tasks.iter().fold(Load::default(), |load, task| load.with(task, Collector::of(task, alpha, PAGES, &TIMES).as_ref()))
+}
+
+/// Tokens of the tasks at the start: the left side of (13).
+fn initial(alpha: u32, tasks: &[Task]) -> u64 {
+    let collectors = tasks.iter().filter_map(|task| Collector::of(task, alpha, PAGES, &TIMES));
+    collectors.map(|collector| u64::from(collector.task_tokens + collector.collector_tokens)).sum()
+}
+
+/// ρ_max, its limit and the use of the processor with everything that our system adds.
+fn sound(use_percent: u32, alpha: u32) -> (u64, u64, f64) {
+    let checkpoint = Task::new(0, 0, 1, CHECKPOINT_PERIOD_US, &TIMES);
+    let tasks: Vec<Task> = tasks().into_iter().chain([checkpoint]).collect();
+    let logical_pages = TOTAL_PAGES * use_percent / 100;
+    // A chunk has 244 entries of the map, or 122 of the table of blocks (docs/format/nand-ftl.md).
+    let chunks = logical_pages.div_ceil(244) + 1024_u32.div_ceil(122);
+    let capacity = Capacity {
+        good_blocks: 1024,
+        pages_per_block: PAGES,
+        live_pages: logical_pages + chunks,
+        alpha,
+        failure_budget: 0,
+    };
+    let load = load(alpha, &tasks);
+    let reserve = u64::from(PAGES.ilog2() + 2) * u64::from(PAGES);
+    let free = u64::from(TOKENS - PAGES).saturating_sub(initial(alpha, &tasks));
+    let tokens_max = free + reserve + 2 * u64::from(PAGES) + load.tokens_max;
+    let limit = capacity.tokens_limit(load.collectors).unwrap_or(0);
+    (tokens_max, limit, load.utilization_per_million(&TIMES, 0) as f64 / 1e6)
+}
+
+fn admitted(use_percent: u32, alpha: u32) -> bool {
+    let (tokens_max, limit, utilization) = sound(use_percent, alpha);
+    tokens_max <= limit && utilization <= 1.0
+}
+
+impl Experiment for Configuration {
+    type Parameters = Parameters;
+    type Row = Row;
+
+    fn about() -> About {
+        About {
+            name: "realtime-gc-configuration",
+            paper: PAPER,
+            reproduces: "Tables III to V, sections 3.2 to 5.1.2",
+            summary: "The equations evaluated with the published parameters, and soundly: (8) at each admission, with the checkpoint as a \
+                      task, and with the blocks left out that cannot be chosen for recycling.",
+            revision: 1,
+        }
+    }
+
+    fn jobs(_: &Settings) -> Vec<Job<Parameters>> {
+        let job = |&(use_percent, [alpha, ..]): &(u32, [u32; 5])| Job {
+            parameters: Parameters { use_percent, alpha },
+            seconds: 0.01,
+        };
+        TABLE_5.iter().map(job).collect()
+    }
+
+    fn measure(parameters: &Parameters, _: &Context) -> Result<Vec<Row>, JobError> {
+        let (alpha, tasks) = (parameters.alpha, tasks());
+        let collectors = tasks.map(|task| Collector::of(&task, alpha, PAGES, &TIMES).expect("both tasks write"));
+        let capacity = Capacity {
+            good_blocks: 1024,
+            pages_per_block: PAGES,
+            live_pages: TOTAL_PAGES * parameters.use_percent / 100,
+            alpha,
+            failure_budget: 0,
+        };
+        let load = load(alpha, &tasks);
+        let free = u64::from(TOKENS - PAGES) - initial(alpha, &tasks);
+        let published_limit = capacity.published_limit_by_pi() as f64 / f64::from(PAGES);
+        let (sound_tokens_max, sound_limit, sound_utilization) = sound(parameters.use_percent, alpha);
+        let admitted_alpha = (1..=PAGES).rev().find(|&alpha| admitted(parameters.use_percent, alpha)).unwrap_or(0);
+        Ok(vec![Row {
+            t1_cost_us: tasks[0].cost_us,
+            t2_cost_us: tasks[1].cost_us,
+            collector_cost_us: collectors[0].cost_us,
+            g1_period_ms: collectors[0].period_us as f64 / 1e3,
+            g2_period_ms: collectors[1].period_us as f64 / 1e3,
+            t1_tokens: collectors[0].task_tokens,
+            t2_tokens: collectors[1].task_tokens,
+            collector_tokens: collectors[0].collector_tokens,
+            tokens_max: free + 2 * u64::from(PAGES) + load.tokens_max,
+            published_limit,
+            tokens_init_limit: (published_limit - 2.0 * f64::from(PAGES)) / 2.0,
+            utilization: load.utilization_per_million(&TIMES, 0) as f64 / 1e6,
+            sound_tokens_max,
+            sound_limit,
+            sound_utilization,
+            admitted_alpha,
+        }])
+    }
+
+    fn present(outcomes: &[Outcome<Parameters, Row>]) -> Presentation {
+        let mut presentation = Presentation { comparisons: at_50(outcomes), ..Presentation::default() };
+        for (use_percent, published) in TABLE_5 {
+            let row = outcomes.iter().find(|outcome| outcome.parameters.use_percent == use_percent);
+            let ours = row.map(|outcome| &outcome.row);
+            let values = ours.map(|row| {
+                [u64::from(row.t1_tokens), u64::from(row.t2_tokens), u64::from(row.collector_tokens), row.tokens_max]
+            });
+            for (at, name) in ["ρ_T1", "ρ_T2", "ρ_G", "ρ_max"].into_iter().enumerate() {
+                let comparison = Comparison::new(
+                    format!("Table V, {use_percent}%: {name}"),
+                    Published::Value(f64::from(published[at + 1])),
+                    values.map(|values| values[at] as f64),
+                );
+                let why = if name == "ρ_max" {
+                    "by (7), with ρ_free = ρ_init − 32 − what tasks and collectors hold"
+                } else {
+                    ""
+                };
+                presentation.comparisons.push(comparison.because(why));
+            }
+        }
+        presentation.tables.push(table(outcomes));
+        presentation.remarks.push(
+            "(12) does not imply (8), since (10) bounds ρ_max from below: (8) is evaluated at each admission."
+                .to_owned(),
+        );
+        presentation
+    }
+}
+
+fn at_50(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
+    let row = outcomes.iter().find(|outcome| outcome.parameters.use_percent == 50).map(|outcome| &outcome.row);
+    let value = |what: &str, published: f64, ours: fn(&Row) -> f64, why: &str| {
+        Comparison::new(what, Published::Value(published), row.map(ours)).because(why)
+    };
+    let reads_alone = "5 reads and 2 writes with 1 ms of computing";
+    vec![
+        value(
+            "Section 3.2: c_T1 of the example, µs",
+            4578.0,
+            |_| Task::new(1000, 5, 2, 20_000, &TIMES).cost_us as f64,
+            reads_alone,
+        ),
+        value("Table III: c_T1, µs", 6354.0, |row| row.t1_cost_us as f64, "3 ms + 4 t_r + 2 t_w; Table IV prints 623"),
+        value("Table III: c_T2, µs", 8738.0, |row| row.t2_cost_us as f64, "5 ms + 2 t_r + 5 t_w, as Table IV has it"),
+        value("Table IV: c_G, µs", 20_282.0, |row| row.collector_cost_us as f64, "(1) has t_e in it"),
+        value("Table IV: p_G1, ms", 160.0, |row| row.g1_period_ms, ""),
+        value("Table IV: p_G2, ms", 600.0, |row| row.g2_period_ms, ""),
+        value("Equation (12), 50%: bound on ρ_init", 472.5, |row| row.tokens_init_limit, ""),
+        value("Equation (14), 50%", 0.6176, |row| row.utilization, "with c_G by (1), and 1881/20000"),
+    ]
+}
+
+fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
+    let columns = [
+        "use",
+        "α published",
+        "(12): ρ_init <",
+        "(7) ρ_max",
+        "(8) as published: <",
+        "(14)",
+        "ρ_max with checkpoint and reserve",
+        "(8) sound: ≤",
+        "(14) with checkpoint",
+        "α admitted",
+    ];
+    let mut table = Table::new("The published α with ρ_init = 256, and the largest α that is admitted:", &columns);
+    for Outcome { parameters, row } in outcomes {
+        let admitted = if row.admitted_alpha > 0 { row.admitted_alpha.to_string() } else { "none".to_owned() };
+        table.push(vec![
+            format!("{}%", parameters.use_percent),
+            parameters.alpha.to_string(),
+            format!("{:.1}", row.tokens_init_limit),
+            row.tokens_max.to_string(),
+            format!("{:.1}", row.published_limit),
+            format!("{:.4}", row.utilization),
+            row.sound_tokens_max.to_string(),
+            row.sound_limit.to_string(),
+            format!("{:.4}", row.sound_utilization),
+            admitted,
+        ]);
+    }
+    table
+}

@@ -1,0 +1,48 @@
+//! Real-time garbage collection (TECS 2004), section 5: the collectors with deadlines beside one that collects when it has to.
+//!
+//! `workload.rs` is the paper's workload, `edf.rs` the processor that runs it, `system.rs` what it runs on, `baseline.rs` the device without
+//! guarantees, `bench.rs` a run from formatting to statistics, `random_sets.rs` random task sets. Each other file is an experiment.
+
+use crate::experiment::{AnyExperiment, Erased, Paper};
+
+mod baseline;
+mod bench;
+mod blocking;
+mod configuration;
+mod edf;
+mod random_sets;
+mod system;
+mod throughput;
+mod violations;
+mod wear;
+mod workload;
+
+pub use bench::{Collector, Setting, Summary};
+pub use random_sets::{SetOutcome, run_random_set};
+pub use workload::Pattern;
+
+/// The paper.
+pub const PAPER: Paper = Paper {
+    id: "realtime-gc",
+    title: "Real-time garbage collection: Chang, Kuo and Lo, Real-Time Garbage Collection for Flash-Memory Storage Systems of \
+            Real-Time Embedded Systems, ACM TECS 3(4), 2004",
+};
+
+/// Its experiments, in the order of the report.
+pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
+    vec![
+        Erased::<configuration::Configuration>::boxed(),
+        Erased::<blocking::Blocking>::boxed(),
+        Erased::<wear::Wear>::boxed(),
+        Erased::<throughput::Throughput>::boxed(),
+        Erased::<violations::Violations>::boxed(),
+    ]
+}
+
+/// Runs a setting with admission, and says what happened.
+///
+/// # Errors
+/// If the paper's tasks are not admitted.
+pub fn run_setting(setting: &Setting) -> Result<Summary, crate::JobError> {
+    bench::run(setting, bench::Admission::On, |_| {}).map(|run| run.summary)
+}

@@ -1,0 +1,184 @@
+//! Figure 11: what tasks and downloader write together, beside a device without guarantees.
+
+use norn_flash_sim::nand_catalogue::k9f2808;
+use norn_nand_ftl::max_logical_pages;
+
+use super::PAPER;
+use super::bench::{Admission, Collector, Setting, Summary, TOTAL_PAGES, run};
+use super::workload::Pattern;
+use crate::experiment::{About, Context, Experiment, Job, Outcome};
+use crate::plot::{Axis, Chart, Panel, Plot, Series};
+use crate::presentation::{Comparison, Presentation, Published, Table, figure};
+use crate::{JobError, Settings};
+
+/// Figure 11.
+pub struct Throughput;
+
+const USES: [u32; 6] = [50, 55, 60, 65, 70, 75];
+const PATTERNS: [Pattern; 3] = [Pattern::Trace, Pattern::Sequential, Pattern::Random];
+const COLLECTORS: [Collector; 3] = [Collector::RealTime, Collector::Greedy, Collector::CostBenefit];
+
+impl Experiment for Throughput {
+    type Parameters = Setting;
+    type Row = Summary;
+
+    fn about() -> About {
+        About {
+            name: "realtime-gc-throughput",
+            paper: PAPER,
+            reproduces: "Figure 11",
+            summary: "KB a second that T1, T2 and a downloader without pause write together, by use of the device and access pattern; under the trace, \
+                      50% of the logical pages are cold. Greedy is a page-mapped device without guarantees, checkpoint or wear leveler. Where \
+                      the paper's tasks are not admitted, there is no figure.",
+            revision: 1,
+        }
+    }
+
+    fn jobs(settings: &Settings) -> Vec<Job<Setting>> {
+        let seconds = settings.choose(30, 300);
+        let mut jobs = Vec::new();
+        for use_percent in settings.choose(vec![50, 75], USES.to_vec()) {
+            for pattern in PATTERNS {
+                for collector in COLLECTORS {
+                    let paper = Setting::paper(collector, seconds, settings.seed);
+                    jobs.push(Setting { use_percent, pattern, cold_percent: 50.0, download_us: 1, ..paper });
+                }
+            }
+        }
+        jobs.into_iter().map(|parameters| Job { parameters, seconds: seconds as f64 / 60.0 }).collect()
+    }
+
+    fn measure(setting: &Setting, context: &Context) -> Result<Vec<Summary>, JobError> {
+        match run(setting, Admission::On, |now| context.progress(now, setting.seconds)) {
+            Ok(run) => Ok(vec![run.summary]),
+            // That the set is not admitted is a result, without throughput.
+            Err(JobError::Failed(_)) => Ok(vec![Summary::default()]),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn present(outcomes: &[Outcome<Setting, Summary>]) -> Presentation {
+        let find = |collector, pattern, use_percent| {
+            let wanted = |outcome: &&Outcome<Setting, Summary>| {
+                let setting = &outcome.parameters;
+                setting.collector == collector && setting.pattern == pattern && setting.use_percent == use_percent
+            };
+            outcomes.iter().find(wanted).map(|outcome| &outcome.row).filter(|row| row.kb_per_s > 0.0)
+        };
+        let mut comparisons = Vec::new();
+        for pattern in PATTERNS {
+            let ratios: Vec<(u32, f64)> = USES
+                .into_iter()
+                .filter_map(|percent| {
+                    let (ours, greedy) =
+                        (find(Collector::RealTime, pattern, percent)?, find(Collector::Greedy, pattern, percent)?);
+                    Some((percent, ours.kb_per_s / greedy.kb_per_s))
+                })
+                .collect();
+            let evidence =
+                ratios.iter().map(|(percent, ratio)| format!("{percent}%: {ratio:.3}")).collect::<Vec<_>>().join(", ");
+            let holds = ratios.iter().filter(|(percent, _)| *percent <= 65).all(|&(_, ratio)| ratio >= 0.9);
+            let found = (!ratios.is_empty()).then_some((holds, evidence));
+            comparisons.push(Comparison::claim(
+                format!("Figure 11, {pattern:?}: throughput beside the greedy device's"),
+                "comparable (our bar: at least 0.9 up to 65%)",
+                found,
+            ));
+        }
+        let at = |pattern| find(Collector::RealTime, pattern, 50).map(|row| row.kb_per_s);
+        let ordered = at(Pattern::Sequential).zip(at(Pattern::Trace)).zip(at(Pattern::Random));
+        comparisons.push(Comparison::claim(
+            "Figure 11: order of the patterns",
+            "sequential fastest, trace slowest",
+            ordered.map(|((sequential, trace), random)| {
+                let text = format!(
+                    "sequential {}, random {}, trace {} KB/s",
+                    figure(sequential),
+                    figure(random),
+                    figure(trace)
+                );
+                (sequential >= random && random >= trace, text)
+            }),
+        ));
+        let most = f64::from(max_logical_pages(&k9f2808().part, 0)) / f64::from(TOTAL_PAGES);
+        let is_admitted = |&percent: &u32| find(Collector::RealTime, Pattern::Random, percent).is_some();
+        let highest = USES.into_iter().filter(is_admitted).max().map_or_else(String::new, |percent| {
+            format!("; with deadlines, the paper's tasks are admitted up to {percent}%, in steps of 5")
+        });
+        let ours = (!outcomes.is_empty()).then_some(100.0 * most);
+        comparisons.push(
+            Comparison::new("dhara on this part: highest use, %", Published::AtLeast(69.0), ours)
+                .because(format!("ours without deadlines{highest}")),
+        );
+        let response = USES.into_iter().filter_map(|percent| find(Collector::RealTime, Pattern::Random, percent));
+        comparisons.push(Comparison::new(
+            "dhara on this part: worst write, ms",
+            Published::Between(17.0, 97.0),
+            response.map(|row| row.t1_response_us as f64 / 1e3).reduce(f64::max),
+        ).because("ours: T1's longest response, random access: two writes, four reads and 3 ms of computing, with all that they waited for"));
+        Presentation { comparisons, tables: vec![table(outcomes)], plots: vec![plot(outcomes)], remarks: Vec::new() }
+    }
+}
+
+fn table(outcomes: &[Outcome<Setting, Summary>]) -> Table {
+    let columns = [
+        "pattern",
+        "use",
+        "collector",
+        "α",
+        "KB/s",
+        "tasks, pages",
+        "downloader, pages",
+        "copies",
+        "leveled",
+        "checkpoint",
+        "erases",
+        "late",
+        "waits",
+    ];
+    let mut table = Table::new("Runs:", &columns);
+    for Outcome { parameters, row } in outcomes {
+        table.push(vec![
+            format!("{:?}", parameters.pattern),
+            format!("{}%", parameters.use_percent),
+            format!("{:?}", parameters.collector),
+            row.alpha_used.to_string(),
+            if row.kb_per_s > 0.0 { figure(row.kb_per_s) } else { "not admitted".to_owned() },
+            (row.t1_pages + row.t2_pages).to_string(),
+            row.downloaded.to_string(),
+            row.copies.to_string(),
+            row.leveled.to_string(),
+            row.chunks.to_string(),
+            row.erases.to_string(),
+            (row.misses + row.system_misses).to_string(),
+            row.token_waits.to_string(),
+        ]);
+    }
+    table
+}
+
+fn plot(outcomes: &[Outcome<Setting, Summary>]) -> Plot {
+    let panel = |collector| {
+        let line = |pattern| {
+            let chosen = outcomes.iter().filter(move |outcome| {
+                let setting = &outcome.parameters;
+                setting.collector == collector && setting.pattern == pattern && outcome.row.kb_per_s > 0.0
+            });
+            let points =
+                chosen.map(|outcome| (f64::from(outcome.parameters.use_percent), outcome.row.kb_per_s)).collect();
+            Series::line(format!("{pattern:?}"), points)
+        };
+        Panel {
+            title: format!("{collector:?}"),
+            x: Axis::linear("use, %"),
+            y: Axis::linear("KB/s"),
+            chart: Chart::Lines(PATTERNS.into_iter().map(line).collect()),
+        }
+    };
+    Plot {
+        name: "realtime-gc-figure11".to_owned(),
+        title: "Figure 11: write throughput".to_owned(),
+        panels: COLLECTORS.into_iter().map(panel).collect(),
+        columns: 3,
+    }
+}

@@ -1,0 +1,176 @@
+//! Figures 9 and 10: how evenly blocks wear, and how soon some are worn out.
+
+use serde::{Deserialize, Serialize};
+
+use super::PAPER;
+use super::bench::{Admission, Collector, Setting, run};
+use crate::experiment::{About, Context, Experiment, Job, Outcome};
+use crate::plot::{Axis, Chart, Panel, Plot, Series};
+use crate::presentation::{Comparison, Presentation, Published, Table, figure};
+use crate::{JobError, Settings};
+
+/// Figures 9 and 10.
+pub struct Wear;
+
+/// Wear at a moment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    minutes: f64,
+    erases: u64,
+    deviation: f64,
+    worn_out_percent: f64,
+    leveled: u64,
+    alpha_used: u32,
+}
+
+impl Experiment for Wear {
+    type Parameters = Setting;
+    type Row = Row;
+
+    fn about() -> About {
+        About {
+            name: "realtime-gc-wear",
+            paper: PAPER,
+            reproduces: "Figures 9 and 10",
+            summary: "The standard deviation of blocks' erase counts while the paper's workload runs, and the share of blocks with 200 erases or \
+                      more, the paper's limit, with a downloader that uses what tasks leave. 97% of the logical pages are cold.",
+            revision: 1,
+        }
+    }
+
+    fn jobs(settings: &Settings) -> Vec<Job<Setting>> {
+        let long = |collector, use_percent, seconds, download_us| Setting {
+            use_percent,
+            download_us,
+            ..Setting::paper(collector, seconds, settings.seed)
+        };
+        let mut jobs = Vec::new();
+        for use_percent in settings.choose(vec![50], vec![50, 60, 70]) {
+            for collector in [Collector::RealTime, Collector::CostBenefit] {
+                jobs.push(long(collector, use_percent, settings.choose(120, 1200), 8_000));
+            }
+        }
+        jobs.push(long(Collector::RealTimeUnleveled, 50, settings.choose(120, 1200), 8_000));
+        for collector in [Collector::RealTime, Collector::RealTimeUnleveled, Collector::CostBenefit] {
+            jobs.push(long(collector, 50, settings.choose(150, 14_400), 1));
+        }
+        let job = |parameters: Setting| Job { seconds: parameters.seconds as f64 / 100.0, parameters };
+        jobs.into_iter().map(job).collect()
+    }
+
+    fn measure(setting: &Setting, context: &Context) -> Result<Vec<Row>, JobError> {
+        let run = run(setting, Admission::On, |now| context.progress(now, setting.seconds))?;
+        let row = |point: &super::edf::WearPoint| Row {
+            minutes: point.time_us as f64 / 60e6,
+            erases: point.erases,
+            deviation: point.deviation,
+            worn_out_percent: 100.0 * point.worn_out as f64 / point.blocks as f64,
+            leveled: run.summary.leveled,
+            alpha_used: run.summary.alpha_used,
+        };
+        Ok(run.wear.iter().map(row).collect())
+    }
+
+    fn present(outcomes: &[Outcome<Setting, Row>]) -> Presentation {
+        let last = |collector, fast: u64| {
+            let wanted = |outcome: &&Outcome<Setting, Row>| {
+                let setting = &outcome.parameters;
+                setting.collector == collector && setting.use_percent == 50 && setting.download_us == fast
+            };
+            outcomes.iter().rfind(wanted).map(|outcome| &outcome.row)
+        };
+        let (with, without) = (last(Collector::RealTime, 8_000), last(Collector::RealTimeUnleveled, 8_000));
+        let ratio = with.zip(without).map(|(with, without)| with.deviation / without.deviation);
+        let evidence = with.zip(without).map(|(with, without)| {
+            (
+                with.deviation < without.deviation,
+                format!("{} with, {} without", figure(with.deviation), figure(without.deviation)),
+            )
+        });
+        let worn = last(Collector::RealTimeUnleveled, 1).map(|row| row.worn_out_percent);
+        let [leveled, on_demand] = [Collector::RealTime, Collector::CostBenefit]
+            .map(|collector| last(collector, 1).map(|row| row.worn_out_percent));
+        let comparisons = vec![
+            Comparison::claim(
+                "Figure 9, 50%: standard deviation of erase counts",
+                "grows rapidly without the wear leveler",
+                evidence,
+            ),
+            Comparison::new("Figure 9, 50%: with the leveler / without", Published::AtMost(0.2), ratio)
+                .because("the bar is ours: the figure's values are not in the text"),
+            Comparison::new("Figure 10: worn-out blocks without the leveler, %", Published::AtLeast(50.0), worn),
+            Comparison::claim(
+                "Figure 10: worn-out blocks with the leveler",
+                "close to those of the method on demand",
+                leveled
+                    .zip(on_demand)
+                    .map(|(a, b)| ((a - b).abs() <= 10.0, format!("{}% and {}%", figure(a), figure(b)))),
+            ),
+        ];
+        Presentation { comparisons, tables: vec![table(outcomes)], plots: vec![plot(outcomes)], remarks: Vec::new() }
+    }
+}
+
+fn name(setting: &Setting) -> String {
+    let speed = if setting.download_us == 1 { ", fast" } else { "" };
+    format!("{:?} {}%{speed}", setting.collector, setting.use_percent)
+}
+
+/// The rows of each setting.
+fn series<'a>(outcomes: &'a [Outcome<Setting, Row>]) -> Vec<(Setting, Vec<&'a Row>)> {
+    let mut all: Vec<(Setting, Vec<&Row>)> = Vec::new();
+    for outcome in outcomes {
+        match all.iter_mut().find(|(setting, _)| *setting == outcome.parameters) {
+            Some((_, rows)) => rows.push(&outcome.row),
+            None => all.push((outcome.parameters, vec![&outcome.row])),
+        }
+    }
+    all
+}
+
+fn table(outcomes: &[Outcome<Setting, Row>]) -> Table {
+    let columns = ["run", "α", "minutes", "erases", "standard deviation", "worn out", "pages leveled"];
+    let mut table = Table::new("At the end:", &columns);
+    for (setting, rows) in series(outcomes) {
+        let Some(row) = rows.last() else { continue };
+        table.push(vec![
+            name(&setting),
+            row.alpha_used.to_string(),
+            figure(row.minutes),
+            row.erases.to_string(),
+            figure(row.deviation),
+            format!("{}%", figure(row.worn_out_percent)),
+            row.leveled.to_string(),
+        ]);
+    }
+    table
+}
+
+fn plot(outcomes: &[Outcome<Setting, Row>]) -> Plot {
+    let lines = |fast, point: fn(&Row) -> (f64, f64)| {
+        let chosen = series(outcomes).into_iter().filter(move |(setting, _)| (setting.download_us == 1) == fast);
+        let line =
+            |(setting, rows): (Setting, Vec<&Row>)| Series::line(name(&setting), rows.into_iter().map(point).collect());
+        Chart::Lines(chosen.map(line).collect())
+    };
+    let panel = |title: &str, x: &str, y: &str, chart| Panel {
+        title: title.to_owned(),
+        x: Axis::linear(x),
+        y: Axis::linear(y),
+        chart,
+    };
+    Plot {
+        name: "realtime-gc-figures9-10".to_owned(),
+        title: "Figures 9 and 10: wear".to_owned(),
+        panels: vec![
+            panel(
+                "Figure 9",
+                "erases, thousands",
+                "standard deviation",
+                lines(false, |row| (row.erases as f64 / 1e3, row.deviation)),
+            ),
+            panel("Figure 10", "minutes", "worn-out blocks, %", lines(true, |row| (row.minutes, row.worn_out_percent))),
+        ],
+        columns: 2,
+    }
+}

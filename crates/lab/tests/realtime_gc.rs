@@ -1,0 +1,78 @@
+//! The guarantee: whatever task set is admitted, at 50 to 75% use, with bad blocks, a downloader and the wear leveler, no write waits for a
+//! token, no job is late, and every recycling of a collector yields α pages or more. The device asserts its token invariant after every
+//! operation, and the checker walks it at the end. Behind it, the bars: the paper's own set, wear and throughput.
+
+use norn_lab::realtime_gc::{Collector, Pattern, Setting, run_random_set, run_setting};
+
+/// Runs so many sets from `first` on.
+fn sets(first: u64, count: u64, seconds: u64) {
+    let (mut asked, mut admitted, mut recycled, mut writes, mut sets, mut changes, mut tight) = (0, 0, 0, 0, 0, 0, 0);
+    for seed in first..first + count {
+        let outcome = run_random_set(seed, seconds);
+        let replay = format!("norn_lab::realtime_gc::run_random_set({seed}, {seconds}): {outcome:?}");
+        assert_eq!((outcome.token_waits, outcome.misses), (0, 0), "{replay}");
+        assert!(outcome.recycled == 0 || outcome.yield_min >= outcome.alpha, "{replay}");
+        asked += outcome.asked;
+        admitted += outcome.admitted;
+        recycled += outcome.recycled;
+        writes += outcome.writes;
+        changes += outcome.changes;
+        sets += u32::from(outcome.admitted > 0);
+        tight += u32::from(outcome.recycled > 0 && outcome.yield_min == outcome.alpha);
+    }
+    eprintln!(
+        "{sets} of {count} sets admitted, {admitted} of {asked} tasks, {changes} left; {writes} pages written, {recycled} blocks \
+         recycled; in {tight} sets a recycling yielded exactly alpha"
+    );
+    assert!(
+        u64::from(sets) > count / 3 && asked > admitted && recycled > 0 && writes > 0,
+        "the sets are worth something"
+    );
+}
+
+#[test]
+fn every_admitted_set_keeps_its_deadlines() {
+    sets(1, 60, 10);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn thousands_of_sets() {
+    sets(10_000, 5_000, 12);
+}
+
+const SEED: u64 = 2006;
+
+#[test]
+fn the_papers_set_is_never_late_and_the_baseline_blocks_for_seconds() {
+    let ours = run_setting(&Setting::paper(Collector::RealTime, 1200, SEED)).unwrap();
+    assert_eq!((ours.t1_pages, ours.t2_pages), (120_000, 30_000));
+    assert_eq!((ours.token_waits, ours.misses, ours.system_misses), (0, 0, 0));
+    assert!(ours.t1_response_us <= 6230 + 1881, "c_T1 + t_e: {}", ours.t1_response_us);
+    assert!(ours.t1_response_us > 6230 + 1000, "operations do block T1: {}", ours.t1_response_us);
+    assert!(ours.yield_min >= ours.alpha_used, "{} of {}", ours.yield_min, ours.alpha_used);
+    let baseline = run_setting(&Setting::paper(Collector::CostBenefit, 1200, SEED)).unwrap();
+    assert!(baseline.blocking_ms_max > 10_000.0, "{} ms", baseline.blocking_ms_max);
+}
+
+#[test]
+fn the_wear_leveler_levels() {
+    let deviation = |collector| run_setting(&Setting::paper(collector, 1200, SEED)).unwrap().deviation;
+    let (with, without) = (deviation(Collector::RealTime), deviation(Collector::RealTimeUnleveled));
+    assert!(with <= without / 5.0, "{with} with the leveler, {without} without");
+}
+
+#[test]
+fn throughput_is_near_a_device_without_guarantees() {
+    for pattern in [Pattern::Trace, Pattern::Sequential, Pattern::Random] {
+        for use_percent in [50, 65] {
+            let written = |collector| {
+                let paper = Setting::paper(collector, 60, SEED);
+                let setting = Setting { use_percent, pattern, cold_percent: 50.0, download_us: 1, ..paper };
+                run_setting(&setting).unwrap().kb_per_s
+            };
+            let (ours, greedy) = (written(Collector::RealTime), written(Collector::Greedy));
+            assert!(ours >= 0.9 * greedy, "{pattern:?} at {use_percent}%: {ours} of {greedy} KB/s");
+        }
+    }
+}
