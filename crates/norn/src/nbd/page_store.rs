@@ -17,7 +17,7 @@ pub type ImageFtl = Ftl<Disk, Vec<u8>>;
 type FtlResult = Result<(), FtlError<NandSimError>>;
 
 /// Zeros that are written at a time where no holes are wanted.
-const ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// The device, with room for a page.
 #[derive(Debug)]
