@@ -33,7 +33,8 @@ impl Experiment for Wear {
             paper: PAPER,
             reproduces: "Figures 9 and 10",
             summary: "The standard deviation of blocks' erase counts while the paper's workload runs, and the share of blocks with 200 erases or \
-                      more, the paper's limit, with a downloader that uses what tasks leave. 97% of the logical pages are cold.",
+                      more, the paper's limit. The downloader uses what tasks leave, or writes a page every 8 ms. 97% of the logical pages are cold. At \
+                      70%, the paper's tasks are not admitted: 65% instead.",
             revision: 1,
         }
     }
@@ -44,15 +45,17 @@ impl Experiment for Wear {
             download_us,
             ..Setting::paper(collector, seconds, settings.seed)
         };
-        let mut jobs = Vec::new();
-        for use_percent in settings.choose(vec![50], vec![50, 60, 70]) {
+        let fast = settings.choose(150, 14_400);
+        let mut jobs: Vec<Setting> = [Collector::RealTime, Collector::RealTimeUnleveled, Collector::CostBenefit]
+            .map(|collector| long(collector, 50, fast, 1))
+            .into();
+        for use_percent in settings.choose(vec![], vec![60, 65]) {
             for collector in [Collector::RealTime, Collector::CostBenefit] {
-                jobs.push(long(collector, use_percent, settings.choose(120, 1200), 8_000));
+                jobs.push(long(collector, use_percent, 1200, 1));
             }
         }
-        jobs.push(long(Collector::RealTimeUnleveled, 50, settings.choose(120, 1200), 8_000));
-        for collector in [Collector::RealTime, Collector::RealTimeUnleveled, Collector::CostBenefit] {
-            jobs.push(long(collector, 50, settings.choose(150, 14_400), 1));
+        for collector in [Collector::RealTime, Collector::RealTimeUnleveled] {
+            jobs.push(long(collector, 50, settings.choose(120, 1200), 8_000));
         }
         let job = |parameters: Setting| Job { seconds: parameters.seconds as f64 / 100.0, parameters };
         jobs.into_iter().map(job).collect()
@@ -72,15 +75,20 @@ impl Experiment for Wear {
     }
 
     fn present(outcomes: &[Outcome<Setting, Row>]) -> Presentation {
-        let last = |collector, fast: u64| {
-            let wanted = |outcome: &&Outcome<Setting, Row>| {
+        let of = |collector, download_us: u64| {
+            let wanted = move |outcome: &&Outcome<Setting, Row>| {
                 let setting = &outcome.parameters;
-                setting.collector == collector && setting.use_percent == 50 && setting.download_us == fast
+                setting.collector == collector && setting.use_percent == 50 && setting.download_us == download_us
             };
-            outcomes.iter().rfind(wanted).map(|outcome| &outcome.row)
+            outcomes.iter().filter(wanted).map(|outcome| &outcome.row)
         };
-        let (with, without) = (last(Collector::RealTime, 8_000), last(Collector::RealTimeUnleveled, 8_000));
-        let ratio = with.zip(without).map(|(with, without)| with.deviation / without.deviation);
+        let at_20 = |collector, download_us| of(collector, download_us).filter(|row| row.minutes < 20.7).next_back();
+        let last = |collector, download_us| of(collector, download_us).next_back();
+        let deviations = |download_us| {
+            let with: &Row = at_20(Collector::RealTime, download_us)?;
+            at_20(Collector::RealTimeUnleveled, download_us).map(|without: &Row| with.deviation / without.deviation)
+        };
+        let (with, without) = (at_20(Collector::RealTime, 1), at_20(Collector::RealTimeUnleveled, 1));
         let evidence = with.zip(without).map(|(with, without)| {
             (
                 with.deviation < without.deviation,
@@ -96,8 +104,10 @@ impl Experiment for Wear {
                 "grows rapidly without the wear leveler",
                 evidence,
             ),
-            Comparison::new("Figure 9, 50%: with the leveler / without", Published::AtMost(0.2), ratio)
+            Comparison::new("Figure 9, 50%: with the leveler / without", Published::AtMost(0.2), deviations(1))
                 .because("the bar is ours: the figure's values are not in the text"),
+            Comparison::new("The same, a page every 8 ms downloaded", Published::AtMost(0.2), deviations(8_000))
+                .because("half as many erases, so that blocks lag behind the average later"),
             Comparison::new("Figure 10: worn-out blocks without the leveler, %", Published::AtLeast(50.0), worn),
             Comparison::claim(
                 "Figure 10: worn-out blocks with the leveler",
@@ -112,12 +122,12 @@ impl Experiment for Wear {
 }
 
 fn name(setting: &Setting) -> String {
-    let speed = if setting.download_us == 1 { ", fast" } else { "" };
+    let speed = if setting.download_us == 1 { "" } else { ", 8 ms" };
     format!("{:?} {}%{speed}", setting.collector, setting.use_percent)
 }
 
 /// The rows of each setting.
-fn series<'a>(outcomes: &'a [Outcome<Setting, Row>]) -> Vec<(Setting, Vec<&'a Row>)> {
+fn series(outcomes: &[Outcome<Setting, Row>]) -> Vec<(Setting, Vec<&Row>)> {
     let mut all: Vec<(Setting, Vec<&Row>)> = Vec::new();
     for outcome in outcomes {
         match all.iter_mut().find(|(setting, _)| *setting == outcome.parameters) {
@@ -167,7 +177,7 @@ fn plot(outcomes: &[Outcome<Setting, Row>]) -> Plot {
                 "Figure 9",
                 "erases, thousands",
                 "standard deviation",
-                lines(false, |row| (row.erases as f64 / 1e3, row.deviation)),
+                lines(true, |row| (row.erases as f64 / 1e3, row.deviation)),
             ),
             panel("Figure 10", "minutes", "worn-out blocks, %", lines(true, |row| (row.minutes, row.worn_out_percent))),
         ],
