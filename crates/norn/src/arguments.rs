@@ -19,7 +19,7 @@ Examples:
   norn heap dump purse.img                                   how does it lie on the flash?
   norn heap dump purse.img --unit 3                          what is in its unit 3, in full?
   norn nbd create disk.img                                   a block device on a simulated NAND part
-  norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio, nbd-client
+  norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
   norn lab run tinystore-table1 --quick                      a published table beside what Norn takes
 
 Exit codes:

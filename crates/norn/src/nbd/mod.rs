@@ -43,7 +43,7 @@ pub enum NbdFailure {
         unit: u64,
     },
     /// The size asked for is more than fits, or nothing.
-    #[error("{size} bytes asked for; a {part} with {bad_blocks} bad blocks has room for {max}")]
+    #[error("{size} bytes asked for; {part} with {bad_blocks} bad blocks has room for {max}")]
     Room {
         /// The size.
         size: u64,
@@ -76,7 +76,9 @@ impl Plan {
     /// Logical pages, if they fit beside the bad blocks that the maker allows for.
     fn logical_pages(&self) -> Result<u32, NbdFailure> {
         let part = &self.part.part;
-        let bad_blocks = self.bad_blocks.max(part.block_count - part.good_blocks_min);
+        // A maker allows for some 2%; parts made up for tests promise nothing.
+        let allowed_for = (part.block_count - part.good_blocks_min).min(part.block_count / 32);
+        let bad_blocks = self.bad_blocks.max(allowed_for);
         let page_bytes = u64::from(part.page_bytes);
         let unit = SIZE_UNIT_BYTES.max(page_bytes);
         // No part is sold of which half is bad.
