@@ -24,6 +24,7 @@ run:
 
 test: test-java
 	@tools/ensure-rust
+	@tools/ensure-nbd-clients
 	cargo test --locked --workspace
 
 test-java:
@@ -31,9 +32,11 @@ test-java:
 
 test-long:
 	@tools/ensure-rust
+	@tools/ensure-nbd-clients
 	cargo test --locked --workspace -- --ignored --nocapture
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
+	tools/fuzz nbd_conversation 300
 	tools/compare --test
 	tools/compare --quick
 

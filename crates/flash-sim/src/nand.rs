@@ -222,6 +222,14 @@ impl NandSim {
         self.blocks.iter().map(|cells| cells.programmed().count()).sum()
     }
 
+    /// Whether pages of a block take memory, or room in the image file.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn holds_pages(&self, block: Block) -> bool {
+        self.cells(block).programmed().next().is_some()
+    }
+
     /// Blocks that have failed so far, without those that the maker marked.
     pub fn failed_blocks(&self) -> Vec<Block> {
         self.spec.part.blocks().filter(|block| self.blocks[usize::from(block.0)].state.failed).collect()

@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use norn_flash_sim::PartSpec;
+use norn_flash_sim::{NandSpec, PartSpec};
+use norn_nbd::Address;
 use norn_object_heap::{Config, ErrorDetection, InitializationFlags};
 
-use crate::parts;
+use crate::{nbd, parts};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,14 +18,16 @@ Examples:
   norn heap show purse.img --fields                          what is in it?
   norn heap dump purse.img                                   how does it lie on the flash?
   norn heap dump purse.img --unit 3                          what is in its unit 3, in full?
+  norn nbd create disk.img                                   a block device on a simulated NAND part
+  norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
   norn lab run tinystore-table1 --quick                      a published table beside what Norn takes
 
 Exit codes:
   0  all is well
-  1  a check failed: the heap has violations, or money was lost
+  1  a check failed: the heap or block device has violations, or money was lost
   2  wrong usage, a mistake in a script, or an image that cannot be used";
 
-/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts.
+/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices in those of NAND parts.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 pub struct Arguments {
@@ -41,6 +44,9 @@ pub enum Command {
     Heap(HeapCommand),
     /// Run a script of payments between electronic purses, with the power cut at random if you like.
     Purse(PurseArguments),
+    /// Make, check and serve a block device on a simulated NAND part in an image file.
+    #[command(subcommand)]
+    Nbd(NbdCommand),
     /// Redo the published evaluations: run experiments, and put the published values beside what was measured.
     #[command(subcommand)]
     Lab(LabCommand),
@@ -76,6 +82,60 @@ pub enum HeapCommand {
     /// Where spare units stand in for others, the units shown are virtual ones, with where they are; --raw shows the headers of
     /// the physical units.
     Dump(DumpArguments),
+}
+
+/// The commands on block devices.
+#[derive(Debug, Subcommand)]
+pub enum NbdCommand {
+    /// Make an image file of a simulated NAND part with an empty block device. An existing file is never overwritten.
+    Create(NbdCreateArguments),
+    /// Check that all in a block device is sound. Exit code 1 if it is not, 2 if it does not mount.
+    ///
+    /// The device is mounted first, which recovers what a power cut interrupted, in the image file.
+    Check(ImageArgument),
+    /// Serve a block device to NBD clients until SIGTERM or SIGINT.
+    ///
+    /// Any length and alignment is served; what does not fill a page of the part is read, changed and written. Flushes and writes with
+    /// FUA are answered when the image file is on the host's disk. Several clients may be connected at a time, up to 16; they see
+    /// each other's writes. There is neither encryption nor authentication, so only loopback addresses are listened on.
+    Serve(NbdServeArguments),
+}
+
+/// What block device to make.
+#[derive(Args, Debug)]
+pub struct NbdCreateArguments {
+    /// Image file to make; there must be none of this name. It is sparse: twice the part's size, of which only what is written takes
+    /// room.
+    pub image: PathBuf,
+    /// Simulated NAND part that the image is of; `norn parts` lists them.
+    #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = parts::nand_by_name)]
+    pub part: NandSpec,
+    /// Bytes of the device, such as 12M: nine tenths of what fits if left out. The smaller, the less is copied for a page written.
+    #[arg(long, value_name = "BYTES", value_parser = nbd::bytes)]
+    pub size: Option<u64>,
+    /// Blocks that are bad from the start.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub bad_blocks: u16,
+    /// Decides which blocks are bad.
+    #[arg(long, value_name = "N", default_value_t = 2006)]
+    pub seed: u64,
+}
+
+impl NbdCreateArguments {
+    /// The device that they ask for.
+    pub fn plan(&self) -> nbd::Plan {
+        nbd::Plan { part: self.part.clone(), size: self.size, bad_blocks: self.bad_blocks, seed: self.seed }
+    }
+}
+
+/// What to serve, and where.
+#[derive(Args, Debug)]
+pub struct NbdServeArguments {
+    /// Image file of a simulated NAND part with a block device in it.
+    pub image: PathBuf,
+    /// Where to listen: 127.0.0.1:10809, [::1]:10809, with port 0 for a free one, or unix:PATH for a socket in the file system.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10809")]
+    pub listen: Address,
 }
 
 /// The commands on experiments.

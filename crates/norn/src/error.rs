@@ -8,6 +8,7 @@ use norn_nor_remap::RemapMountError;
 use norn_object_heap::{AccessError, Corruption, CreateError, MountError, StoreError, TransactionError};
 
 use crate::image::ImageHeap;
+use crate::nbd::NbdFailure;
 use crate::part::PartError;
 use crate::purse::script::ScriptError;
 
@@ -27,6 +28,14 @@ pub enum Error {
         image: PathBuf,
         /// What failed.
         failure: HeapFailure,
+    },
+    /// The block device in the image failed.
+    #[error("{}: {failure}", image.display())]
+    Nbd {
+        /// The image file.
+        image: PathBuf,
+        /// What failed.
+        failure: NbdFailure,
     },
     /// The heap failed while the power was being cut.
     #[error("{}: {failure}, after {cuts} power cuts of seed {seed}; replay: {replay}", image.display())]

@@ -1,5 +1,5 @@
-//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, and redoes the published
-//! evaluations.
+//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves block devices, and
+//! redoes the published evaluations.
 //!
 //! Every command returns what it found; this file prints it and turns it into an exit code.
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ mod error;
 mod image;
 mod lab;
 mod listing;
+mod nbd;
 mod part;
 mod parts;
 mod purse;
@@ -29,7 +30,8 @@ use clap::Parser;
 use norn_flash::EraseUnit;
 
 use crate::arguments::{
-    Arguments, Command, CreateArguments, DumpArguments, HeapCommand, LabCommand, PurseArguments, ShowArguments,
+    Arguments, Command, CreateArguments, DumpArguments, HeapCommand, LabCommand, NbdCommand, PurseArguments,
+    ShowArguments,
 };
 use crate::dump::{Before, Extent};
 use crate::error::Error;
@@ -61,6 +63,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
         Command::Purse(arguments) => run_purses(arguments),
+        Command::Nbd(command) => block_device(command),
         Command::Lab(LabCommand::List) => print(&lab::list(), Verdict::Sound),
         Command::Lab(LabCommand::Run(arguments)) => print(&lab::run(&arguments)?, Verdict::Sound),
         Command::Lab(LabCommand::Report(arguments)) => print(&lab::report(&arguments)?, Verdict::Sound),
@@ -103,6 +106,21 @@ fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
     let before = if arguments.raw { Before::Nothing } else { Before::Mount };
     let extent = arguments.unit.map_or(Extent::Units, |unit| Extent::Unit(EraseUnit(unit)));
     print(&dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
+}
+
+fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
+    match command {
+        NbdCommand::Create(arguments) => print(&nbd::create(&arguments.image, &arguments.plan())?, Verdict::Sound),
+        NbdCommand::Check(arguments) => {
+            let findings = nbd::check(&arguments.image)?;
+            let verdict = if findings.violation.is_none() { Verdict::Sound } else { Verdict::Findings };
+            print(&findings, verdict)
+        }
+        NbdCommand::Serve(arguments) => {
+            let ready = |text: String| print(&text, Verdict::Sound).map(|_| ());
+            print(&nbd::serve(&arguments.image, &arguments.listen, ready)?, Verdict::Sound)
+        }
+    }
 }
 
 fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {

@@ -1,7 +1,7 @@
 //! `norn parts`: the catalogue of simulated parts.
 
 use norn_flash::Reprogramming;
-use norn_flash_sim::{OperationTime, PartSpec, catalogue};
+use norn_flash_sim::{NandSpec, OperationTime, PartSpec, catalogue, nand_catalogue};
 
 use crate::image::UNITS_MAX;
 use crate::table::{Side, table, text};
@@ -18,6 +18,17 @@ pub fn by_name(name: &str) -> Result<PartSpec, String> {
     catalogue::by_name(name).ok_or_else(|| {
         let names: Vec<String> = catalogue::all().into_iter().map(|part| part.name).collect();
         format!("no such part; there are {}, and test-UNITSxBYTES", names.join(", "))
+    })
+}
+
+/// The NAND part of this name, for an argument.
+///
+/// # Errors
+/// Says which names there are.
+pub fn nand_by_name(name: &str) -> Result<NandSpec, String> {
+    nand_catalogue::by_name(name).ok_or_else(|| {
+        let names: Vec<String> = nand_catalogue::all().into_iter().map(|part| part.name).collect();
+        format!("no such NAND part; there are {}, and nandtest-BLOCKSxPAGESxBYTES", names.join(", "))
     })
 }
 
@@ -54,9 +65,32 @@ pub fn catalogue_text() -> String {
         sources += &format!("{}: {}\n", spec.name, spec.source);
         parts.add_row(row(&spec));
     }
+    let nand = nand_text(&mut sources);
     let note = "test-UNITSxBYTES is a part of any geometry, of up to 1024 units, for tests. Where reprogramming is \
                 limited, a heap lies on a layer that keeps changes beside the words.";
-    format!("{}\n{note}\n\nSources\n{sources}", text(&parts))
+    format!("{}\n{note}\n\nNAND parts, for block devices\n{nand}\nSources\n{sources}", text(&parts))
+}
+
+/// The NAND parts as a table; where their figures are from goes to `sources`.
+fn nand_text(sources: &mut String) -> String {
+    let columns = ["Name", "Size", "Block", "Blocks", "Page", "Good blocks", "Endurance", "Load", "Program", "Erase"];
+    let mut parts = table(columns.map(|title| (title, if title == "Name" { Side::Left } else { Side::Right })));
+    for NandSpec { name, part, timings, source } in nand_catalogue::all() {
+        *sources += &format!("{name}: {source}\n");
+        parts.add_row([
+            name,
+            format!("{} MiB", part.size_bytes() >> 20),
+            kib(part.block_bytes()),
+            part.block_count.to_string(),
+            format!("{} + {} B", part.page_bytes, part.oob_bytes),
+            part.good_blocks_min.to_string(),
+            part.endurance_erases.map_or("unlimited".to_owned(), |erases| erases.to_string()),
+            Nanoseconds(timings.load_ns.into()).to_string(),
+            Nanoseconds(timings.program_ns.into()).to_string(),
+            Nanoseconds(timings.erase_ns.into()).to_string(),
+        ]);
+    }
+    text(&parts)
 }
 
 fn row(spec: &PartSpec) -> [String; 10] {

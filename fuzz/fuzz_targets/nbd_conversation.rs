@@ -1,0 +1,12 @@
+//! Whatever an NBD client says, in the handshake or behind it, gets the protocol's answer or ends the conversation; what it reads is what was
+//! written.
+//!
+//! Run it with `tools/fuzz nbd_conversation SECONDS`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/nbd/tests/script/mod.rs"]
+mod script;
+
+fuzz_target!(|bytes: &[u8]| script::play(bytes));
