@@ -82,7 +82,7 @@ impl Experiment for Wear {
             };
             outcomes.iter().filter(wanted).map(|outcome| &outcome.row)
         };
-        let at_20 = |collector, download_us| of(collector, download_us).filter(|row| row.minutes < 20.7).next_back();
+        let at_20 = |collector, download_us| of(collector, download_us).rfind(|row| row.minutes < 20.7);
         let last = |collector, download_us| of(collector, download_us).next_back();
         let deviations = |download_us| {
             let with: &Row = at_20(Collector::RealTime, download_us)?;
