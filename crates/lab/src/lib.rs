@@ -69,6 +69,7 @@ mod archive;
 mod csv_file;
 mod error;
 mod experiment;
+pub mod fat_lists;
 mod interval;
 mod plot;
 mod presentation;
@@ -89,7 +90,7 @@ pub use settings::{Depth, Settings};
 
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    let papers = [tinystore::experiments()];
+    let papers = [tinystore::experiments(), fat_lists::experiments()];
     papers.into_iter().flatten().collect()
 }
 
