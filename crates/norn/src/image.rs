@@ -48,7 +48,7 @@ fn format(device: &mut NorSim, config: Config, spares: Option<u16>) -> Result<()
 }
 
 /// Tells what to do about a file that exists.
-fn refuse_overwriting(error: ImageError) -> Error {
+pub fn refuse_overwriting(error: ImageError) -> Error {
     match error {
         ImageError::Io { path: image, source } if source.kind() == io::ErrorKind::AlreadyExists => {
             Error::Exists { image, source }

@@ -364,7 +364,7 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
 
 fn plots(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Plot> {
     let groups = [("temperature", Keys::Temperature), ("time and mote", Keys::TimeAndMote)];
-    let panel = |(title, phase): (&str, Phase)| {
+    let panel = |(title, phase): (String, Phase)| {
         let bars = |structure: Structure| {
             let points = (0..).zip(groups).filter_map(|(at, (_, keys))| {
                 Some((f64::from(at), find(outcomes, keys, structure, phase)?.costs.seconds))
@@ -372,7 +372,7 @@ fn plots(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Plot> {
             Series::line(structure.name(), points.collect())
         };
         Panel {
-            title: title.to_owned(),
+            title,
             x: Axis::linear("keyed by"),
             y: Axis::log("simulated seconds"),
             chart: Chart::Bars {
@@ -381,8 +381,15 @@ fn plots(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Plot> {
             },
         }
     };
-    let panels =
-        [("insertion", Phase::Insertion), ("1,000 ranges", Phase::FewRanges), ("10,000 ranges", Phase::ManyRanges)];
+    let ranges = |phase| {
+        let row = outcomes.iter().find(|outcome| outcome.row.phase == phase);
+        format!("{} ranges", row.map_or_else(String::new, |outcome| figure(outcome.row.costs.calls as f64)))
+    };
+    let panels = [
+        ("insertion".to_owned(), Phase::Insertion),
+        (ranges(Phase::FewRanges), Phase::FewRanges),
+        (ranges(Phase::ManyRanges), Phase::ManyRanges),
+    ];
     vec![Plot {
         name: "fat-lists-figure21".to_owned(),
         title: "Figure 21: readings of sensors".to_owned(),

@@ -256,7 +256,7 @@ fn table(outcomes: &[Outcome<Parameters, Row>], spread: Spread) -> Table {
 
 fn plots(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Plot> {
     let found = Found(outcomes);
-    let x = || Axis::log("megabytes");
+    let x = || Axis::linear("megabytes");
     let lines = |value: &dyn Fn(Structure, u16) -> Option<f64>| {
         let line = |structure: Structure| {
             let points =

@@ -33,7 +33,7 @@ impl Structure {
             Structure::FatList => "fat list",
             Structure::SoftList => "soft list",
             Structure::MuTree => "µ-tree",
-            Structure::LoggedTree => "logged B⁺-tree",
+            Structure::LoggedTree => "logged B+-tree",
         }
     }
 }

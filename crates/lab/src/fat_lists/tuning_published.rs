@@ -29,7 +29,7 @@ pub fn comparisons(outcomes: &[Measured]) -> Vec<Comparison> {
     for (levels, cells) in PROBES {
         let ours = row(outcomes, (levels, DEFAULT.1), Phase::Query).and_then(probe_cells);
         for (which, (name, published)) in PROBE_CELLS.into_iter().zip(cells).enumerate() {
-            let what = format!("probe table, {levels} levels: {name}");
+            let what = format!("probe table, maximum level {levels}: {name}");
             let comparison = Comparison::new(what, Published::Value(published), ours.map(|ours| ours[which]));
             all.push(comparison.because(why_probes(name)));
         }
@@ -37,7 +37,7 @@ pub fn comparisons(outcomes: &[Measured]) -> Vec<Comparison> {
     for (blocks, cells) in BOOTS {
         for (levels, published) in BOOT_LEVELS.into_iter().zip(cells) {
             let ours = row(outcomes, (levels, blocks), Phase::Boot).map(|row| row.costs.ms * 1e3);
-            let what = format!("initialisation table, turnstiles of {blocks}, {levels} levels: µs");
+            let what = format!("initialisation table, turnstiles of {blocks}, maximum level {levels}: µs");
             all.push(Comparison::new(what, Published::Value(published), ours));
         }
     }
