@@ -1,4 +1,4 @@
-//! The index under measurement: one of four structures, with keys and values of four bytes, on K8C1215ETM with as many blocks as the size
+//! The index under measurement: one of four structures, two of them with pages of two sizes, with keys and values of four bytes, on K8C1215ETM with as many blocks as the size
 //! asks for.
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart};
@@ -21,10 +21,14 @@ pub enum Structure {
     MuTree,
     /// A B⁺-tree with logged leaves: pages of 1,024 bytes, 320 of them for the log.
     LoggedTree,
+    /// A µ-tree with pages of 1,024 bytes: 512 hold no more than some 29,000 keys, since a node has half of what its child has.
+    MuTreeOfLargePages,
+    /// A B⁺-tree with logged leaves: pages of 2,048 bytes, 640 of them for the log.
+    LoggedTreeOfLargePages,
 }
 
 impl Structure {
-    /// All of them.
+    /// Those of the paper's experiments.
     pub const ALL: [Structure; 4] = [Structure::FatList, Structure::SoftList, Structure::MuTree, Structure::LoggedTree];
 
     /// Its name in tables and plots.
@@ -34,6 +38,8 @@ impl Structure {
             Structure::SoftList => "soft list",
             Structure::MuTree => "µ-tree",
             Structure::LoggedTree => "logged B+-tree",
+            Structure::MuTreeOfLargePages => "µ-tree, 1 KB pages",
+            Structure::LoggedTreeOfLargePages => "logged B+-tree, 2 KB pages",
         }
     }
 }
@@ -131,6 +137,10 @@ pub fn on_fresh_index<T: Task>(
         }
         Structure::MuTree => task.carry_out(MuTree::<_, 4, 4, 512>::format(device).map_err(failed)?),
         Structure::LoggedTree => task.carry_out(MuTree::<_, 4, 4, 1024, 320>::format(device).map_err(failed)?),
+        Structure::MuTreeOfLargePages => task.carry_out(MuTree::<_, 4, 4, 1024>::format(device).map_err(failed)?),
+        Structure::LoggedTreeOfLargePages => {
+            task.carry_out(MuTree::<_, 4, 4, 2048, 640>::format(device).map_err(failed)?)
+        }
     }
 }
 
