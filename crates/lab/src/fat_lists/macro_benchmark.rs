@@ -112,8 +112,10 @@ impl Experiment for MacroBenchmark {
                     structure,
                     megabytes: match (keys, structure) {
                         (Keys::Temperature, _) => 2,
-                        // An object for each reading.
-                        (Keys::TimeAndMote, Structure::SoftList) => settings.choose(8, 32),
+                        // An object for each reading, or half-filled pages of 4 KB.
+                        (Keys::TimeAndMote, Structure::SoftList | Structure::LoggedTreeOfLargePages) => {
+                            settings.choose(8, 32)
+                        }
                         (Keys::TimeAndMote, _) => 8,
                     },
                     readings,
@@ -158,9 +160,9 @@ impl Experiment for MacroBenchmark {
 }
 
 const REMARK: &str = "The temperatures are every tenth of the deployment's, in file order; all 2.3 million are not at hand. The paper does not say how long its \
-                      ranges are, nor the part's size: 2 MB for temperatures, 8 MB for time and mote, 32 MB for the soft list with its object a reading. Keyed by time and mote, the µ-tree has pages of 1,024 \
-                      bytes and the logged tree of 2,048 (640 for the log): 512 bytes hold some 29,000 keys at most, since each node has half \
-                      of its child's room.";
+                      ranges are, nor the part's size: 2 MB for temperatures, 8 MB for time and mote, 32 MB for the soft list with its object a reading and for the logged tree. Keyed by time and mote, the \
+                      µ-tree has pages of 1,024 bytes and the logged tree of 4,096 (1,280 for the log): each node has half of its child's room, so \
+                      that pages of 512 bytes hold some 29,000 keys at most, and a logged tree's of 2,048 were too small, too.";
 
 fn temperature_keys(context: &Context, checksum: u64, readings: u32) -> Result<Vec<u32>, JobError> {
     let all = temperatures::read(context.data(), checksum)?;
@@ -327,13 +329,16 @@ fn comparisons_of_unique_keys(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comp
         Some(row.costs.reads / row.keys_a_range)
     };
     let found = reads(Structure::FatList).zip(reads(Structure::SoftList));
-    all.push(Comparison::claim(
-        "§0.5.4: ranges, unique keys",
-        "fat list faster than soft list",
-        found.map(|(fat, soft)| {
-            (fat < soft, format!("fat list / soft list, words read a key: {} / {}", figure(fat), figure(soft)))
-        }),
-    ));
+    all.push(
+        Comparison::claim(
+            "§0.5.4: ranges, unique keys",
+            "fat list faster than soft list",
+            found.map(|(fat, soft)| {
+                (fat < soft, format!("fat list / soft list, words read a key: {} / {}", figure(fat), figure(soft)))
+            }),
+        )
+        .because("as above: a step in a fat list compares all slots of an object, one in a soft list reads two"),
+    );
     all
 }
 

@@ -23,7 +23,7 @@ pub enum Structure {
     LoggedTree,
     /// A µ-tree with pages of 1,024 bytes: 512 hold no more than some 29,000 keys, since a node has half of what its child has.
     MuTreeOfLargePages,
-    /// A B⁺-tree with logged leaves: pages of 2,048 bytes, 640 of them for the log.
+    /// A B⁺-tree with logged leaves: pages of 4,096 bytes, 1,280 of them for the log.
     LoggedTreeOfLargePages,
 }
 
@@ -39,7 +39,7 @@ impl Structure {
             Structure::MuTree => "µ-tree",
             Structure::LoggedTree => "logged B+-tree",
             Structure::MuTreeOfLargePages => "µ-tree, 1 KB pages",
-            Structure::LoggedTreeOfLargePages => "logged B+-tree, 2 KB pages",
+            Structure::LoggedTreeOfLargePages => "logged B+-tree, 4 KB pages",
         }
     }
 }
@@ -139,7 +139,7 @@ pub fn on_fresh_index<T: Task>(
         Structure::LoggedTree => task.carry_out(MuTree::<_, 4, 4, 1024, 320>::format(device).map_err(failed)?),
         Structure::MuTreeOfLargePages => task.carry_out(MuTree::<_, 4, 4, 1024>::format(device).map_err(failed)?),
         Structure::LoggedTreeOfLargePages => {
-            task.carry_out(MuTree::<_, 4, 4, 2048, 640>::format(device).map_err(failed)?)
+            task.carry_out(MuTree::<_, 4, 4, 4096, 1280>::format(device).map_err(failed)?)
         }
     }
 }
