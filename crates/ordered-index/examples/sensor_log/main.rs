@@ -6,7 +6,7 @@ mod logger;
 
 use logger::{Reading, Seconds, SensorLog};
 use norn_flash_sim::{NorSim, SimError, Tear, catalogue};
-use norn_ordered_index::IndexError;
+use norn_ordered_index::{IndexError, OrderedIndex};
 
 const HOUR: Seconds = 3600;
 const DAY: Seconds = 24 * HOUR;
@@ -55,5 +55,8 @@ fn main() {
     );
     let day = log.summary(0..2 * DAY).expect("the power is on").expect("there are readings");
     assert_eq!((summary.count, day.count, cuts), (60, 2 * 24 * 60, 1), "every reading is there");
+    assert_eq!(log.oldest().expect("the power is on"), Some(take_reading(0)), "there was room for all");
+    assert_eq!(log.forgotten(), 0);
+    log.index().reclaim_step().expect("the power is on"); // when there is time, so that later calls need not
     log.sleep().expect("the power is on");
 }
