@@ -69,6 +69,7 @@ mod archive;
 mod csv_file;
 mod error;
 mod experiment;
+pub mod fat_lists;
 mod interval;
 pub mod paging;
 mod plot;
@@ -91,7 +92,8 @@ pub use settings::{Depth, Settings};
 
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    let papers = [tinystore::experiments(), realtime_gc::experiments(), paging::experiments()];
+    let papers =
+        [tinystore::experiments(), fat_lists::experiments(), realtime_gc::experiments(), paging::experiments()];
     papers.into_iter().flatten().collect()
 }
 

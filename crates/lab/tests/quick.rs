@@ -86,6 +86,7 @@ fn every_experiment_runs_in_small() {
     lifetimes_have_their_shape(out);
     capacity_has_its_shape(out);
     the_others_have_their_shape(out);
+    fat_lists_have_their_shape(out, &report);
 }
 
 fn plots_have_their_texts(out: &Path, report: &str) {
@@ -273,4 +274,57 @@ fn the_others_have_their_shape(out: &Path) {
     let parts = rows(out, "tinystore-limited-parts");
     let erases = |part| number(one(&parts, &[("part", part)]), "erases");
     assert!(erases("stm32l4") > 5.0 * erases("tinystore"), "words programmed once cost erases");
+}
+
+/// Of the cells of two tables, and of what the lists are built for.
+fn fat_lists_have_their_shape(out: &Path, report: &str) {
+    let published = |title: &str| -> Vec<&str> {
+        let lines = report.lines().filter(|line| line.starts_with(title));
+        lines.map(|line| line.split('|').nth(2).unwrap().trim()).collect()
+    };
+    let boots = published("| initialisation table, ");
+    assert_eq!(boots[..4], ["150.6", "37.95", "30.47", "15.07"]);
+    assert_eq!(boots[4..], ["184", "58.74", "30.47", "20.13", "266.8", "66.44", "33.22", "25.3"]);
+    let probes = published("| probe table, ");
+    assert_eq!((probes.len(), probes[0], probes[2], probes[27]), (28, "13,080,000", "0.775", "0.109"));
+    assert_eq!(published("| Figure 21: temperatures, ").len(), 4);
+    assert!(report.contains("skipped: no data") && report.contains("Skipped, without `--data DIR`"));
+
+    let part = &rows(out, "fat-lists-part")[0];
+    let of_part = ["word_bytes", "words", "block_words", "read_ns", "program_ns", "erase_ns", "endurance_erases"];
+    let as_published = ["2", "1048576", "32768", "110", "80000", "600000000", "100000"];
+    assert_eq!(of_part.map(|column| part[column].as_str()), as_published);
+    assert!(number(part, "state_bytes") <= 512.0, "RAM: {part:?}");
+
+    let sizes = rows(out, "fat-lists-sizes");
+    for size in ["1", "2"] {
+        let seconds = |structure: &str| -> f64 {
+            let spread = ("spread", "DeviationOfASixth");
+            let rows = of(&sizes, &[("structure", structure), ("megabytes", size), spread]);
+            rows.iter()
+                .filter(|row| !["Boot", "Range"].contains(&&*row["phase"]))
+                .map(|row| number(row, "seconds"))
+                .sum()
+        };
+        assert!(5.0 * seconds("FatList") < seconds("MuTree"), "a fifth of the µ-tree's time at {size} MB");
+    }
+    for row in &sizes {
+        let parts: f64 =
+            ["read_seconds", "write_seconds", "erase_seconds"].iter().map(|column| number(row, column)).sum();
+        assert!((parts - number(row, "seconds")).abs() <= 1e-6 * parts, "reads, writes and erases are all: {row:?}");
+    }
+
+    let tuning = rows(out, "fat-lists-tuning");
+    let list =
+        |levels, blocks, phase| one(&tuning, &[("levels", levels), ("turnstile_blocks", blocks), ("phase", phase)]);
+    assert!(number(list("5", "8", "Boot"), "ms") <= 0.05, "a boot takes 50 µs");
+    assert!(number(list("1", "8", "Boot"), "ms") > number(list("5", "8", "Boot"), "ms"), "levels speed up boots");
+    assert!(number(list("5", "32", "Query"), "reads") > number(list("5", "4", "Query"), "reads"), "more probes");
+    assert!(number(list("1", "8", "Query"), "pointers") > number(list("5", "8", "Query"), "pointers"), "levels skip");
+
+    let readings = rows(out, "fat-lists-macro");
+    assert!(readings.iter().all(|row| row["keys"] == "TimeAndMote"), "there is no data of temperatures here");
+    for row in of(&readings, &[("phase", "Insertion")]) {
+        assert_eq!(row["distinct_keys"], row["readings"], "each time and mote is a key of its own");
+    }
 }

@@ -8,6 +8,8 @@ use norn_flash_sim::{NandSpec, PartSpec};
 use norn_nbd::Address;
 use norn_object_heap::{Config, ErrorDetection, InitializationFlags};
 
+use crate::log::Span;
+use crate::log::moment::Moment;
 use crate::{nbd, parts};
 
 const EXAMPLES: &str = "\
@@ -20,12 +22,14 @@ Examples:
   norn heap dump purse.img --unit 3                          what is in its unit 3, in full?
   norn nbd create disk.img                                   a block device on a simulated NAND part
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
+  norn log append thermo.img readings.csv                    keep a sensor's readings
+  norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   what was the mean?
   norn lab run tinystore-table1 --quick                      a published table beside what Norn takes
 
 Exit codes:
   0  all is well
-  1  a check failed: the heap or block device has violations, or money was lost
-  2  wrong usage, a mistake in a script, or an image that cannot be used";
+  1  a check failed: the heap, block device or log has violations, or money was lost
+  2  wrong usage, a mistake in a script or in readings, or an image that cannot be used";
 
 /// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices in those of NAND parts.
 #[derive(Debug, Parser)]
@@ -47,6 +51,9 @@ pub enum Command {
     /// Make, check and serve a block device on a simulated NAND part in an image file.
     #[command(subcommand)]
     Nbd(NbdCommand),
+    /// Keep a sensor's readings by the time in an image file, and ask for them: an ordered index at work.
+    #[command(subcommand)]
+    Log(LogCommand),
     /// Redo the published evaluations: run experiments, and put the published values beside what was measured.
     #[command(subcommand)]
     Lab(LabCommand),
@@ -136,6 +143,98 @@ pub struct NbdServeArguments {
     /// Where to listen: 127.0.0.1:10809, [::1]:10809, with port 0 for a free one, or unix:PATH for a socket in the file system.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10809")]
     pub listen: Address,
+}
+
+const LOG_HELP: &str = "\
+FROM and TO, which is exclusive, are seconds since 1970, a time such as 2026-11-20T10:00 (UTC, or with an offset such as +01:00), a day
+such as 2026-11-20, or today, yesterday, yesterdayT10:00: today is the day of the newest reading. Without them, all readings are meant.";
+
+/// The commands on a log of readings.
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// Make an image file of a simulated part with an empty log. An existing file is never overwritten.
+    Create(LogCreateArguments),
+    /// Append the readings of a CSV file: a timestamp and a value a line. Each is durable by itself; a file that was interrupted
+    /// can be appended again.
+    Append(AppendArguments),
+    /// The mean of the readings of a span of time, how many they are, the least and the greatest.
+    #[command(after_help = LOG_HELP)]
+    Mean(SpanArguments),
+    /// The readings of a span of time as CSV.
+    #[command(after_help = LOG_HELP)]
+    Range(SpanArguments),
+    /// A small plot of the readings of a span of time: each column is a mean.
+    #[command(after_help = LOG_HELP)]
+    Plot(PlotArguments),
+    /// Check that all in the log is sound. Exit code 1 if it is not, 2 if it does not mount.
+    Check(LogArgument),
+}
+
+/// An image file.
+#[derive(Args, Debug)]
+pub struct LogArgument {
+    /// Image file of a simulated part with a log in it.
+    pub image: PathBuf,
+}
+
+/// What log to create.
+#[derive(Args, Debug)]
+pub struct LogCreateArguments {
+    /// Image file to make; there must be none of this name.
+    pub image: PathBuf,
+    /// Simulated part that the image is of; `norn parts` lists them. Its words have to take any number of programs.
+    #[arg(long, value_name = "NAME", default_value = "w25q80", value_parser = parts::by_name)]
+    pub part: PartSpec,
+}
+
+/// What to append.
+#[derive(Args, Debug)]
+pub struct AppendArguments {
+    /// Image file of a simulated part with a log in it.
+    pub image: PathBuf,
+    /// CSV file. Timestamps are seconds since 1970 or such as 2026-11-21T10:00:00Z; values are kept to three decimals. A first line
+    /// timestamp,value is skipped. A reading of a second that has one replaces it.
+    pub file: PathBuf,
+    /// Cut the power again and again, at operations and in ways that derive from this number, and check after each cut that
+    /// nothing acknowledged is lost.
+    #[arg(long, value_name = "SEED")]
+    pub cut_power: Option<u64>,
+    /// Mean number of words programmed and units erased between two power cuts.
+    #[arg(long, value_name = "N", default_value_t = 2000, requires = "cut_power")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub cuts_every: u32,
+}
+
+/// Readings of a span of time.
+#[derive(Args, Debug)]
+pub struct SpanArguments {
+    /// Image file of a simulated part with a log in it.
+    pub image: PathBuf,
+    /// The first second.
+    pub from: Option<Moment>,
+    /// The second behind the last.
+    pub to: Option<Moment>,
+}
+
+impl SpanArguments {
+    /// The span that they name.
+    pub fn span(&self) -> Span {
+        Span { from: self.from.clone(), to: self.to.clone() }
+    }
+}
+
+/// What to plot.
+#[derive(Args, Debug)]
+pub struct PlotArguments {
+    /// Of which readings.
+    #[command(flatten)]
+    pub of: SpanArguments,
+    /// Width of the plot in characters.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u8).range(4..))]
+    pub columns: u8,
+    /// Height in lines.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(2..))]
+    pub rows: u8,
 }
 
 /// The commands on experiments.

@@ -18,6 +18,9 @@ pub enum Error {
     /// An experiment could not be run or reported.
     #[error(transparent)]
     Lab(#[from] norn_lab::LabError),
+    /// A sensor log failed.
+    #[error(transparent)]
+    Log(#[from] crate::log::failure::LogError),
     /// The image file could not be made or opened.
     #[error(transparent)]
     Image(#[from] ImageError),

@@ -1,5 +1,5 @@
-//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves block devices, and
-//! redoes the published evaluations.
+//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves block devices, keeps a
+//! sensor's readings, and redoes the published evaluations.
 //!
 //! Every command returns what it found; this file prints it and turns it into an exit code.
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ mod error;
 mod image;
 mod lab;
 mod listing;
+mod log;
 mod nbd;
 mod part;
 mod parts;
@@ -30,8 +31,8 @@ use clap::Parser;
 use norn_flash::EraseUnit;
 
 use crate::arguments::{
-    Arguments, Command, CreateArguments, DumpArguments, HeapCommand, LabCommand, NbdCommand, PurseArguments,
-    ShowArguments,
+    Arguments, Command, CreateArguments, DumpArguments, HeapCommand, LabCommand, LogCommand, NbdCommand,
+    PurseArguments, ShowArguments,
 };
 use crate::dump::{Before, Extent};
 use crate::error::Error;
@@ -67,6 +68,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Lab(LabCommand::List) => print(&lab::list(), Verdict::Sound),
         Command::Lab(LabCommand::Run(arguments)) => print(&lab::run(&arguments)?, Verdict::Sound),
         Command::Lab(LabCommand::Report(arguments)) => print(&lab::report(&arguments)?, Verdict::Sound),
+        Command::Log(command) => keep_log(command),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
     }
 }
@@ -133,4 +135,26 @@ fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {
     let report = purse::run(&job)?;
     let verdict = if report.is_clean() { Verdict::Sound } else { Verdict::Findings };
     print(&report, verdict)
+}
+
+fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
+    match command {
+        LogCommand::Create(arguments) => print(&log::create(&arguments.image, arguments.part)?, Verdict::Sound),
+        LogCommand::Append(arguments) => {
+            let cuts = arguments.cut_power.map(|seed| (seed, arguments.cuts_every));
+            let job = log::append::Job { image: arguments.image, file: arguments.file, cuts };
+            print(&log::append::append(&job)?, Verdict::Sound)
+        }
+        LogCommand::Mean(arguments) => print(&log::mean(&arguments.image, &arguments.span())?, Verdict::Sound),
+        LogCommand::Range(arguments) => print(&log::range(&arguments.image, &arguments.span())?, Verdict::Sound),
+        LogCommand::Plot(arguments) => {
+            let size = (arguments.columns.into(), arguments.rows.into());
+            print(&log::plot(&arguments.of.image, &arguments.of.span(), size)?, Verdict::Sound)
+        }
+        LogCommand::Check(arguments) => {
+            let findings = log::check(&arguments.image)?;
+            let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
+            print(&findings, verdict)
+        }
+    }
 }

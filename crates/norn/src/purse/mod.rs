@@ -19,10 +19,10 @@ use norn_object_heap::Config;
 use crate::error::{Error, HeapFailure};
 use crate::image;
 use crate::purse::bank::Bank;
-use crate::purse::cuts::Cuts;
 use crate::purse::ledger::Ledger;
 use crate::purse::run::Run;
 use crate::purse::script::Script;
+pub use cuts::Cuts;
 pub use report::Report;
 
 /// What to run, and on what.

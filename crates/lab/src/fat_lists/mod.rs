@@ -1,0 +1,30 @@
+//! Fat lists (2011), section 0.6: fat lists beside the µ-tree, with soft lists and a B⁺-tree with logged leaves in the same runs.
+//!
+//! `subject.rs` is the index under measurement on its simulated part, `costs.rs` what calls cost, `micro_benchmark.rs` the four phases of
+//! section 0.6.3, `temperatures.rs` the data of section 0.6.4. Each other file is an experiment, or what it is compared with.
+
+use crate::experiment::{AnyExperiment, Erased, Paper};
+
+mod costs;
+mod macro_benchmark;
+mod micro_benchmark;
+mod part;
+mod sizes;
+mod subject;
+mod temperatures;
+mod tuning;
+mod tuning_published;
+
+/// The paper.
+pub const PAPER: Paper =
+    Paper { id: "fat-lists", title: "Fat Lists: an index structure for NOR flash in small embedded devices, 2011" };
+
+/// Its experiments, in the order of the report.
+pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
+    vec![
+        Erased::<part::Parameters>::boxed(),
+        Erased::<sizes::Sizes>::boxed(),
+        Erased::<tuning::Tuning>::boxed(),
+        Erased::<macro_benchmark::MacroBenchmark>::boxed(),
+    ]
+}
