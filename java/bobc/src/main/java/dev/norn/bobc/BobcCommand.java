@@ -158,7 +158,8 @@ public final class BobcCommand {
                     reports.computeIfAbsent(kind, key -> new ArrayList<>()).add(once(kind));
                 }
             }
-            System.out.println("| peer | tpmBOB-C, median | all rounds | ratio | CPU us/tx | bytes logged/tx | bytes written/tx | syncs/tx | conflicts/1000 tx | fdatasync us before, after |");
+            System.out.println("| peer | tpmBOB-C, median | all rounds | ratio | CPU us/tx | bytes logged/tx | bytes written/tx | syncs/tx | conflicts/1000 tx "
+                    + "| fdatasync us before, after |");
             System.out.println("|---|---|---|---|---|---|---|---|---|---|");
             double first = median(reports.get(kinds.getFirst()), Report::tpm);
             reports.forEach((kind, its) -> print(kind, its, first));

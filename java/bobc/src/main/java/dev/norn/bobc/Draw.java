@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 public final class Draw {
     private static final String[] SYLLABLES = {"BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"};
     private static final String LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    /** The constant C of NURand: one for loading and for running, for which clause 2.1.6.1 allows C_LOAD - C_RUN of 0 for all but last names. */
+    /** The constants C of NURand, for loading and for running; of last names they have to differ by 65 to 119 (clause 2.1.6.1). */
     private static final int LOAD_C = 157;
     private static final int RUN_C = 223;
 

@@ -45,7 +45,7 @@ final class Setup {
             throw new IllegalArgumentException("--processes is for SAS only, not for " + kind);
         }
         if (kind == PeerKind.SAS && processes * threads > 40 && pace == Drive.Pace.NONE) {
-            throw new IllegalArgumentException(processes * threads + " terminals without pause are more than the 48 transactions of a store allow to wait for: 40 at most");
+            throw new IllegalArgumentException(processes * threads + " terminals without pause: a store runs 48 transactions at a time, so 40 at most");
         }
         if (screens != Drive.Screens.NONE && (kind == PeerKind.SQLITE || kind == PeerKind.H2)) {
             throw new IllegalArgumentException("--screens is for objects only, not for " + kind);

@@ -3,6 +3,9 @@ package dev.norn.bobc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.norn.sas.Store;
+import dev.norn.sas.store.Audit;
+import dev.norn.sas.store.Census;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
@@ -12,6 +15,7 @@ import java.sql.DriverManager;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +44,22 @@ class BobcTest {
             Drive.Outcome outcome = Drive.run(peer, plan(3, hasScreens ? Drive.Screens.BUILD : Drive.Screens.NONE));
             assertTrue(outcome.newOrders() > 0 && outcome.committed()[1] > 0, kind + " did nothing: replay with -Dbobc.seed=" + SEED);
             assertEquals(List.of(), peer.inconsistencies(), "replay with -Dbobc.seed=" + SEED);
+        }
+    }
+
+    @Test
+    void theStoreHoldsWhatTheSpecificationAsksFor() {
+        try (SasPeer peer = (SasPeer) PeerKind.SAS.open(directory, SCALE, null)) {
+            peer.populate(SCALE, WAREHOUSES, SEED);
+            Map<String, Census.Share> shares = Census.of(peer.store().pool(), Store.MAIN);
+            Map<String, Integer> expected = Map.of("Company", 1, "Item", 1000, "Warehouse", 2, "District", 20, "Stock", 2000, "Customer", 600, "History", 600,
+                    "Order", 600, "NewOrder", 180, "Address", 622);
+            expected.forEach((name, count) -> assertEquals(count.longValue(), shares.get("dev.norn.bobc.model." + name).count(), name));
+            Audit audit = new Audit(peer.store().pool());
+            assertEquals(List.of(), audit.run());
+            long counted = peer.store().containers().stream().flatMap(name -> Census.of(peer.store().pool(), name).values().stream())
+                    .mapToLong(Census.Share::count).sum();
+            assertEquals(audit.objects() + audit.values(), counted);
         }
     }
 

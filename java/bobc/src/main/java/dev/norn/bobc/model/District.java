@@ -78,11 +78,10 @@ final class District {
         NewOrder entry = new NewOrder(order);
         if (newest == null) {
             oldest = entry;
-            newest = oldest;
         } else {
             newest.next = entry;
-            newest = newest.next;
         }
+        newest = entry;
     }
 
     /** The oldest order that is to be delivered, which is taken out; null if there is none. */
