@@ -302,6 +302,14 @@ public final class Pool {
         new Settings(settings.store(), settings.addressBytes(), settings.logBytes(), settings.lockTimeoutMillis(), null).write(copy);
     }
 
+    /** Counts since the pool was made, by all processes. */
+    public record Counts(long commits, long syncs, long loggedBytes, long checkpoints) {}
+
+    /** Counts since the pool was made. */
+    public Counts counts() {
+        return new Counts(Memory.getLong(COMMIT_COUNT), Memory.getLong(SYNC_COUNT), Memory.getLong(LOGGED_BYTES), Memory.getLong(CHECKPOINT_COUNT));
+    }
+
     /** Bytes of the log between its beginning and its end. */
     public long logBytesUsed() {
         return Memory.getVolatile(LOG_TAIL) - Memory.getVolatile(LOG_BASE);

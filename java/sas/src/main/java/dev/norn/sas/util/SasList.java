@@ -7,41 +7,24 @@ import java.util.Objects;
 import java.util.RandomAccess;
 
 /**
- * A list for persistent objects: a tree of nodes of thirty-two by index, so that a transaction locks the few nodes on its way only. Create it with {@link Factory}; without, it is
+ * A list for persistent objects: a tree of nodes of sixteen by index, so that a transaction locks the few nodes on its way only. Create it with {@link Factory}; without, it is
  * a temporary list like any other.
  *
- * <p>Reading, replacing, and adding at the end cost a node of each level, log<sub>32</sub> of the size; adding and removing elsewhere move what is behind.
+ * <p>Reading, replacing, and adding at the end cost a node of each level, log<sub>16</sub> of the size; adding and removing elsewhere move what is behind.
  */
 public final class SasList<E> extends AbstractList<E> implements RandomAccess {
-    private static final int BITS = 5;
-    private static final int WIDTH = 1 << BITS;
+    private static final int BITS = Slots.BITS;
+    private static final int WIDTH = Slots.WIDTH;
 
     private int size;
     private int levels;
-    private Node root;
-
-    /** A node: below the lowest level the elements, else nodes. */
-    private static final class Node {
-        private Object[] slots;
-    }
-
-    private Node newNode() {
-        Node node;
-        if (Factory.isPersistent(this)) {
-            node = Factory.newInstanceNear(Node.class, this);
-            node.slots = Factory.newArrayOfNear(Object.class, WIDTH, node);
-        } else {
-            node = new Node();
-            node.slots = new Object[WIDTH];
-        }
-        return node;
-    }
+    private Slots root;
 
     /** The lowest node for the index, which is in the tree. */
-    private Node leaf(int index) {
-        Node node = root;
+    private Slots leaf(int index) {
+        Slots node = root;
         for (int level = levels - 1; level > 0; level--) {
-            node = (Node) node.slots[index >>> level * BITS & WIDTH - 1];
+            node = (Slots) node.get(index >>> level * BITS & WIDTH - 1);
         }
         return node;
     }
@@ -59,14 +42,14 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
     @SuppressWarnings("unchecked")
     private E read(int index) {
         Objects.checkIndex(index, size);
-        return (E) leaf(index).slots[index & WIDTH - 1];
+        return (E) leaf(index).get(index & WIDTH - 1);
     }
 
     @Override
     public E set(int index, E element) {
         return Transactions.within(this, () -> {
             E old = read(index);
-            leaf(index).slots[index & WIDTH - 1] = element;
+            leaf(index).set(index & WIDTH - 1, element);
             return old;
         });
     }
@@ -78,9 +61,9 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
             makeRoom();
             size++;
             for (int at = size - 1; at > index; at--) {
-                leaf(at).slots[at & WIDTH - 1] = read(at - 1);
+                leaf(at).set(at & WIDTH - 1, read(at - 1));
             }
-            leaf(index).slots[index & WIDTH - 1] = element;
+            leaf(index).set(index & WIDTH - 1, element);
             return null;
         });
         modCount++;
@@ -89,21 +72,21 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
     /** Makes sure that there is a leaf for one more. */
     private void makeRoom() {
         if (root == null) {
-            root = newNode();
+            root = Slots.near(this);
             levels = 1;
         } else if (size == 1L << levels * BITS) {
-            Node above = newNode();
-            above.slots[0] = root;
+            Slots above = Slots.near(this);
+            above.set(0, root);
             root = above;
             levels++;
         }
-        Node node = root;
+        Slots node = root;
         for (int level = levels - 1; level > 0; level--) {
             int slot = size >>> level * BITS & WIDTH - 1;
-            if (node.slots[slot] == null) {
-                node.slots[slot] = newNode();
+            if (node.get(slot) == null) {
+                node.set(slot, Slots.near(this));
             }
-            node = (Node) node.slots[slot];
+            node = (Slots) node.get(slot);
         }
     }
 
@@ -112,9 +95,9 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
         E removed = Transactions.within(this, () -> {
             E old = read(index);
             for (int at = index; at < size - 1; at++) {
-                leaf(at).slots[at & WIDTH - 1] = read(at + 1);
+                leaf(at).set(at & WIDTH - 1, read(at + 1));
             }
-            leaf(size - 1).slots[size - 1 & WIDTH - 1] = null;
+            leaf(size - 1).set(size - 1 & WIDTH - 1, null);
             size--;
             return old;
         });

@@ -20,17 +20,12 @@ import java.util.Set;
  * changed meanwhile.
  */
 public final class SasMap<K, V> extends AbstractMap<K, V> {
-    private static final int BITS = 4;
-    private static final int WIDTH = 1 << BITS;
+    private static final int BITS = Slots.BITS;
+    private static final int WIDTH = Slots.WIDTH;
     private static final int HASH_BITS = 32;
 
     private int size;
-    private Node root;
-
-    /** A node of the trie: each slot has a node, a chain of entries, or nothing. */
-    private static final class Node {
-        private Object[] slots;
-    }
+    private Slots root;
 
     /** A key and its value; others of the same hash code follow. */
     private static final class Entry<K, V> implements Map.Entry<K, V> {
@@ -89,18 +84,6 @@ public final class SasMap<K, V> extends AbstractMap<K, V> {
         return hash >>> HASH_BITS - BITS * (level + 1) & WIDTH - 1;
     }
 
-    private Node newNode() {
-        Node node;
-        if (Factory.isPersistent(this)) {
-            node = Factory.newInstanceNear(Node.class, this);
-            node.slots = Factory.newArrayOfNear(Object.class, WIDTH, node);
-        } else {
-            node = new Node();
-            node.slots = new Object[WIDTH];
-        }
-        return node;
-    }
-
     @SuppressWarnings("unchecked")
     private Entry<K, V> newEntry(K key, int hash, V value, Entry<K, V> next) {
         return Factory.isPersistent(this) ? Factory.newInstanceNear(Entry.class, this, key, hash, value, next) : new Entry<>(key, hash, value, next);
@@ -110,8 +93,8 @@ public final class SasMap<K, V> extends AbstractMap<K, V> {
     private Entry<K, V> find(Object key) {
         int hash = hash(key);
         Object at = root;
-        for (int level = 0; at instanceof Node node; level++) {
-            at = node.slots[slot(hash, level)];
+        for (int level = 0; at instanceof Slots node; level++) {
+            at = node.get(slot(hash, level));
         }
         for (Entry<K, V> entry = (Entry<K, V>) at; entry != null; entry = entry.next) {
             if (entry.hash == hash && Objects.equals(entry.key, key)) {
@@ -150,25 +133,25 @@ public final class SasMap<K, V> extends AbstractMap<K, V> {
     @SuppressWarnings("unchecked")
     private void insert(K key, int hash, V value) {
         if (root == null) {
-            root = newNode();
+            root = Slots.near(this);
         }
-        Node node = root;
+        Slots node = root;
         int level = 0;
-        while (node.slots[slot(hash, level)] instanceof Node below) {
+        while (node.get(slot(hash, level)) instanceof Slots below) {
             node = below;
             level++;
         }
-        Entry<K, V> there = (Entry<K, V>) node.slots[slot(hash, level)];
+        Entry<K, V> there = (Entry<K, V>) node.get(slot(hash, level));
         // Entries of another hash code go a level down, until the codes part.
         while (there != null && there.hash != hash) {
-            Node below = newNode();
-            node.slots[slot(hash, level)] = below;
+            Slots below = Slots.near(this);
+            node.set(slot(hash, level), below);
             level++;
-            below.slots[slot(there.hash, level)] = there;
+            below.set(slot(there.hash, level), there);
             node = below;
-            there = (Entry<K, V>) node.slots[slot(hash, level)];
+            there = (Entry<K, V>) node.get(slot(hash, level));
         }
-        node.slots[slot(hash, level)] = newEntry(key, hash, value, there);
+        node.set(slot(hash, level), newEntry(key, hash, value, there));
     }
 
     @Override
@@ -182,15 +165,15 @@ public final class SasMap<K, V> extends AbstractMap<K, V> {
         if (entry == null) {
             return null;
         }
-        Node node = root;
+        Slots node = root;
         int level = 0;
-        while (node.slots[slot(entry.hash, level)] instanceof Node below) {
+        while (node.get(slot(entry.hash, level)) instanceof Slots below) {
             node = below;
             level++;
         }
-        Entry<K, V> before = (Entry<K, V>) node.slots[slot(entry.hash, level)];
+        Entry<K, V> before = (Entry<K, V>) node.get(slot(entry.hash, level));
         if (before == entry) {
-            node.slots[slot(entry.hash, level)] = entry.next;
+            node.set(slot(entry.hash, level), entry.next);
         } else {
             while (before.next != entry) {
                 before = before.next;
@@ -263,8 +246,9 @@ public final class SasMap<K, V> extends AbstractMap<K, V> {
             next = next == null ? null : next.next;
             while (next == null && !waiting.isEmpty()) {
                 Object at = waiting.pop();
-                if (at instanceof Node node) {
-                    for (Object slot : node.slots) {
+                if (at instanceof Slots node) {
+                    for (int i = 0; i < WIDTH; i++) {
+                        Object slot = node.get(i);
                         if (slot != null) {
                             waiting.push(slot);
                         }

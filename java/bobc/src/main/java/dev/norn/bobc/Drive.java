@@ -1,0 +1,162 @@
+package dev.norn.bobc;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** Runs terminals against a peer, one thread each, for some time. */
+final class Drive {
+    /** What is done with the terminals' screens. */
+    enum Screens {
+        NONE, BUILD, PRINT
+    }
+
+    /** Whether terminals wait for their persons. */
+    enum Pace {
+        NONE, HUMAN
+    }
+
+    /**
+     * @param firstTerminal the number of the first thread's terminal
+     * @param seconds to measure
+     * @param warmUpSeconds before that
+     */
+    record Plan(Scale scale, int warehouses, int threads, int firstTerminal, double seconds, double warmUpSeconds, Pace pace, Screens screens, Terminal.Mix mix,
+                long seed) {}
+
+    /** Counts of the measured time. */
+    record Outcome(double seconds, long[] committed, long rolledBack, long conflicts, long cpuNanos, long writtenBytes, long dirtiedBytes, Peer.Counts counts) {
+        long newOrders() {
+            return committed[0];
+        }
+
+        long transactions() {
+            long sum = rolledBack;
+            for (long count : committed) {
+                sum += count;
+            }
+            return sum;
+        }
+    }
+
+    private final Peer peer;
+    private final Plan plan;
+    private final CountDownLatch ready;
+    private volatile boolean isMeasuring;
+    private volatile boolean isOver;
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+
+    private Drive(Peer peer, Plan plan) {
+        this.peer = peer;
+        this.plan = plan;
+        ready = new CountDownLatch(plan.threads);
+    }
+
+    static Outcome run(Peer peer, Plan plan) throws InterruptedException {
+        return new Drive(peer, plan).run();
+    }
+
+    private static final class Tally {
+        private final long[] committed = new long[Request.Kind.values().length];
+        private long rolledBack;
+        private long conflicts;
+    }
+
+    private Outcome run() throws InterruptedException {
+        List<Tally> tallies = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < plan.threads; i++) {
+            Tally tally = new Tally();
+            int number = plan.firstTerminal + i;
+            tallies.add(tally);
+            threads.add(Thread.ofPlatform().start(() -> work(number, tally)));
+        }
+        ready.await();
+        Thread.sleep((long) (plan.warmUpSeconds * 1000));
+        Peer.Counts before = peer.counts();
+        long cpu = Probe.cpuNanos();
+        long written = Probe.written("wchar");
+        long dirtied = Probe.written("write_bytes");
+        long start = System.nanoTime();
+        isMeasuring = true;
+        for (long left = (long) (plan.seconds * 1000); left > 0 && failure.get() == null; left -= 100) {
+            Thread.sleep(Math.min(left, 100));
+        }
+        isMeasuring = false;
+        long nanos = System.nanoTime() - start;
+        cpu = Probe.cpuNanos() - cpu;
+        written = Probe.written("wchar") - written;
+        dirtied = Probe.written("write_bytes") - dirtied;
+        Peer.Counts after = peer.counts();
+        isOver = true;
+        for (Thread thread : threads) {
+            if (plan.pace == Pace.HUMAN) {
+                thread.interrupt();
+            }
+            thread.join();
+        }
+        if (failure.get() != null) {
+            throw new IllegalStateException("a terminal failed: " + failure.get().getMessage(), failure.get());
+        }
+        return outcome(nanos, tallies, cpu, written, dirtied, before, after);
+    }
+
+    private Outcome outcome(long nanos, List<Tally> tallies, long cpu, long written, long dirtied, Peer.Counts before, Peer.Counts after) {
+        long[] committed = new long[Request.Kind.values().length];
+        long rolledBack = 0;
+        long conflicts = 0;
+        for (Tally tally : tallies) {
+            for (int i = 0; i < committed.length; i++) {
+                committed[i] += tally.committed[i];
+            }
+            rolledBack += tally.rolledBack;
+            conflicts += tally.conflicts;
+        }
+        var counts = before.syncs() < 0 ? Peer.Counts.UNKNOWN : new Peer.Counts(after.syncs() - before.syncs(), after.loggedBytes() - before.loggedBytes(),
+                after.checkpoints() - before.checkpoints());
+        return new Outcome(nanos / 1e9, committed, rolledBack, conflicts, cpu, written, dirtied, counts);
+    }
+
+    private void work(int number, Tally tally) {
+        Terminal terminal = new Terminal(new Draw(plan.seed * 1_000_003 + number, plan.scale), plan.scale, number, plan.warehouses, plan.mix);
+        StringBuilder screen = plan.screens == Screens.NONE ? null : new StringBuilder();
+        try (Peer.Client client = peer.client()) {
+            ready.countDown();
+            while (!isOver) {
+                step(client, terminal, screen, tally);
+            }
+        } catch (InterruptedException e) {
+            // The time is over while the person thinks.
+        } catch (Throwable e) {
+            failure.compareAndSet(null, e);
+            ready.countDown();
+        }
+    }
+
+    private void step(Peer.Client client, Terminal terminal, StringBuilder screen, Tally tally) throws InterruptedException {
+        Request request = terminal.next();
+        if (plan.pace == Pace.HUMAN) {
+            terminal.pause(request.kind().keying);
+        }
+        long conflicts = client.conflicts();
+        boolean isCommitted = client.run(request, screen);
+        if (isMeasuring) {
+            tally.conflicts += client.conflicts() - conflicts;
+            if (isCommitted) {
+                tally.committed[request.kind().ordinal()]++;
+            } else {
+                tally.rolledBack++;
+            }
+        }
+        if (screen != null) {
+            if (plan.screens == Screens.PRINT) {
+                System.out.print(screen);
+            }
+            screen.setLength(0);
+        }
+        if (plan.pace == Pace.HUMAN) {
+            terminal.pause(terminal.think(request.kind()));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package dev.norn.bobc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+
+/** What the machine does: how long a sync of 512 bytes takes here and now, and what this process has written and used. */
+final class Probe {
+    private static final int SYNCS = 100;
+    private static final int BYTES = 512;
+
+    private Probe() {}
+
+    /** Median of overwriting 512 bytes of a file and syncing them, in microseconds. */
+    static double syncMicros(Path directory) {
+        Path file = directory.resolve("probe");
+        try (var channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.allocate(SYNCS * BYTES), 0);
+            channel.force(true);
+            long[] nanos = new long[SYNCS];
+            for (int i = 0; i < SYNCS; i++) {
+                long start = System.nanoTime();
+                channel.write(ByteBuffer.allocate(BYTES).put(0, (byte) i), (long) i * BYTES);
+                channel.force(false);
+                nanos[i] = System.nanoTime() - start;
+            }
+            Arrays.sort(nanos);
+            Files.delete(file);
+            return nanos[SYNCS / 2] / 1000.0;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** CPU time of this process, in nanoseconds. */
+    static long cpuNanos() {
+        return ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    }
+
+    /** A line of {@code /proc/self/io}: {@code wchar} for bytes given to write calls, {@code write_bytes} for pages of files made dirty. */
+    static long written(String name) {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/self/io"))) {
+                if (line.startsWith(name + ":")) {
+                    return Long.parseLong(line.substring(name.length() + 1).trim());
+                }
+            }
+            return -1;
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+}

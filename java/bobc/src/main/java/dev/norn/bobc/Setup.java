@@ -1,0 +1,64 @@
+package dev.norn.bobc;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** The options that a run has, however it is started. */
+final class Setup {
+    @Option(names = "--scale", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})", defaultValue = "HUNDREDTH")
+    Scale scale;
+    @Option(names = "--warehouses", description = "(default: ${DEFAULT-VALUE})", defaultValue = "1")
+    int warehouses;
+    @Option(names = "--threads", description = "terminals, of each process (default: ${DEFAULT-VALUE})", defaultValue = "1")
+    int threads;
+    @Option(names = "--processes", description = "JVMs that share the store; SAS only (default: ${DEFAULT-VALUE})", defaultValue = "1")
+    int processes;
+    @Option(names = "--seconds", description = "to measure (default: ${DEFAULT-VALUE})", defaultValue = "10")
+    double seconds;
+    @Option(names = "--warm-up", description = "seconds before that (default: ${DEFAULT-VALUE})", defaultValue = "5")
+    double warmUp;
+    @Option(names = "--pace", description = "${COMPLETION-CANDIDATES}: HUMAN waits to key in and to think (default: ${DEFAULT-VALUE})", defaultValue = "NONE")
+    Drive.Pace pace;
+    @Option(names = "--screens", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})", defaultValue = "NONE")
+    Drive.Screens screens;
+    @Option(names = "--mix", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})", defaultValue = "SPECIFIED")
+    Terminal.Mix mix;
+    @Option(names = "--seed", description = "(default: ${DEFAULT-VALUE})", defaultValue = "1997")
+    long seed;
+    @Option(names = "--directory", description = "where the data are made, in a directory that is removed again (default: ${DEFAULT-VALUE})", defaultValue = ".")
+    Path directory;
+    @Option(names = "--pool", description = "the file of SAS's page pool, for example in /dev/shm (default: in the store)")
+    String pool;
+
+    Drive.Plan plan(int process) {
+        return new Drive.Plan(scale, warehouses, threads, process * threads, seconds, warmUp, pace, screens, mix, seed);
+    }
+
+    /** @throws IllegalArgumentException that names what is wrong */
+    void validate(PeerKind kind) {
+        if (warehouses < 1 || threads < 1 || processes < 1 || seconds <= 0 || warmUp < 0) {
+            throw new IllegalArgumentException("--warehouses, --threads and --processes are at least 1, --seconds more than 0, --warm-up not less");
+        }
+        if (processes > 1 && kind != PeerKind.SAS) {
+            throw new IllegalArgumentException("--processes is for SAS only, not for " + kind);
+        }
+        if (kind == PeerKind.SAS && processes * threads > 40 && pace == Drive.Pace.NONE) {
+            throw new IllegalArgumentException(processes * threads + " terminals without pause: a store runs 48 transactions at a time, so 40 at most");
+        }
+        if (screens != Drive.Screens.NONE && (kind == PeerKind.SQLITE || kind == PeerKind.H2)) {
+            throw new IllegalArgumentException("--screens is for objects only, not for " + kind);
+        }
+    }
+
+    /** The same options for another JVM. */
+    List<String> arguments() {
+        List<String> arguments = new ArrayList<>(List.of("--scale=" + scale, "--warehouses=" + warehouses, "--threads=" + threads, "--processes=" + processes,
+                "--seconds=" + seconds, "--warm-up=" + warmUp, "--pace=" + pace, "--screens=" + screens, "--mix=" + mix, "--seed=" + seed, "--directory=" + directory));
+        if (pool != null) {
+            arguments.add("--pool=" + pool);
+        }
+        return arguments;
+    }
+}

@@ -1,0 +1,136 @@
+package dev.norn.bobc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.norn.sas.Store;
+import dev.norn.sas.store.Audit;
+import dev.norn.sas.store.Census;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A short run of each peer, of two processes, and of one that is killed; afterwards TPC-C's consistency conditions hold, and the store's checker finds nothing. */
+class BobcTest {
+    private static final Scale SCALE = Scale.HUNDREDTH;
+    private static final int WAREHOUSES = 2;
+    private static final long SEED = Long.getLong("bobc.seed", 1997);
+
+    @TempDir
+    Path directory;
+
+    private static Drive.Plan plan(int threads, Drive.Screens screens) {
+        return new Drive.Plan(SCALE, WAREHOUSES, threads, 0, 1, 0.2, Drive.Pace.NONE, screens, Terminal.Mix.SPECIFIED, SEED);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TEMPORARY", "SAS", "SQLITE", "H2"})
+    void conditionsHoldAfterARun(PeerKind kind) throws Exception {
+        try (Peer peer = kind.open(directory, SCALE, null)) {
+            peer.populate(SCALE, WAREHOUSES, SEED);
+            assertEquals(List.of(), peer.inconsistencies());
+            boolean hasScreens = kind.needsAgent();
+            Drive.Outcome outcome = Drive.run(peer, plan(3, hasScreens ? Drive.Screens.BUILD : Drive.Screens.NONE));
+            assertTrue(outcome.newOrders() > 0 && outcome.committed()[1] > 0, kind + " did nothing: replay with -Dbobc.seed=" + SEED);
+            assertEquals(List.of(), peer.inconsistencies(), "replay with -Dbobc.seed=" + SEED);
+        }
+    }
+
+    @Test
+    void theStoreHoldsWhatTheSpecificationAsksFor() {
+        try (SasPeer peer = (SasPeer) PeerKind.SAS.open(directory, SCALE, null)) {
+            peer.populate(SCALE, WAREHOUSES, SEED);
+            Map<String, Census.Share> shares = Census.of(peer.store().pool(), Store.MAIN);
+            Map<String, Integer> expected = Map.of("Company", 1, "Item", 1000, "Warehouse", 2, "District", 20, "Stock", 2000, "Customer", 600, "History", 600,
+                    "Order", 600, "NewOrder", 180, "Address", 622);
+            expected.forEach((name, count) -> assertEquals(count.longValue(), shares.get("dev.norn.bobc.model." + name).count(), name));
+            Audit audit = new Audit(peer.store().pool());
+            assertEquals(List.of(), audit.run());
+            long counted = peer.store().containers().stream().flatMap(name -> Census.of(peer.store().pool(), name).values().stream())
+                    .mapToLong(Census.Share::count).sum();
+            assertEquals(audit.objects() + audit.values(), counted);
+        }
+    }
+
+    private static List<String> part(Path at, int process) {
+        List<String> arguments = new ArrayList<>(List.of("part", at.toString(), Integer.toString(process)));
+        arguments.addAll(List.of("--warehouses=" + WAREHOUSES, "--threads=3", "--seconds=60", "--warm-up=0", "--seed=" + SEED));
+        return arguments;
+    }
+
+    /** Lets another JVM run and kills it; returns how many orders there are. */
+    private void runAndKill(int process, int millis) throws Exception {
+        Process child = Jvm.start(PeerKind.SAS, List.of("-Xmx256m", "-XX:TieredStopAtLevel=1"), part(directory, process));
+        try (var lines = new BufferedReader(new InputStreamReader(child.getInputStream()))) {
+            assertEquals("ready", lines.readLine());
+            child.getOutputStream().write('\n');
+            child.getOutputStream().flush();
+            Thread.sleep(millis);
+        } finally {
+            child.destroyForcibly();
+            child.waitFor();
+        }
+    }
+
+    @Test
+    void conditionsHoldAfterAKill() throws Exception {
+        try (Peer peer = PeerKind.SAS.open(directory, SCALE, null)) {
+            peer.populate(SCALE, WAREHOUSES, SEED);
+        }
+        for (int round = 0; round < 2; round++) {
+            long before = ordersAndCheck("before round " + round);
+            runAndKill(round, 900);
+            if (round == 1) {
+                // As if the machine had stopped: containers and log only.
+                Files.delete(directory.resolve("store").resolve("pool"));
+            }
+            long after = ordersAndCheck("after round " + round);
+            assertTrue(after > before, "no order in round " + round + ": replay with -Dbobc.seed=" + SEED);
+        }
+    }
+
+    private long ordersAndCheck(String when) {
+        try (SasPeer peer = (SasPeer) PeerKind.SAS.open(directory, SCALE, null)) {
+            assertEquals(List.of(), peer.inconsistencies(), when + ": replay with -Dbobc.seed=" + SEED);
+            return peer.orders();
+        }
+    }
+
+    @Test
+    void processesShareTheStore() {
+        assertEquals(0, BobcCommand.run("run", "SAS", "--directory=" + directory, "--processes=2", "--threads=2", "--warehouses=2", "--seconds=1", "--warm-up=0.5"));
+        assertEquals(2, BobcCommand.run("run", "H2", "--directory=" + directory, "--processes=2"));
+    }
+
+    /** Statements that break a condition, each after its number. */
+    private static final String[] DAMAGES = {"1:update warehouse set w_ytd = w_ytd + 1", "2:update district set d_next_o_id = d_next_o_id + 1",
+        "3:delete from new_order where no_o_id = 25", "4:update orders set o_ol_cnt = o_ol_cnt + 1", "5:update orders set o_carrier_id = null",
+        "6:update orders set o_ol_cnt = o_ol_cnt + 1", "7:update order_line set ol_delivery_d = null where ol_number = 1",
+        "8:update history set h_amount = h_amount + 1", "9:update history set h_amount = h_amount + 1",
+        "10:update customer set c_ytd_payment = c_ytd_payment + 1", "12:update customer set c_balance = c_balance + 1"};
+
+    @Test
+    void eachConditionInSqlCanFail() throws Exception {
+        try (Peer peer = PeerKind.SQLITE.open(directory, SCALE, null)) {
+            peer.populate(SCALE, 1, SEED);
+            try (Connection connection = DriverManager.getConnection(SqlDialect.SQLITE.url(directory)); Statement statement = connection.createStatement()) {
+                for (String damage : DAMAGES) {
+                    String[] words = damage.split(":");
+                    statement.execute(words[1]);
+                    assertTrue(peer.inconsistencies().stream().anyMatch(finding -> finding.startsWith("condition " + words[0] + " ")), damage);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.ContainerException;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Counts what a container holds, by class. Costs a pass over it; nobody changes it meanwhile. */
+public final class Census {
+    private Census() {}
+
+    /** How many there are of a class, and what they take, in bytes, headers and rounding included. */
+    public record Share(long count, long bytes) {
+        private Share plus(long more) {
+            return new Share(count + 1, bytes + more);
+        }
+    }
+
+    /** Shares by the class's name; values are under {@code values}, arrays under {@code arrays}. */
+    public static Map<String, Share> of(Pool pool, String container) {
+        Range range = Directory.range(pool, Directory.containers(pool).stream().filter(entry -> entry.name().equals(container)).findFirst()
+                .orElseThrow(() -> new ContainerException("there is no container " + container)));
+        Map<Integer, String> names = new TreeMap<>();
+        for (Directory.Entry entry : Directory.classes(pool)) {
+            names.put((int) entry.first(), entry.name());
+        }
+        Map<String, Share> shares = new TreeMap<>();
+        for (long page = 0; page < range.pagesUsed(); page++) {
+            for (int granule = 0; granule < GRANULES; granule++) {
+                long offset = range.pageOffset(page) + (long) granule * GRANULE_BYTES;
+                if (range.startsAt(offset)) {
+                    long header = Memory.getLong(offset);
+                    int number = classOf(header);
+                    String name = number == CLASS_VALUE ? "values" : isArray(number) ? "arrays" : names.getOrDefault(number, "class " + number);
+                    shares.merge(name, new Share(1, (long) granulesOf(header) * GRANULE_BYTES), (a, b) -> a.plus(b.bytes));
+                }
+            }
+        }
+        return shares;
+    }
+}
