@@ -224,3 +224,22 @@ fn s3_fifo_keeps_what_is_requested_again_through_a_scan() {
     hot.iter().for_each(|&at| assert!(pager.view(CodeAddress(at)).is_ok()));
     assert!(pager.observer().hits - before >= 18, "{} of 20", pager.observer().hits - before);
 }
+
+/// Hits of reading forty pages one behind the other, ten times, in a cache of sixteen.
+fn hits_of_rounds<P: Policy + Default>(image: &[u8]) -> u64 {
+    let part = written::<Uncoded>(part(ColumnAccess::Forwards), image);
+    let mut pager: Pager<_, P, 16, 64, Uncoded, _> =
+        Pager::open_with(part, START, Options::default(), Counts::default()).unwrap();
+    for _ in 0..10 {
+        (0..40).for_each(|page| assert!(pager.view(CodeAddress(page * 64)).is_ok()));
+    }
+    pager.observer().hits
+}
+
+#[test]
+fn greedy_keeps_some_of_a_row_longer_than_the_cache() {
+    let image = code(40 * 64);
+    assert_eq!(hits_of_rounds::<Lru<16>>(&image), 0);
+    let hits = hits_of_rounds::<Greedy<16>>(&image);
+    assert!(hits > 90, "{hits} of 360 requests after the first round");
+}

@@ -3,6 +3,8 @@
 //!
 //! 1. At each request, a page's worth becomes its last miss's cost times the number of its requests, [`REQUESTS_MAX`] at most.
 //! 2. The victim is the page of the least worth, by which all worths sink: what is not requested any more loses by and by.
+//! 3. Of a row of misses, each of the page behind the one before, those after the first [`STREAM_PAGES`] share a frame. A straight piece of code
+//!    longer than the cache so leaves its first pages there, and next time a few more, instead of driving out all the rest and itself.
 //!
 //! Invariant: a worth is at most 15 × `REQUESTS_MAX`, and fits a byte.
 
@@ -13,19 +15,33 @@ use crate::image::CachePage;
 /// Requests that count.
 pub const REQUESTS_MAX: u8 = 8;
 
-/// Replaces what is cheap to miss and seldom requested. 4 bytes a frame; up to 256 frames.
+/// Misses in a row that get a frame each.
+pub const STREAM_PAGES: u8 = 5;
+
+/// Replaces what is cheap to miss and seldom requested. 4 bytes a frame and 2; up to 256 frames.
 #[derive(Clone, Debug)]
 pub struct Greedy<const FRAMES: usize> {
     tags: Tags<FRAMES>,
     worth: [u8; FRAMES],
     /// The cost in the upper four bits, requests in the lower.
     history: [u8; FRAMES],
+    /// The frame that was filled last, and how many misses before that one were of the page before.
+    last: Frame,
+    row: u8,
 }
 
 impl<const FRAMES: usize> Greedy<FRAMES> {
     fn value(&mut self, frame: usize) {
         let (cost, requests) = (self.history[frame] >> 4, self.history[frame] & 0xF);
         self.worth[frame] = cost * requests;
+    }
+
+    fn put(&mut self, frame: usize, page: CachePage, cost: Cost) -> Frame {
+        self.history[frame] = cost.0.min(15) << 4 | 1;
+        self.value(frame);
+        self.last = Frame(frame as u8);
+        self.tags.set(self.last, page);
+        self.last
     }
 
     fn victim(&mut self) -> usize {
@@ -40,7 +56,7 @@ impl<const FRAMES: usize> Default for Greedy<FRAMES> {
     /// An empty cache.
     fn default() -> Self {
         const { assert!(FRAMES > 0 && FRAMES <= 256, "1 to 256 frames") };
-        Greedy { tags: Tags::new(), worth: [0; FRAMES], history: [0; FRAMES] }
+        Greedy { tags: Tags::new(), worth: [0; FRAMES], history: [0; FRAMES], last: Frame(0), row: 0 }
     }
 }
 
@@ -58,15 +74,16 @@ impl<const FRAMES: usize> Policy for Greedy<FRAMES> {
     }
 
     fn admit(&mut self, page: CachePage, cost: Cost) -> Frame {
-        let frame = self.victim();
-        self.history[frame] = cost.0.min(15) << 4 | 1;
-        self.value(frame);
-        self.tags.set(Frame(frame as u8), page);
-        Frame(frame as u8)
+        let follows = self.tags.page(self.last).is_some_and(|last| last.0 + 1 == page.0);
+        self.row = if follows { self.row.saturating_add(1) } else { 0 };
+        let frame = if self.row < STREAM_PAGES { self.victim() } else { usize::from(self.last.0) };
+        self.put(frame, page, cost)
     }
 
     fn admit_early(&mut self, page: CachePage) -> Frame {
-        self.admit(page, Cost(1))
+        self.row = 0;
+        let frame = self.victim();
+        self.put(frame, page, Cost(1))
     }
 
     fn holds(&self, page: CachePage) -> bool {

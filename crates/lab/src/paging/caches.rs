@@ -200,7 +200,7 @@ impl Experiment for Caches {
             reproduces: "Figures 4, 5, 6, 7 and 8, and statements of section 6",
             summary: "Traces replayed through caches of several sizes, page sizes and policies, over parts with pages of 512 and 2,048 bytes; the \
                       conventional pager has cache pages of the part's size.",
-            revision: 1,
+            revision: 2,
         }
     }
 

@@ -5,6 +5,7 @@ pub mod device;
 pub mod layout;
 mod layouts;
 pub mod min;
+pub mod model;
 pub mod order;
 pub mod profile;
 pub mod replay;

@@ -1,0 +1,152 @@
+//! The replays of the demand-paging paper: the part that only counts keeps to the simulated one, the pager's counts to those of a model, a
+//! layout moves bytes and loses none, and the traces that the project does not bring along give the figures of their model.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use norn_code_pager::policy::{Greedy, Lru, Policy, S3Fifo};
+use norn_code_pager::{Bypass, Counts, ImageWriter, Options, Pager, Passing, ReadAhead, Room, Uncoded};
+use norn_flash::Block;
+use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b, mt29f2g08};
+use norn_flash_sim::{NandSim, NandSpec};
+use norn_lab::paging::device::CountingNand;
+use norn_lab::paging::layout::{JUMP_BYTES, Layout, Placed};
+use norn_lab::paging::model::LruModel;
+use norn_lab::paging::order::{call_affinity, ext_tsp, pettis_hansen, placed};
+use norn_lab::paging::profile::Profile;
+use norn_lab::paging::replay::{Replay, pager, replay, replay_bytes};
+use norn_lab::paging::source::made_up;
+use norn_lab::paging::trace::{Run, Trace};
+
+/// Replays a trace through a pager over a part with cells, and over one that only counts.
+fn counts_as_simulated<P: Policy + Default>(spec: &NandSpec, trace: &Trace, options: Options) {
+    let code: Vec<u8> = (0..trace.code_bytes).map(|at| (at % 251) as u8).collect();
+    let mut sim = NandSim::new(spec.clone());
+    let room = Room { start: Block(0), blocks: 40 };
+    ImageWriter::<64, 2048>::new().write(&mut sim, room, trace.code_bytes, &mut &code[..]).unwrap();
+    let mut real: Pager<_, P, 32, 64, Uncoded, _> =
+        Pager::open_with(sim, Block(0), options, Counts::default()).unwrap();
+    let before = (real.device().counters(), real.device().elapsed_ns());
+    let mut buffer = vec![0; usize::from(u16::MAX)];
+    for run in &trace.runs {
+        let bytes = &mut buffer[..usize::from(run.bytes)];
+        real.read(norn_code_pager::CodeAddress(run.address), bytes).unwrap();
+        assert_eq!(bytes, &code[run.address as usize..run.end() as usize]);
+    }
+    let mut counting: Replay<P, 32, 64> =
+        pager(spec, trace.code_bytes, P::default(), options, Counts::default()).unwrap();
+    replay_bytes(&mut counting, trace.runs.iter().copied());
+    let (sim, counts) = real.into_parts();
+    let (device, counted) = counting.into_parts();
+    assert_eq!(counts, counted, "{options:?}");
+    let CountingNand { loads, fetched_bytes, skipped_bytes, .. } = device;
+    let cost = sim.counters() - before.0;
+    assert_eq!(
+        (loads, fetched_bytes, skipped_bytes),
+        (cost.loads, cost.fetched_bytes, cost.skipped_bytes),
+        "{options:?}"
+    );
+    assert_eq!(device.elapsed_ns(&spec.timings), sim.elapsed_ns() - before.1, "{options:?}");
+}
+
+#[test]
+fn the_part_that_counts_keeps_to_the_simulated_one() {
+    let trace = made_up(3, 4000);
+    let greedy =
+        Options { read_ahead: ReadAhead::Always(2), passing: Passing::FillRemembered, bypass: Bypass::Unremembered };
+    for spec in [k9f1208q0b(Bus::Mhz33Bits8), mt29f2g08(Bus::Mhz54Bits16)] {
+        for options in [Options::default(), greedy] {
+            counts_as_simulated::<Lru<32>>(&spec, &trace, options);
+            counts_as_simulated::<S3Fifo<32>>(&spec, &trace, options);
+            counts_as_simulated::<Greedy<32>>(&spec, &trace, options);
+        }
+    }
+}
+
+fn counts_as_modelled<const FRAMES: usize, const PAGE: usize>(spec: &NandSpec, trace: &Trace) {
+    let lru = Lru::<FRAMES>::default();
+    let made = pager::<_, FRAMES, PAGE, _>(spec, trace.code_bytes, lru, Options::default(), Counts::default());
+    let mut pager = made.unwrap();
+    replay(&mut pager, trace.runs.iter().copied());
+    let (device, counts) = pager.into_parts();
+    let mut model = LruModel::new(FRAMES as u32, PAGE as u32, spec.part.page_bytes.into(), trace.code_bytes);
+    model.replay(&trace.runs);
+    let (model, bytes) = (model.counts(), PAGE as u64);
+    let modelled = (model.hits, model.misses * bytes, model.loads, model.skipped * bytes);
+    assert_eq!(modelled, (counts.hits, device.fetched_bytes, device.loads, device.skipped_bytes), "{FRAMES} of {PAGE}");
+}
+
+#[test]
+fn the_pager_counts_what_the_model_says() {
+    let trace = made_up(4, 30_000);
+    for spec in [k9f1208q0b(Bus::Mhz33Bits8), mt29f2g08(Bus::Mhz33Bits8)] {
+        counts_as_modelled::<1, 64>(&spec, &trace);
+        counts_as_modelled::<2, 32>(&spec, &trace);
+        counts_as_modelled::<8, 256>(&spec, &trace);
+        counts_as_modelled::<32, 64>(&spec, &trace);
+        counts_as_modelled::<64, 32>(&spec, &trace);
+        counts_as_modelled::<4, 512>(&spec, &trace);
+    }
+}
+
+/// Where each byte of the original code went, from the runs of one byte that a layout gives.
+fn places(layout: &Layout, code_bytes: u32) -> BTreeMap<u32, u32> {
+    let place = |address| {
+        let run = [Run { address, bytes: 1, instructions: 1 }];
+        let moved: Vec<Run> = layout.translate(&run).collect();
+        assert_eq!((moved.len(), moved[0].bytes), (1, 1));
+        (moved[0].address, address)
+    };
+    (0..code_bytes).map(place).collect()
+}
+
+#[test]
+fn a_layout_moves_bytes_and_loses_none() {
+    let trace = made_up(5, 3000);
+    let profile = Profile::of(&trace.runs, trace.code_bytes);
+    let mut aligned = placed(&profile, &pettis_hansen(&profile));
+    aligned.insert(7, Placed::Align(64));
+    aligned.insert(90, Placed::Align(512));
+    let orders = [
+        placed(&profile, &call_affinity(&profile)),
+        placed(&profile, &pettis_hansen(&profile)),
+        placed(&profile, &ext_tsp(&profile)),
+        aligned,
+    ];
+    for order in orders {
+        let layout = Layout::new(&profile, &order);
+        let original = places(&layout, trace.code_bytes);
+        assert_eq!(original.len() as u32, trace.code_bytes, "no two bytes share a place");
+        for run in &trace.runs {
+            let moved: Vec<Run> = layout.translate(std::slice::from_ref(run)).collect();
+            let mut executed = Vec::new();
+            for (number, piece) in (1..).zip(&moved) {
+                // Each piece but the last ends in a jump, which was none of the original's bytes.
+                let jump = if number < moved.len() { u32::from(JUMP_BYTES) } else { 0 };
+                executed.extend((piece.address..piece.end() - jump).map(|at| original[&at]));
+                assert!((piece.end() - jump..piece.end()).all(|at| !original.contains_key(&at)), "a jump over code");
+                assert!(piece.end() <= layout.code_bytes);
+            }
+            assert_eq!(executed, (run.address..run.end()).collect::<Vec<u32>>());
+        }
+    }
+}
+
+#[test]
+fn the_traces_of_the_data_directory_give_the_figures_of_their_model() {
+    for (program, bar) in [("lout", 2.84), ("mad", 11.70)] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../shared/data/{program}-small.runs.zst"));
+        if !path.is_file() {
+            eprintln!("skipped {program}: there is no {}", path.display());
+            continue;
+        }
+        let trace = Trace::read(&path).unwrap();
+        let mut model = LruModel::new(32, 64, 512, trace.code_bytes);
+        model.replay(&trace.runs);
+        let model = model.counts();
+        let bytes = trace.executed_bytes();
+        let elapsed_ns = 40 * bytes + 15_000 * model.loads + 50 * 64 * (model.misses + model.skipped);
+        let bandwidth = bytes as f64 / (elapsed_ns as f64 / 1e9) / f64::from(1 << 20);
+        assert!((bandwidth / bar - 1.0).abs() < 0.02, "{program}: {bandwidth} MiB/s, not {bar}");
+    }
+}
