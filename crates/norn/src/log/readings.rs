@@ -27,17 +27,22 @@ fn parse(text: &[u8]) -> Result<Vec<Reading>, (u64, String)> {
             Ok(false) => return Ok(readings),
             Ok(true) => {}
             Err(error) => {
-                let line = error.position().map_or(1, csv::Position::line);
-                return Err((line, "text that is not UTF-8".to_owned()));
+                return Err((line_at(text, error.position()), "text that is not UTF-8".to_owned()));
             }
         }
         let is_header = is_first && record.iter().eq(HEADER.split(','));
         is_first = false;
         if !is_header {
-            let line = record.position().map_or(1, csv::Position::line);
-            readings.push(reading(&record).map_err(|problem| (line, problem))?);
+            readings.push(reading(&record).map_err(|problem| (line_at(text, record.position()), problem))?);
         }
     }
+}
+
+/// The line, from 1, of the record that is read from `position` on. Blank lines before it are not its own, wherever the reader counts them.
+fn line_at(text: &[u8], position: Option<&csv::Position>) -> u64 {
+    let from = position.map_or(0, |position| position.byte() as usize).min(text.len());
+    let blank = text[from..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+    1 + text[..from + blank].iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 fn reading(record: &csv::StringRecord) -> Result<Reading, String> {
