@@ -295,7 +295,7 @@ pub struct ReportArguments {
 /// An image file.
 #[derive(Args, Debug)]
 pub struct ImageArgument {
-    /// Image file of a simulated part with a heap in it.
+    /// Image file of a simulated part.
     pub image: PathBuf,
 }
 
@@ -360,7 +360,7 @@ impl CreateArguments {
 /// What to show.
 #[derive(Args, Debug)]
 pub struct ShowArguments {
-    /// Image file of a simulated part with a heap in it.
+    /// Image file of a simulated part.
     pub image: PathBuf,
     /// Show headers and the values of fields and elements, too, as hexadecimal digits of their bytes.
     #[arg(long)]
@@ -370,7 +370,7 @@ pub struct ShowArguments {
 /// What to dump.
 #[derive(Args, Debug)]
 pub struct DumpArguments {
-    /// Image file of a simulated part with a heap in it.
+    /// Image file of a simulated part.
     pub image: PathBuf,
     /// Show this erase unit in full: identity, assignment, and every descriptor or entry of the log.
     #[arg(long, value_name = "N")]
