@@ -10,7 +10,7 @@ help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
 	@echo "make test       every test that ends in minutes"
 	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
-	@echo "make test-long  wide power-cut sweeps, damaged images and fuzzing: about an hour"
+	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
 	@echo "make compare    the heap beside other stores for flash, from one run, into out/peers: some minutes"
