@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod delta;
 mod detection;
 mod entry;
 mod error;
@@ -51,11 +52,12 @@ mod tree_word;
 mod units;
 
 pub use audit::{Auditor, Violation};
+pub use delta::{Counting, DELTAS_OFFSET, Delta};
 pub use detection::{ErrorDetection, crc_8, crc_16};
 pub use error::{Corruption, MountError, StoreError};
 pub use format::{Link, LogicalUnit, SectorKind, SectorPtr};
 pub use scratch::ScratchBits;
-pub use sector::{Room, Sector, SectorSpec};
+pub use sector::{Extension, Room, Sector, SectorSpec};
 pub use store::{Settings, Store};
 pub use tree::{Found, TreeId, TreeRoot};
 pub use units::Role;

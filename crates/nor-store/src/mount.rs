@@ -476,6 +476,9 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
             self.log.first = self.log.sequence;
             self.log.start = Position { sequence: self.log.sequence, index: closed.unwrap_or(0) };
         }
+        if let Some(Entry::Link { last, new }) = replay.last {
+            self.settle_link(last, new)?;
+        }
         if last_is_commit {
             if self.detects() && !replay.repeated {
                 self.append_reserved(Entry::Commit { serial: self.serial })?;
@@ -485,8 +488,6 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
             self.log.open = true;
             self.skip_serials();
             self.abort()?;
-        } else if let Some(Entry::Link { last, new }) = replay.last {
-            self.settle_link(last, new)?;
         }
         self.log.start = self.log.end();
         Ok(())

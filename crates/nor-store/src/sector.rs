@@ -45,6 +45,15 @@ pub struct SectorSpec {
     pub kind: SectorKind,
 }
 
+/// Whether a chain's new sector is complete in itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extension {
+    /// It stays, whatever becomes of an open transaction: as long as it is erased it says nothing.
+    Alone,
+    /// The open transaction has allocated the rest of the chain, too.
+    OfTransaction,
+}
+
 /// Where a sector is at the moment: valid until the next call that allocates.
 #[derive(Clone, Copy, Debug)]
 pub struct Sector {
@@ -141,23 +150,28 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         Ok([a.pointer, b.pointer])
     }
 
-    /// Allocates a sector and links it behind `last`, the last of a chain. Alone it is atomic without a commit. Inside an open
-    /// transaction, which must have allocated `last`, too, it is part of that: an abort frees both.
+    /// Allocates a sector and links it behind `last`, the last of a chain. It is atomic without a commit, and stays when an open
+    /// transaction aborts; or it is part of that transaction, as `last` is, and an abort frees both.
     ///
     /// Cost: 4 words programmed, plus a reclamation when no unit has room.
     ///
     /// # Errors
     /// As [`allocate`](Self::allocate).
-    pub fn extend_chain(&mut self, last: SectorPtr, spec: SectorSpec) -> Result<SectorPtr, StoreError<D::Error>> {
+    pub fn extend_chain(
+        &mut self,
+        last: SectorPtr,
+        spec: SectorSpec,
+        extension: Extension,
+    ) -> Result<SectorPtr, StoreError<D::Error>> {
         self.make_room(&[spec], Room::Ordinary)?;
         self.ensure_log_room(1)?;
         let placed = self.place(spec)?;
-        self.append_reserved(match self.log.open {
-            true => Entry::New { a: placed.pointer, b: None },
-            false => Entry::Link { last, new: placed.pointer },
+        self.append_reserved(match extension {
+            Extension::OfTransaction => Entry::New { a: placed.pointer, b: None },
+            Extension::Alone => Entry::Link { last, new: placed.pointer },
         })?;
         if let Err(error) = self.program_descriptor(&placed, spec) {
-            if matches!(error, StoreError::Corrupted) && !self.log.open {
+            if matches!(error, StoreError::Corrupted) && extension == Extension::Alone {
                 self.free_sector(placed.pointer)?;
             }
             return Err(error);

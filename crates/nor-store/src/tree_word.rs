@@ -63,13 +63,15 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
         Ok(())
     }
 
-    /// Closes the open words of a node: into the committed version, or as aborted. Nothing where the node is gone.
+    /// Closes the open words of a node, or the open deltas of a sector: into the committed version, or as aborted. Nothing where the node is gone.
     pub(crate) fn close_words(&mut self, pointer: SectorPtr, close: Close) -> Result<(), StoreError<D::Error>> {
         let Some(node) = self.find_sector(pointer)? else {
             return Ok(());
         };
-        if node.kind != SectorKind::Node || node.bytes < self.detection().node_bytes() {
-            return Ok(());
+        match node.kind {
+            SectorKind::Opaque => return self.close_deltas(&node, close),
+            SectorKind::Node if node.bytes >= self.detection().node_bytes() => {}
+            _ => return Ok(()),
         }
         for position in 0..NODE_SLOTS + NODE_SPARES {
             let pair = self.tree_pair(&node, position)?;

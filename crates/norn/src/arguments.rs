@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use norn_flash_sim::{NandSpec, PartSpec};
 use norn_nbd::Address;
-use norn_object_heap::{Config, ErrorDetection, InitializationFlags};
+use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
 
 use crate::log::Span;
 use crate::log::moment::Moment;
@@ -329,6 +329,9 @@ pub struct CreateArguments {
     /// Whether flipped bits are noticed, at the price of space and words programmed.
     #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
     error_detection: Switch,
+    /// Whether lists grow by delta records where few fields change, and transactions change objects in place; off is TinyStore's structure.
+    #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
+    delta_records: Switch,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -352,6 +355,10 @@ impl CreateArguments {
             error_detection: match self.error_detection {
                 Switch::On => ErrorDetection::On,
                 Switch::Off => ErrorDetection::Off,
+            },
+            delta_records: match self.delta_records {
+                Switch::On => DeltaRecords::On,
+                Switch::Off => DeltaRecords::Off,
             },
         }
     }

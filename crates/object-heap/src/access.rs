@@ -15,7 +15,7 @@
 use core::ops::Range;
 
 use norn_flash::Nor;
-use norn_nor_store::{Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::{Counting, Extension, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
 use crate::code::ValueCode;
 use crate::descriptor::{Named, Object};
@@ -123,12 +123,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         buffer: &mut [u8],
     ) -> Result<(), AccessError<D::Error>> {
         let (object, field) = self.locate(reference, kind, index, buffer.len())?;
-        if self.is_default(&object, field.index)? {
+        let Some(holder) = self.find_value(&object, &field)? else {
             buffer.fill(0);
             return Ok(());
-        }
-        let holder = self.find_value(&object, field.index)?;
-        self.store.read(&holder.sector, self.slot_offset(&object, &field), buffer)?;
+        };
+        self.store.read(&holder.sector, holder.at, buffer)?;
         if self.detects() {
             self.expect_code(&object, &holder.sector, &field, ValueCode::of(buffer))?;
         }
@@ -214,13 +213,26 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         self.store.read(&sector, widths_offset(self.detection()) + start as u32, widths)
     }
 
-    /// The record that holds the value of a field that has been initialized (step 2).
-    pub(crate) fn find_value(&mut self, object: &Object, index: usize) -> Result<Holder, StoreError<D::Error>> {
+    /// Where the value of a field stands; `None` for a default value (steps 1 and 2).
+    pub(crate) fn find_value(
+        &mut self,
+        object: &Object,
+        field: &Field,
+    ) -> Result<Option<Holder>, StoreError<D::Error>> {
+        if self.has_deltas()
+            && let Some(delta) = self.find_delta(object, field.index)?
+        {
+            return Ok(Some(delta));
+        }
+        let index = field.index;
+        if self.is_default(object, index)? {
+            return Ok(None);
+        }
         let (mut record, mut half) = (object.first, None);
         for position in 1.. {
             let sector = self.record(record)?;
             if self.read_flag(&sector, VALID_FLAGS_OFFSET, index)? {
-                return Ok(Holder { record, sector, half });
+                return Ok(Some(Holder { sector, at: self.slot_offset(object, field), half }));
             }
             if self.is_half(&sector, VALID_FLAGS_OFFSET, index)? {
                 half = Some(sector);
@@ -245,7 +257,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     pub(crate) fn update(&mut self, object: &Object, field: &Field, value: &[u8]) -> Result<(), StoreError<D::Error>> {
         self.forget_values(object)?;
         let in_place = self.transaction != Transaction::Open || object.fresh;
-        if in_place && self.store_in_place(object, field, 1, value)? {
+        if in_place && !self.prefers_delta(object, field)? && self.store_in_place(object, field, 1, value)? {
+            return Ok(());
+        }
+        let counting = if in_place { Counting::AtOnce } else { Counting::WithCommit };
+        if self.put_delta(object, field, value, counting)? {
             return Ok(());
         }
         self.rewrite(object, Change::Field(*field, value))
@@ -301,7 +317,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
                 (FlagsState::Cleared, Link::To(next)) => record = next,
                 (FlagsState::Erased, Link::To(next)) if position < limit => return Ok(Some((record, next))),
                 (FlagsState::Erased, Link::Erased) if position < limit => {
-                    return Ok(self.extend_list(object, record)?.map(|next| (record, next)));
+                    let bytes = data_offset(object.shape.count, self.detection()) + self.data_bytes(object)?;
+                    let spec = SectorSpec { bytes, kind: SectorKind::Record };
+                    return Ok(self.extend_list(object, record, spec)?.map(|next| (record, next)));
                 }
                 _ => return Ok(None),
             }
@@ -350,9 +368,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         &mut self,
         object: &Object,
         last: SectorPtr,
+        spec: SectorSpec,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let bytes = data_offset(object.shape.count, self.detection()) + self.data_bytes(object)?;
-        match self.store.extend_chain(last, SectorSpec { bytes, kind: SectorKind::Record }) {
+        let extension = if object.fresh { Extension::OfTransaction } else { Extension::Alone };
+        match self.store.extend_chain(last, spec, extension) {
             Ok(record) => Ok(Some(record)),
             Err(StoreError::Full) => Ok(None),
             Err(error) => Err(error),
@@ -417,10 +436,11 @@ enum FlagsState {
     Mixed,
 }
 
-/// The record that holds a value.
+/// Where a value stands.
 pub(crate) struct Holder {
-    pub record: SectorPtr,
     pub sector: Sector,
+    /// Where the value starts in it.
+    pub at: u32,
     /// A record before it whose flag is half cleared.
     pub half: Option<Sector>,
 }

@@ -152,8 +152,16 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let mut position = 0;
         while let Some(pointer) = record {
             position += 1;
-            if !self.store.audit_sector(auditor, pointer, SectorKind::Record)? {
+            let deltas = self.deltas(object)?.sector().is_some() && position > 1;
+            let kind = if deltas { SectorKind::Opaque } else { SectorKind::Record };
+            if !self.store.audit_sector(auditor, pointer, kind)? {
                 return Ok(());
+            }
+            if deltas {
+                self.audit_deltas(auditor, object, pointer)?;
+                let sector = self.store.sector(pointer)?;
+                record = self.next_record(&sector, position)?;
+                continue;
             }
             let sector = self.record(pointer)?;
             if sector.bytes < data_offset(object.shape.count, self.detection()) + self.data_bytes(object)? {
@@ -191,13 +199,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         for index in 0..usize::from(object.shape.count) {
             let field = self.field(object, index)?;
             end = field.offset + field.width;
-            if self.is_default(object, index)? {
+            let holder = self.find_value(object, &field)?;
+            if holder.is_none() || self.is_default(object, index)? {
                 let first = self.record(object.first)?;
                 if !self.read_flag(&first, VALID_FLAGS_OFFSET, index)? {
                     self.store.report(auditor, object.first, "an invalid value of a field that was never set");
                 }
-            } else {
-                let holder = self.find_value(object, index)?;
+            }
+            if let Some(holder) = holder {
                 self.audit_half_flags(auditor, object, index, holder.half)?;
                 let checked = self.check_value(object, index);
                 self.reported(auditor, checked)?;

@@ -233,11 +233,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Checks the value of a field. Cost: as reading it, where error detection is on.
     pub(crate) fn check_value(&mut self, object: &Object, index: usize) -> Result<(), StoreError<D::Error>> {
-        if !self.detects() || self.is_default(object, index)? {
+        if !self.detects() {
             return Ok(());
         }
-        let (field, holder) = (self.field(object, index)?, self.find_value(object, index)?);
-        let (at, mut code) = (self.slot_offset(object, &field), ValueCode::default());
+        let field = self.field(object, index)?;
+        let Some(holder) = self.find_value(object, &field)? else {
+            return Ok(());
+        };
+        let (at, mut code) = (holder.at, ValueCode::default());
         for start in (0..field.width).step_by(CHUNK_BYTES) {
             let mut buffer = [0; CHUNK_BYTES];
             let chunk = &mut buffer[..CHUNK_BYTES.min((field.width - start) as usize)];

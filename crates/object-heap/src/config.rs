@@ -12,6 +12,16 @@ pub enum InitializationFlags {
     Off,
 }
 
+/// Whether lists of records may grow by delta records, which hold new values of single fields in the order in which they were set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeltaRecords {
+    /// Updates of few fields take less, and a transaction changes objects in place. With error detection it is as if they were off.
+    On,
+    /// Every record has a slot for each field, and a transaction makes a new representation of each object that it changes:
+    /// TinyStore's structure.
+    Off,
+}
+
 /// What an image is formatted with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -29,11 +39,13 @@ pub struct Config {
     /// Whether flipped bits are noticed: [`Corrupted`](crate::StoreError::Corrupted) instead of a wrong value. Costs a byte a
     /// field and record, a word a field update, and reads.
     pub error_detection: ErrorDetection,
+    /// Whether lists of records may grow by delta records.
+    pub delta_records: DeltaRecords,
 }
 
 impl Config {
     /// The configuration of TinyStore's evaluation (section 6.2): lists of at most 2 records, initialization flags on,
-    /// arrays of more than 255 elements split, no error detection.
+    /// arrays of more than 255 elements split, no error detection, no delta records.
     pub const fn tinystore_2006() -> Config {
         Config {
             list_length_max: 2,
@@ -42,6 +54,7 @@ impl Config {
             log_units: 2,
             wear_period: 64,
             error_detection: ErrorDetection::Off,
+            delta_records: DeltaRecords::Off,
         }
     }
 
@@ -50,18 +63,25 @@ impl Config {
             InitializationFlags::On => 1,
             InitializationFlags::Off => 0,
         };
+        let deltas = match self.delta_records {
+            DeltaRecords::On => 1,
+            DeltaRecords::Off => 0,
+        };
         Settings {
             log_units: self.log_units,
             wear_period: self.wear_period,
             error_detection: self.error_detection,
-            client: [u32::from(self.list_length_max) | flags << 8 | u32::from(self.array_threshold) << 9, 0],
+            client: [
+                u32::from(self.list_length_max) | flags << 8 | u32::from(self.array_threshold) << 9 | deltas << 17,
+                0,
+            ],
         }
     }
 
     /// The configuration that `settings` hold, or `None` if a newer version wrote them.
     pub(crate) fn from_settings(settings: &Settings) -> Option<Config> {
         let [word, reserved] = settings.client;
-        if word >> 17 != 0 || word & 0xFF == 0 || word >> 9 & 0xFF == 0 || reserved != 0 {
+        if word >> 18 != 0 || word & 0xFF == 0 || word >> 9 & 0xFF == 0 || reserved != 0 {
             return None;
         }
         Some(Config {
@@ -71,12 +91,14 @@ impl Config {
             log_units: settings.log_units,
             wear_period: settings.wear_period,
             error_detection: settings.error_detection,
+            delta_records: if word >> 17 & 1 == 1 { DeltaRecords::On } else { DeltaRecords::Off },
         })
     }
 }
 
 impl Default for Config {
+    /// The configuration of TinyStore's evaluation, but with delta records.
     fn default() -> Self {
-        Config::tinystore_2006()
+        Config { delta_records: DeltaRecords::On, ..Config::tinystore_2006() }
     }
 }

@@ -63,6 +63,7 @@ const FLAGS: u8 = 1 << 1;
 const WIDTHS: u8 = 1 << 2;
 const SPLIT: u8 = 1 << 3;
 const READ_OPTIMIZED: u8 = 1 << 4;
+const DENSE: u8 = 1 << 5;
 
 /// Bytes of so many codes, where there are any.
 pub const fn checksum_bytes(codes: u32, detection: ErrorDetection) -> u32 {
@@ -126,6 +127,15 @@ pub const fn data_offset(count: u16, detection: ErrorDetection) -> u32 {
     end.next_multiple_of(4)
 }
 
+/// How many of an object's fields are set between two rewritings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Density {
+    /// At least as many as a delta record has room for.
+    Dense,
+    /// Fewer.
+    Sparse,
+}
+
 /// What the first byte of a shape says, as it stands on flash: that takes less code to keep and copy than a field for each fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form(u8);
@@ -154,6 +164,19 @@ impl Form {
     /// Whether the object or section descriptor has initialization flags.
     pub fn has_flags(self) -> bool {
         self.0 & FLAGS != 0
+    }
+
+    /// Whether its list grows by records with a slot for each field, where delta records are on.
+    pub fn is_dense(self) -> bool {
+        self.0 & DENSE != 0
+    }
+
+    /// The same for a list of which many fields are set between two rewritings, or few.
+    pub fn of_density(self, density: Density) -> Form {
+        match density {
+            Density::Dense => Form(self.0 | DENSE),
+            Density::Sparse => Form(self.0 & !DENSE),
+        }
     }
 
     /// Whether updates or reads are to be cheap.
@@ -201,7 +224,7 @@ impl Shape {
         let [form, width, low, high] = bytes;
         let count = u16::from_le_bytes([low, high]);
         let differing = form & WIDTHS != 0;
-        if form & !(ARRAY | FLAGS | WIDTHS | READ_OPTIMIZED) != 0 || count == 0 || differing != (width == 0) {
+        if form & !(ARRAY | FLAGS | WIDTHS | READ_OPTIMIZED | DENSE) != 0 || count == 0 || differing != (width == 0) {
             return None;
         }
         Some(Shape { form: Form(form), width, count })
@@ -235,7 +258,7 @@ impl SplitShape {
 
     /// The shape of a section of so many elements: that of a small array.
     pub fn of_section(&self, count: u16) -> Shape {
-        Shape { form: Form(self.form.0 & !SPLIT), width: self.width, count }
+        Shape { form: Form(self.form.0 & !SPLIT | DENSE), width: self.width, count }
     }
 
     /// The shape's four bytes.

@@ -314,7 +314,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let detection = self.detection();
         let mut buffer = [0; 2 * CHUNK_BYTES];
         let flags = &mut buffer[..flag_bytes(list.shape.count, detection) as usize];
-        let mut record = list.first;
+        let (mut record, mut deltas) = (list.first, self.deltas(list)?);
+        if self.next_delta(&mut deltas)?.is_some() {
+            return Ok(None);
+        }
         for position in 1.. {
             let sector = self.record(record)?;
             self.store.read(&sector, VALID_FLAGS_OFFSET, flags)?;

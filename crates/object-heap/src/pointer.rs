@@ -18,7 +18,7 @@ use norn_nor_store::{ErrorDetection, Sector, StoreError};
 
 use crate::descriptor::Object;
 use crate::error::{AccessError, PointerError};
-use crate::format::{VALID_FLAGS_OFFSET, flag_bytes, widths_offset};
+use crate::format::{flag_bytes, widths_offset};
 use crate::heap::{Heap, Transaction};
 use crate::notify::Listener;
 use crate::object::{CHUNK_BYTES, Kind};
@@ -251,34 +251,42 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     fn place_of_value(&mut self, list: &Object, index: usize) -> Result<Place, AccessError<D::Error>> {
         let field = self.field(list, index)?;
-        if self.is_default(list, index)? {
+        let Some(holder) = self.find_value(list, &field)? else {
             return Ok(Place::Zeros(field.width as usize));
-        }
-        let holder = self.find_value(list, index)?;
+        };
         self.check_value(list, index)?;
-        let address = holder.sector.address.offset(self.slot_offset(list, &field));
-        Ok(Place::Flash(address, field.width as usize))
+        Ok(Place::Flash(holder.sector.address.offset(holder.at), field.width as usize))
     }
 
     /// How many elements from `index` on have their values in the record that holds its value.
     fn values_in_row(&mut self, list: &Object, index: usize) -> Result<usize, AccessError<D::Error>> {
-        let holder = self.find_value(list, index)?;
+        let mut last = self.address_of_value(list, index)?;
         let mut count = 1;
-        while index + count < usize::from(list.shape.count) && !self.is_default(list, index + count)? {
-            let found = self.find_value(list, index + count)?;
-            if found.record != holder.record || !self.read_flag(&holder.sector, VALID_FLAGS_OFFSET, index + count)? {
+        while index + count < usize::from(list.shape.count) {
+            let next = self.address_of_value(list, index + count)?;
+            let width = self.field(list, index)?.width;
+            if next.is_none() || next != last.map(|last| last.offset(width)) {
                 break;
             }
             self.check_value(list, index + count)?;
-            count += 1;
+            (last, count) = (next, count + 1);
         }
         Ok(count)
+    }
+
+    /// Where the value of an element stands; `None` for a default value.
+    fn address_of_value(&mut self, list: &Object, index: usize) -> Result<Option<Address>, StoreError<D::Error>> {
+        let field = self.field(list, index)?;
+        Ok(self.find_value(list, &field)?.map(|holder| holder.sector.address.offset(holder.at)))
     }
 
     /// How many elements from `index` on have their default value, up to `max`.
     fn defaults_in_row(&mut self, list: &Object, index: usize, max: usize) -> Result<usize, AccessError<D::Error>> {
         let mut count = 1;
-        while count < max && index + count < usize::from(list.shape.count) && self.is_default(list, index + count)? {
+        while count < max
+            && index + count < usize::from(list.shape.count)
+            && self.address_of_value(list, index + count)?.is_none()
+        {
             count += 1;
         }
         Ok(count)

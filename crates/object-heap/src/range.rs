@@ -38,18 +38,18 @@ pub struct Elements {
 
 /// Which way a copy proceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+pub(crate) enum Direction {
     Upwards,
     Downwards,
 }
 
 /// The part of a range in one list of records: from element `first` of it, which is number `done` of the range.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    section: u32,
-    first: u32,
-    count: u32,
-    done: u32,
+pub(crate) struct Piece {
+    pub section: u32,
+    pub first: u32,
+    pub count: u32,
+    pub done: u32,
 }
 
 impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
@@ -135,7 +135,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         Ok(Ordering::Equal)
     }
 
-    fn array_of(&mut self, reference: Ref) -> Result<Named, AccessError<D::Error>> {
+    pub(crate) fn array_of(&mut self, reference: Ref) -> Result<Named, AccessError<D::Error>> {
         let found = self.look_up(reference);
         match &found {
             Ok(named) if named.kind() != Kind::Array => Err(AccessError::WrongKind(reference)),
@@ -189,7 +189,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Section `number` of the array `reference` as it is now.
     #[inline(never)]
-    fn list_at(&mut self, reference: Ref, number: u32) -> Result<Object, AccessError<D::Error>> {
+    pub(crate) fn list_at(&mut self, reference: Ref, number: u32) -> Result<Object, AccessError<D::Error>> {
         let named = self.look_up(reference)?;
         Ok(self.list(&named, number)?)
     }
@@ -203,7 +203,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             // Either may have moved with the section before.
             let (source, section) = (self.look_up(from.array)?, self.list_at(to.array, piece.section)?);
             let source = Source::Array(&source, from.first as u32 + piece.done);
-            let range = Range { first: piece.first, count: piece.count, source };
+            let range = Range::of_elements(piece.first, piece.count, section.shape.element_bytes(), source);
             self.rewrite(&section, Change::Range(range))?;
         }
         Ok(())
@@ -231,7 +231,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
                 }
                 None => Source::Value(value),
             };
-            let range = Range { first: piece.first, count: piece.count, source };
+            let range = Range::of_elements(piece.first, piece.count, section.shape.element_bytes(), source);
             let stored = self.store_range(&section, range, direction).map_err(AccessError::Store);
             self.settle(stored)?;
         }
@@ -239,7 +239,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     }
 
     /// Stores a range of one list of records, in place as far as that goes.
-    fn store_range(
+    pub(crate) fn store_range(
         &mut self,
         section: &Object,
         range: Range<'_>,
@@ -262,7 +262,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         direction: Direction,
     ) -> Result<u32, StoreError<D::Error>> {
         let width = section.shape.element_bytes();
-        let in_place = self.transaction == Transaction::None || section.fresh;
+        let has_room = self.transaction == Transaction::None || section.fresh;
+        let in_place = has_room && self.deltas(section)?.sector().is_none();
         let step = CHUNK_BYTES as u32 / width;
         let mut done = 0;
         while in_place && step > 0 && done < range.count {
@@ -282,21 +283,28 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 }
 
 impl<'a> Range<'a> {
+    /// So many elements of `width` bytes from `first` on.
+    pub fn of_elements(first: u32, count: u32, width: u32, source: Source<'a>) -> Range<'a> {
+        Range { first, count, offset: first * width, bytes: count * width, source }
+    }
+
     /// A part of the range: `count` elements, after `done` from the end where it begins.
     fn part(&self, direction: Direction, done: u32, count: u32) -> Range<'a> {
         let skipped = match direction {
             Direction::Upwards => done,
             Direction::Downwards => self.count - done - count,
         };
+        let width = self.bytes / self.count;
         let source = match self.source {
             Source::Value(value) => Source::Value(value),
+            Source::Bytes(values) => Source::Bytes(&values[(skipped * width) as usize..]),
             Source::Array(named, first) => Source::Array(named, first + skipped),
         };
-        Range { first: self.first + skipped, count, source }
+        Range::of_elements(self.first + skipped, count, width, source)
     }
 }
 
-fn check_range<E>(named: &Named, elements: Elements) -> Result<(), AccessError<E>> {
+pub(crate) fn check_range<E>(named: &Named, elements: Elements) -> Result<(), AccessError<E>> {
     let count = named.count();
     match elements.first.checked_add(elements.count) {
         Some(end) if end <= count => Ok(()),
@@ -305,7 +313,7 @@ fn check_range<E>(named: &Named, elements: Elements) -> Result<(), AccessError<E
 }
 
 /// Elements of an array's sections; a small array is one section.
-fn section_elements(named: &Named) -> u32 {
+pub(crate) fn section_elements(named: &Named) -> u32 {
     match named {
         Named::List(object) => u32::from(object.shape.count),
         Named::Split(array) => u32::from(array.shape.section_elements),
@@ -317,7 +325,7 @@ fn direction(from: Elements, to: Elements) -> Direction {
 }
 
 /// Number of sections that a range touches.
-fn pieces(range: Elements, elements: u32) -> u32 {
+pub(crate) fn pieces(range: Elements, elements: u32) -> u32 {
     match range.count as u32 {
         0 => 0,
         count => (range.first as u32 + count - 1) / elements - range.first as u32 / elements + 1,
@@ -325,7 +333,7 @@ fn pieces(range: Elements, elements: u32) -> u32 {
 }
 
 /// Piece `number` of a range, counted from where it begins.
-fn piece(range: Elements, elements: u32, direction: Direction, number: u32) -> Piece {
+pub(crate) fn piece(range: Elements, elements: u32, direction: Direction, number: u32) -> Piece {
     let (start, end) = (range.first as u32, (range.first + range.count) as u32);
     let section = match direction {
         Direction::Upwards => start / elements + number,

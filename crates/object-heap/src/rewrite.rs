@@ -28,12 +28,15 @@ pub(crate) enum Change<'a> {
     Representation(Representation),
 }
 
-/// A stretch of elements that get new values.
+/// A stretch of fields or elements that get new values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range<'a> {
     /// Index of the first in its list of records.
     pub first: u32,
     pub count: u32,
+    /// Where they are in the data, and how many bytes they take.
+    pub offset: u32,
+    pub bytes: u32,
     pub source: Source<'a>,
 }
 
@@ -42,6 +45,8 @@ pub(crate) struct Range<'a> {
 pub(crate) enum Source<'a> {
     /// One value for all.
     Value(&'a [u8]),
+    /// Their values, one behind the other.
+    Bytes(&'a [u8]),
     /// The elements of an array of the same width, from this index on.
     Array(&'a Named, u32),
 }
@@ -49,17 +54,17 @@ pub(crate) enum Source<'a> {
 /// Bytes that the flags of the fields of a stretch take at most.
 pub(crate) const FLAGS_BYTES: usize = CHUNK_BYTES / 4 + 1;
 /// Bytes of the flags of most fields.
-const FLAGS_BYTES_MAX: usize = flag_bytes(COUNT_MAX as u16, ErrorDetection::On) as usize;
+pub(crate) const FLAGS_BYTES_MAX: usize = flag_bytes(COUNT_MAX as u16, ErrorDetection::On) as usize;
 
 /// A stretch of the data or of the codes: its bytes, whose field each is, and which are known already.
 pub(crate) struct Stretch {
     /// Where the data or the codes start in a record.
     base: u32,
-    start: u32,
-    len: usize,
-    bytes: [u8; CHUNK_BYTES],
-    owners: [u8; CHUNK_BYTES],
-    known: u32,
+    pub start: u32,
+    pub len: usize,
+    pub bytes: [u8; CHUNK_BYTES],
+    pub owners: [u8; CHUNK_BYTES],
+    pub known: u32,
     /// Bytes of fields that have their default value.
     defaults: u32,
 }
@@ -150,9 +155,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         self.copy_values(object, first, data_bytes, change)?;
         self.copy_codes(object, first, change)?;
         let mut new = Object { leaf, first, header, ..*object };
-        if let Change::Representation(representation) = change {
-            new.shape.form = object.shape.form.with(representation);
-        }
+        new.shape.form = match change {
+            Change::Representation(representation) => object.shape.form.with(representation),
+            Change::Field(..) => self.next_form(object)?,
+            Change::Header(_) | Change::Range(_) => object.shape.form,
+        };
         self.write_leaf(&new)?;
         self.copy_initialization_flags(object, leaf, change)
     }
@@ -255,11 +262,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let code = match change {
             Change::Field(field, value) if field.index == index as usize => ValueCode::of(value),
             Change::Range(range) if (range.first..range.first + range.count).contains(&index) => {
-                let (mut code, width) = (ValueCode::default(), object.shape.element_bytes());
-                for start in (0..width).step_by(CHUNK_BYTES) {
+                let (mut code, field) = (ValueCode::default(), self.field(object, index as usize)?);
+                for start in (0..field.width).step_by(CHUNK_BYTES) {
                     let mut buffer = [0; CHUNK_BYTES];
-                    let chunk = &mut buffer[..CHUNK_BYTES.min((width - start) as usize)];
-                    self.read_source(&range, width, (index - range.first) * width + start, chunk)?;
+                    let chunk = &mut buffer[..CHUNK_BYTES.min((field.width - start) as usize)];
+                    self.read_source(&range, field.width, field.offset - range.offset + start, chunk)?;
                     code = code.with(chunk);
                 }
                 code
@@ -269,7 +276,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         Ok(Some(code.at(index as usize)))
     }
 
-    fn field_width(&mut self, object: &Object, index: usize) -> Result<u32, StoreError<D::Error>> {
+    pub(crate) fn field_width(&mut self, object: &Object, index: usize) -> Result<u32, StoreError<D::Error>> {
         if let Some(width) = object.shape.width() {
             return Ok(u32::from(width));
         }
@@ -304,12 +311,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
             }
             Change::Range(range) => {
                 let width = object.shape.element_bytes();
-                let from = (range.first * width).max(stretch.start);
-                let to = ((range.first + range.count) * width).min(stretch.start + stretch.len as u32);
+                let from = range.offset.max(stretch.start);
+                let to = (range.offset + range.bytes).min(stretch.start + stretch.len as u32);
                 if from < to {
                     let into = (from - stretch.start) as usize..(to - stretch.start) as usize;
                     into.clone().for_each(|at| stretch.known |= 1 << at);
-                    self.read_source(&range, width, from - range.first * width, &mut stretch.bytes[into])?;
+                    self.read_source(&range, width, from - range.offset, &mut stretch.bytes[into])?;
                 }
             }
         }
@@ -330,12 +337,19 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
                 bytes.iter_mut().zip(value).for_each(|(byte, &new)| *byte = new);
                 Ok(())
             }
+            Source::Bytes(values) => {
+                bytes.copy_from_slice(&values[offset as usize..offset as usize + bytes.len()]);
+                Ok(())
+            }
             Source::Array(named, first) => self.read_elements(named, width, first * width + offset, bytes),
         }
     }
 
     /// Finds the current value of every byte of a stretch that is not known.
     pub(crate) fn gather(&mut self, object: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
+        if self.has_deltas() {
+            self.take_deltas(object, stretch)?;
+        }
         if object.shape.form.has_flags() {
             let leaf = self.store.sector(object.leaf)?;
             let flags = self.read_flags(&leaf, object.flags_offset(self.detection()), stretch)?;
@@ -402,6 +416,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let flags_at = object.flags_offset(detection);
         let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);
         self.store.read(&from, flags_at, flags)?;
+        self.clear_flags_of_deltas(object, flags)?;
         let changed = match change {
             Change::Field(field, _) => field.index..field.index + 1,
             Change::Range(range) => range.first as usize..(range.first + range.count) as usize,

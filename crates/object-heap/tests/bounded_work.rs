@@ -3,7 +3,7 @@
 
 mod model;
 
-use model::{ModelObject, Op, Outcome, Pair, check, configs, from_environment};
+use model::{ModelObject, Op, Outcome, Pair, check, configs, delta_configs, from_environment};
 use norn_flash_sim::{Counters, NorSim, catalogue};
 use norn_object_heap::{Config, Heap, Layout, Ref, Representation};
 
@@ -107,7 +107,7 @@ fn worst(op: &Op, object: Option<&ModelObject>, config: &Config) -> Work {
             let header = Work::sectors(&[4 + count + header.len() as u64]).and(Work { freed: 1, ..Work::default() });
             rewrite(data, 1, config).and(header).and(array_path).and(ref_path)
         }
-        Op::SetRepresentation(..) | Op::Copy { .. } => whole(count, data / count.max(1)),
+        Op::SetRepresentation(..) | Op::Copy { .. } | Op::PutMany { .. } => whole(count, data / count.max(1)),
         Op::Fill { to, .. } => {
             let chunks = to.count as u64 + 1;
             updates(1, data / count.max(1), config).and(array_path).and(ref_path).times(chunks)
@@ -147,8 +147,9 @@ fn stay_within_bounds(seeds: std::ops::Range<u64>, operations: u64) {
     let mut worst_seen = Counters::default();
     for seed in seeds {
         let unit_bytes = [1024, 2048, 4096][seed as usize % 3];
-        let config = configs()[seed as usize / 3 % 4];
-        let mut pair = Pair::new(catalogue::test_part([9, 14][seed as usize % 2], unit_bytes), config);
+        let configs = if seed % 2 == 0 { configs() } else { delta_configs() };
+        let config = configs[seed as usize / 3 % 4];
+        let mut pair = Pair::new(catalogue::test_part([9, 14][seed as usize / 2 % 2], unit_bytes), config);
         let mut random = fastrand::Rng::with_seed(seed);
         for number in 0..operations {
             let op = pair.draw(&mut random);
@@ -160,6 +161,7 @@ fn stay_within_bounds(seeds: std::ops::Range<u64>, operations: u64) {
             let object = match &op {
                 Op::Delete(reference)
                 | Op::Put { reference, .. }
+                | Op::PutMany { reference, .. }
                 | Op::WriteHeader(reference, _)
                 | Op::SetRepresentation(reference, _) => pair.committed.objects.get(reference),
                 Op::Fill { to, .. } => pair.committed.objects.get(&to.array),

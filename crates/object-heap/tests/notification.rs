@@ -5,7 +5,7 @@ mod model;
 
 use std::collections::BTreeSet;
 
-use model::{Cache, Op, Outcome, Pair, TestHeap, compare, compare_pointers, configs, from_environment};
+use model::{Cache, Op, Outcome, Pair, TestHeap, compare, compare_pointers, configs, delta_configs, from_environment};
 use norn_flash::{Address, EraseUnit, Nor, NorPart};
 use norn_flash_sim::{NorSim, SimError, Tear, catalogue};
 use norn_nor_store::{TreeId, TreeRoot};
@@ -108,7 +108,8 @@ fn runs(seeds: std::ops::Range<u64>) {
     for seed in from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1) {
         let (units, unit_bytes) = [(8, 512), (6, 1024), (24, 512), (12, 2048)][seed as usize % 4];
         let sim = NorSim::new(catalogue::test_part(units, unit_bytes));
-        let config = configs()[seed as usize / 4 % 4];
+        let configs = if seed % 2 == 0 { configs() } else { delta_configs() };
+        let config = configs[seed as usize / 4 % 4];
         if seed / 16 % 2 == 0 {
             run(sim, config, seed, &mut tally);
         } else {

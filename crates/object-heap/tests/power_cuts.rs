@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::device::{TestDevice, limited_parts};
 use model::{
-    Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, detecting_configs, from_environment,
+    Atomicity, Model, Op, Outcome, Pair, TestHeap, check, configs, delta_configs, detecting_configs, from_environment,
     operations_to_mount,
 };
 use norn_flash::{Address, Reprogramming};
@@ -217,11 +217,17 @@ fn unlimited(seed: u64) -> (PartSpec, Config) {
     (catalogue::test_part(units, unit_bytes), configs()[(seed as usize + seed as usize / 4) % 4])
 }
 
+/// Small parts without limits, with delta records.
+fn with_deltas(seed: u64) -> (PartSpec, Config) {
+    (unlimited(seed).0, delta_configs()[(seed as usize + seed as usize / 4) % 4])
+}
+
 /// Small parts of every kind whose words may be programmed once or twice.
 fn limited(seed: u64) -> (PartSpec, Config) {
     let (units, unit_bytes) = [(8, 768), (6, 1024)][seed as usize / 4 % 2];
     let part = limited_parts(units, unit_bytes)[seed as usize % 4].clone();
-    (part, configs()[(seed as usize + seed as usize / 4) % 4])
+    let configs = if seed % 2 == 0 { configs() } else { delta_configs() };
+    (part, configs[(seed as usize + seed as usize / 4) % 4])
 }
 
 /// Small parts without limits, with error detection.
@@ -254,6 +260,18 @@ fn sweep(seeds: std::ops::Range<u64>, ground: fn(u64) -> (PartSpec, Config), wid
 #[test]
 fn every_cut_in_every_shape() {
     sweep(0..4, unlimited, Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 });
+}
+
+#[test]
+fn every_cut_in_every_shape_with_delta_records() {
+    let width = Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 };
+    sweep(0..4, with_deltas, width);
+}
+
+#[test]
+fn every_cut_of_longer_sequences_with_delta_records() {
+    let width = Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 };
+    sweep(16..28, with_deltas, width);
 }
 
 #[test]
@@ -300,6 +318,11 @@ fn every_cut_widely() {
         Width { operations: 60, all_bits: false, subsets: 2, second_cut_period: 6, second_cuts: 8 },
     );
     sweep(
+        240..280,
+        with_deltas,
+        Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 },
+    );
+    sweep(
         140..160,
         detecting,
         Width { operations: 150, all_bits: false, subsets: 3, second_cut_period: 6, second_cuts: 12 },
@@ -311,7 +334,11 @@ fn every_cut_widely() {
 fn brown_out(seed: u64, part: PartSpec, boots: u64) -> u64 {
     let mut random = fastrand::Rng::with_seed(seed);
     let detects = part.part.reprogramming == Reprogramming::Unlimited && seed / 12 % 3 == 2;
-    let configs = if detects { detecting_configs() } else { configs() };
+    let configs = match seed / 4 % 2 {
+        _ if detects => detecting_configs(),
+        0 => configs(),
+        _ => delta_configs(),
+    };
     let config = Config { log_units: [2, 5, 8][seed as usize % 3], ..configs[seed as usize % 4] };
     let mut pair = Pair::new(part, config);
     let context = || format!("; replay: NORN_SEED={seed} cargo test --test power_cuts brown_outs");

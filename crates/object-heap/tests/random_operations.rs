@@ -4,7 +4,7 @@
 mod model;
 
 use model::device::limited_parts;
-use model::{Outcome, Pair, check, configs, detecting_configs, from_environment};
+use model::{Outcome, Pair, check, configs, delta_configs, detecting_configs, from_environment};
 use norn_flash_sim::{PartSpec, catalogue};
 use norn_object_heap::Config;
 
@@ -33,13 +33,15 @@ fn many_random_operations_agree_with_the_model() {
 
 fn unlimited(seed: u64) -> (PartSpec, Config) {
     let part = catalogue::test_part([8, 12, 24][seed as usize % 3], [512, 1024, 2048][seed as usize / 3 % 3]);
-    (part, configs()[seed as usize / 9 % 4])
+    let configs = if seed % 2 == 0 { configs() } else { delta_configs() };
+    (part, configs[seed as usize / 9 % 4])
 }
 
 /// Parts of every kind whose words may be programmed once or twice.
 fn limited(seed: u64) -> (PartSpec, Config) {
     let parts = limited_parts([8, 12, 20][seed as usize % 3], [768, 1024, 2048][seed as usize / 3 % 3]);
-    (parts[seed as usize % 4].clone(), configs()[seed as usize / 9 % 4])
+    let configs = if seed / 4 % 2 == 0 { configs() } else { delta_configs() };
+    (parts[seed as usize % 4].clone(), configs[seed as usize / 9 % 4])
 }
 
 fn detecting(seed: u64) -> (PartSpec, Config) {

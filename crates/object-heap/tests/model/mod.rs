@@ -13,9 +13,9 @@ use norn_flash::Nor;
 use norn_flash_sim::{PartSpec, SimError};
 use norn_nor_store::{TreeId, TreeRoot};
 use norn_object_heap::{
-    AccessError, Auditor, CollectError, Config, CreateError, Elements, ErrorDetection, Heap, InitializationFlags, Kind,
-    Layout, Listener, MountError, PhysicalPointer, PointerError, Ref, Representation, SectorPtr, StoreError, Tracer,
-    TransactionError, Violation,
+    AccessError, Auditor, CollectError, Config, CreateError, DeltaRecords, Elements, ErrorDetection, Heap,
+    InitializationFlags, Kind, Layout, Listener, MountError, PhysicalPointer, PointerError, Ref, Representation,
+    SectorPtr, StoreError, Tracer, TransactionError, Violation,
 };
 
 /// The heap under test: small enough to clone at every operation.
@@ -81,6 +81,12 @@ pub enum Op {
         reference: Ref,
         index: usize,
         value: Vec<u8>,
+    },
+    /// Writes several fields or elements at once.
+    PutMany {
+        reference: Ref,
+        first: usize,
+        values: Vec<Vec<u8>>,
     },
     WriteHeader(Ref, Vec<u8>),
     SetRepresentation(Ref, Representation),
@@ -199,6 +205,10 @@ pub fn perform<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>, op: &Op) -> Res
             Kind::Object => Ok(heap.put_field(*reference, *index, value).map(|()| None)?),
             Kind::Array => Ok(heap.array_store(*reference, *index, value).map(|()| None)?),
         },
+        Op::PutMany { reference, first, values } => match heap.info(*reference)?.kind {
+            Kind::Object => Ok(heap.put_fields(*reference, *first, &values.concat()).map(|()| None)?),
+            Kind::Array => Ok(heap.array_write(*reference, *first, &values.concat()).map(|()| None)?),
+        },
         Op::WriteHeader(reference, header) => Ok(heap.write_header(*reference, header).map(|()| None)?),
         Op::SetRepresentation(reference, wanted) => Ok(heap.set_representation(*reference, *wanted).map(|()| None)?),
         Op::Point(reference, index) => {
@@ -294,6 +304,9 @@ impl Model {
             Op::Put { reference, index, value } => {
                 self.objects.get_mut(reference).unwrap().fields[*index] = value.clone();
             }
+            Op::PutMany { reference, first, values } => {
+                self.objects.get_mut(reference).unwrap().fields[*first..first + values.len()].clone_from_slice(values);
+            }
             Op::WriteHeader(reference, header) => {
                 self.objects.get_mut(reference).unwrap().header = header.clone();
             }
@@ -346,6 +359,7 @@ impl Model {
         let there = |reference| self.objects.contains_key(reference);
         match op {
             Op::Put { reference, .. }
+            | Op::PutMany { reference, .. }
             | Op::WriteHeader(reference, _)
             | Op::SetRepresentation(reference, _)
             | Op::Point(reference, _) => there(reference),
@@ -606,6 +620,15 @@ impl<D: Nor<Error = SimError>> Pair<D> {
                 let fields = model.objects[&reference].fields.len();
                 Op::Point(reference, (random.u8(0..4) > 0).then(|| random.usize(0..fields)))
             }
+            (65..70, Some(reference)) => {
+                let fields = &model.objects[&reference].fields;
+                let first = random.usize(0..fields.len());
+                let most = if random.bool() { 6 } else { 100 };
+                let count = random.usize(0..=(fields.len() - first).min(most));
+                let values = fields[first..first + count].iter();
+                let values = values.map(|field| field.iter().map(|_| random.u8(..)).collect()).collect();
+                Op::PutMany { reference, first, values }
+            }
             (28..40, _) => match (&self.open, random.bool()) {
                 (None, _) => Op::Begin,
                 (Some(_), true) => Op::Abort,
@@ -637,6 +660,13 @@ pub fn configs() -> [Config; 4] {
         Config { list_length_max: 4, wear_period: 2, log_units: 3, ..base },
         Config { list_length_max: 3, initialization_flags: InitializationFlags::Off, ..base },
     ]
+}
+
+/// The same with delta records, but for lists of one record.
+pub fn delta_configs() -> [Config; 4] {
+    let [short, one, long, without_flags] = configs();
+    [short, Config { list_length_max: 2, ..one }, long, without_flags]
+        .map(|config| Config { delta_records: DeltaRecords::On, ..config })
 }
 
 /// The same with error detection.

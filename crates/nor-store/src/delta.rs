@@ -1,0 +1,254 @@
+//! Deltas: new values of single items, one behind the other in a sector of their own.
+//!
+//! A chain of sectors may end in *delta sectors*, of kind opaque: a link, then deltas. A delta says "item *i* has this value"; the last
+//! one for *i* that stands counts, and what the chain's other sectors hold for *i* does not. So an item is changed by one program,
+//! outside transactions and in them: the deltas of a transaction are *open* until it commits, and made void when it aborts.
+//!
+//! ```text
+//! narrow   bits 0..16 value · 16..24 index · 24 at once · 25 one · 26..31 zeros · 31 open                                (4 bytes)
+//! wide     bits 0..7 words · 7 at once · 8 standing · 9..16 ones · 16..24 index · 24 one · 25 zero · 26..31 zeros · 31 open
+//! void     narrow: bits 24 and 25 zero · wide: bit 8 zero
+//! ```
+//!
+//! A value of one or two bytes is in the delta; a wider one stands behind its delta, in whole words. These are programmed first, so that
+//! a whole delta has a whole value. The count of zeros, of bits 0 to 25, tells a torn one (`format.rs` says why); behind a torn delta
+//! there is none. Committing and making void each clear one bit. That is safe, since no torn delta has a bit cleared that the whole
+//! one has not: none is void, and one that is torn from *at once* is not open.
+//!
+//! Invariants: deltas of a sector are taken in order; outside a transaction none is open.
+
+use norn_flash::Nor;
+
+use crate::error::StoreError;
+use crate::format::{Entry, LINK_BYTES, SectorPtr};
+use crate::sector::Sector;
+use crate::store::Store;
+use crate::tree::Close;
+
+/// Bytes of a delta without the value behind it.
+pub const DELTA_BYTES: u32 = 4;
+/// Where the first delta of a sector stands.
+pub const DELTAS_OFFSET: u32 = LINK_BYTES;
+/// Bytes of the widest value that is in the delta itself.
+const NARROW_BYTES: usize = 2;
+/// Most words of a value.
+const WORDS_MAX: u32 = 64;
+const CODED_BITS: u32 = 26;
+const OPEN: u32 = 1 << 31;
+/// The two bits that tell narrow deltas, wide ones, and void narrow ones.
+const KIND: u32 = 0b11 << 24;
+const NARROW: u32 = 1 << 25;
+/// Of a narrow delta: whether it counted at once. Of a wide one, it is always set.
+const WIDE: u32 = 1 << 24;
+const WIDE_AT_ONCE: u32 = 1 << 7;
+const WIDE_STANDING: u32 = 1 << 8;
+const WIDE_ONES: u32 = 0x7F << 9;
+
+/// Whether a new delta counts at once, or with the commit of the open transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// At once: one program makes it durable.
+    AtOnce,
+    /// In the open transaction; an abort makes it void.
+    WithCommit,
+}
+
+/// A whole delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delta {
+    /// Where it stands in its sector.
+    pub at: u32,
+    word: u32,
+}
+
+impl Delta {
+    /// Bytes that a delta with a value of so many bytes takes.
+    pub const fn bytes(value_bytes: u32) -> u32 {
+        match value_bytes as usize > NARROW_BYTES {
+            true => DELTA_BYTES + value_bytes.next_multiple_of(4),
+            false => DELTA_BYTES,
+        }
+    }
+
+    /// The word of a delta.
+    pub fn encode(index: u8, value: &[u8], counting: Counting) -> u32 {
+        let at_once = counting == Counting::AtOnce;
+        let bits = match *value {
+            [byte] => u32::from(byte) | NARROW | if at_once { WIDE } else { 0 },
+            [low, high] => u32::from(u16::from_le_bytes([low, high])) | NARROW | if at_once { WIDE } else { 0 },
+            _ => {
+                let words = value.len().div_ceil(4) as u32;
+                words | WIDE | WIDE_STANDING | WIDE_ONES | if at_once { WIDE_AT_ONCE } else { 0 }
+            }
+        };
+        let bits = bits | u32::from(index) << 16;
+        bits | zeros(bits) << CODED_BITS | OPEN
+    }
+
+    /// The delta that `word` is, at `at` in its sector; `None` for one that is erased or torn.
+    pub fn decode(word: u32, at: u32) -> Option<Delta> {
+        let delta = Delta { at, word };
+        let before = match word & KIND {
+            0 => word | NARROW,
+            WIDE => word | WIDE_STANDING,
+            _ => word,
+        };
+        let whole = before >> CODED_BITS & 0x1F == zeros(before);
+        (whole && delta.words() <= WORDS_MAX).then_some(delta)
+    }
+
+    /// Which item.
+    pub fn index(&self) -> usize {
+        (self.word >> 16 & 0xFF) as usize
+    }
+
+    fn is_wide(&self) -> bool {
+        self.word & KIND == WIDE
+    }
+
+    /// Words of a value behind it.
+    fn words(&self) -> u32 {
+        if self.is_wide() { self.word & 0x7F } else { 0 }
+    }
+
+    /// Where its value starts in the sector.
+    pub fn value_at(&self) -> u32 {
+        if self.is_wide() { self.at + DELTA_BYTES } else { self.at }
+    }
+
+    /// Where the next delta stands.
+    pub fn end(&self) -> u32 {
+        self.at + DELTA_BYTES + 4 * self.words()
+    }
+
+    /// Whether it counts, at least in the open transaction: it was not made void.
+    pub fn stands(&self) -> bool {
+        if self.is_wide() { self.word & WIDE_STANDING != 0 } else { self.word & KIND != 0 }
+    }
+
+    /// Whether it belongs to the open transaction.
+    pub fn is_open(&self) -> bool {
+        let at_once = if self.is_wide() { WIDE_AT_ONCE } else { WIDE };
+        self.stands() && self.word & at_once == 0 && self.word & OPEN != 0
+    }
+
+    /// The word when the transaction has ended.
+    fn closed(&self, close: Close) -> u32 {
+        self.word
+            & !match close {
+                Close::Commit => OPEN,
+                Close::Abort if self.is_wide() => WIDE_STANDING,
+                Close::Abort => NARROW,
+            }
+    }
+}
+
+/// Number of zeros among the coded bits.
+fn zeros(word: u32) -> u32 {
+    (!word << (32 - CODED_BITS)).count_ones()
+}
+
+impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+    /// The delta at `at` of a sector; `None` where there is none, or a torn one. Cost: 1 word read.
+    ///
+    /// # Errors
+    /// The device's.
+    #[inline(never)]
+    pub fn delta(&mut self, sector: &Sector, at: u32) -> Result<Option<Delta>, StoreError<D::Error>> {
+        if at + DELTA_BYTES > sector.bytes {
+            return Ok(None);
+        }
+        let word = self.medium.read_word(sector.address.offset(at))?;
+        Ok(Delta::decode(word, at).filter(|delta| delta.end() <= sector.bytes))
+    }
+
+    /// Programs a delta at `at` of a sector, which is erased there. Cost: 1 word programmed, and those of a value of more than two
+    /// bytes; in a transaction 2 more, once for several deltas of a sector in a row, and 1 at the commit.
+    ///
+    /// # Errors
+    /// The device's, `Corrupted`, and `TransactionTooLarge`.
+    pub fn add_delta(
+        &mut self,
+        pointer: SectorPtr,
+        at: u32,
+        (index, value): (u8, &[u8]),
+        counting: Counting,
+    ) -> Result<(), StoreError<D::Error>> {
+        // One entry is enough to have all of a sector's open deltas closed.
+        if counting == Counting::WithCommit && self.log.swapped != Some(pointer) {
+            self.append(Entry::Swap { node: pointer, freed: None })?;
+            self.log.swapped = Some(pointer);
+        }
+        let sector = self.sector(pointer)?;
+        if value.len() > NARROW_BYTES {
+            self.program_new(&sector, at + DELTA_BYTES, value)?;
+        }
+        self.program(&sector, at, &Delta::encode(index, value, counting).to_le_bytes())
+    }
+
+    /// Closes the open deltas of a sector: into the committed version, or as aborted. Each by a program of the one byte that changes.
+    pub(crate) fn close_deltas(&mut self, sector: &Sector, close: Close) -> Result<(), StoreError<D::Error>> {
+        let mut at = DELTAS_OFFSET;
+        while let Some(delta) = self.delta(sector, at)? {
+            if delta.is_open() {
+                let closed = delta.closed(close);
+                let byte = (delta.word ^ closed).trailing_zeros() / 8;
+                self.medium.program(sector.address.offset(at + byte), &[(closed >> (8 * byte)) as u8])?;
+            }
+            at = delta.end();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Proves that deltas are found again as they were made, and that no torn one is taken for whole, open or void.
+    use super::*;
+
+    const VALUES: [(u8, &[u8]); 7] = [
+        (0, &[0]),
+        (254, &[0xFF]),
+        (255, &[0xFF, 0xFF]),
+        (0x55, &[0xAA, 0x55]),
+        (49, &[0; 3]),
+        (127, &[1; 4]),
+        (254, &[0xFF; 255]),
+    ];
+
+    #[test]
+    fn deltas_round_trip() {
+        for (index, value) in VALUES {
+            let [at_once, open] = [Counting::AtOnce, Counting::WithCommit]
+                .map(|counting| Delta::decode(Delta::encode(index, value, counting), 4).unwrap());
+            let [committed, void] =
+                [Close::Commit, Close::Abort].map(|close| Delta::decode(open.closed(close), 4).unwrap());
+            for delta in [at_once, open, committed, void] {
+                assert_eq!(delta.index(), usize::from(index));
+                assert_eq!(delta.end(), 4 + Delta::bytes(value.len() as u32));
+                assert_eq!(delta.value_at(), if value.len() > 2 { 8 } else { 4 });
+            }
+            assert_eq!([at_once, open, committed, void].map(|delta| delta.stands()), [true, true, true, false]);
+            assert_eq!([at_once, open, committed, void].map(|delta| delta.is_open()), [false, true, false, false]);
+        }
+        assert_eq!((Delta::decode(u32::MAX, 4), Delta::decode(0, 4)), (None, None));
+    }
+
+    #[test]
+    fn no_torn_delta_passes() {
+        for (index, value) in VALUES {
+            for whole in [Counting::AtOnce, Counting::WithCommit].map(|counting| Delta::encode(index, value, counting))
+            {
+                let cleared = !whole;
+                let mut kept = cleared; // Walks over every subset of the bits that were to be cleared.
+                for _ in 0..1 << 20 {
+                    if kept == 0 {
+                        break;
+                    }
+                    assert_eq!(Delta::decode(whole | kept, 4), None, "{whole:#x} with {kept:#x} left");
+                    kept = (kept - 1) & cleared;
+                }
+            }
+        }
+    }
+}

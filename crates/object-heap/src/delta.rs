@@ -1,0 +1,258 @@
+//! Delta records: new values of single fields, in the order in which they were set, instead of a record with a slot for every field.
+//!
+//! A list of records that changes sparsely grows by a delta record: a link, then the deltas of the [store](norn_nor_store::Delta). The
+//! last delta of a field holds its value; where there is none, the first record or the field's default does. So an update is one
+//! program, any mix of fields fills the record, and a transaction changes an object without a new representation: its deltas are open
+//! until it ends.
+//!
+//! Where as many different fields are set as a delta record has room for, one after the other, the object is *dense*: a record with
+//! slots takes less room for the same values. Its next representation says so, and its list grows by such records until few of their
+//! fields turn out to be used. Sections of split arrays are dense always.
+//!
+//! Invariants: behind a list's first record are records with slots or delta records, not both; the first record of a list with
+//! delta records has all its valid flags erased; deltas of read-optimized lists, or with error detection, do not exist.
+
+use norn_flash::Nor;
+use norn_nor_store::{
+    Auditor, Counting, DELTAS_OFFSET, Delta, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError,
+};
+
+use crate::access::{Field, Holder};
+use crate::config::DeltaRecords;
+use crate::descriptor::Object;
+use crate::format::{Density, Form, VALID_FLAGS_OFFSET, data_offset, flag_place};
+use crate::heap::Heap;
+use crate::notify::Listener;
+use crate::rewrite::{FLAGS_BYTES_MAX, Stretch};
+
+/// Deltas of a record at most: a read looks at each.
+const DELTAS_MAX: u32 = 20;
+/// Bytes of a delta record at least: small objects are not to be rewritten at every other update.
+const RECORD_BYTES_MIN: u32 = DELTAS_OFFSET + 4 * 4;
+
+/// A place among the deltas of a list: where the next one is, or would be.
+#[derive(Clone, Copy)]
+pub(crate) struct Deltas {
+    record: SectorPtr,
+    sector: Sector,
+    /// Number of the record in its list, from 1: the first is no delta record.
+    position: usize,
+    at: u32,
+}
+
+impl Deltas {
+    /// The delta record that the place is in.
+    pub fn sector(&self) -> Option<Sector> {
+        (self.position > 1).then_some(self.sector)
+    }
+}
+
+impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
+    /// Whether lists may have delta records.
+    pub(crate) fn has_deltas(&self) -> bool {
+        self.config.delta_records == DeltaRecords::On && !self.detects()
+    }
+
+    /// The place before a list's first delta. Cost: 3 reads where there are deltas, else 2 or none.
+    pub(crate) fn deltas(&mut self, list: &Object) -> Result<Deltas, StoreError<D::Error>> {
+        let (record, sector) = (list.first, self.record(list.first)?);
+        let mut deltas = Deltas { record, sector, position: 1, at: sector.bytes };
+        if self.has_deltas()
+            && let Link::To(next) = self.store.link(&sector)?
+        {
+            let sector = self.store.sector(next)?;
+            if sector.kind == SectorKind::Opaque {
+                deltas = Deltas { record: next, sector, position: 2, at: DELTAS_OFFSET };
+            }
+        }
+        Ok(deltas)
+    }
+
+    /// The next delta that stands; behind the last one the place is where another could be added.
+    pub(crate) fn next_delta(&mut self, deltas: &mut Deltas) -> Result<Option<Delta>, StoreError<D::Error>> {
+        while deltas.position > 1 {
+            if let Some(delta) = self.store.delta(&deltas.sector, deltas.at)? {
+                deltas.at = delta.end();
+                if delta.stands() {
+                    return Ok(Some(delta));
+                }
+                continue;
+            }
+            let Some(next) = self.next_record(&deltas.sector, deltas.position)? else {
+                break;
+            };
+            let sector = self.store.sector(next)?;
+            if sector.kind != SectorKind::Opaque {
+                return self.store.corrupted(sector.address, "a delta record that leads to another kind of record");
+            }
+            *deltas = Deltas { record: next, sector, position: deltas.position + 1, at: DELTAS_OFFSET };
+        }
+        Ok(None)
+    }
+
+    /// The delta that holds a field's value, if one does. Cost: as [`deltas`](Self::deltas), and 1 read a delta.
+    pub(crate) fn find_delta(&mut self, list: &Object, index: usize) -> Result<Option<Holder>, StoreError<D::Error>> {
+        let (mut deltas, mut found) = (self.deltas(list)?, None);
+        while let Some(delta) = self.next_delta(&mut deltas)? {
+            if delta.index() == index {
+                found = Some(Holder { sector: deltas.sector, at: delta.value_at(), half: None });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether an update of a field outside transactions is to be a delta.
+    pub(crate) fn prefers_delta(&mut self, list: &Object, field: &Field) -> Result<bool, StoreError<D::Error>> {
+        if !self.has_deltas() {
+            return Ok(false);
+        }
+        let first = self.record(list.first)?;
+        match self.store.link(&first)? {
+            Link::To(next) => Ok(self.store.sector(next)?.kind == SectorKind::Opaque),
+            Link::Erased => {
+                Ok(!list.shape.form.is_dense() && self.list_limit(list) > 1 && !self.is_default(list, field.index)?)
+            }
+            Link::Void => Ok(false),
+        }
+    }
+
+    /// Adds a delta to a list, in a new delta record if need be; `false` where there is no room.
+    pub(crate) fn put_delta(
+        &mut self,
+        list: &Object,
+        field: &Field,
+        value: &[u8],
+        counting: Counting,
+    ) -> Result<bool, StoreError<D::Error>> {
+        if !self.has_deltas() {
+            return Ok(false);
+        }
+        let mut end = self.deltas(list)?;
+        while self.next_delta(&mut end)?.is_some() {}
+        let bytes = Delta::bytes(field.width);
+        let fits = end.at + bytes <= end.sector.bytes && self.is_erased(&end.sector, end.at, bytes)?;
+        if !fits {
+            let Some(record) = self.add_delta_record(list, &end, bytes)? else {
+                return Ok(false);
+            };
+            (end.record, end.at) = (record, DELTAS_OFFSET);
+        }
+        self.store.add_delta(end.record, end.at, (field.index as u8, value), counting)?;
+        Ok(true)
+    }
+
+    /// Adds a delta record behind the last record of a list, if the list may grow and a delta of so many bytes fits.
+    fn add_delta_record(
+        &mut self,
+        list: &Object,
+        end: &Deltas,
+        delta_bytes: u32,
+    ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        let bytes = self.delta_record_bytes(list)?;
+        let may_grow = end.position < self.list_limit(list) && DELTAS_OFFSET + delta_bytes <= bytes;
+        if !may_grow || self.store.link(&end.sector)? != Link::Erased {
+            return Ok(None);
+        }
+        self.extend_list(list, end.record, SectorSpec { bytes, kind: SectorKind::Opaque })
+    }
+
+    /// As many as the first record has, within bounds.
+    fn delta_record_bytes(&mut self, list: &Object) -> Result<u32, StoreError<D::Error>> {
+        let record = data_offset(list.shape.count, self.detection()) + self.data_bytes(list)?;
+        let delta = Delta::bytes(u32::from(list.shape.width().unwrap_or(1)));
+        Ok(record.clamp(RECORD_BYTES_MIN, DELTAS_OFFSET + DELTAS_MAX * delta))
+    }
+
+    /// Puts values from deltas into a stretch, but for bytes that are known.
+    pub(crate) fn take_deltas(&mut self, list: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
+        let (mut deltas, known) = (self.deltas(list)?, stretch.known);
+        while let Some(delta) = self.next_delta(&mut deltas)? {
+            let Some(first) =
+                stretch.owners[..stretch.len].iter().position(|&owner| usize::from(owner) == delta.index())
+            else {
+                continue;
+            };
+            let field = self.field(list, delta.index())?;
+            let from = stretch.start + first as u32;
+            let to = (field.offset + field.width).min(stretch.start + stretch.len as u32);
+            if known >> first & 1 == 0 && field.offset <= from && from < to {
+                let into = first..first + (to - from) as usize;
+                into.clone().for_each(|at| stretch.known |= 1 << at);
+                self.store.read(&deltas.sector, delta.value_at() + from - field.offset, &mut stretch.bytes[into])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Clears the initialization flags of fields that have deltas, in a copy of the flags.
+    pub(crate) fn clear_flags_of_deltas(
+        &mut self,
+        list: &Object,
+        flags: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let (mut deltas, detection) = (self.deltas(list)?, self.detection());
+        while let Some(delta) = self.next_delta(&mut deltas)? {
+            let (at, mask) = flag_place(delta.index() as u32, detection);
+            if let Some(flags) = flags.get_mut(at as usize) {
+                *flags &= !mask;
+            }
+        }
+        Ok(())
+    }
+
+    /// The form of a list's next representation: dense or sparse, as the updates since the last were.
+    pub(crate) fn next_form(&mut self, list: &Object) -> Result<Form, StoreError<D::Error>> {
+        let form = list.shape.form;
+        if !self.has_deltas() {
+            return Ok(form);
+        }
+        let room =
+            (self.delta_record_bytes(list)? - DELTAS_OFFSET) / Delta::bytes(u32::from(list.shape.width().unwrap_or(1)));
+        let (mut deltas, mut set) = (self.deltas(list)?, [0u8; FLAGS_BYTES_MAX]);
+        let mut count = 0;
+        if deltas.position == 1 {
+            // Bits behind the last flag are erased.
+            let flags = &mut set[..usize::from(list.shape.count).div_ceil(8)];
+            self.store.read(&deltas.sector, VALID_FLAGS_OFFSET, flags)?;
+            let updated: u32 = flags.iter().map(|byte| byte.count_zeros()).sum();
+            return Ok(if updated == 0 {
+                form
+            } else {
+                form.of_density(if updated >= room { Density::Dense } else { Density::Sparse })
+            });
+        }
+        while let Some(delta) = self.next_delta(&mut deltas)? {
+            if deltas.position > 2 {
+                break;
+            }
+            let (at, mask) = (delta.index() / 8, 1 << (delta.index() % 8));
+            if set[at] & mask != 0 {
+                return Ok(form.of_density(Density::Sparse));
+            }
+            (set[at], count) = (set[at] | mask, count + 1);
+        }
+        Ok(if count < room { form } else { form.of_density(Density::Dense) })
+    }
+
+    /// Checks the deltas of a delta record that was found in a list.
+    pub(crate) fn audit_deltas(
+        &mut self,
+        auditor: &mut impl Auditor,
+        list: &Object,
+        pointer: SectorPtr,
+    ) -> Result<(), StoreError<D::Error>> {
+        let (sector, mut at) = (self.store.sector(pointer)?, DELTAS_OFFSET);
+        while let Some(delta) = self.store.delta(&sector, at)? {
+            if delta.index() >= usize::from(list.shape.count) {
+                self.store.report(auditor, pointer, "a delta of a field that is not there");
+            } else if delta.end() - at != Delta::bytes(self.field(list, delta.index())?.width) {
+                self.store.report(auditor, pointer, "a delta of another width than its field");
+            }
+            if delta.is_open() {
+                self.store.report(auditor, pointer, "an open delta outside a transaction");
+            }
+            at = delta.end();
+        }
+        Ok(())
+    }
+}
