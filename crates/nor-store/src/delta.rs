@@ -234,6 +234,16 @@ mod tests {
         assert_eq!((Delta::decode(u32::MAX, 4), Delta::decode(0, 4)), (None, None));
     }
 
+    /// The example of `docs/format/nor-store.md`, chapter 14.
+    #[test]
+    fn the_documented_words() {
+        assert_eq!(Delta::encode(49, &1000u16.to_le_bytes(), Counting::AtOnce), 0xBF31_03E8);
+        assert_eq!((Delta::decode(0xFF31_03E8, 4), Delta::decode(0xC231_0000, 4)), (None, None));
+        let open = Delta::decode(Delta::encode(49, &[0, 0], Counting::WithCommit), 4).unwrap();
+        assert_eq!(open.word, 0xDA31_0000);
+        assert_eq!([Close::Commit, Close::Abort].map(|close| open.closed(close)), [0x5A31_0000, 0xD831_0000]);
+    }
+
     #[test]
     fn no_torn_delta_passes() {
         for (index, value) in VALUES {

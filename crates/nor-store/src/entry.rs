@@ -76,7 +76,7 @@ pub enum Entry {
         /// Another.
         b: Option<SectorPtr>,
     },
-    /// A word of this node is about to be filled; a commit closes it and frees what it replaced.
+    /// A word of this node, or a delta of this sector, is about to be filled; a commit closes it and frees what it replaced.
     Swap {
         /// The node.
         node: SectorPtr,

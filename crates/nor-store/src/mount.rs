@@ -23,7 +23,7 @@
 //! | `Move(v, t)` without `Erase(v)` | `t` not assigned | copy what is missing, assign, erase `v` |
 //! | `Move(v, t)` without `Erase(v)` | `t` assigned | erase `v` |
 //! | `Link(l, n)` is last | link of `l` leads to `n` | none |
-//! | `Link(l, n)` is last | link of `l` erased or torn | free `n` |
+//! | `Link(l, n)` is last | link of `l` erased or torn | free `n`; then undo the transaction if one is open |
 //! | `Commit` is last | words open or sectors live | walk forwards again |
 //! | `New`, `Swap`, `Release` since the last `Commit` or `Abort` | anything | walk backwards, `Abort` |
 //! | a torn entry is last | | the next entry is programmed over it where it can be |

@@ -8,8 +8,10 @@
 //! 4. where the list may not grow or finds no room, its last link is void or the slot is torn, [rewrite](crate::rewrite) the
 //!    object.
 //!
+//! Where delta records are on, an update adds a [delta](crate::delta) instead of 3 if the object's fields are set sparsely.
+//!
 //! A slot is torn when a power cut hit 1 or 3 between value and flag. Inside a transaction an object is rewritten at its first
-//! change, and that representation, which nobody else sees yet, is then changed in place as above. Several elements of an array
+//! change, unless it takes [deltas](crate::delta), and that representation, which nobody else sees yet, is then changed in place as above. Several elements of an array
 //! are stored in place as one is, where all are in the same state.
 
 use core::ops::Range;
@@ -39,7 +41,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     /// Reads field `index` of an object into a buffer of its width.
     ///
     /// Cost: a look-up; 2 reads for the initialization flag, if there are any; 3 for each record before the one that holds the
-    /// value, 2 and the value's words. Where fields differ in width, the widths of those before it.
+    /// value, 2 and the value's words. Where delta records are on, up to 5 more, and 1 for each delta of the list. Where fields differ
+    /// in width, the widths of those before it.
     ///
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`; the store's.
@@ -52,7 +55,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     /// Cost: the reads of [`get_field`](Self::get_field) and a few more. Programs: the value's words and 1 for a flag; 4 more when
     /// a record is added to the list; when the list is full, as [`Config`](crate::Config) says, the object's data and
     /// 20, and once in nine times a copy of a tree node, at most 24. In a transaction the object's first change costs the
-    /// latter, each further one the former.
+    /// latter, each further one the former. Where [delta records](crate::DeltaRecords) are on, an update of few fields takes 1 word instead of the
+    /// value and the flag, or 1 and a wide value's words; and so in transactions, with 2 more for the first of them in an object and 1 at the
+    /// commit.
     ///
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's, `Full` among them: the field has its

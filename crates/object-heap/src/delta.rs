@@ -20,10 +20,10 @@ use norn_nor_store::{
 use crate::access::{Field, Holder};
 use crate::config::DeltaRecords;
 use crate::descriptor::Object;
-use crate::format::{Density, Form, VALID_FLAGS_OFFSET, data_offset, flag_place};
+use crate::format::{Density, Form, VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::Heap;
 use crate::notify::Listener;
-use crate::rewrite::{FLAGS_BYTES_MAX, Stretch};
+use crate::rewrite::Stretch;
 
 /// Deltas of a record at most: a read looks at each.
 const DELTAS_MAX: u32 = 20;
@@ -39,6 +39,9 @@ pub(crate) struct Deltas {
     position: usize,
     at: u32,
 }
+
+/// A bit for each field of an object.
+pub(crate) type FieldSet = [u8; 32];
 
 impl Deltas {
     /// The delta record that the place is in.
@@ -184,54 +187,31 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         Ok(())
     }
 
-    /// Clears the initialization flags of fields that have deltas, in a copy of the flags.
-    pub(crate) fn clear_flags_of_deltas(
-        &mut self,
-        list: &Object,
-        flags: &mut [u8],
-    ) -> Result<(), StoreError<D::Error>> {
-        let (mut deltas, detection) = (self.deltas(list)?, self.detection());
+    /// Which fields have a delta, a bit each.
+    pub(crate) fn fields_with_deltas(&mut self, list: &Object) -> Result<FieldSet, StoreError<D::Error>> {
+        let (mut deltas, mut set) = (self.deltas(list)?, FieldSet::default());
         while let Some(delta) = self.next_delta(&mut deltas)? {
-            let (at, mask) = flag_place(delta.index() as u32, detection);
-            if let Some(flags) = flags.get_mut(at as usize) {
-                *flags &= !mask;
-            }
+            set[delta.index() / 8] |= 1 << (delta.index() % 8);
         }
-        Ok(())
+        Ok(set)
     }
 
-    /// The form of a list's next representation: dense or sparse, as the updates since the last were.
-    pub(crate) fn next_form(&mut self, list: &Object) -> Result<Form, StoreError<D::Error>> {
-        let form = list.shape.form;
-        if !self.has_deltas() {
-            return Ok(form);
-        }
-        let room =
-            (self.delta_record_bytes(list)? - DELTAS_OFFSET) / Delta::bytes(u32::from(list.shape.width().unwrap_or(1)));
-        let (mut deltas, mut set) = (self.deltas(list)?, [0u8; FLAGS_BYTES_MAX]);
-        let mut count = 0;
-        if deltas.position == 1 {
+    /// The form of a list's next representation: dense where as many fields were updated since the last as a delta record has room for.
+    pub(crate) fn next_form(&mut self, list: &Object, mut updated: FieldSet) -> Result<Form, StoreError<D::Error>> {
+        let first = self.record(list.first)?;
+        if updated == FieldSet::default() {
+            let mut flags = [0xFF; size_of::<FieldSet>()];
             // Bits behind the last flag are erased.
-            let flags = &mut set[..usize::from(list.shape.count).div_ceil(8)];
-            self.store.read(&deltas.sector, VALID_FLAGS_OFFSET, flags)?;
-            let updated: u32 = flags.iter().map(|byte| byte.count_zeros()).sum();
-            return Ok(if updated == 0 {
-                form
-            } else {
-                form.of_density(if updated >= room { Density::Dense } else { Density::Sparse })
-            });
+            self.store.read(&first, VALID_FLAGS_OFFSET, &mut flags[..usize::from(list.shape.count).div_ceil(8)])?;
+            updated = flags.map(|byte| !byte);
         }
-        while let Some(delta) = self.next_delta(&mut deltas)? {
-            if deltas.position > 2 {
-                break;
-            }
-            let (at, mask) = (delta.index() / 8, 1 << (delta.index() % 8));
-            if set[at] & mask != 0 {
-                return Ok(form.of_density(Density::Sparse));
-            }
-            (set[at], count) = (set[at] | mask, count + 1);
-        }
-        Ok(if count < room { form } else { form.of_density(Density::Dense) })
+        let delta = Delta::bytes(u32::from(list.shape.width().unwrap_or(1)));
+        let room = (self.delta_record_bytes(list)? - DELTAS_OFFSET) / delta;
+        let density = match updated.iter().map(|byte| byte.count_ones()).sum::<u32>() {
+            count if count >= room => Density::Dense,
+            _ => Density::Sparse,
+        };
+        Ok(list.shape.form.of_density(density))
     }
 
     /// Checks the deltas of a delta record that was found in a list.

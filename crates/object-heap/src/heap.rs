@@ -197,7 +197,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Makes the transaction's changes permanent.
     ///
-    /// Cost: 2 words programmed, and 1 for each changed tree word and freed sector; two reads for each log entry.
+    /// Cost: 2 words programmed, and 1 for each changed tree word, delta and freed sector; two reads for each log entry.
     ///
     /// # Errors
     /// `Aborted` when a failure had undone the transaction: it is closed then. `NotOpen`; the store's.
@@ -223,7 +223,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// Undoes the transaction; objects that it created are gone.
     ///
-    /// Cost: 2 words programmed, and 1 for each changed tree word and created sector; two reads for each log entry.
+    /// Cost: 2 words programmed, and 1 for each changed tree word, delta and created sector; two reads for each log entry.
     ///
     /// # Errors
     /// `NotOpen`; the store's.

@@ -61,7 +61,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
 
     /// The values of elements from `index` on, in place: as many as stand one behind the other, and at least one.
     ///
-    /// Cost: as [`array_load`](Self::array_load), without the value's words, and 2 reads an element at most.
+    /// Cost: as [`array_load`](Self::array_load), without the value's words, once for each element.
     ///
     /// # Errors
     /// `NotMapped` where the part's bytes cannot be read in place; else as `array_load`.

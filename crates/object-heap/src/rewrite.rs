@@ -13,6 +13,7 @@ use norn_nor_store::{ErrorDetection, Room, Sector, SectorKind, SectorPtr, Sector
 use crate::access::Field;
 use crate::array::Array;
 use crate::code::ValueCode;
+use crate::delta::FieldSet;
 use crate::descriptor::{Named, Object};
 use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_bytes, flag_place, widths_offset};
 use crate::heap::Heap;
@@ -54,7 +55,7 @@ pub(crate) enum Source<'a> {
 /// Bytes that the flags of the fields of a stretch take at most.
 pub(crate) const FLAGS_BYTES: usize = CHUNK_BYTES / 4 + 1;
 /// Bytes of the flags of most fields.
-pub(crate) const FLAGS_BYTES_MAX: usize = flag_bytes(COUNT_MAX as u16, ErrorDetection::On) as usize;
+const FLAGS_BYTES_MAX: usize = flag_bytes(COUNT_MAX as u16, ErrorDetection::On) as usize;
 
 /// A stretch of the data or of the codes: its bytes, whose field each is, and which are known already.
 pub(crate) struct Stretch {
@@ -155,13 +156,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         self.copy_values(object, first, data_bytes, change)?;
         self.copy_codes(object, first, change)?;
         let mut new = Object { leaf, first, header, ..*object };
-        new.shape.form = match change {
-            Change::Representation(representation) => object.shape.form.with(representation),
-            Change::Field(..) => self.next_form(object)?,
-            Change::Header(_) | Change::Range(_) => object.shape.form,
-        };
+        let updated = if self.has_deltas() { self.fields_with_deltas(object)? } else { FieldSet::default() };
+        match change {
+            Change::Representation(representation) => new.shape.form = object.shape.form.with(representation),
+            Change::Field(..) if self.has_deltas() => new.shape.form = self.next_form(object, updated)?,
+            _ => {}
+        }
         self.write_leaf(&new)?;
-        self.copy_initialization_flags(object, leaf, change)
+        self.copy_initialization_flags(object, leaf, change, updated)
     }
 
     /// Replaces the header of a split array: a new header sector and a new array descriptor.
@@ -407,6 +409,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         object: &Object,
         to: SectorPtr,
         change: Change<'_>,
+        updated: FieldSet,
     ) -> Result<(), StoreError<D::Error>> {
         if !object.shape.form.has_flags() {
             return Ok(());
@@ -416,7 +419,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         let flags_at = object.flags_offset(detection);
         let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);
         self.store.read(&from, flags_at, flags)?;
-        self.clear_flags_of_deltas(object, flags)?;
+        // Where there are deltas, a flag is a bit.
+        flags.iter_mut().zip(updated).for_each(|(flags, updated)| *flags &= !updated);
         let changed = match change {
             Change::Field(field, _) => field.index..field.index + 1,
             Change::Range(range) => range.first as usize..(range.first + range.count) as usize,

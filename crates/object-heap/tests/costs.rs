@@ -1,4 +1,5 @@
-//! The costs that the documentation of public functions states hold, counted by the simulated part.
+//! The costs that the documentation of public functions states hold, counted by the simulated part: of the published structure, and
+//! at the end those of delta records.
 
 use norn_flash_sim::{Counters, NorSim, catalogue};
 use norn_object_heap::{Config, Elements, ErrorDetection, Heap, InitializationFlags, Layout, Ref, Representation};
@@ -39,11 +40,11 @@ fn put(heap: &mut SimHeap, object: Ref, value: u8) -> (u64, u64, u64) {
 
 #[test]
 fn formatting_and_mounting() {
-    let heap = heap_of(Config::default());
+    let heap = heap_of(Config::tinystore_2006());
     let (_, programs, erases) = totals(heap.device().counters());
     assert_eq!((programs, erases), (4 * 56 + 18, 56));
 
-    let mut heap = heap_of(Config::default());
+    let mut heap = heap_of(Config::tinystore_2006());
     create(&mut heap, 1000);
     let before = heap.device().counters();
     let sectors = 2 * 1000 + 63 + 4 + 1;
@@ -56,7 +57,7 @@ fn formatting_and_mounting() {
 #[test]
 fn reads() {
     for (count, height) in [(16, 1), (256, 2), (2000, 3)] {
-        let mut heap = heap_of(Config { list_length_max: 5, ..Config::default() });
+        let mut heap = heap_of(Config { list_length_max: 5, ..Config::tinystore_2006() });
         let object = create(&mut heap, count)[count / 2];
         assert_eq!(get(&mut heap, object), (look_up(height) + 2, 0, 0), "a default value in a tree of {height}");
         for records in 1..=5 {
@@ -71,10 +72,10 @@ fn reads() {
 
 #[test]
 fn creation() {
-    let mut heap = heap_of(Config::default());
+    let mut heap = heap_of(Config::tinystore_2006());
     create(&mut heap, 20);
     assert_eq!(cost(&mut heap, |heap| create(heap, 1)).1, 13);
-    let mut without = heap_of(Config { initialization_flags: InitializationFlags::Off, ..Config::default() });
+    let mut without = heap_of(Config { initialization_flags: InitializationFlags::Off, ..Config::tinystore_2006() });
     create(&mut without, 20);
     assert_eq!(cost(&mut without, |heap| create(heap, 1)).1, 13 - 1 + 25 + 1, "the data, too");
 
@@ -90,7 +91,7 @@ fn creation() {
 
 #[test]
 fn updates() {
-    let mut heap = heap_of(Config::default());
+    let mut heap = heap_of(Config::tinystore_2006());
     let object = create(&mut heap, 100)[50];
     assert_eq!(put(&mut heap, object, 1).1, 2, "a default value is replaced in the first record");
     assert_eq!(put(&mut heap, object, 2).1, 6, "a record is added");
@@ -109,7 +110,7 @@ fn updates() {
 
 #[test]
 fn deletion() {
-    let mut heap = heap_of(Config::default());
+    let mut heap = heap_of(Config::tinystore_2006());
     let objects = create(&mut heap, 100);
     assert_eq!(cost(&mut heap, |heap| heap.delete(objects[50]).unwrap()).1, 8 + 2, "a descriptor and a record");
     heap.write_header(objects[60], b"with a header").unwrap();
@@ -121,7 +122,7 @@ fn deletion() {
 
 #[test]
 fn transactions() {
-    let mut heap = heap_of(Config::default());
+    let mut heap = heap_of(Config::tinystore_2006());
     let objects = create(&mut heap, 100);
     objects.iter().for_each(|&object| _ = put(&mut heap, object, 1));
     assert_eq!(cost(&mut heap, |heap| heap.begin().unwrap()), (0, 0, 0));
@@ -139,7 +140,7 @@ fn transactions() {
 
 #[test]
 fn roots_and_headers() {
-    let mut heap = heap_of(Config::default());
+    let mut heap = heap_of(Config::tinystore_2006());
     let objects = create(&mut heap, 100);
     let (_, programs, _) = cost(&mut heap, |heap| heap.set_root(b"purse", Some(objects[3])).unwrap());
     assert!(programs <= 20, "{programs} words for the first root");
@@ -154,7 +155,7 @@ fn roots_and_headers() {
 /// The paper's worst case (section 6.2): small objects fill the heap, each list as long as it may be.
 #[test]
 fn the_worst_case_of_a_read() {
-    let mut heap = heap_of(Config::default());
+    let mut heap = heap_of(Config::tinystore_2006());
     let mut objects = Vec::new();
     for _ in 0..5000 {
         let Ok(object) = heap.create(Layout::uniform(2, 1)) else {
@@ -189,7 +190,7 @@ fn the_worst_case_of_a_read() {
 /// What the representations are for: updates of the one, reads of the other.
 #[test]
 fn representations() {
-    let mut heap = heap_of(Config { list_length_max: 4, ..Config::default() });
+    let mut heap = heap_of(Config { list_length_max: 4, ..Config::tinystore_2006() });
     create(&mut heap, 100);
     let layout = Layout::uniform(50, 2);
     let modified = heap.create(layout).unwrap();
@@ -214,7 +215,7 @@ fn representations() {
 /// Operations on ranges against the same element by element: 4,000 bytes in sections of 255.
 #[test]
 fn ranges_of_arrays() {
-    let mut heap = heap_of(Config::default());
+    let mut heap = heap_of(Config::tinystore_2006());
     let (a, b) = (heap.create_array(4000, 1, &[]).unwrap(), heap.create_array(4000, 1, &[]).unwrap());
     let all = Elements { array: a, first: 0, count: 4000 };
     let mut costs = Vec::new();
@@ -248,7 +249,7 @@ fn ranges_of_arrays() {
 #[test]
 fn error_detection() {
     let costs = [ErrorDetection::Off, ErrorDetection::On].map(|error_detection| {
-        let mut heap = heap_of(Config { error_detection, ..Config::default() });
+        let mut heap = heap_of(Config { error_detection, ..Config::tinystore_2006() });
         let empty = heap.store().used_bytes();
         let object = create(&mut heap, 1000)[500];
         let bytes = (heap.store().used_bytes() - empty) / 1000;
@@ -267,4 +268,54 @@ fn error_detection() {
         "codes of value and descriptor; two words for a commit; the tree word, and its commit, once more"
     );
     assert!(on[0] <= off[0] * 3 / 2, "{} bytes an object", on[0]);
+}
+
+/// Updates of few fields, with delta records: one word each, in transactions, too.
+#[test]
+fn delta_records() {
+    let mut heap = heap_of(Config::default());
+    let objects = create(&mut heap, 100);
+    let object = objects[50];
+    assert_eq!(put(&mut heap, object, 1).1, 2, "a default value is replaced in the first record");
+    assert_eq!(put(&mut heap, object, 2).1, 4 + 1, "a delta record is added, and a delta");
+    for value in 3..22 {
+        assert_eq!(
+            get(&mut heap, object),
+            (look_up(2) + 3 + u64::from(value - 2) + 3, 0, 0),
+            "each delta is looked at, and the place behind the last"
+        );
+        assert_eq!(put(&mut heap, object, value).1, 1, "a delta, number {}", value - 1);
+    }
+    assert_eq!(put(&mut heap, object, 22).1, 20, "a compaction of an object with one value");
+
+    for &object in &objects[..10] {
+        put(&mut heap, object, 1);
+        put(&mut heap, object, 2);
+    }
+    heap.begin().unwrap();
+    for &object in &objects[..10] {
+        assert_eq!(put(&mut heap, object, 3).1, 2 + 1, "an entry and a delta");
+        assert_eq!(put(&mut heap, object, 4).1, 1, "a delta");
+    }
+    assert_eq!(cost(&mut heap, |heap| heap.commit().unwrap()).1, 2 + 20, "each delta is closed");
+    heap.begin().unwrap();
+    put(&mut heap, objects[3], 5);
+    assert_eq!(put(&mut heap, objects[60], 5).1, 4 + 2 + 1, "a delta record stays whatever becomes of the transaction");
+    assert_eq!(cost(&mut heap, |heap| heap.abort().unwrap()).1, 2 + 2, "each delta is made void");
+}
+
+/// Several fields at once: deltas, or the object's data once.
+#[test]
+fn several_fields_at_once() {
+    let mut heap = heap_of(Config::default());
+    let object = create(&mut heap, 100)[50];
+    put(&mut heap, object, 1);
+    put(&mut heap, object, 2);
+    let few = cost(&mut heap, |heap| heap.put_fields(object, 3, &[7; 16]).unwrap());
+    assert_eq!(few.1, 2 * 8 + 4, "eight deltas, an entry and the commit");
+    let all = cost(&mut heap, |heap| heap.put_fields(object, 0, &[9; 100]).unwrap());
+    assert!(all.1 <= 20 + 25 + 2, "{} words for all fields", all.1);
+    let array = heap.create_array(600, 1, &[]).unwrap();
+    let (_, programs, _) = cost(&mut heap, |heap| heap.array_write(array, 0, &[5; 600]).unwrap());
+    assert!(programs <= 150 + 3 * 24, "{programs} words for 600 elements");
 }

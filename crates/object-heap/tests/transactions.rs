@@ -108,7 +108,7 @@ fn a_transaction_that_fails_for_lack_of_room_is_undone_and_says_so() {
 
 #[test]
 fn a_transaction_too_large_for_its_log_is_undone_and_says_so() {
-    let mut heap = heap_of(16, 512, Config { log_units: 2, ..Config::default() });
+    let mut heap = heap_of(16, 512, Config { log_units: 2, ..Config::tinystore_2006() });
     let objects: Vec<Ref> = (0..40).map(|_| heap.create(Layout::uniform(2, 4)).unwrap()).collect();
     heap.begin().unwrap();
     let failed = objects.iter().position(|&object| match heap.put_field(object, 0, &[9; 4]) {
@@ -121,7 +121,7 @@ fn a_transaction_too_large_for_its_log_is_undone_and_says_so() {
     assert!(objects.iter().all(|&object| balance(&mut heap, object) == 0));
 
     // The same with a log of four units, which an image is told when it is formatted.
-    let mut heap = heap_of(16, 512, Config { log_units: 4, ..Config::default() });
+    let mut heap = heap_of(16, 512, Config { log_units: 4, ..Config::tinystore_2006() });
     let objects: Vec<Ref> = (0..40).map(|_| heap.create(Layout::uniform(2, 4)).unwrap()).collect();
     heap.begin().unwrap();
     objects.iter().for_each(|&object| set_balance(&mut heap, object, 9));
@@ -132,6 +132,7 @@ fn a_transaction_too_large_for_its_log_is_undone_and_says_so() {
 /// A transaction that spans log units, cut at every operation of its commit: all objects changed, or none.
 #[test]
 fn a_long_commit_is_whole_or_absent() {
+    cut_long_commit(heap_of(20, 512, Config { log_units: 4, ..Config::tinystore_2006() }));
     cut_long_commit(heap_of(20, 512, Config { log_units: 4, ..Config::default() }));
     let error_detection = ErrorDetection::On;
     cut_long_commit(heap_of(34, 512, Config { log_units: 6, error_detection, ..Config::default() }));
