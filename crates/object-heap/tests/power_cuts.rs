@@ -264,14 +264,14 @@ fn every_cut_in_every_shape() {
 
 #[test]
 fn every_cut_in_every_shape_with_delta_records() {
-    let width = Width { operations: 25, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 };
+    let width = Width { operations: 15, all_bits: true, subsets: 3, second_cut_period: 20, second_cuts: 4 };
     sweep(0..4, with_deltas, width);
 }
 
 #[test]
 fn every_cut_of_longer_sequences_with_delta_records() {
     let width = Width { operations: 60, all_bits: false, subsets: 1, second_cut_period: 12, second_cuts: 3 };
-    sweep(16..28, with_deltas, width);
+    sweep(16..22, with_deltas, width);
 }
 
 #[test]
