@@ -5,7 +5,7 @@
 //! program, any mix of fields fills the record, and a transaction changes an object without a new representation: its deltas are open
 //! until it ends.
 //!
-//! Where as many different fields are set as a delta record has room for, one after the other, the object is *dense*: a record with
+//! Where as many different fields are set as a delta record has room for, or a row of fields, the object is *dense*: a record with
 //! slots takes less room for the same values. Its next representation says so, and its list grows by such records until few of their
 //! fields turn out to be used. Sections of split arrays are dense always.
 //!
@@ -27,6 +27,11 @@ use crate::rewrite::Stretch;
 
 /// Deltas of a record at most: a read looks at each.
 const DELTAS_MAX: u32 = 20;
+/// The same where so many sixteenths of the part are free and no more; under one, lists do not grow: on a full part the room that they
+/// take costs more than it saves.
+const DELTAS_MAX_WHEN_FULL: [u32; 3] = [0, 4, 8];
+/// A record of so few fields one behind the other is taken for the beginning of a longer row.
+const ROW_MIN: u32 = 4;
 /// Bytes of a delta record at least: small objects are not to be rewritten at every other update.
 const RECORD_BYTES_MIN: u32 = DELTAS_OFFSET + 4 * 4;
 
@@ -151,8 +156,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         end: &Deltas,
         delta_bytes: u32,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let bytes = self.delta_record_bytes(list)?;
-        let may_grow = end.position < self.list_limit(list) && DELTAS_OFFSET + delta_bytes <= bytes;
+        let sixteenths = self.store.room_bytes() * 16 / u64::from(self.store.device().part().size_bytes());
+        let most = *DELTAS_MAX_WHEN_FULL.get(sixteenths as usize).unwrap_or(&DELTAS_MAX);
+        let bytes = self.delta_record_bytes(list, most)?;
+        let may_grow = end.position < self.list_limit(list) && most > 0 && DELTAS_OFFSET + delta_bytes <= bytes;
         if !may_grow || self.store.link(&end.sector)? != Link::Erased {
             return Ok(None);
         }
@@ -160,10 +167,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
     }
 
     /// As many as the first record has, within bounds.
-    fn delta_record_bytes(&mut self, list: &Object) -> Result<u32, StoreError<D::Error>> {
+    fn delta_record_bytes(&mut self, list: &Object, most: u32) -> Result<u32, StoreError<D::Error>> {
         let record = data_offset(list.shape.count, self.detection()) + self.data_bytes(list)?;
         let delta = Delta::bytes(u32::from(list.shape.width().unwrap_or(1)));
-        Ok(record.clamp(RECORD_BYTES_MIN, DELTAS_OFFSET + DELTAS_MAX * delta))
+        Ok(record.clamp(RECORD_BYTES_MIN, (DELTAS_OFFSET + most * delta).max(RECORD_BYTES_MIN)))
     }
 
     /// Puts values from deltas into a stretch, but for bytes that are known.
@@ -196,22 +203,30 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         Ok(set)
     }
 
-    /// The form of a list's next representation: dense where as many fields were updated since the last as a delta record has room for.
+    /// The form of a list's next representation: dense where as many fields were updated since the last as a delta record has room for
+    /// at most, or all fields of a row.
     pub(crate) fn next_form(&mut self, list: &Object, mut updated: FieldSet) -> Result<Form, StoreError<D::Error>> {
-        let first = self.record(list.first)?;
+        let (first, form) = (self.record(list.first)?, list.shape.form);
         if updated == FieldSet::default() {
             let mut flags = [0xFF; size_of::<FieldSet>()];
             // Bits behind the last flag are erased.
             self.store.read(&first, VALID_FLAGS_OFFSET, &mut flags[..usize::from(list.shape.count).div_ceil(8)])?;
             updated = flags.map(|byte| !byte);
         }
+        let is_set = |index: u32| updated[index as usize / 8] >> (index % 8) & 1 == 1;
+        let count = u32::from(list.shape.count);
+        let (mut set, mut rows) = (0, 0);
+        for index in (0..count).filter(|&index| is_set(index)) {
+            set += 1;
+            rows += u32::from(index == 0 || !is_set(index - 1));
+        }
         let delta = Delta::bytes(u32::from(list.shape.width().unwrap_or(1)));
-        let room = (self.delta_record_bytes(list)? - DELTAS_OFFSET) / delta;
-        let density = match updated.iter().map(|byte| byte.count_ones()).sum::<u32>() {
-            count if count >= room => Density::Dense,
-            _ => Density::Sparse,
-        };
-        Ok(list.shape.form.of_density(density))
+        let room = (self.delta_record_bytes(list, DELTAS_MAX)? - DELTAS_OFFSET) / delta;
+        Ok(match set {
+            0 => form,
+            _ if set >= room || set >= ROW_MIN && rows == 1 => form.of_density(Density::Dense),
+            _ => form.of_density(Density::Sparse),
+        })
     }
 
     /// Checks the deltas of a delta record that was found in a list.

@@ -147,7 +147,7 @@ fn stay_within_bounds(seeds: std::ops::Range<u64>, operations: u64) {
     let mut worst_seen = Counters::default();
     for seed in seeds {
         let unit_bytes = [1024, 2048, 4096][seed as usize % 3];
-        let configs = if seed % 2 == 0 { configs() } else { delta_configs() };
+        let configs = if seed.is_multiple_of(2) { configs() } else { delta_configs() };
         let config = configs[seed as usize / 3 % 4];
         let mut pair = Pair::new(catalogue::test_part([9, 14][seed as usize / 2 % 2], unit_bytes), config);
         let mut random = fastrand::Rng::with_seed(seed);

@@ -108,7 +108,7 @@ fn runs(seeds: std::ops::Range<u64>) {
     for seed in from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1) {
         let (units, unit_bytes) = [(8, 512), (6, 1024), (24, 512), (12, 2048)][seed as usize % 4];
         let sim = NorSim::new(catalogue::test_part(units, unit_bytes));
-        let configs = if seed % 2 == 0 { configs() } else { delta_configs() };
+        let configs = if seed.is_multiple_of(2) { configs() } else { delta_configs() };
         let config = configs[seed as usize / 4 % 4];
         if seed / 16 % 2 == 0 {
             run(sim, config, seed, &mut tally);

@@ -226,7 +226,7 @@ fn with_deltas(seed: u64) -> (PartSpec, Config) {
 fn limited(seed: u64) -> (PartSpec, Config) {
     let (units, unit_bytes) = [(8, 768), (6, 1024)][seed as usize / 4 % 2];
     let part = limited_parts(units, unit_bytes)[seed as usize % 4].clone();
-    let configs = if seed % 2 == 0 { configs() } else { delta_configs() };
+    let configs = if seed.is_multiple_of(2) { configs() } else { delta_configs() };
     (part, configs[(seed as usize + seed as usize / 4) % 4])
 }
 

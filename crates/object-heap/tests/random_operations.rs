@@ -33,14 +33,14 @@ fn many_random_operations_agree_with_the_model() {
 
 fn unlimited(seed: u64) -> (PartSpec, Config) {
     let part = catalogue::test_part([8, 12, 24][seed as usize % 3], [512, 1024, 2048][seed as usize / 3 % 3]);
-    let configs = if seed % 2 == 0 { configs() } else { delta_configs() };
+    let configs = if seed.is_multiple_of(2) { configs() } else { delta_configs() };
     (part, configs[seed as usize / 9 % 4])
 }
 
 /// Parts of every kind whose words may be programmed once or twice.
 fn limited(seed: u64) -> (PartSpec, Config) {
     let parts = limited_parts([8, 12, 20][seed as usize % 3], [768, 1024, 2048][seed as usize / 3 % 3]);
-    let configs = if seed / 4 % 2 == 0 { configs() } else { delta_configs() };
+    let configs = if (seed / 4).is_multiple_of(2) { configs() } else { delta_configs() };
     (parts[seed as usize % 4].clone(), configs[seed as usize / 9 % 4])
 }
 
