@@ -259,11 +259,21 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
 
     /// Bytes that allocations may still take at most, in how many pieces ever. Cost: RAM only.
     pub fn room_bytes(&self) -> u64 {
+        u64::from(self.room_granules()) * u64::from(self.geometry.granule_bytes)
+    }
+
+    /// How many sixteenths of the part that is, rounded down, but at most `most`. Cost: RAM only.
+    pub fn room_sixteenths(&self, most: u32) -> u32 {
+        let (room, part) =
+            (self.room_granules(), self.geometry.unit_granules * u32::from(self.geometry.part.unit_count));
+        (1..=most).take_while(|sixteenths| 16 * room >= sixteenths * part).count() as u32
+    }
+
+    fn room_granules(&self) -> u32 {
         let body = self.geometry.unit_granules - self.geometry.low_granules(0);
         let spare_units = self.units.available().saturating_sub(self.free_floor());
         let room = |unit| self.units.gap_granules(unit) + self.units.obsolete_granules(unit);
-        let granules = spare_units * body + self.units.data().map(room).sum::<u32>();
-        u64::from(granules) * u64::from(self.geometry.granule_bytes)
+        spare_units * body + self.units.data().map(room).sum::<u32>()
     }
 
     /// Bytes that can be allocated before a unit has to be reclaimed, in how many pieces ever. Cost: RAM only.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use norn_flash::{Nor, NorPart};
 use norn_flash_sim::NorSim;
-use norn_object_heap::{AccessError, Info, InitializationFlags, Kind, Ref};
+use norn_object_heap::{AccessError, DeltaRecords, Info, InitializationFlags, Kind, Ref};
 
 use crate::error::{Error, HeapFailure};
 use crate::image::{self, ImageHeap};
@@ -145,7 +145,9 @@ fn configuration_text(heap: &ImageHeap<'_>) -> String {
     let (units, period) = (config.log_units, config.wear_period);
     let detection = if config.error_detection.is_on() { "on" } else { "off" };
     let form = format!("list length {length}, initialization flags {flags}, array threshold {threshold}");
-    format!("heap      {form}, log units {units}, wear period {period}, error detection {detection}\n")
+    let deltas = if config.delta_records == DeltaRecords::On { "on" } else { "off" };
+    let codes = format!("error detection {detection}, delta records {deltas}");
+    format!("heap      {form}, log units {units}, wear period {period}, {codes}\n")
 }
 
 fn remap_text(part: &Part<'_>) -> String {

@@ -27,9 +27,9 @@ use crate::rewrite::Stretch;
 
 /// Deltas of a record at most: a read looks at each.
 const DELTAS_MAX: u32 = 20;
-/// The same where so many sixteenths of the part are free and no more; under one, lists do not grow: on a full part the room that they
-/// take costs more than it saves.
-const DELTAS_MAX_WHEN_FULL: [u32; 3] = [0, 4, 8];
+/// The same where so many sixteenths of the part are free. Under one, lists do not grow: on a full part the room that they take costs more
+/// than it saves.
+const DELTAS_MAX_BY_ROOM: [u32; 4] = [0, 4, 8, DELTAS_MAX];
 /// A record of so few fields one behind the other is taken for the beginning of a longer row.
 const ROW_MIN: u32 = 4;
 /// Bytes of a delta record at least: small objects are not to be rewritten at every other update.
@@ -156,8 +156,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, 
         end: &Deltas,
         delta_bytes: u32,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let sixteenths = self.store.room_bytes() * 16 / u64::from(self.store.device().part().size_bytes());
-        let most = *DELTAS_MAX_WHEN_FULL.get(sixteenths as usize).unwrap_or(&DELTAS_MAX);
+        let most = DELTAS_MAX_BY_ROOM[self.store.room_sixteenths(3) as usize];
         let bytes = self.delta_record_bytes(list, most)?;
         let may_grow = end.position < self.list_limit(list) && most > 0 && DELTAS_OFFSET + delta_bytes <= bytes;
         if !may_grow || self.store.link(&end.sector)? != Link::Erased {
