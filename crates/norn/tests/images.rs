@@ -36,7 +36,8 @@ fn an_image_remembers_part_and_configuration() {
     assert!(line(&shown, "part").starts_with("test-16x4096, 16 units of 4096 bytes"));
     assert_eq!(
         line(&shown, "heap"),
-        "list length 5, initialization flags off, array threshold 40, log units 3, wear period 0, error detection off"
+        "list length 5, initialization flags off, array threshold 40, log units 3, wear period 0, error detection off, \
+         delta records on"
     );
 }
 
