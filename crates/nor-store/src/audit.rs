@@ -8,6 +8,7 @@ use core::fmt;
 
 use norn_flash::{Address, EraseUnit, Nor};
 
+use crate::code::Code;
 use crate::error::{Corruption, StoreError};
 use crate::format::{Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr};
 use crate::log::Slot;
@@ -43,7 +44,7 @@ pub trait Auditor {
     fn notice(&mut self, _: Violation) {}
 }
 
-impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     /// Reports that `what` is wrong with the sector `pointer`.
     pub fn report(&self, auditor: &mut impl Auditor, pointer: SectorPtr, what: &'static str) {
         auditor.violation(Violation { address: self.place_of(pointer), what });

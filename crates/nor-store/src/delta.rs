@@ -19,6 +19,7 @@
 
 use norn_flash::Nor;
 
+use crate::code::Code;
 use crate::error::StoreError;
 use crate::format::{Entry, LINK_BYTES, SectorPtr};
 use crate::sector::Sector;
@@ -43,6 +44,17 @@ const WIDE: u32 = 1 << 24;
 const WIDE_AT_ONCE: u32 = 1 << 7;
 const WIDE_STANDING: u32 = 1 << 8;
 const WIDE_ONES: u32 = 0x7F << 9;
+
+/// Whether chains may end in delta sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeltaRecords {
+    /// Lists of records grow by delta records, which hold new values of single fields in the order in which they were set: updates of
+    /// few fields take less, and a transaction changes objects in place. With error detection it is as if they were off.
+    On,
+    /// Every record has a slot for each field, and a transaction makes a new representation of each object that it changes:
+    /// TinyStore's structure.
+    Off,
+}
 
 /// Whether a new delta counts at once, or with the commit of the open transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +160,7 @@ fn zeros(word: u32) -> u32 {
     (!word << (32 - CODED_BITS)).count_ones()
 }
 
-impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     /// The delta at `at` of a sector; `None` where there is none, or a torn one. Cost: 1 word read.
     ///
     /// # Errors

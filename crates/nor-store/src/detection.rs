@@ -16,6 +16,7 @@
 use crc::{CRC_8_SMBUS, CRC_16_IBM_3740, Crc, NoTable};
 use norn_flash::{Address, EraseUnit, Nor};
 
+use crate::code::Code;
 use crate::error::StoreError;
 use crate::format::{
     ASSIGNMENT_OFFSET, Descriptor, ENTRY_BYTES, ERASED_WORD, Entry, HEADER_BYTES, Link, NODE_SLOTS, NODE_SPARES,
@@ -63,10 +64,10 @@ impl ErrorDetection {
     }
 }
 
-impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     /// Whether codes are kept: never where the program has no code for them.
     pub(crate) fn detection(&self) -> ErrorDetection {
-        if CODES { self.settings.error_detection } else { ErrorDetection::Off }
+        if C::ERROR_DETECTION { self.settings.error_detection } else { ErrorDetection::Off }
     }
 
     /// Whether error detection is on.

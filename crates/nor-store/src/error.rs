@@ -89,8 +89,8 @@ pub enum MountError<E> {
     Settings(&'static str),
     /// The image was made with settings that this program does not know.
     UnknownSettings,
-    /// The image has error detection, or is to have it, and this store is without the code for it: its parameter `CODES` is `false`.
-    NoErrorDetection,
+    /// The image has what is named, or is to have it, and this program has no [code](crate::Code) for it.
+    NoCode(&'static str),
     /// The flash holds something impossible.
     Corrupted(Corruption),
     /// Recovery found no room or log space for its own records: the image is damaged.
@@ -115,8 +115,8 @@ impl<E: fmt::Debug> fmt::Display for MountError<E> {
             }
             MountError::Settings(why) => write!(f, "impossible settings: {why}"),
             MountError::UnknownSettings => f.write_str("the image's settings are not known to this program"),
-            MountError::NoErrorDetection => {
-                f.write_str("the image has error detection, or is to have it, and this program has no code for it")
+            MountError::NoCode(feature) => {
+                write!(f, "the image has {feature}, or is to have it, and this program has no code for it")
             }
             MountError::Corrupted(corruption) => write!(f, "corrupted: {corruption}"),
             MountError::Unrecoverable => f.write_str("recovery has no room for its own records: the image is damaged"),
@@ -133,7 +133,7 @@ pub(crate) enum MountFault<E> {
     NewerFormat { found: u8 },
     WrongGeometry { unit_size_bytes: u64, unit_count: u16 },
     UnknownSettings,
-    NoErrorDetection,
+    NoCode(&'static str),
     Store(StoreError<E>),
 }
 
@@ -153,7 +153,7 @@ impl<E> MountFault<E> {
                 MountError::WrongGeometry { unit_size_bytes, unit_count }
             }
             (MountFault::UnknownSettings, _) => MountError::UnknownSettings,
-            (MountFault::NoErrorDetection, _) => MountError::NoErrorDetection,
+            (MountFault::NoCode(feature), _) => MountError::NoCode(feature),
             (MountFault::Store(StoreError::Device(error)), _) => MountError::Device(error),
             (MountFault::Store(StoreError::Corrupted), Some(corruption)) => MountError::Corrupted(corruption),
             (MountFault::Store(_), _) => MountError::Unrecoverable,

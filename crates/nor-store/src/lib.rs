@@ -13,7 +13,7 @@
 //!
 //! let device = NorSim::new(catalogue::tinystore());
 //! let error_detection = ErrorDetection::Off;
-//! let settings = Settings { log_units: 2, wear_period: 64, error_detection, client: [0; 2] };
+//! let settings = Settings { wear_period: 64, error_detection, ..Settings::default() };
 //! let mut store: Store<_, 64> = Store::format(device, settings).unwrap();
 //!
 //! let leaf = store.allocate(SectorSpec { bytes: 8, kind: SectorKind::Leaf }, Room::Ordinary).unwrap();
@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod code;
 mod delta;
 mod detection;
 mod entry;
@@ -52,7 +53,8 @@ mod tree_word;
 mod units;
 
 pub use audit::{Auditor, Violation};
-pub use delta::{Counting, DELTAS_OFFSET, Delta};
+pub use code::{AllCode, Code, LeastCode};
+pub use delta::{Counting, DELTAS_OFFSET, Delta, DeltaRecords};
 pub use detection::{ErrorDetection, crc_8, crc_16};
 pub use error::{Corruption, MountError, StoreError};
 pub use format::{Link, LogicalUnit, SectorKind, SectorPtr};

@@ -15,6 +15,7 @@
 
 use norn_flash::{Address, EraseUnit, Nor};
 
+use crate::code::Code;
 use crate::error::StoreError;
 use crate::format::{
     ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, ERASE_COUNT_OFFSET, Entry, FORMAT_VERSION, HEADER_BYTES,
@@ -118,7 +119,7 @@ pub(crate) enum Slot {
     Entry(Entry),
 }
 
-impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     pub(crate) fn read_identity(&mut self, unit: EraseUnit) -> Result<Option<Identity>, StoreError<D::Error>> {
         let mut bytes = [0; IDENTITY_BYTES];
         self.medium.read(self.geometry.part.start_of(unit), &mut bytes)?;

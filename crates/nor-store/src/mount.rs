@@ -32,9 +32,11 @@
 //! | anything | a unit's assignment is torn, or it is a log unit that is not the newest | erase the unit |
 //! | anything | tree 2 is not empty | empty it |
 
+use core::marker::PhantomData;
+
 use norn_flash::{EraseUnit, Nor};
 
-use crate::detection::ErrorDetection;
+use crate::code::Code;
 use crate::error::{MountError, MountFault, StoreError};
 use crate::format::{
     ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Identity, Link, LogicalUnit, SectorPtr,
@@ -64,7 +66,7 @@ struct Replay {
     changed: bool,
 }
 
-impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     /// A store that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat) says `Halted`.
     /// For places where a store is to stay, such as a static, without ever being on the stack.
     pub fn unmounted(device: D) -> Self {
@@ -76,11 +78,12 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
             filling: None,
             census: Census::default(),
             corruption: None,
-            settings: Settings { log_units: 2, wear_period: 0, error_detection: ErrorDetection::Off, client: [0; 2] },
+            settings: Settings::default(),
             serial: 0,
             random: 1,
             geometry: Geometry::unknown(medium.part()),
             medium,
+            code: PhantomData,
         }
     }
 
@@ -103,9 +106,9 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
     pub fn reformat(&mut self, settings: Settings) -> Result<(), MountError<D::Error>> {
         self.start()?;
         self.settings = settings;
-        if !CODES && settings.error_detection.is_on() {
+        if let Some(feature) = settings.lacks::<C>() {
             self.medium.halt();
-            return Err(MountError::NoErrorDetection);
+            return Err(MountError::NoCode(feature));
         }
         let laid_out = match settings.validate().and_then(|()| self.geometry.suits(&settings)) {
             Ok(()) => self.lay_out().map_err(|error| MountFault::Store(error).explained(self.corruption)),
@@ -331,8 +334,8 @@ impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
             Entry::Chain { first } => replay.chain_first = Sequence::new(first),
             Entry::Setting { key, value } => {
                 self.settings.set(key, value).ok_or(MountFault::UnknownSettings)?;
-                if !CODES && self.settings.error_detection.is_on() {
-                    return Err(MountFault::NoErrorDetection);
+                if let Some(feature) = self.settings.lacks::<C>() {
+                    return Err(MountFault::NoCode(feature));
                 }
             }
             Entry::Serial { serial } => self.serial = serial,

@@ -11,6 +11,7 @@
 
 use norn_flash::{Address, EraseUnit, Nor};
 
+use crate::code::Code;
 use crate::error::StoreError;
 use crate::format::{
     DESCRIPTOR_LIVE, Descriptor, ERASED_WORD, Entry, LINK_BYTES, Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind,
@@ -109,7 +110,7 @@ pub(crate) struct UnitSurvey {
     pub obsolete: u32,
 }
 
-impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     /// Allocates a sector; its bytes are erased. An abort frees it.
     ///
     /// Cost: 3 words programmed, plus a reclamation when no unit has room.

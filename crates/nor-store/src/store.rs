@@ -3,8 +3,12 @@
 //! Invariant: everything here can be rebuilt from flash by mounting; nothing in RAM is the only copy of anything committed.
 //! Marks of units are in RAM alone: they concern a running program.
 
+use core::marker::PhantomData;
+
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
+use crate::code::{AllCode, Code};
+use crate::delta::DeltaRecords;
 use crate::detection::ErrorDetection;
 use crate::error::{Corruption, MountError, StoreError};
 use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, SectorPtr};
@@ -40,8 +44,23 @@ pub struct Settings {
     pub wear_period: u16,
     /// Whether flipped bits are noticed.
     pub error_detection: ErrorDetection,
+    /// Whether chains may end in delta sectors.
+    pub delta_records: DeltaRecords,
     /// Two words for the client.
     pub client: [u32; 2],
+}
+
+impl Default for Settings {
+    /// Two log units, and nothing beside.
+    fn default() -> Self {
+        Settings {
+            log_units: 2,
+            wear_period: 0,
+            error_detection: ErrorDetection::Off,
+            delta_records: DeltaRecords::Off,
+            client: [0; 2],
+        }
+    }
 }
 
 impl Settings {
@@ -50,8 +69,9 @@ impl Settings {
     pub(crate) fn get(&self, key: u8) -> u32 {
         match key {
             0 => {
-                let detection = u32::from(self.error_detection.is_on());
-                u32::from(self.log_units) | u32::from(self.wear_period) << 8 | detection << 24
+                let (detection, deltas) = (self.error_detection.is_on(), self.delta_records == DeltaRecords::On);
+                let flags = u32::from(detection) | u32::from(deltas) << 1;
+                u32::from(self.log_units) | u32::from(self.wear_period) << 8 | flags << 24
             }
             key => self.client[usize::from(key) - 1],
         }
@@ -61,15 +81,24 @@ impl Settings {
     pub(crate) fn set(&mut self, key: u8, value: u32) -> Option<()> {
         if key == 0 {
             (self.log_units, self.wear_period) = (value as u8, (value >> 8) as u16);
-            self.error_detection = match value >> 24 {
-                0 => ErrorDetection::Off,
-                1 => ErrorDetection::On,
-                _ => return None,
-            };
+            self.error_detection = if value >> 24 & 1 == 1 { ErrorDetection::On } else { ErrorDetection::Off };
+            self.delta_records = if value >> 25 & 1 == 1 { DeltaRecords::On } else { DeltaRecords::Off };
+            if value >> 26 != 0 {
+                return None;
+            }
             return self.validate().ok();
         }
         *self.client.get_mut(usize::from(key) - 1)? = value;
         Some(())
+    }
+
+    /// What these settings need that a program has no code for.
+    pub(crate) fn lacks<C: Code>(&self) -> Option<&'static str> {
+        match self {
+            Settings { error_detection: ErrorDetection::On, .. } if !C::ERROR_DETECTION => Some("error detection"),
+            Settings { delta_records: DeltaRecords::On, .. } if !C::DELTA_RECORDS => Some("delta records"),
+            _ => None,
+        }
     }
 
     /// Whether a store can work by these settings, or why not.
@@ -170,11 +199,11 @@ impl Geometry {
 /// Every change belongs to a transaction: it is open from the first change to the next [`commit`](Store::commit) or
 /// [`abort`](Store::abort), and what it changed is whole or absent after a power cut.
 ///
-/// `CODES` is whether the program has code for [`ErrorDetection`]; without it, images that have it are refused.
+/// `C` is what the program has [code](Code) for; images that need more are refused.
 ///
 /// RAM: eight bytes for each of `UNITS`, and about 200 bytes.
 #[derive(Clone, Debug)]
-pub struct Store<D: Nor, const UNITS: usize, const CODES: bool = true> {
+pub struct Store<D: Nor, const UNITS: usize, C = AllCode> {
     pub(crate) medium: Medium<D>,
     pub(crate) geometry: Geometry,
     pub(crate) units: UnitTable<UNITS>,
@@ -186,9 +215,10 @@ pub struct Store<D: Nor, const UNITS: usize, const CODES: bool = true> {
     pub(crate) settings: Settings,
     pub(crate) serial: u32,
     pub(crate) random: u32,
+    pub(crate) code: PhantomData<C>,
 }
 
-impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     /// The device.
     pub fn device(&self) -> &D {
         self.medium.device()

@@ -15,13 +15,14 @@
 
 use norn_flash::{EraseUnit, Nor};
 
+use crate::code::Code;
 use crate::error::StoreError;
 use crate::format::{Entry, SectorPtr};
 use crate::log::{Position, Sequence, Slot};
 use crate::store::Store;
 use crate::tree::Close;
 
-impl<D: Nor, const UNITS: usize, const CODES: bool> Store<D, UNITS, CODES> {
+impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     /// Whether a transaction has begun to change anything.
     pub fn transaction_is_open(&self) -> bool {
         self.log.open

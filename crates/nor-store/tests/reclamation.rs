@@ -1,7 +1,7 @@
 //! A reclamation that a power cut interrupts is resumed, not begun again, and nothing that was live is lost.
 
 use norn_flash_sim::{NorSim, Tear, catalogue};
-use norn_nor_store::{ErrorDetection, Room, SectorKind, SectorSpec, Settings, Store, TreeId};
+use norn_nor_store::{Room, SectorKind, SectorSpec, Settings, Store, TreeId};
 
 type SimStore = Store<NorSim, 8>;
 
@@ -27,7 +27,7 @@ fn get(store: &mut SimStore, key: u32) -> u32 {
 
 /// A store whose next change of key 0 reclaims a unit: some keys, changed until the units are used up.
 fn about_to_reclaim() -> SimStore {
-    let settings = Settings { log_units: 2, wear_period: 0, error_detection: ErrorDetection::Off, client: [0; 2] };
+    let settings = Settings { log_units: 2, wear_period: 0, ..Settings::default() };
     let mut store = SimStore::format(NorSim::new(catalogue::test_part(6, 2048)), settings).unwrap();
     for value in 0.. {
         let mut trial = store.clone();

@@ -2,11 +2,11 @@
 
 use norn_flash::EraseUnit;
 use norn_flash_sim::{NorSim, catalogue};
-use norn_nor_store::{ErrorDetection, Role, Settings, Store, StoreError};
+use norn_nor_store::{Role, Settings, Store, StoreError};
 
 #[test]
 fn a_field_that_finds_too_few_units_takes_none() {
-    let settings = Settings { log_units: 2, wear_period: 0, error_detection: ErrorDetection::Off, client: [0; 2] };
+    let settings = Settings { log_units: 2, wear_period: 0, ..Settings::default() };
     let mut store: Store<NorSim, 8> = Store::format(NorSim::new(catalogue::test_part(8, 512)), settings).unwrap();
     let roles = |store: &Store<NorSim, 8>| (0..8).map(|unit| store.role(EraseUnit(unit))).collect::<Vec<_>>();
     let unit_bits = 8 * (512 - 24);

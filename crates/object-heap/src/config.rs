@@ -1,6 +1,6 @@
 //! The configuration that an image remembers.
 
-use norn_nor_store::{ErrorDetection, Settings};
+use norn_nor_store::{DeltaRecords, ErrorDetection, Settings};
 
 /// Whether objects have initialization flags: a bit a field that spares programming default values when an object is created,
 /// at the price of the flags' space in each object descriptor.
@@ -9,16 +9,6 @@ pub enum InitializationFlags {
     /// A field's default value (zeros) is not programmed until an update.
     On,
     /// Default values are programmed at creation.
-    Off,
-}
-
-/// Whether lists of records may grow by delta records, which hold new values of single fields in the order in which they were set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeltaRecords {
-    /// Updates of few fields take less, and a transaction changes objects in place. With error detection it is as if they were off.
-    On,
-    /// Every record has a slot for each field, and a transaction makes a new representation of each object that it changes:
-    /// TinyStore's structure.
     Off,
 }
 
@@ -63,25 +53,19 @@ impl Config {
             InitializationFlags::On => 1,
             InitializationFlags::Off => 0,
         };
-        let deltas = match self.delta_records {
-            DeltaRecords::On => 1,
-            DeltaRecords::Off => 0,
-        };
         Settings {
             log_units: self.log_units,
             wear_period: self.wear_period,
             error_detection: self.error_detection,
-            client: [
-                u32::from(self.list_length_max) | flags << 8 | u32::from(self.array_threshold) << 9 | deltas << 17,
-                0,
-            ],
+            delta_records: self.delta_records,
+            client: [u32::from(self.list_length_max) | flags << 8 | u32::from(self.array_threshold) << 9, 0],
         }
     }
 
     /// The configuration that `settings` hold, or `None` if a newer version wrote them.
     pub(crate) fn from_settings(settings: &Settings) -> Option<Config> {
         let [word, reserved] = settings.client;
-        if word >> 18 != 0 || word & 0xFF == 0 || word >> 9 & 0xFF == 0 || reserved != 0 {
+        if word >> 17 != 0 || word & 0xFF == 0 || word >> 9 & 0xFF == 0 || reserved != 0 {
             return None;
         }
         Some(Config {
@@ -91,7 +75,7 @@ impl Config {
             log_units: settings.log_units,
             wear_period: settings.wear_period,
             error_detection: settings.error_detection,
-            delta_records: if word >> 17 & 1 == 1 { DeltaRecords::On } else { DeltaRecords::Off },
+            delta_records: settings.delta_records,
         })
     }
 }

@@ -14,11 +14,11 @@
 
 use norn_flash::Nor;
 use norn_nor_store::{
-    Auditor, Counting, DELTAS_OFFSET, Delta, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError,
+    Auditor, Code, Counting, DELTAS_OFFSET, Delta, DeltaRecords, Link, Sector, SectorKind, SectorPtr, SectorSpec,
+    StoreError,
 };
 
 use crate::access::{Field, Holder};
-use crate::config::DeltaRecords;
 use crate::descriptor::Object;
 use crate::format::{Density, Form, VALID_FLAGS_OFFSET, data_offset};
 use crate::heap::Heap;
@@ -55,10 +55,10 @@ impl Deltas {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> Heap<D, UNITS, L, CODES> {
+impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
     /// Whether lists may have delta records.
     pub(crate) fn has_deltas(&self) -> bool {
-        self.config.delta_records == DeltaRecords::On && !self.detects()
+        C::DELTA_RECORDS && self.config.delta_records == DeltaRecords::On && !self.detects()
     }
 
     /// The place before a list's first delta. Cost: 3 reads where there are deltas, else 2 or none.

@@ -110,12 +110,15 @@ mod rewrite;
 mod write;
 
 pub use collect::{Collected, Tracer};
-pub use config::{Config, DeltaRecords, InitializationFlags};
+pub use config::{Config, InitializationFlags};
 pub use eeprom::{EepromHeap, EepromMountError};
 pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
 pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
-pub use norn_nor_store::{Auditor, Corruption, ErrorDetection, MountError, SectorPtr, StoreError, Violation};
+pub use norn_nor_store::{
+    AllCode, Auditor, Code, Corruption, DeltaRecords, ErrorDetection, LeastCode, MountError, SectorPtr, StoreError,
+    Violation,
+};
 pub use notify::Listener;
 pub use object::{Info, Kind, Layout, Representation};
 pub use object_heap::ObjectHeap;

@@ -7,6 +7,7 @@ use core::cmp::Ordering;
 use core::fmt;
 
 use norn_flash::{Eeprom, Nor};
+use norn_nor_store::Code;
 
 use crate::eeprom::EepromHeap;
 use crate::error::{AccessError, CreateError, TransactionError};
@@ -157,7 +158,7 @@ macro_rules! same_calls {
     };
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, const CODES: bool> ObjectHeap for Heap<D, UNITS, L, CODES> {
+impl<D: Nor, const UNITS: usize, L: Listener, C: Code> ObjectHeap for Heap<D, UNITS, L, C> {
     type DeviceError = D::Error;
 
     same_calls!();

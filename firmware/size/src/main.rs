@@ -13,7 +13,7 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_nor_remap::{Remap, RemapConfig};
 #[cfg(feature = "pointers")]
 use norn_object_heap::Listener;
-use norn_object_heap::{Config, Heap, Layout, Ref, Representation};
+use norn_object_heap::{Code, Config, Heap, Layout, Ref, Representation};
 #[cfg(feature = "arrays")]
 use norn_object_heap::{Elements, Tracer};
 
@@ -78,7 +78,15 @@ type Part = Remap<Device, 64>;
 #[cfg(not(feature = "remap"))]
 type Part = Device;
 
-type DeviceHeap = Heap<Part, 64, Client, { cfg!(feature = "codes") }>;
+/// What images may need.
+struct Features;
+
+impl Code for Features {
+    const ERROR_DETECTION: bool = cfg!(feature = "codes");
+    const DELTA_RECORDS: bool = cfg!(feature = "deltas");
+}
+
+type DeviceHeap = Heap<Part, 64, Client, Features>;
 
 /// Bytes of RAM of a mounted heap for 64 units, as the size of a symbol.
 #[unsafe(no_mangle)]
@@ -132,6 +140,10 @@ calls! {
     call_delete(heap) { heap.delete(any()) }
     call_get_field(heap) { heap.get_field(any(), black_box(0), black_box(&mut [0; 4])) }
     call_put_field(heap) { heap.put_field(any(), black_box(0), black_box(&[0; 4])) }
+    #[cfg(feature = "deltas")]
+    call_put_fields(heap) { heap.put_fields(any(), black_box(0), black_box(&[0; 4])) }
+    #[cfg(feature = "deltas")]
+    call_array_write(heap) { heap.array_write(any(), black_box(0), black_box(&[0; 4])) }
     #[cfg(feature = "arrays")]
     call_array_load(heap) { heap.array_load(any(), black_box(0), black_box(&mut [0; 4])) }
     #[cfg(feature = "arrays")]
@@ -170,7 +182,7 @@ calls! {
     call_reclaim_step(heap) { heap.reclaim_step(black_box(100)) }
     #[cfg(feature = "arrays")]
     call_collect(heap) {
-        heap.collect(&[any()], |tracer: &mut Tracer<'_, Part, 64, Client, { cfg!(feature = "codes") }>, reference| tracer.reached(black_box(reference)))
+        heap.collect(&[any()], |tracer: &mut Tracer<'_, Part, 64, Client, Features>, reference| tracer.reached(black_box(reference)))
     }
 }
 
