@@ -92,13 +92,6 @@ impl Norn {
         }
     }
 
-    fn put_record(&mut self, object: Ref, record: &Record) -> Result<(), Failure> {
-        for (field, value) in record.iter().enumerate() {
-            self.heap.put_field(object, field, value)?;
-        }
-        Ok(())
-    }
-
     fn records(&mut self, object: usize) -> Result<usize, Failure> {
         let device = self.heap.device().clone();
         Ok(device.uncounted(|| self.heap.info(self.objects[object]))?.records)
@@ -141,7 +134,7 @@ impl Store for Norn {
     fn create(&mut self, _: usize, record: &Record) -> Result<(), Failure> {
         let object = self.transaction(|norn| {
             let object = norn.heap.create(Layout::uniform(FIELDS, WIDTH as u8))?;
-            norn.put_record(object, record)?;
+            norn.heap.put_fields(object, 0, record.as_flattened())?;
             Ok(object)
         })?;
         self.objects.push(object);
@@ -153,8 +146,7 @@ impl Store for Norn {
     }
 
     fn put_object(&mut self, object: usize, record: &Record) -> Result<(), Failure> {
-        let object = self.objects[object];
-        self.transaction(|norn| norn.put_record(object, record))
+        Ok(self.heap.put_fields(self.objects[object], 0, record.as_flattened())?)
     }
 
     fn put_group(&mut self, updates: &[Update]) -> Result<(), Failure> {
@@ -195,11 +187,13 @@ impl Store for Norn {
 
 /// The heap's configurations.
 pub fn peers() -> Vec<Peer> {
-    let published = Config::tinystore_2006();
-    let longer_lists = Config { list_length_max: 3, ..Config::default() };
     vec![
-        configured("norn, 2006", "`Config::tinystore_2006()`: lists of at most 2 records", published),
-        configured("norn, lists of 3", "`Config::default()` with lists of at most 3 records", longer_lists),
+        configured(
+            "norn, 2006",
+            "`Config::tinystore_2006()`: the published structure, lists of at most 2 records",
+            Config::tinystore_2006(),
+        ),
+        configured("norn", "`Config::default()`: the same with delta records", Config::default()),
     ]
 }
 
