@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(long)]
     quick: bool,
     /// Numbers of objects to measure at, besides the most that each store can hold.
-    #[arg(long, value_delimiter = ',', num_args = 1.., num_args = 1.., default_values_t = [500, 1000, 1400])]
+    #[arg(long, value_delimiter = ',', num_args = 1.., default_values_t = [500, 1000, 1400])]
     objects: Vec<usize>,
     /// Seed of all that is random.
     #[arg(long, default_value_t = 2006)]
