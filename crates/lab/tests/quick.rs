@@ -86,6 +86,7 @@ fn every_experiment_runs_in_small() {
     lifetimes_have_their_shape(out);
     capacity_has_its_shape(out);
     the_others_have_their_shape(out);
+    weaknesses_are_attacked(out);
     fat_lists_have_their_shape(out, &report);
 }
 
@@ -274,6 +275,22 @@ fn the_others_have_their_shape(out: &Path) {
     let parts = rows(out, "tinystore-limited-parts");
     let erases = |part| number(one(&parts, &[("part", part)]), "erases");
     assert!(erases("stm32l4") > 5.0 * erases("tinystore"), "words programmed once cost erases");
+}
+
+/// Of delta records, and of reclamations ahead of time.
+fn weaknesses_are_attacked(out: &Path) {
+    let kinds = rows(out, "tinystore-update-kinds");
+    let writes = |kind, structure| number(one(&kinds, &[("kind", kind), ("structure", structure)]), "writes");
+    assert!(writes("OneField", "DeltaRecords") < 0.6 * writes("OneField", "Published"), "{kinds:?}");
+    assert!(writes("TenObjects", "DeltaRecords") < 0.3 * writes("TenObjects", "Published"), "{kinds:?}");
+    assert!(writes("AtOnce", "DeltaRecords") < 1.5, "{kinds:?}");
+
+    for call in rows(out, "tinystore-call-times") {
+        let ahead = call["reclaiming"] == "Ahead";
+        assert_eq!(number(&call, "calls_that_erased") == 0.0, ahead, "{call:?}");
+        assert_eq!(number(&call, "worst") < 10.0, ahead, "an erase takes 500 ms: {call:?}");
+        assert_eq!(number(&call, "step_worst") > 500.0, ahead, "{call:?}");
+    }
 }
 
 /// Of the cells of two tables, and of what the lists are built for.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use norn_flash_sim::Counters;
 use norn_object_heap::Ref;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +61,40 @@ pub struct Costs {
     pub writes_structure: Option<f64>,
     /// Those of updates that erased: reclamations and new log units.
     pub writes_reclaiming: Option<f64>,
+}
+
+/// Means of one window, per update: words read and written, erases, milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Window([f64; 4]);
+
+impl Window {
+    /// Of what was counted, and the simulated time in nanoseconds.
+    pub fn of(counters: Counters, ns: u64, updates: u64) -> Window {
+        let sums = [counters.reads() as f64, counters.programs() as f64, counters.erases as f64, ns as f64 / 1e6];
+        Window(sums.map(|sum| sum / updates as f64))
+    }
+}
+
+impl Costs {
+    /// Of windows with so many updates altogether; where the words went is left out.
+    pub fn of(windows: &[Window], updates: u64) -> Costs {
+        let [reads, writes, erases, ms] =
+            [0, 1, 2, 3].map(|which| Interval::of(&windows.iter().map(|window| window.0[which]).collect::<Vec<_>>()));
+        Costs {
+            updates,
+            reads: reads.mean,
+            reads_ci: reads.half_width,
+            writes: writes.mean,
+            writes_ci: writes.half_width,
+            erases: erases.mean,
+            erases_ci: erases.half_width,
+            ms: ms.mean,
+            ms_ci: ms.half_width,
+            writes_in_slots: None,
+            writes_structure: None,
+            writes_reclaiming: None,
+        }
+    }
 }
 
 /// Words programmed by updates of each kind.
@@ -157,33 +192,17 @@ impl<'a, H: Subject> Run<'a, H> {
             let ((counters, ns), updates) = (self.heap.totals(), self.done);
             self.run(plan.window)?;
             let (after, ns_after) = self.heap.totals();
-            let (counters, updates) = (after - counters, (self.done - updates) as f64);
-            let sums = [counters.reads() as f64, counters.programs() as f64, counters.erases as f64];
-            windows.push([
-                sums[0] / updates,
-                sums[1] / updates,
-                sums[2] / updates,
-                (ns_after - ns) as f64 / 1e6 / updates,
-            ]);
+            let (counters, updates) = (after - counters, self.done - updates);
+            windows.push(Window::of(counters, ns_after - ns, updates));
             self.context.progress(window as u64 + 1, plan.windows as u64);
         }
-        let [reads, writes, erases, ms] =
-            [0, 1, 2, 3].map(|which| Interval::of(&windows.iter().map(|window| window[which]).collect::<Vec<_>>()));
         let updates = self.done - before;
         let share = |words: u64| (H::MEDIUM == Medium::Flash).then(|| words as f64 / updates as f64);
         Ok(Costs {
-            updates,
-            reads: reads.mean,
-            reads_ci: reads.half_width,
-            writes: writes.mean,
-            writes_ci: writes.half_width,
-            erases: erases.mean,
-            erases_ci: erases.half_width,
-            ms: ms.mean,
-            ms_ci: ms.half_width,
             writes_in_slots: share(self.kinds.in_slots),
             writes_structure: share(self.kinds.structure),
             writes_reclaiming: share(self.kinds.reclaiming),
+            ..Costs::of(&windows, updates)
         })
     }
 

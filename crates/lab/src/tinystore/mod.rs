@@ -7,6 +7,7 @@
 use crate::experiment::{AnyExperiment, Erased, Paper};
 
 mod array_copy;
+mod call_times;
 mod capacity;
 mod condition;
 mod costs;
@@ -19,6 +20,7 @@ mod short_lived;
 mod subject;
 mod table1;
 mod update_costs;
+mod update_kinds;
 mod workload;
 mod worst_read;
 
@@ -41,5 +43,7 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<error_detection::DetectionCosts>::boxed(),
         Erased::<short_lived::ShortLived>::boxed(),
         Erased::<limited_parts::LimitedParts>::boxed(),
+        Erased::<update_kinds::UpdateKinds>::boxed(),
+        Erased::<call_times::CallTimes>::boxed(),
     ]
 }

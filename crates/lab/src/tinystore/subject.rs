@@ -32,6 +32,36 @@ pub enum Flags {
     Off,
 }
 
+/// How lists of records grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Structure {
+    /// By records with a slot for each field, as published.
+    Published,
+    /// By delta records where few fields change.
+    DeltaRecords,
+}
+
+impl Structure {
+    /// Both.
+    pub const BOTH: [Structure; 2] = [Structure::Published, Structure::DeltaRecords];
+
+    /// TinyStore's configuration with it.
+    pub fn config(self) -> Config {
+        match self {
+            Structure::Published => Config::tinystore_2006(),
+            Structure::DeltaRecords => Config::default(),
+        }
+    }
+
+    /// What a legend calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Structure::Published => "as published",
+            Structure::DeltaRecords => "delta records",
+        }
+    }
+}
+
 impl From<Flags> for InitializationFlags {
     fn from(flags: Flags) -> Self {
         match flags {
