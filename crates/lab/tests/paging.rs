@@ -14,7 +14,7 @@ use norn_lab::paging::layout::{JUMP_BYTES, Layout, Placed};
 use norn_lab::paging::model::LruModel;
 use norn_lab::paging::order::{call_affinity, ext_tsp, pettis_hansen, placed};
 use norn_lab::paging::profile::Profile;
-use norn_lab::paging::replay::{Replay, pager, replay, replay_bytes};
+use norn_lab::paging::replay::{Replay, pager, replay, replay_bytes, requests};
 use norn_lab::paging::source::made_up;
 use norn_lab::paging::trace::{Run, Trace};
 
@@ -67,7 +67,7 @@ fn counts_as_modelled<const FRAMES: usize, const PAGE: usize>(spec: &NandSpec, t
     let lru = Lru::<FRAMES>::default();
     let made = pager::<_, FRAMES, PAGE, _>(spec, trace.code_bytes, lru, Options::default(), Counts::default());
     let mut pager = made.unwrap();
-    replay(&mut pager, trace.runs.iter().copied());
+    replay(&mut pager, &requests::<PAGE>(trace.runs.iter().copied()));
     let (device, counts) = pager.into_parts();
     let mut model = LruModel::new(FRAMES as u32, PAGE as u32, spec.part.page_bytes.into(), trace.code_bytes);
     model.replay(&trace.runs);
