@@ -69,7 +69,7 @@ fn counts_as_modelled<const FRAMES: usize, const PAGE: usize>(spec: &NandSpec, t
     let mut pager = made.unwrap();
     replay(&mut pager, &requests::<PAGE>(trace.runs.iter().copied()));
     let (device, counts) = pager.into_parts();
-    let mut model = LruModel::new(FRAMES as u32, PAGE as u32, spec.part.page_bytes.into(), trace.code_bytes);
+    let mut model = LruModel::new(FRAMES as u32, PAGE as u32, &spec.part, trace.code_bytes).unwrap();
     model.replay(&trace.runs);
     let (model, bytes) = (model.counts(), PAGE as u64);
     let modelled = (model.hits, model.misses * bytes, model.loads, model.skipped * bytes);
@@ -87,6 +87,34 @@ fn the_pager_counts_what_the_model_says() {
         counts_as_modelled::<64, 32>(&spec, &trace);
         counts_as_modelled::<4, 512>(&spec, &trace);
     }
+}
+
+#[test]
+fn caches_that_cannot_be_are_refused() {
+    let part = k9f1208q0b(Bus::Mhz33Bits8).part;
+    let model = |frames, page, code| LruModel::new(frames, page, &part, code).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(model(0, 64, 1000), "a cache of 0 frames: 1 to 1048576 are possible");
+    assert_eq!(
+        model(8, 96, 1000),
+        "cache pages of 96 bytes do not divide the part's pages of 512, as powers of two do"
+    );
+    assert!(model(8, 0, 1000).contains("of 0 bytes") && model(8, 1024, 1000).contains("of 1024 bytes"));
+    assert_eq!(model(8, 64, 1 << 27), "code of 134217728 bytes does not fit the part's 67108864");
+
+    let made = |error: Result<_, String>| error.map(|_: Replay<Lru<8>, 8, 96>| ()).unwrap_err();
+    let spec = k9f1208q0b(Bus::Mhz33Bits8);
+    let options = Options::default();
+    let refused = made(pager(&spec, 1000, Lru::default(), options, Counts::default()));
+    assert_eq!(refused, "cache pages of 96 bytes do not divide the part's pages of 512");
+    let large = |code| {
+        pager::<_, 8, 64, _>(&spec, code, Lru::<8>::default(), options, Counts::default()).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(large(0), "an image of no bytes");
+    assert_eq!(large(65_536 * 64), "an image of 4194304 bytes has more than 65,535 cache pages of 64 bytes");
+    let small = NandSpec { part: norn_flash::NandPart { block_count: 3, ..spec.part }, ..spec.clone() };
+    let refused =
+        pager::<_, 8, 64, _>(&small, 40_000, Lru::<8>::default(), options, Counts::default()).map(|_| ()).unwrap_err();
+    assert_eq!(refused, "an image of 40000 bytes does not fit 3 blocks, 0 of them bad");
 }
 
 /// Where each byte of the original code went, from the runs of one byte that a layout gives.
@@ -141,7 +169,7 @@ fn the_traces_of_the_data_directory_give_the_figures_of_their_model() {
             continue;
         }
         let trace = Trace::read(&path).unwrap();
-        let mut model = LruModel::new(32, 64, 512, trace.code_bytes);
+        let mut model = LruModel::new(32, 64, &k9f1208q0b(Bus::Mhz33Bits8).part, trace.code_bytes).unwrap();
         model.replay(&trace.runs);
         let model = model.counts();
         let bytes = trace.executed_bytes();

@@ -57,6 +57,11 @@ pub fn sources(settings: &Settings) -> Vec<Source> {
     sources
 }
 
+/// Whether there are no traces in the directory of `--data`.
+pub fn are_missing(settings: &Settings) -> bool {
+    settings.data.iter().all(|data| traces(data).is_empty())
+}
+
 /// The trace that was read last: jobs of one program follow each other, and to decode a trace takes longer than most of them.
 static LAST: Mutex<Option<(Source, Arc<Trace>)>> = Mutex::new(None);
 

@@ -109,6 +109,11 @@ impl Trace {
         self.runs.iter().flat_map(record).collect()
     }
 
+    /// Compresses records with zstd.
+    pub fn compress(records: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(records, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
     /// Reads a file of records, compressed with zstd if its name ends so.
     ///
     /// # Errors
@@ -161,6 +166,10 @@ mod tests {
         assert_eq!(message(&[0xFF; 8]), "record 0 is no run: 65535 bytes at 0xffffffff");
     }
 
+    fn made_up_bytes() -> Vec<u8> {
+        crate::paging::source::made_up(1, 5000).encode()
+    }
+
     #[test]
     fn a_truncated_file_is_named() {
         let directory = tempfile::tempdir().unwrap();
@@ -170,6 +179,11 @@ mod tests {
             let error = Trace::read(&path).unwrap_err().to_string();
             assert!(error.contains(name), "{error}");
         }
+        let whole = made_up_bytes();
+        let path = directory.path().join("whole.runs.zst");
+        fs::write(&path, Trace::compress(&whole)).unwrap();
+        assert_eq!(Trace::read(&path).unwrap().encode(), whole);
+        assert!(fs::metadata(&path).unwrap().len() < whole.len() as u64 / 2);
         assert!(Trace::read(Path::new("/nowhere.runs")).unwrap_err().to_string().starts_with("/nowhere.runs: "));
     }
 }
