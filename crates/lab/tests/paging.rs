@@ -6,7 +6,7 @@ use std::path::Path;
 
 use norn_code_pager::policy::{Greedy, Lru, Policy, S3Fifo};
 use norn_code_pager::{Bypass, Counts, ImageWriter, Options, Pager, Passing, ReadAhead, Room, Uncoded};
-use norn_flash::Block;
+use norn_flash::{Block, ColumnAccess};
 use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b, mt29f2g08};
 use norn_flash_sim::{NandSim, NandSpec};
 use norn_lab::paging::device::CountingNand;
@@ -54,7 +54,9 @@ fn the_part_that_counts_keeps_to_the_simulated_one() {
     let trace = made_up(3, 4000);
     let greedy =
         Options { read_ahead: ReadAhead::Always(2), passing: Passing::FillRemembered, bypass: Bypass::Unremembered };
-    for spec in [k9f1208q0b(Bus::Mhz33Bits8), mt29f2g08(Bus::Mhz54Bits16)] {
+    let mut anywhere = mt29f2g08(Bus::Mhz33Bits8);
+    anywhere.part.columns = ColumnAccess::Anywhere;
+    for spec in [k9f1208q0b(Bus::Mhz33Bits8), mt29f2g08(Bus::Mhz54Bits16), anywhere] {
         for options in [Options::default(), greedy] {
             counts_as_simulated::<Lru<32>>(&spec, &trace, options);
             counts_as_simulated::<S3Fifo<32>>(&spec, &trace, options);
@@ -128,19 +130,60 @@ fn places(layout: &Layout, code_bytes: u32) -> BTreeMap<u32, u32> {
     (0..code_bytes).map(place).collect()
 }
 
+/// A trace whose runs go on through blocks that others start or end at, as those of a processor do: every other pair of runs that touch is one.
+fn joined(trace: &Trace) -> Trace {
+    let mut runs: Vec<Run> = Vec::new();
+    for (number, run) in trace.runs.iter().enumerate() {
+        match runs.last_mut().filter(|last| last.end() == run.address && number % 2 == 0) {
+            Some(last) => last.bytes += run.bytes,
+            None => runs.push(*run),
+        }
+    }
+    Trace::new(runs).unwrap()
+}
+
+/// Every third block on a border, so that some have just no room left for a jump before it.
+fn aligned(order: &[Placed]) -> Vec<Placed> {
+    let with_border = |(number, placed): (usize, &Placed)| match number % 3 {
+        0 => vec![Placed::Align(if number % 2 == 0 { 8 } else { 64 }), *placed],
+        _ => vec![*placed],
+    };
+    order.iter().enumerate().flat_map(with_border).collect()
+}
+
+#[test]
+fn blocks_behind_a_border_start_on_it() {
+    let trace = joined(&made_up(5, 3000));
+    let profile = Profile::of(&trace.runs, trace.code_bytes);
+    let order = aligned(&placed(&profile, &ext_tsp(&profile)));
+    let layout = Layout::new(&profile, &order);
+    let mut borders = 0;
+    for pair in order.windows(2) {
+        if let [Placed::Align(bytes), Placed::Block(block)] = *pair {
+            let start = profile.blocks[block as usize].start;
+            let moved = layout.translate(&[Run { address: start, bytes: 1, instructions: 1 }]).next().unwrap().address;
+            assert_eq!(moved % bytes, 0, "block {block}");
+            borders += 1;
+        }
+    }
+    assert!(borders > 100, "{borders}");
+}
+
 #[test]
 fn a_layout_moves_bytes_and_loses_none() {
-    let trace = made_up(5, 3000);
+    let trace = joined(&made_up(5, 3000));
     let profile = Profile::of(&trace.runs, trace.code_bytes);
-    let mut aligned = placed(&profile, &pettis_hansen(&profile));
-    aligned.insert(7, Placed::Align(64));
-    aligned.insert(90, Placed::Align(512));
+    let by_affinity = placed(&profile, &pettis_hansen(&profile));
+    // What is executed comes last, so that the code ends in a jump.
+    let backwards: Vec<Placed> = by_affinity.iter().rev().copied().collect();
     let orders = [
         placed(&profile, &call_affinity(&profile)),
-        placed(&profile, &pettis_hansen(&profile)),
         placed(&profile, &ext_tsp(&profile)),
-        aligned,
+        aligned(&by_affinity),
+        backwards,
+        by_affinity,
     ];
+    let mut jumps = 0;
     for order in orders {
         let layout = Layout::new(&profile, &order);
         let original = places(&layout, trace.code_bytes);
@@ -151,6 +194,7 @@ fn a_layout_moves_bytes_and_loses_none() {
             for (number, piece) in (1..).zip(&moved) {
                 // Each piece but the last ends in a jump, which was none of the original's bytes.
                 let jump = if number < moved.len() { u32::from(JUMP_BYTES) } else { 0 };
+                jumps += u32::from(jump > 0);
                 executed.extend((piece.address..piece.end() - jump).map(|at| original[&at]));
                 assert!((piece.end() - jump..piece.end()).all(|at| !original.contains_key(&at)), "a jump over code");
                 assert!(piece.end() <= layout.code_bytes);
@@ -158,6 +202,7 @@ fn a_layout_moves_bytes_and_loses_none() {
             assert_eq!(executed, (run.address..run.end()).collect::<Vec<u32>>());
         }
     }
+    assert!(jumps > 100, "{jumps} jumps");
 }
 
 #[test]

@@ -120,11 +120,12 @@ impl Trace {
     /// Names the file and what is wrong with it.
     pub fn read(path: &Path) -> Result<Trace, JobError> {
         let failed = |error: &dyn std::fmt::Display| JobError::Failed(format!("{}: {error}", path.display()));
+        let not_whole = |error: &dyn std::fmt::Display| failed(&format!("truncated or no zstd file: {error}"));
         let mut bytes = fs::read(path).map_err(|error| failed(&error))?;
         if path.extension().is_some_and(|extension| extension == "zst") {
-            let mut decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).map_err(|error| failed(&error))?;
+            let mut decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).map_err(|error| not_whole(&error))?;
             let mut plain = Vec::new();
-            decoder.read_to_end(&mut plain).map_err(|error| failed(&error))?;
+            decoder.read_to_end(&mut plain).map_err(|error| not_whole(&error))?;
             bytes = plain;
         }
         Trace::decode(&bytes).map_err(|error| failed(&error))
@@ -177,7 +178,7 @@ mod tests {
             let path = directory.path().join(name);
             fs::write(&path, bytes).unwrap();
             let error = Trace::read(&path).unwrap_err().to_string();
-            assert!(error.contains(name), "{error}");
+            assert!(error.contains(name) && error.contains("truncated"), "{error}");
         }
         let whole = made_up_bytes();
         let path = directory.path().join("whole.runs.zst");
