@@ -33,6 +33,13 @@ impl Pages {
     }
 }
 
+/// Where a page that is admitted stands.
+#[derive(PartialEq, Eq)]
+enum Rank {
+    Newest,
+    Oldest,
+}
+
 /// What is in the frames, by a plain list: the page requested last is the last.
 #[derive(Default)]
 struct Naive {
@@ -46,7 +53,7 @@ impl Naive {
     }
 
     /// The oldest page leaves, unless a frame is free; says whether `frame` may have been chosen.
-    fn admit(&mut self, page: CachePage, frame: Frame, is_requested: bool) -> bool {
+    fn admit(&mut self, page: CachePage, frame: Frame, rank: Rank) -> bool {
         let is_right = match self.free.iter().position(|&free| free == frame.0) {
             Some(at) => {
                 self.free.swap_remove(at);
@@ -54,7 +61,7 @@ impl Naive {
             }
             None => self.free.is_empty() && self.pages.remove(0).1 == frame,
         };
-        let place = if is_requested { self.pages.len() } else { 0 };
+        let place = if rank == Rank::Newest { self.pages.len() } else { 0 };
         self.pages.insert(place, (page, frame));
         is_right
     }
@@ -78,13 +85,13 @@ fn lru_is_exact<const FRAMES: usize>(seed: u64) {
             naive.pages.push(held);
         } else {
             let frame = lru.admit(page, Cost(1));
-            assert!(naive.admit(page, frame, true), "{told}: {frame:?} is not the oldest");
+            assert!(naive.admit(page, frame, Rank::Newest), "{told}: {frame:?} is not the oldest");
         }
         // What comes early takes the oldest page's place, but only where that is not the page just requested.
         let early = CachePage(page.0.wrapping_add(1) % u16::MAX);
         if FRAMES > 1 && naive.free.is_empty() && pages.random.u8(..20) == 0 && !lru.holds(early) {
             let frame = lru.admit_early(early);
-            assert!(naive.admit(early, frame, false), "{told}: {frame:?} is not the oldest");
+            assert!(naive.admit(early, frame, Rank::Oldest), "{told}: {frame:?} is not the oldest");
         }
         if pages.random.u8(..200) == 0 {
             let (page, frame) = naive.pages.remove(pages.random.usize(..naive.pages.len()));
