@@ -15,6 +15,7 @@
 //! Invariants of an [`Image`]: its bad blocks ascend and lie behind its first block; all its cache pages lie on the part.
 
 use core::fmt;
+use core::num::{NonZeroU16, NonZeroU32};
 
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress};
 
@@ -47,13 +48,12 @@ const MAGIC: [u8; 4] = *b"NPAG";
 const VERSION: u8 = 1;
 const CHECKED_BYTES: usize = HEADER_BYTES - Crc32c::BYTES;
 
-/// How cache pages lie in the pages of a part.
+/// How cache pages lie in the pages and blocks of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageLayout {
     /// Cache pages of a page of the part.
-    pub per_page: u16,
-    /// From one cache page to the next, in bytes.
-    pub stride: u16,
+    pub per_page: NonZeroU16,
+    pages_per_block: NonZeroU16,
 }
 
 impl PageLayout {
@@ -62,24 +62,33 @@ impl PageLayout {
     /// # Errors
     /// If they do not fit.
     pub const fn of<C: Code, const PAGE: usize>(part: &NandPart) -> Result<Self, (u16, u16)> {
-        let refusal = Err((PAGE as u16, part.page_bytes));
-        if PAGE == 0 || PAGE > u16::MAX as usize - C::BYTES || (part.page_bytes as usize) < HEADER_BYTES {
-            return refusal;
+        let page_bytes = part.page_bytes as usize;
+        let too_large = PAGE > u16::MAX as usize - C::BYTES || page_bytes < HEADER_BYTES;
+        if PAGE == 0 || too_large || C::BYTES == 0 && !page_bytes.is_multiple_of(PAGE) {
+            return Err((PAGE as u16, part.page_bytes));
         }
-        let stride = PAGE + C::BYTES;
-        let per_page = part.page_bytes as usize / stride;
-        if per_page == 0 || C::BYTES == 0 && !(part.page_bytes as usize).is_multiple_of(PAGE) {
-            return refusal;
+        let per_page = page_bytes / (PAGE + C::BYTES);
+        match (NonZeroU16::new(per_page as u16), NonZeroU16::new(part.pages_per_block)) {
+            (Some(per_page), Some(pages_per_block)) => Ok(PageLayout { per_page, pages_per_block }),
+            _ => Err((PAGE as u16, part.page_bytes)),
         }
-        Ok(PageLayout { per_page: per_page as u16, stride: stride as u16 })
     }
+}
+
+/// From one cache page to the next, in bytes.
+pub(crate) const fn stride<C: Code, const PAGE: usize>() -> u16 {
+    (PAGE + C::BYTES) as u16
+}
+
+/// The column at which the cache page of number `index` in its page starts.
+pub(crate) const fn column<C: Code, const PAGE: usize>(index: u16) -> Column {
+    Column(index * stride::<C, PAGE>())
 }
 
 /// Where an image is: what its header says, and what follows from the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
     image_bytes: u32,
-    pages_per_block: u16,
     start: Block,
     first: Block,
     bad_count: u16,
@@ -105,7 +114,7 @@ impl Image {
         if image_bytes.div_ceil(PAGE as u32) > CACHE_PAGES_MAX {
             return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: PAGE as u16 });
         }
-        let image = Image::new(part, layout, image_bytes, start);
+        let image = Image::new(layout, image_bytes, start);
         let blocks = part.block_count.saturating_sub(start.0);
         if image.block_count::<PAGE>() > u32::from(blocks) {
             return Err(ImageError::TooLarge { image_bytes, blocks, bad_blocks: 0 });
@@ -113,17 +122,8 @@ impl Image {
         Ok(image)
     }
 
-    pub(crate) fn new(part: &NandPart, layout: PageLayout, image_bytes: u32, start: Block) -> Self {
-        let pages_per_block = part.pages_per_block;
-        Image {
-            image_bytes,
-            pages_per_block,
-            start,
-            first: start,
-            bad_count: 0,
-            bad: [Block(0); BAD_BLOCKS_MAX],
-            layout,
-        }
+    pub(crate) fn new(layout: PageLayout, image_bytes: u32, start: Block) -> Self {
+        Image { image_bytes, start, first: start, bad_count: 0, bad: [Block(0); BAD_BLOCKS_MAX], layout }
     }
 
     /// Bytes of the image.
@@ -143,8 +143,8 @@ impl Image {
 
     /// Blocks that it uses, the header's included, bad ones not.
     pub(crate) fn block_count<const PAGE: usize>(&self) -> u32 {
-        let pages = self.image_bytes.div_ceil(PAGE as u32).div_ceil(u32::from(self.layout.per_page));
-        1 + pages.div_ceil(u32::from(self.pages_per_block))
+        let pages = self.image_bytes.div_ceil(PAGE as u32).div_ceil(u32::from(self.layout.per_page.get()));
+        1 + pages.div_ceil(u32::from(self.layout.pages_per_block.get()))
     }
 
     /// Adds a bad block behind those that are known; one before the first good block only moves that.
@@ -160,23 +160,20 @@ impl Image {
     }
 
     /// The block on the part of the image's block number `number`: one further for each bad one before it.
+    #[inline]
     pub(crate) fn block(&self, number: u32) -> Block {
         let mut block = self.first.0 + number as u16;
-        for bad in self.bad_blocks() {
+        for bad in self.bad.iter().take(usize::from(self.bad_count)) {
             block += u16::from(bad.0 <= block);
         }
         Block(block)
     }
 
     /// The page of the part; the header's block comes before the first.
+    #[inline]
     pub(crate) fn address(&self, page: ImagePage) -> PageAddress {
-        let pages_per_block = u32::from(self.pages_per_block);
+        let pages_per_block = NonZeroU32::from(self.layout.pages_per_block);
         self.block(1 + page.0 / pages_per_block).page((page.0 % pages_per_block) as u16)
-    }
-
-    /// The column at which the cache page of number `index` in its page starts.
-    pub(crate) fn column(&self, index: u16) -> Column {
-        Column(index * self.layout.stride)
     }
 
     /// The header's bytes.
@@ -239,7 +236,7 @@ impl Image {
             return Err(ImageError::Layout { cache_page_bytes, code_bytes });
         }
         let image_bytes = u32::from(half(8)) | u32::from(half(10)) << 16;
-        let mut image = Image { first: page.block, ..Image::new(part, layout, image_bytes, Block(half(12))) };
+        let mut image = Image { first: page.block, ..Image::new(layout, image_bytes, Block(half(12))) };
         let bad_count = usize::from(half(14));
         let mut previous = image.first;
         for at in 0..bad_count.min(BAD_BLOCKS_MAX) {

@@ -45,10 +45,10 @@ impl Observer for () {
 /// Counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Look-ups.
-    pub look_ups: u64,
-    /// Those that found the page.
+    /// Look-ups that found the page.
     pub hits: u64,
+    /// Those that did not.
+    pub misses: u64,
     /// Page numbers compared in all of them.
     pub comparisons: u64,
     /// Most of them in one.
@@ -63,15 +63,26 @@ pub struct Counts {
     pub corrected_bits: u64,
 }
 
+impl Counts {
+    /// Look-ups.
+    pub fn look_ups(&self) -> u64 {
+        self.hits + self.misses
+    }
+}
+
 impl Observer for Counts {
     #[inline]
     fn note(&mut self, event: Event) {
         match event {
             Event::LookUp(found) => {
-                self.look_ups += 1;
-                self.hits += u64::from(found.frame.is_some());
-                self.comparisons += u64::from(found.comparisons);
-                self.comparisons_max = self.comparisons_max.max(found.comparisons);
+                match found.frame() {
+                    Some(_) => self.hits += 1,
+                    None => self.misses += 1,
+                }
+                self.comparisons += u64::from(found.comparisons());
+                if found.comparisons() > self.comparisons_max {
+                    self.comparisons_max = found.comparisons();
+                }
             }
             Event::Filled { requested: true, .. } => self.filled += 1,
             Event::Filled { requested: false, .. } => self.filled_early += 1,

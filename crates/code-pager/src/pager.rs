@@ -19,7 +19,7 @@ use norn_flash::{Block, Column, ColumnAccess, Nand};
 
 use crate::code::{Code, Uncoded};
 use crate::error::{ImageError, ReadError};
-use crate::image::{CachePage, CodeAddress, Image, ImagePage};
+use crate::image::{CachePage, CodeAddress, Image, ImagePage, column, stride};
 use crate::observer::{Event, Observer};
 use crate::policy::{Cost, Frame, Policy};
 use crate::register::Register;
@@ -170,10 +170,16 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         }
         let page = CachePage((address.0 / PAGE as u32) as u16);
         let found = self.policy.request(page);
-        self.observer.note(Event::LookUp(found));
-        let frame = match found.frame {
-            Some(frame) => frame,
-            None => self.fill_requested(page)?,
+        // Told in either branch, so that the compiler knows there what it was.
+        let frame = match found.frame() {
+            Some(frame) => {
+                self.observer.note(Event::LookUp(found));
+                frame
+            }
+            None => {
+                self.observer.note(Event::LookUp(found));
+                self.fill_requested(page)?
+            }
         };
         let start = address.0 as usize % PAGE;
         let end = PAGE.min((image_bytes - address.0) as usize + start);
@@ -218,7 +224,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         buffer: &mut [u8],
     ) -> Result<(), ReadError<D::Error>> {
         let (image_page, index) = self.place(page);
-        let column = Column(self.image.column(index).0 + (address.0 as usize % PAGE) as u16);
+        let column = Column(column::<C, PAGE>(index).0 + (address.0 as usize % PAGE) as u16);
         self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
         self.register.fetch(&mut self.device, column, buffer)?;
         self.policy.bypass(page);
@@ -234,34 +240,47 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     }
 
     /// Fills a frame with a page that is requested, and others with what comes along (steps 1 to 5).
+    #[inline]
     fn fill_requested(&mut self, page: CachePage) -> Result<Frame, ReadError<D::Error>> {
         let (image_page, index) = self.place(page);
-        let column = self.image.column(index);
+        let column = column::<C, PAGE>(index);
         let (position, load) = self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
         if self.options.passing == Passing::FillRemembered && self.register_is_forwards() {
             let first = CachePage(page.0 - index);
-            let passed = position.0.div_ceil(self.image.layout.stride)..index;
+            let passed = position.0.div_ceil(stride::<C, PAGE>())..index;
             self.fill_remembered(first, passed)?;
         }
-        let passed = index.saturating_sub(position.0 / self.image.layout.stride);
+        let passed = index.saturating_sub(position.0 / stride::<C, PAGE>());
         let cost = Cost(load.saturating_add(passed.min(250) as u8 + 1));
         let frame = self.policy.admit(page, cost);
         self.fill(frame, page, index)?;
         self.observer.note(Event::Filled { page, requested: true });
+        match self.options.read_ahead {
+            ReadAhead::None => Ok(frame),
+            read_ahead => self.fill_ahead(page, index, read_ahead, frame),
+        }
+    }
+
+    /// Fills frames with pages behind one that is requested (step 5), which may take its own in a cache of few: it is then filled again.
+    fn fill_ahead(
+        &mut self,
+        page: CachePage,
+        index: u16,
+        read_ahead: ReadAhead,
+        frame: Frame,
+    ) -> Result<Frame, ReadError<D::Error>> {
         let last = self.last_index(page, index);
         let first = CachePage(page.0 - index);
-        match self.options.read_ahead {
+        let behind = |pages: u8| index + 1..last.min(index + u16::from(pages) + 1);
+        match read_ahead {
             ReadAhead::None => {}
             ReadAhead::Always(pages) => {
-                for ahead in index + 1..last.min(index + u16::from(pages) + 1) {
+                for ahead in behind(pages) {
                     self.fill_early(CachePage(first.0 + ahead), ahead)?;
                 }
             }
-            ReadAhead::Remembered(pages) => {
-                self.fill_remembered(first, index + 1..last.min(index + u16::from(pages) + 1))?;
-            }
+            ReadAhead::Remembered(pages) => self.fill_remembered(first, behind(pages))?,
         }
-        // What came early may have taken the frame of what was requested, in a cache of few frames.
         match self.policy.holds(page) {
             true => Ok(frame),
             false => self.fill_requested_alone(page),
@@ -271,7 +290,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     /// Fills a frame with a page that is requested, and no other.
     fn fill_requested_alone(&mut self, page: CachePage) -> Result<Frame, ReadError<D::Error>> {
         let (image_page, index) = self.place(page);
-        let column = self.image.column(index);
+        let column = column::<C, PAGE>(index);
         self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
         let frame = self.policy.admit(page, Cost(1));
         self.fill(frame, page, index)?;
@@ -287,7 +306,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     fn last_index(&self, page: CachePage, index: u16) -> u16 {
         let pages = self.image.size_bytes().div_ceil(PAGE as u32);
         let behind = pages - u32::from(page.0 - index);
-        self.image.layout.per_page.min(behind.min(0xFFFF) as u16)
+        self.image.layout.per_page.get().min(behind.min(0xFFFF) as u16)
     }
 
     /// Fills frames with those of the cache pages of numbers `indices` behind `first` that the policy remembers.
@@ -318,9 +337,10 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     }
 
     /// Fetches a cache page into a frame, and corrects it (step 4).
+    #[inline]
     fn fill(&mut self, frame: Frame, page: CachePage, index: u16) -> Result<(), ReadError<D::Error>> {
         let bytes = &mut self.frames[usize::from(frame.0)];
-        let column = self.image.column(index);
+        let column = column::<C, PAGE>(index);
         let mut code = [0; 4];
         let mut fetched = self.register.fetch(&mut self.device, column, bytes);
         if C::BYTES > 0 && fetched.is_ok() {

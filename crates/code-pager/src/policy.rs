@@ -1,10 +1,14 @@
 //! Which cache page stays in which frame: the directory of a cache and its replacement policy, in one.
 //!
+//! LRU and CLOCK find a page's frame through lists (`index.rs`); the others need the byte a frame that these take, and compare one frame's
+//! page after the other (`tags.rs`).
+//!
 //! Invariants of every policy: a page is in at most one frame, a frame holds at most one page; no look-up costs more than
 //! `FRAMES` comparisons of a page's number; [`state_bytes_max`](crate::pager::state_bytes_max) bounds its bytes.
 
 mod clock;
 mod greedy;
+mod index;
 mod lru;
 mod s3_fifo;
 mod sieve;
@@ -32,13 +36,43 @@ impl Cost {
     pub const LOAD: u8 = 5;
 }
 
-/// What a look-up found.
+/// What a look-up found, and what it cost: two plain numbers, which stay in the processor's registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LookUp {
+    frame: u8,
+    comparisons: u16,
+}
+
+impl LookUp {
+    /// Frames that a cache can have: one number is left for "none".
+    pub const FRAMES_MAX: usize = 255;
+
+    /// The page is in this frame, as so many comparisons of a page's number told.
+    #[inline]
+    pub const fn hit(frame: Frame, comparisons: u16) -> Self {
+        LookUp { frame: frame.0, comparisons }
+    }
+
+    /// The page is in no frame.
+    #[inline]
+    pub const fn miss(comparisons: u16) -> Self {
+        LookUp { frame: u8::MAX, comparisons }
+    }
+
     /// The frame that holds the page, if one does.
-    pub frame: Option<Frame>,
+    #[inline]
+    pub const fn frame(self) -> Option<Frame> {
+        match self.frame {
+            u8::MAX => None,
+            frame => Some(Frame(frame)),
+        }
+    }
+
     /// Page numbers compared.
-    pub comparisons: u16,
+    #[inline]
+    pub const fn comparisons(self) -> u16 {
+        self.comparisons
+    }
 }
 
 /// The directory of a cache, and the policy by which it replaces. Its default is an empty cache.

@@ -12,17 +12,21 @@ use norn_flash::{Column, ColumnAccess, Nand};
 use crate::image::{Image, ImagePage};
 use crate::policy::Cost;
 
+/// No page: an image has fewer.
+const NO_PAGE: u16 = u16::MAX;
+
 /// A part's register.
 #[derive(Clone, Debug)]
 pub(crate) struct Register {
-    /// The page in it, and its position.
-    held: Option<(ImagePage, Column)>,
+    /// The number of the image's page in it, or [`NO_PAGE`]; two bytes are enough for any image.
+    held: u16,
+    position: Column,
     columns: ColumnAccess,
 }
 
 impl Register {
     pub fn new(columns: ColumnAccess) -> Self {
-        Register { held: None, columns }
+        Register { held: NO_PAGE, position: Column(0), columns }
     }
 
     /// Where the position may go.
@@ -31,6 +35,7 @@ impl Register {
     }
 
     /// Brings `page` to the register, with a position from which `column` can be reached. Returns the position and, if it took a load, [`Cost::LOAD`].
+    #[inline]
     pub fn stand_before<D: Nand>(
         &mut self,
         device: &mut D,
@@ -38,29 +43,25 @@ impl Register {
         page: ImagePage,
         column: Column,
     ) -> Result<(Column, u8), D::Error> {
-        match self.held {
-            Some((held, position))
-                if held == page && (position <= column || self.columns == ColumnAccess::Anywhere) =>
-            {
-                Ok((position, 0))
-            }
-            _ => {
-                self.held = None;
-                device.load(image.address(page))?;
-                self.held = Some((page, Column(0)));
-                Ok((Column(0), Cost::LOAD))
-            }
+        let is_in_reach = self.position <= column || self.columns == ColumnAccess::Anywhere;
+        if u32::from(self.held) == page.0 && is_in_reach {
+            return Ok((self.position, 0));
         }
+        self.held = NO_PAGE;
+        device.load(image.address(page))?;
+        (self.held, self.position) = (page.0 as u16, Column(0));
+        Ok((Column(0), Cost::LOAD))
     }
 
     /// Fetches bytes at `column` of the page that [`stand_before`](Self::stand_before) brought.
+    #[inline]
     pub fn fetch<D: Nand>(&mut self, device: &mut D, column: Column, buffer: &mut [u8]) -> Result<(), D::Error> {
-        let Some((page, position)) = self.held.take() else { return Ok(()) };
-        if position != column {
+        let held = core::mem::replace(&mut self.held, NO_PAGE);
+        if self.position != column {
             device.seek(column)?;
         }
         device.fetch(buffer)?;
-        self.held = Some((page, Column(column.0 + buffer.len() as u16)));
+        (self.held, self.position) = (held, Column(column.0 + buffer.len() as u16));
         Ok(())
     }
 }

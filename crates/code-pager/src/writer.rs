@@ -9,11 +9,11 @@
 //!
 //! Invariant: at most one header of this image's room is on the part.
 
-use norn_flash::{Block, Nand, NandError, NandErrorKind, NandPart, Piece};
+use norn_flash::{Block, Column, Nand, NandError, NandErrorKind, NandPart, Piece};
 
 use crate::code::{Code, Uncoded};
 use crate::error::ImageError;
-use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, ImagePage, PageLayout};
+use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, ImagePage, PageLayout, stride};
 
 /// Where an image's bytes come from. They may be asked for more than once.
 pub trait Source {
@@ -108,7 +108,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
         if image_bytes.div_ceil(PAGE as u32) > CACHE_PAGES_MAX {
             return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: PAGE as u16 });
         }
-        let image = Image::new(part, layout, image_bytes, room.start);
+        let image = Image::new(layout, image_bytes, room.start);
         let blocks = part.block_count.saturating_sub(room.start.0).min(room.blocks);
         if image.block_count::<PAGE>() > u32::from(blocks) {
             return Err(ImageError::TooLarge { image_bytes, blocks, bad_blocks: 0 });
@@ -143,10 +143,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
         for page in (number.saturating_sub(1) * pages_per_block..number * pages_per_block).map(ImagePage) {
             let Some(len) = self.compose(image, page, source) else { break };
             let bytes = &self.page[..len];
-            if matches!(
-                bad_or(device.program(image.address(page), &[Piece::new(image.column(0), bytes)]))?,
-                Attempt::Bad
-            ) {
+            if matches!(bad_or(device.program(image.address(page), &[Piece::new(Column(0), bytes)]))?, Attempt::Bad) {
                 return Ok(Attempt::Bad);
             }
             if !reads_back::<D, C>(device, image, page, bytes)? {
@@ -159,20 +156,21 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
     /// Puts the cache pages of a page of the part together, with their codes. Says how many bytes they take; `None` behind the
     /// image's end.
     fn compose(&mut self, image: &Image, page: ImagePage, source: &mut impl Source) -> Option<usize> {
-        let per_page = u32::from(image.layout.per_page);
+        let per_page = u32::from(image.layout.per_page.get());
+        let stride = usize::from(stride::<C, PAGE>());
         let mut len = 0;
         for index in 0..per_page {
             let offset = (page.0 * per_page + index) * PAGE as u32;
             if offset >= image.size_bytes() {
                 break;
             }
-            let start = usize::from(image.column(index as u16).0);
-            let (cache_page, code) = self.page[start..start + usize::from(image.layout.stride)].split_at_mut(PAGE);
+            let start = index as usize * stride;
+            let (cache_page, code) = self.page[start..start + stride].split_at_mut(PAGE);
             let inside = PAGE.min((image.size_bytes() - offset) as usize);
             source.copy(offset, &mut cache_page[..inside]);
             cache_page[inside..].fill(0xFF);
             code.copy_from_slice(&C::encode(cache_page)[..C::BYTES]);
-            len = start + usize::from(image.layout.stride);
+            len = start + stride;
         }
         (len > 0).then_some(len)
     }
@@ -181,7 +179,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
     fn write_header<D: Nand>(&self, device: &mut D, image: &Image) -> Result<(), ImageError<D::Error>> {
         let header: [u8; HEADER_BYTES] = image.encode::<C, PAGE>();
         let page = image.header_page();
-        if matches!(bad_or(device.program(page, &[Piece::new(image.column(0), &header)]))?, Attempt::Bad) {
+        if matches!(bad_or(device.program(page, &[Piece::new(Column(0), &header)]))?, Attempt::Bad) {
             return Err(ImageError::ReadBack { page });
         }
         Ok(())
@@ -207,7 +205,8 @@ fn reads_back<D: Nand, C: Code>(
 ) -> Result<bool, ImageError<D::Error>> {
     let correction = device.part().correction;
     let words = u32::from(device.part().page_bytes).div_ceil(u32::from(correction.bytes));
-    let allowed = if C::BYTES > 0 { u32::from(image.layout.per_page) } else { u32::from(correction.bits) * words };
+    let allowed =
+        if C::BYTES > 0 { u32::from(image.layout.per_page.get()) } else { u32::from(correction.bits) * words };
     device.load(image.address(page))?;
     let (mut wrong, mut chunk) = (0, [0; 32]);
     for expected in bytes.chunks(chunk.len()) {

@@ -99,7 +99,7 @@ fn every_policy_delivers_the_image_with_every_option() {
                 every_policy::<64>(&part(columns), &image, options, seed),
             ];
             for (frames, counts) in [1, 2, 33, 64].into_iter().zip(&counts) {
-                assert!(counts.iter().all(|counts| counts.comparisons_max <= frames && counts.look_ups > 1000));
+                assert!(counts.iter().all(|counts| counts.comparisons_max <= frames && counts.look_ups() > 1000));
                 let early = counts.iter().any(|counts| counts.filled_early > 0);
                 assert!(
                     early

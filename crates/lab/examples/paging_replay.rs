@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{Counts, Options};
 use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b};
-use norn_lab::paging::replay::{Replay, pager, replay};
+use norn_lab::paging::replay::{Replay, pager, replay, requests};
 use norn_lab::paging::source::made_up;
 use norn_lab::paging::trace::Trace;
 
@@ -18,7 +18,7 @@ fn main() {
     let spec = k9f1208q0b(Bus::Mhz33Bits8);
     let made = pager(&spec, trace.code_bytes, Lru::<32>::default(), Options::default(), Counts::default());
     let mut pager: Replay<_, 32, 64> = made.unwrap_or_else(|error| panic!("{error}"));
-    replay(&mut pager, trace.runs.iter().copied());
+    replay(&mut pager, &requests::<64>(trace.runs.iter().copied()));
     let counts = pager.observer();
-    println!("{} requests, {} hits, {} comparisons", counts.look_ups, counts.hits, counts.comparisons);
+    println!("{} requests, {} hits, {} comparisons", counts.look_ups(), counts.hits, counts.comparisons);
 }

@@ -79,7 +79,7 @@ pub enum LabError {
 
 impl LabError {
     /// For a file that could not be read or written.
-    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> LabError {
+    pub fn file(path: &Path) -> impl FnOnce(io::Error) -> LabError {
         let path = path.to_owned();
         move |error| LabError::File { path, error }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use norn_code_pager::policy::{Greedy, Lru, Policy, S3Fifo};
 use norn_code_pager::{Bypass, Counts, ImageWriter, Options, Pager, Passing, ReadAhead, Room, Uncoded};
-use norn_flash::Block;
+use norn_flash::{Block, ColumnAccess};
 use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b, mt29f2g08};
 use norn_flash_sim::{NandSim, NandSpec};
 use norn_lab::paging::device::CountingNand;
@@ -14,7 +14,7 @@ use norn_lab::paging::layout::{JUMP_BYTES, Layout, Placed};
 use norn_lab::paging::model::LruModel;
 use norn_lab::paging::order::{call_affinity, ext_tsp, pettis_hansen, placed};
 use norn_lab::paging::profile::Profile;
-use norn_lab::paging::replay::{Replay, pager, replay, replay_bytes};
+use norn_lab::paging::replay::{Replay, pager, replay, replay_bytes, requests};
 use norn_lab::paging::source::made_up;
 use norn_lab::paging::trace::{Run, Trace};
 
@@ -54,7 +54,9 @@ fn the_part_that_counts_keeps_to_the_simulated_one() {
     let trace = made_up(3, 4000);
     let greedy =
         Options { read_ahead: ReadAhead::Always(2), passing: Passing::FillRemembered, bypass: Bypass::Unremembered };
-    for spec in [k9f1208q0b(Bus::Mhz33Bits8), mt29f2g08(Bus::Mhz54Bits16)] {
+    let mut anywhere = mt29f2g08(Bus::Mhz33Bits8);
+    anywhere.part.columns = ColumnAccess::Anywhere;
+    for spec in [k9f1208q0b(Bus::Mhz33Bits8), mt29f2g08(Bus::Mhz54Bits16), anywhere] {
         for options in [Options::default(), greedy] {
             counts_as_simulated::<Lru<32>>(&spec, &trace, options);
             counts_as_simulated::<S3Fifo<32>>(&spec, &trace, options);
@@ -67,9 +69,9 @@ fn counts_as_modelled<const FRAMES: usize, const PAGE: usize>(spec: &NandSpec, t
     let lru = Lru::<FRAMES>::default();
     let made = pager::<_, FRAMES, PAGE, _>(spec, trace.code_bytes, lru, Options::default(), Counts::default());
     let mut pager = made.unwrap();
-    replay(&mut pager, trace.runs.iter().copied());
+    replay(&mut pager, &requests::<PAGE>(trace.runs.iter().copied()));
     let (device, counts) = pager.into_parts();
-    let mut model = LruModel::new(FRAMES as u32, PAGE as u32, spec.part.page_bytes.into(), trace.code_bytes);
+    let mut model = LruModel::new(FRAMES as u32, PAGE as u32, &spec.part, trace.code_bytes).unwrap();
     model.replay(&trace.runs);
     let (model, bytes) = (model.counts(), PAGE as u64);
     let modelled = (model.hits, model.misses * bytes, model.loads, model.skipped * bytes);
@@ -89,6 +91,34 @@ fn the_pager_counts_what_the_model_says() {
     }
 }
 
+#[test]
+fn caches_that_cannot_be_are_refused() {
+    let part = k9f1208q0b(Bus::Mhz33Bits8).part;
+    let model = |frames, page, code| LruModel::new(frames, page, &part, code).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(model(0, 64, 1000), "a cache of 0 frames: 1 to 1048576 are possible");
+    assert_eq!(
+        model(8, 96, 1000),
+        "cache pages of 96 bytes do not divide the part's pages of 512, as powers of two do"
+    );
+    assert!(model(8, 0, 1000).contains("of 0 bytes") && model(8, 1024, 1000).contains("of 1024 bytes"));
+    assert_eq!(model(8, 64, 1 << 27), "code of 134217728 bytes does not fit the part's 67108864");
+
+    let made = |error: Result<_, String>| error.map(|_: Replay<Lru<8>, 8, 96>| ()).unwrap_err();
+    let spec = k9f1208q0b(Bus::Mhz33Bits8);
+    let options = Options::default();
+    let refused = made(pager(&spec, 1000, Lru::default(), options, Counts::default()));
+    assert_eq!(refused, "cache pages of 96 bytes do not divide the part's pages of 512");
+    let large = |code| {
+        pager::<_, 8, 64, _>(&spec, code, Lru::<8>::default(), options, Counts::default()).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(large(0), "an image of no bytes");
+    assert_eq!(large(65_536 * 64), "an image of 4194304 bytes has more than 65,535 cache pages of 64 bytes");
+    let small = NandSpec { part: norn_flash::NandPart { block_count: 3, ..spec.part }, ..spec.clone() };
+    let refused =
+        pager::<_, 8, 64, _>(&small, 40_000, Lru::<8>::default(), options, Counts::default()).map(|_| ()).unwrap_err();
+    assert_eq!(refused, "an image of 40000 bytes does not fit 3 blocks, 0 of them bad");
+}
+
 /// Where each byte of the original code went, from the runs of one byte that a layout gives.
 fn places(layout: &Layout, code_bytes: u32) -> BTreeMap<u32, u32> {
     let place = |address| {
@@ -100,19 +130,60 @@ fn places(layout: &Layout, code_bytes: u32) -> BTreeMap<u32, u32> {
     (0..code_bytes).map(place).collect()
 }
 
+/// A trace whose runs go on through blocks that others start or end at, as those of a processor do: every other pair of runs that touch is one.
+fn joined(trace: &Trace) -> Trace {
+    let mut runs: Vec<Run> = Vec::new();
+    for (number, run) in trace.runs.iter().enumerate() {
+        match runs.last_mut().filter(|last| last.end() == run.address && number % 2 == 0) {
+            Some(last) => last.bytes += run.bytes,
+            None => runs.push(*run),
+        }
+    }
+    Trace::new(runs).unwrap()
+}
+
+/// Every third block on a border, so that some have just no room left for a jump before it.
+fn aligned(order: &[Placed]) -> Vec<Placed> {
+    let with_border = |(number, placed): (usize, &Placed)| match number % 3 {
+        0 => vec![Placed::Align(if number % 2 == 0 { 8 } else { 64 }), *placed],
+        _ => vec![*placed],
+    };
+    order.iter().enumerate().flat_map(with_border).collect()
+}
+
+#[test]
+fn blocks_behind_a_border_start_on_it() {
+    let trace = joined(&made_up(5, 3000));
+    let profile = Profile::of(&trace.runs, trace.code_bytes);
+    let order = aligned(&placed(&profile, &ext_tsp(&profile)));
+    let layout = Layout::new(&profile, &order);
+    let mut borders = 0;
+    for pair in order.windows(2) {
+        if let [Placed::Align(bytes), Placed::Block(block)] = *pair {
+            let start = profile.blocks[block as usize].start;
+            let moved = layout.translate(&[Run { address: start, bytes: 1, instructions: 1 }]).next().unwrap().address;
+            assert_eq!(moved % bytes, 0, "block {block}");
+            borders += 1;
+        }
+    }
+    assert!(borders > 50, "{borders}");
+}
+
 #[test]
 fn a_layout_moves_bytes_and_loses_none() {
-    let trace = made_up(5, 3000);
+    let trace = joined(&made_up(5, 3000));
     let profile = Profile::of(&trace.runs, trace.code_bytes);
-    let mut aligned = placed(&profile, &pettis_hansen(&profile));
-    aligned.insert(7, Placed::Align(64));
-    aligned.insert(90, Placed::Align(512));
+    let by_affinity = placed(&profile, &pettis_hansen(&profile));
+    // What is executed comes last, so that the code ends in a jump.
+    let backwards: Vec<Placed> = by_affinity.iter().rev().copied().collect();
     let orders = [
         placed(&profile, &call_affinity(&profile)),
-        placed(&profile, &pettis_hansen(&profile)),
         placed(&profile, &ext_tsp(&profile)),
-        aligned,
+        aligned(&by_affinity),
+        backwards,
+        by_affinity,
     ];
+    let mut jumps = 0;
     for order in orders {
         let layout = Layout::new(&profile, &order);
         let original = places(&layout, trace.code_bytes);
@@ -123,6 +194,7 @@ fn a_layout_moves_bytes_and_loses_none() {
             for (number, piece) in (1..).zip(&moved) {
                 // Each piece but the last ends in a jump, which was none of the original's bytes.
                 let jump = if number < moved.len() { u32::from(JUMP_BYTES) } else { 0 };
+                jumps += u32::from(jump > 0);
                 executed.extend((piece.address..piece.end() - jump).map(|at| original[&at]));
                 assert!((piece.end() - jump..piece.end()).all(|at| !original.contains_key(&at)), "a jump over code");
                 assert!(piece.end() <= layout.code_bytes);
@@ -130,6 +202,7 @@ fn a_layout_moves_bytes_and_loses_none() {
             assert_eq!(executed, (run.address..run.end()).collect::<Vec<u32>>());
         }
     }
+    assert!(jumps > 100, "{jumps} jumps");
 }
 
 #[test]
@@ -141,7 +214,7 @@ fn the_traces_of_the_data_directory_give_the_figures_of_their_model() {
             continue;
         }
         let trace = Trace::read(&path).unwrap();
-        let mut model = LruModel::new(32, 64, 512, trace.code_bytes);
+        let mut model = LruModel::new(32, 64, &k9f1208q0b(Bus::Mhz33Bits8).part, trace.code_bytes).unwrap();
         model.replay(&trace.runs);
         let model = model.counts();
         let bytes = trace.executed_bytes();

@@ -1,5 +1,6 @@
 //! The command line: every command, argument and option, with its help.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ Examples:
   norn log append thermo.img readings.csv                    keep a sensor's readings
   norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   what was the mean?
   norn lab run tinystore-table1 --quick                      a published table beside what Norn takes
+  norn trace record --out ls.runs.zst -- ls -l               what code does a program execute? (with valgrind)
 
 Exit codes:
   0  all is well
@@ -57,6 +59,9 @@ pub enum Command {
     /// Redo the published evaluations: run experiments, and put the published values beside what was measured.
     #[command(subcommand)]
     Lab(LabCommand),
+    /// Record which code a program executes, for the demand-paging experiments, and replay it through a cache over NAND.
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
     Parts,
 }
@@ -250,6 +255,47 @@ pub enum LabCommand {
     Report(ReportArguments),
 }
 
+/// The commands on traces.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Run a program under valgrind and write a trace of the code that it executes: an ELF program for this machine.
+    ///
+    /// Of the program's own code section only: link it statically to have its libraries in it. What it prints goes to standard error.
+    Record(RecordArguments),
+    /// Replay a trace under LRU through a cache over a NAND part, and say what that costs.
+    Replay(ReplayArguments),
+}
+
+/// What to record.
+#[derive(Args, Debug)]
+pub struct RecordArguments {
+    /// File to make, compressed if its name ends in .zst; `norn lab run paging --data` takes all NAME.runs and NAME.runs.zst of a directory.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Stop the program after so many instructions of its code section.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub instructions: Option<u64>,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub program: Vec<OsString>,
+}
+
+/// What to replay, and through what.
+#[derive(Args, Debug)]
+pub struct ReplayArguments {
+    /// The trace.
+    pub trace: PathBuf,
+    /// Frames of the cache.
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub frames: u32,
+    /// Bytes of a cache page, a power of two.
+    #[arg(long, value_name = "BYTES", default_value_t = 64)]
+    pub page: u32,
+    /// The NAND part; `norn parts` lists them.
+    #[arg(long, value_name = "NAME", default_value = "k9f1208q0b", value_parser = parts::nand_by_name)]
+    pub part: NandSpec,
+}
+
 /// What to run.
 #[derive(Args, Debug)]
 pub struct RunArguments {
@@ -271,7 +317,7 @@ pub struct RunArguments {
     /// Measure again what is on disk: after a change of what is measured.
     #[arg(long)]
     pub fresh: bool,
-    /// Directory with data that the project does not bring along, such as traces.
+    /// Directory with data that the project does not bring along, such as traces, of which --quick takes the beginnings.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Jobs at the same time: as many as there are cores if left out.

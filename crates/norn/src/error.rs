@@ -18,6 +18,9 @@ pub enum Error {
     /// An experiment could not be run or reported.
     #[error(transparent)]
     Lab(#[from] norn_lab::LabError),
+    /// A trace could not be recorded or replayed.
+    #[error(transparent)]
+    Trace(#[from] crate::trace::failure::TraceError),
     /// A sensor log failed.
     #[error(transparent)]
     Log(#[from] crate::log::failure::LogError),

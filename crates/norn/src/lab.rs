@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
-use norn_lab::{Depth, Known, LabError, Runner, Settings, experiments, experiments_named, write_report};
+use norn_lab::{Depth, Known, LabError, Runner, Settings, experiments, experiments_named, paging, write_report};
 
 use crate::arguments::{ReportArguments, RunArguments};
 use crate::table::{Side, table, text};
@@ -30,12 +30,23 @@ pub fn run(arguments: &RunArguments) -> Result<String, LabError> {
         data: arguments.data.clone(),
         ..chosen
     };
+    if let Some(directory) = &settings.data {
+        // Without this, a name typed wrong would go unnoticed.
+        std::fs::read_dir(directory).map_err(LabError::file(directory))?;
+    }
     let known = if arguments.fresh { Known::MeasuredAgain } else { Known::Kept };
     let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     let summary = Runner { out: &arguments.out, settings: &settings, known, threads }.run(&experiments)?;
     let mut report = write_report(&experiments, &arguments.out, &arguments.out)?;
     let depth = if settings.depth == Depth::Quick { "quick run" } else { "full run" };
     let (out, measured, found) = (arguments.out.display(), summary.measured, summary.found);
+    let replays_made_up = settings.data.is_some() && experiments.iter().any(|one| one.about().paper.id == "paging");
+    if replays_made_up && paging::source::are_missing(&settings) {
+        let data = arguments.data.as_deref().unwrap_or(Path::new("")).display();
+        report += &format!(
+            "\n{data} has no NAME.runs and no NAME.runs.zst: demand paging was replayed with a made-up program.\n"
+        );
+    }
     report += &format!(
         "\n{depth}: {measured} jobs measured, {found} found in {out}; report, CSV files and plots are there.\n"
     );

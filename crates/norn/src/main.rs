@@ -1,5 +1,5 @@
 //! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves block devices, keeps a
-//! sensor's readings, and redoes the published evaluations.
+//! sensor's readings, redoes the published evaluations, and records traces for them.
 //!
 //! Every command returns what it found; this file prints it and turns it into an exit code.
 #![forbid(unsafe_code)]
@@ -20,6 +20,7 @@ mod purse;
 mod raw_unit;
 mod remap_dump;
 mod table;
+mod trace;
 mod unit_detail;
 mod wear;
 
@@ -32,7 +33,7 @@ use norn_flash::EraseUnit;
 
 use crate::arguments::{
     Arguments, Command, CreateArguments, DumpArguments, HeapCommand, LabCommand, LogCommand, NbdCommand,
-    PurseArguments, ShowArguments,
+    PurseArguments, ShowArguments, TraceCommand,
 };
 use crate::dump::{Before, Extent};
 use crate::error::Error;
@@ -68,6 +69,8 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Lab(LabCommand::List) => print(&lab::list(), Verdict::Sound),
         Command::Lab(LabCommand::Run(arguments)) => print(&lab::run(&arguments)?, Verdict::Sound),
         Command::Lab(LabCommand::Report(arguments)) => print(&lab::report(&arguments)?, Verdict::Sound),
+        Command::Trace(TraceCommand::Record(arguments)) => print(&trace::record(&arguments)?, Verdict::Sound),
+        Command::Trace(TraceCommand::Replay(arguments)) => print(&trace::replay(&arguments)?, Verdict::Sound),
         Command::Log(command) => keep_log(command),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
     }

@@ -2,15 +2,15 @@
 //!
 //! Invariant: the hand stands on a frame.
 
-use super::tags::Tags;
+use super::index::Index;
 use super::{Cost, Frame, LookUp, Policy};
 use crate::image::CachePage;
 
-/// Second chance: replaces the first frame from the hand on that was not requested since the hand passed it. 3 bytes a frame; up to
-/// 256 frames.
+/// Second chance: replaces the first frame from the hand on that was not requested since the hand passed it. 4 bytes a frame and 17; up to
+/// 255 frames.
 #[derive(Clone, Debug)]
 pub struct Clock<const FRAMES: usize> {
-    tags: Tags<FRAMES>,
+    index: Index<FRAMES>,
     requested: [bool; FRAMES],
     hand: u8,
 }
@@ -32,15 +32,15 @@ impl<const FRAMES: usize> Clock<FRAMES> {
 impl<const FRAMES: usize> Default for Clock<FRAMES> {
     /// An empty cache.
     fn default() -> Self {
-        const { assert!(FRAMES > 0 && FRAMES <= 256, "1 to 256 frames") };
-        Clock { tags: Tags::new(), requested: [false; FRAMES], hand: 0 }
+        const { assert!(FRAMES > 0 && FRAMES <= LookUp::FRAMES_MAX, "1 to 255 frames") };
+        Clock { index: Index::new(), requested: [false; FRAMES], hand: 0 }
     }
 }
 
 impl<const FRAMES: usize> Policy for Clock<FRAMES> {
     fn request(&mut self, page: CachePage) -> LookUp {
-        let found = self.tags.look_up(page);
-        if let Some(frame) = found.frame {
+        let found = self.index.look_up(page);
+        if let Some(frame) = found.frame() {
             self.requested[usize::from(frame.0)] = true;
         }
         found
@@ -48,7 +48,7 @@ impl<const FRAMES: usize> Policy for Clock<FRAMES> {
 
     fn admit(&mut self, page: CachePage, _cost: Cost) -> Frame {
         let frame = self.sweep();
-        self.tags.set(frame, page);
+        self.index.set(frame, page);
         self.advance();
         frame
     }
@@ -56,12 +56,12 @@ impl<const FRAMES: usize> Policy for Clock<FRAMES> {
     /// Stays under the hand, which is to come back to it first.
     fn admit_early(&mut self, page: CachePage) -> Frame {
         let frame = self.sweep();
-        self.tags.set(frame, page);
+        self.index.set(frame, page);
         frame
     }
 
     fn holds(&self, page: CachePage) -> bool {
-        self.tags.holds(page)
+        self.index.holds(page)
     }
 
     /// Never: it keeps nothing of pages that are gone.
@@ -72,7 +72,7 @@ impl<const FRAMES: usize> Policy for Clock<FRAMES> {
     fn bypass(&mut self, _page: CachePage) {}
 
     fn abandon(&mut self, frame: Frame) {
-        self.tags.clear(frame);
+        self.index.clear(frame);
         self.requested[usize::from(frame.0)] = false;
     }
 }

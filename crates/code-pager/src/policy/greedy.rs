@@ -18,7 +18,7 @@ pub const REQUESTS_MAX: u8 = 8;
 /// Misses in a row that get a frame each.
 pub const STREAM_PAGES: u8 = 5;
 
-/// Replaces what is cheap to miss and seldom requested. 4 bytes a frame and 2; up to 256 frames.
+/// Replaces what is cheap to miss and seldom requested. 4 bytes a frame and 2; up to 255 frames.
 #[derive(Clone, Debug)]
 pub struct Greedy<const FRAMES: usize> {
     tags: Tags<FRAMES>,
@@ -55,7 +55,7 @@ impl<const FRAMES: usize> Greedy<FRAMES> {
 impl<const FRAMES: usize> Default for Greedy<FRAMES> {
     /// An empty cache.
     fn default() -> Self {
-        const { assert!(FRAMES > 0 && FRAMES <= 256, "1 to 256 frames") };
+        const { assert!(FRAMES > 0 && FRAMES <= LookUp::FRAMES_MAX, "1 to 255 frames") };
         Greedy { tags: Tags::new(), worth: [0; FRAMES], history: [0; FRAMES], last: Frame(0), row: 0 }
     }
 }
@@ -63,7 +63,7 @@ impl<const FRAMES: usize> Default for Greedy<FRAMES> {
 impl<const FRAMES: usize> Policy for Greedy<FRAMES> {
     fn request(&mut self, page: CachePage) -> LookUp {
         let found = self.tags.look_up(page);
-        if let Some(frame) = found.frame {
+        if let Some(frame) = found.frame() {
             let frame = usize::from(frame.0);
             if self.history[frame] & 0xF < REQUESTS_MAX {
                 self.history[frame] += 1;

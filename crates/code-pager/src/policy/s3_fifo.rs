@@ -131,7 +131,7 @@ impl<const FRAMES: usize> Default for S3Fifo<FRAMES> {
 impl<const FRAMES: usize> Policy for S3Fifo<FRAMES> {
     fn request(&mut self, page: CachePage) -> LookUp {
         let found = self.tags.look_up(page);
-        if let Some(frame) = found.frame {
+        if let Some(frame) = found.frame() {
             let link = &mut self.links[usize::from(frame.0)];
             *link = link.checked_add(ONE).unwrap_or(*link);
         }

@@ -7,7 +7,7 @@ use super::tags::Tags;
 use super::{Cost, Frame, LookUp, Policy};
 use crate::image::CachePage;
 
-/// Replaces the first page from the hand on that was not requested since the hand passed it. 4 bytes a frame; up to 256 frames.
+/// Replaces the first page from the hand on that was not requested since the hand passed it. 4 bytes a frame; up to 255 frames.
 #[derive(Clone, Debug)]
 pub struct Sieve<const FRAMES: usize> {
     tags: Tags<FRAMES>,
@@ -30,7 +30,7 @@ impl<const FRAMES: usize> Sieve<FRAMES> {
 impl<const FRAMES: usize> Default for Sieve<FRAMES> {
     /// An empty cache.
     fn default() -> Self {
-        const { assert!(FRAMES > 0 && FRAMES <= 256, "1 to 256 frames") };
+        const { assert!(FRAMES > 0 && FRAMES <= LookUp::FRAMES_MAX, "1 to 255 frames") };
         let order = core::array::from_fn(|at| at as u8);
         Sieve { tags: Tags::new(), requested: [false; FRAMES], order, hand: (FRAMES - 1) as u8 }
     }
@@ -39,7 +39,7 @@ impl<const FRAMES: usize> Default for Sieve<FRAMES> {
 impl<const FRAMES: usize> Policy for Sieve<FRAMES> {
     fn request(&mut self, page: CachePage) -> LookUp {
         let found = self.tags.look_up(page);
-        if let Some(frame) = found.frame {
+        if let Some(frame) = found.frame() {
             self.requested[usize::from(frame.0)] = true;
         }
         found

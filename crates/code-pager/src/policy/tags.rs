@@ -17,8 +17,8 @@ impl<const FRAMES: usize> Tags<FRAMES> {
 
     pub fn look_up(&self, page: CachePage) -> LookUp {
         match self.0.iter().position(|&tag| tag == page.0) {
-            Some(at) => LookUp { frame: Some(Frame(at as u8)), comparisons: at as u16 + 1 },
-            None => LookUp { frame: None, comparisons: FRAMES as u16 },
+            Some(at) => LookUp::hit(Frame(at as u8), at as u16 + 1),
+            None => LookUp::miss(FRAMES as u16),
         }
     }
 

@@ -2,7 +2,7 @@
 //! part's.
 
 use norn_code_pager::policy::{Clock, Greedy, Lru, Policy, S3Fifo, Sieve};
-use norn_code_pager::{Counts, Options};
+use norn_code_pager::{CachePage, Counts, Options};
 use norn_flash_sim::NandSpec;
 use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b, mt29f2g08};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,11 @@ pub struct Row {
     distances: String,
 }
 
-fn part(nand_page_bytes: u16, bus: &str) -> NandSpec {
+/// The bus of Table 1.
+pub(super) const SLOW_BUS: &str = "33MHz-8bits";
+
+/// The part with pages of so many bytes, on a bus.
+pub(super) fn part(nand_page_bytes: u16, bus: &str) -> NandSpec {
     let bus = if bus == "54MHz-16bits" { Bus::Mhz54Bits16 } else { Bus::Mhz33Bits8 };
     if nand_page_bytes == 512 { k9f1208q0b(bus) } else { mt29f2g08(bus) }
 }
@@ -86,16 +90,16 @@ fn shaped<const FRAMES: usize, const PAGE: usize>(
     trace: &Trace,
     replacement: Replacement,
 ) -> Result<(Cost, Distances), JobError> {
-    let runs = &trace.runs;
+    let requests = requests::<PAGE>(trace.runs.iter().copied());
     match replacement {
-        Replacement::Lru => through::<_, FRAMES, PAGE>(spec, trace, Lru::<FRAMES>::default()),
+        Replacement::Lru => through::<_, FRAMES, PAGE>(spec, trace, &requests, Lru::<FRAMES>::default()),
         Replacement::Min => {
-            let next = next_requests(&requests::<PAGE>(runs.iter().copied()));
-            through::<_, FRAMES, PAGE>(spec, trace, Min::new(&next, FRAMES))
+            let next = next_requests(&requests);
+            through::<_, FRAMES, PAGE>(spec, trace, &requests, Min::new(&next, FRAMES))
         }
-        Replacement::Clock => through::<_, FRAMES, PAGE>(spec, trace, Clock::<FRAMES>::default()),
-        Replacement::Sieve => through::<_, FRAMES, PAGE>(spec, trace, Sieve::<FRAMES>::default()),
-        Replacement::Greedy => through::<_, FRAMES, PAGE>(spec, trace, Greedy::<FRAMES>::default()),
+        Replacement::Clock => through::<_, FRAMES, PAGE>(spec, trace, &requests, Clock::<FRAMES>::default()),
+        Replacement::Sieve => through::<_, FRAMES, PAGE>(spec, trace, &requests, Sieve::<FRAMES>::default()),
+        Replacement::Greedy => through::<_, FRAMES, PAGE>(spec, trace, &requests, Greedy::<FRAMES>::default()),
         Replacement::S3Fifo => Err(JobError::Failed("S3-FIFO has up to 64 frames".to_owned())),
     }
 }
@@ -103,20 +107,21 @@ fn shaped<const FRAMES: usize, const PAGE: usize>(
 fn through<P: Policy, const FRAMES: usize, const PAGE: usize>(
     spec: &NandSpec,
     trace: &Trace,
+    requests: &[CachePage],
     policy: P,
 ) -> Result<(Cost, Distances), JobError> {
     let per_page = spec.part.page_bytes / PAGE as u16;
     let observer = Distances::new(per_page);
     let made = pager::<P, FRAMES, PAGE, _>(spec, trace.code_bytes, policy, Options::default(), observer);
     let mut pager = made.map_err(JobError::Failed)?;
-    replay(&mut pager, trace.runs.iter().copied());
+    replay(&mut pager, requests);
     let (device, seen) = pager.into_parts();
-    let Counts { look_ups, hits, comparisons, filled, .. } = seen.counts;
+    let Counts { misses, comparisons, filled, .. } = seen.counts;
     let cost = Cost {
         executed_bytes: trace.executed_bytes(),
         jump_bytes: 0,
-        requests: look_ups,
-        misses: look_ups - hits,
+        requests: seen.counts.look_ups(),
+        misses,
         comparisons,
         loads: device.loads,
         fetched_bytes: device.fetched_bytes,
@@ -144,11 +149,12 @@ fn any_shape(
         };
     }
     if replacement == Replacement::S3Fifo {
+        let requests = requests::<64>(trace.runs.iter().copied());
         return match (frames, page) {
-            (8, 64) => through::<_, 8, 64>(spec, trace, S3Fifo::<8>::default()),
-            (16, 64) => through::<_, 16, 64>(spec, trace, S3Fifo::<16>::default()),
-            (32, 64) => through::<_, 32, 64>(spec, trace, S3Fifo::<32>::default()),
-            (64, 64) => through::<_, 64, 64>(spec, trace, S3Fifo::<64>::default()),
+            (8, 64) => through::<_, 8, 64>(spec, trace, &requests, S3Fifo::<8>::default()),
+            (16, 64) => through::<_, 16, 64>(spec, trace, &requests, S3Fifo::<16>::default()),
+            (32, 64) => through::<_, 32, 64>(spec, trace, &requests, S3Fifo::<32>::default()),
+            (64, 64) => through::<_, 64, 64>(spec, trace, &requests, S3Fifo::<64>::default()),
             _ => Err(JobError::Failed(format!("S3-FIFO with {frames} pages of {page} bytes is not compiled in"))),
         };
     }
@@ -200,7 +206,7 @@ impl Experiment for Caches {
             reproduces: "Figures 4, 5, 6, 7 and 8, and statements of section 6",
             summary: "Traces replayed through caches of several sizes, page sizes and policies, over parts with pages of 512 and 2,048 bytes; the \
                       conventional pager has cache pages of the part's size.",
-            revision: 2,
+            revision: 3,
         }
     }
 
@@ -214,27 +220,25 @@ impl Experiment for Caches {
                 jobs.push(Job { parameters, seconds: settings.choose(0.1, 2.0) });
             };
             for replacement in [Replacement::Lru, Replacement::Min] {
-                for (nand, bus) in
-                    [(512, "33MHz-8bits"), (2048, "33MHz-8bits"), (512, "54MHz-16bits"), (2048, "54MHz-16bits")]
-                {
+                for (nand, bus) in [(512, SLOW_BUS), (2048, SLOW_BUS), (512, "54MHz-16bits"), (2048, "54MHz-16bits")] {
                     for cache in [2048, 4096, 8192, 16384] {
                         add(nand, bus, cache, usize::from(nand), replacement); // Figure 4
                     }
                 }
                 for page in [32, 64, 128, 256] {
-                    add(512, "33MHz-8bits", 2048, page, replacement); // Figures 5 and 7
-                    add(2048, "33MHz-8bits", 2048, page, replacement);
+                    add(512, SLOW_BUS, 2048, page, replacement); // Figures 5 and 7
+                    add(2048, SLOW_BUS, 2048, page, replacement);
                 }
-                add(2048, "33MHz-8bits", 2048, 512, replacement);
-                add(2048, "33MHz-8bits", 2048, 1024, replacement);
+                add(2048, SLOW_BUS, 2048, 512, replacement);
+                add(2048, SLOW_BUS, 2048, 1024, replacement);
                 for cache in [512, 1024, 4096, 8192] {
-                    add(512, "33MHz-8bits", cache, 64, replacement); // Figure 6
-                    add(2048, "33MHz-8bits", cache, 64, replacement);
+                    add(512, SLOW_BUS, cache, 64, replacement); // Figure 6
+                    add(2048, SLOW_BUS, cache, 64, replacement);
                 }
             }
             for replacement in [Replacement::Clock, Replacement::Sieve, Replacement::S3Fifo, Replacement::Greedy] {
                 for cache in [512, 1024, 2048, 4096] {
-                    add(512, "33MHz-8bits", cache, 64, replacement);
+                    add(512, SLOW_BUS, cache, 64, replacement);
                 }
             }
         }
@@ -283,7 +287,7 @@ impl Experiment for Caches {
 
 /// Whether an outcome is of the paper's main setting: 512-byte pages on the slow bus.
 fn is_slow(outcome: &Outcome<Parameters, Row>, nand: u16) -> bool {
-    outcome.parameters.nand_page_bytes == nand && outcome.parameters.bus == "33MHz-8bits"
+    outcome.parameters.nand_page_bytes == nand && outcome.parameters.bus == SLOW_BUS
 }
 
 fn comparisons(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Comparison> {
@@ -377,9 +381,8 @@ fn steps(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Table {
         format!("{program}: a cache of 2 KB by page size, 33 MHz and 8 bits (Figures 5a, 5b and 7)"),
         &columns,
     );
-    for outcome in outcomes
-        .iter()
-        .filter(|outcome| outcome.parameters.cache_bytes == 2048 && outcome.parameters.bus == "33MHz-8bits")
+    for outcome in
+        outcomes.iter().filter(|outcome| outcome.parameters.cache_bytes == 2048 && outcome.parameters.bus == SLOW_BUS)
     {
         let (parameters, cost) = (&outcome.parameters, &outcome.row.cost);
         let counts = [cost.misses, cost.loads, cost.fetched_bytes, cost.skipped_bytes, cost.written_bytes];
@@ -449,8 +452,8 @@ fn plot(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Plot {
             line("64 B, MIN", &cache, &|outcome| {
                 is_slow(outcome, nand) && outcome.parameters.page_bytes == 64 && min(outcome)
             }),
-            line("conventional, LRU", &cache, &|outcome| conventional(outcome, nand, "33MHz-8bits") && lru(outcome)),
-            line("conventional, MIN", &cache, &|outcome| conventional(outcome, nand, "33MHz-8bits") && min(outcome)),
+            line("conventional, LRU", &cache, &|outcome| conventional(outcome, nand, SLOW_BUS) && lru(outcome)),
+            line("conventional, MIN", &cache, &|outcome| conventional(outcome, nand, SLOW_BUS) && min(outcome)),
         ]),
     };
     let figure8 =
@@ -465,7 +468,7 @@ fn plot(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Plot {
     Plot {
         name: format!("paging-caches-{program}"),
         title: format!("{program}: demand paging"),
-        panels: vec![figure4("54MHz-16bits"), figure4("33MHz-8bits"), figure5, figure6(512), figure6(2048), figure8],
+        panels: vec![figure4("54MHz-16bits"), figure4(SLOW_BUS), figure5, figure6(512), figure6(2048), figure8],
         columns: 2,
     }
 }

@@ -1,7 +1,7 @@
 //! Section 6.3, which the paper left open: code laid out by a profile, replayed on another portion of the trace.
 
 use norn_code_pager::policy::{Greedy, Lru, Policy, S3Fifo};
-use norn_code_pager::{Counts, Options, Passing};
+use norn_code_pager::{CachePage, Counts, Options, Passing};
 use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::profile::Profile;
 use super::replay::{Cost, EXECUTE_NS, pager, replay, requests};
 use super::search::Search;
 use super::source::{Source, sources};
-use super::trace::{Run, Trace};
+use super::trace::Trace;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Table, figure};
@@ -85,7 +85,7 @@ impl Experiment for Layouts {
             reproduces: "Section 6.3",
             summary: "Basic blocks and functions reordered by a profile of the first part of a trace; bandwidth on the rest, in a cache of 2 KB \
                       with pages of 64 bytes over pages of 512. Bytes of jumps that a layout adds cost time and count as no work.",
-            revision: 2,
+            revision: 3,
         }
     }
 
@@ -175,37 +175,51 @@ fn laid_out(
 
 /// Each policy on a trace.
 fn policies(trace: &Trace, executed_bytes: u64) -> Result<Vec<(String, Cost)>, JobError> {
-    let next = next_requests(&requests::<64>(trace.runs.iter().copied()));
+    let requests = requests::<64>(trace.runs.iter().copied());
+    let next = next_requests(&requests);
+    let with_jumps = trace.executed_bytes();
+    let replayed = Replayed { code_bytes: trace.code_bytes, requests: &requests, executed_bytes, with_jumps };
     let plain = Options::default();
     let passing = Options { passing: Passing::FillRemembered, ..plain };
     Ok(vec![
-        ("LRU".to_owned(), through(trace, executed_bytes, Lru::<32>::default(), plain)?),
-        ("S3-FIFO".to_owned(), through(trace, executed_bytes, S3Fifo::<32>::default(), plain)?),
-        ("S3-FIFO, filling in passing".to_owned(), through(trace, executed_bytes, S3Fifo::<32>::default(), passing)?),
-        ("Greedy".to_owned(), through(trace, executed_bytes, Greedy::<32>::default(), plain)?),
-        ("MIN".to_owned(), through(trace, executed_bytes, Min::new(&next, 32), plain)?),
+        ("LRU".to_owned(), replayed.through(Lru::<32>::default(), plain)?),
+        ("S3-FIFO".to_owned(), replayed.through(S3Fifo::<32>::default(), plain)?),
+        ("S3-FIFO, filling in passing".to_owned(), replayed.through(S3Fifo::<32>::default(), passing)?),
+        ("Greedy".to_owned(), replayed.through(Greedy::<32>::default(), plain)?),
+        ("MIN".to_owned(), replayed.through(Min::new(&next, 32), plain)?),
     ])
 }
 
-fn through<P: Policy>(trace: &Trace, executed_bytes: u64, policy: P, options: Options) -> Result<Cost, JobError> {
-    let spec = k9f1208q0b(Bus::Mhz33Bits8);
-    let made = pager::<P, 32, 64, _>(&spec, trace.code_bytes, policy, options, Counts::default());
-    let mut pager = made.map_err(JobError::Failed)?;
-    replay(&mut pager, trace.runs.iter().copied());
-    let (device, counts) = pager.into_parts();
-    let with_jumps: u64 = trace.runs.iter().map(|run: &Run| u64::from(run.bytes)).sum();
-    Ok(Cost {
-        executed_bytes,
-        jump_bytes: with_jumps - executed_bytes,
-        requests: counts.look_ups,
-        misses: counts.look_ups - counts.hits,
-        comparisons: counts.comparisons,
-        loads: device.loads,
-        fetched_bytes: device.fetched_bytes,
-        skipped_bytes: device.skipped_bytes,
-        written_bytes: 64 * (counts.filled + counts.filled_early),
-        elapsed_ns: with_jumps * EXECUTE_NS + device.elapsed_ns(&spec.timings),
-    })
+/// What is replayed through each policy.
+struct Replayed<'a> {
+    code_bytes: u32,
+    requests: &'a [CachePage],
+    /// Bytes that the program executed in its original layout.
+    executed_bytes: u64,
+    /// The same with the jumps of this one.
+    with_jumps: u64,
+}
+
+impl Replayed<'_> {
+    fn through<P: Policy>(&self, policy: P, options: Options) -> Result<Cost, JobError> {
+        let spec = k9f1208q0b(Bus::Mhz33Bits8);
+        let made = pager::<P, 32, 64, _>(&spec, self.code_bytes, policy, options, Counts::default());
+        let mut pager = made.map_err(JobError::Failed)?;
+        replay(&mut pager, self.requests);
+        let (device, counts) = pager.into_parts();
+        Ok(Cost {
+            executed_bytes: self.executed_bytes,
+            jump_bytes: self.with_jumps - self.executed_bytes,
+            requests: counts.look_ups(),
+            misses: counts.misses,
+            comparisons: counts.comparisons,
+            loads: device.loads,
+            fetched_bytes: device.fetched_bytes,
+            skipped_bytes: device.skipped_bytes,
+            written_bytes: 64 * (counts.filled + counts.filled_early),
+            elapsed_ns: self.with_jumps * EXECUTE_NS + device.elapsed_ns(&spec.timings),
+        })
+    }
 }
 
 fn beats_min(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Comparison {

@@ -48,7 +48,7 @@ impl Policy for Min<'_> {
         if let Some(frame) = frame {
             self.frames[usize::from(frame)].1 = self.next[self.at];
         }
-        LookUp { frame: frame.map(Frame), comparisons: 1 }
+        frame.map_or(LookUp::miss(1), |frame| LookUp::hit(Frame(frame), 1))
     }
 
     fn admit(&mut self, page: CachePage, _cost: Cost) -> Frame {

@@ -1,6 +1,7 @@
 //! Cogniaux and Grimaud, "Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale", CARDIS 2010.
 
 mod caches;
+mod codes;
 pub mod device;
 pub mod layout;
 mod layouts;
@@ -15,6 +16,7 @@ mod tables;
 pub mod trace;
 
 pub use caches::Caches;
+pub use codes::Codes;
 pub use layouts::Layouts;
 pub use tables::Tables;
 
@@ -22,7 +24,7 @@ use crate::experiment::{AnyExperiment, Erased, Paper};
 
 /// Its experiments, in the order of the report.
 pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    vec![Erased::<Tables>::boxed(), Erased::<Caches>::boxed(), Erased::<Layouts>::boxed()]
+    vec![Erased::<Tables>::boxed(), Erased::<Caches>::boxed(), Erased::<Codes>::boxed(), Erased::<Layouts>::boxed()]
 }
 
 /// The paper.

@@ -6,6 +6,8 @@
 //! Invariant: `frames` pages are held, at first such as no run requests; they form a ring through its first place, from the one requested
 //! last to the oldest.
 
+use norn_flash::NandPart;
+
 use super::trace::Run;
 
 /// No page.
@@ -31,6 +33,38 @@ pub struct LruCounts {
     pub skipped: u64,
 }
 
+/// Frames that a model can have.
+const FRAMES_MAX: u32 = 1 << 20;
+
+/// Why there is no such cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// It has no frames, or too many.
+    #[error("a cache of {frames} frames: 1 to {FRAMES_MAX} are possible")]
+    Frames {
+        /// How many.
+        frames: u32,
+    },
+    /// Cache pages do not fit the part's.
+    #[error(
+        "cache pages of {page_bytes} bytes do not divide the part's pages of {part_page_bytes}, as powers of two do"
+    )]
+    PageSize {
+        /// Bytes of a cache page.
+        page_bytes: u32,
+        /// Bytes of a page of the part.
+        part_page_bytes: u32,
+    },
+    /// The code does not fit the part.
+    #[error("code of {code_bytes} bytes does not fit the part's {part_bytes}")]
+    TooLarge {
+        /// Bytes of the code.
+        code_bytes: u32,
+        /// Bytes of the part.
+        part_bytes: u64,
+    },
+}
+
 /// LRU over a register.
 #[derive(Clone, Debug)]
 pub struct LruModel {
@@ -53,13 +87,22 @@ struct Register {
 }
 
 impl LruModel {
-    /// A cache of so many frames, over code of so many bytes.
+    /// A cache of so many frames, over code of so many bytes on a part.
     ///
-    /// # Panics
-    /// If there are no frames, a size is no power of two, or cache pages do not divide the part's.
-    pub fn new(frames: u32, page_bytes: u32, part_page_bytes: u32, code_bytes: u32) -> Self {
-        let fits = page_bytes.is_power_of_two() && part_page_bytes.is_power_of_two() && page_bytes <= part_page_bytes;
-        assert!(frames > 0 && fits, "{frames} frames of {page_bytes} bytes over pages of {part_page_bytes}");
+    /// # Errors
+    /// If there are no frames, cache pages do not divide the part's into powers of two, or the code does not fit the part.
+    pub fn new(frames: u32, page_bytes: u32, part: &NandPart, code_bytes: u32) -> Result<Self, ShapeError> {
+        let part_page_bytes = u32::from(part.page_bytes);
+        if frames == 0 || frames > FRAMES_MAX {
+            return Err(ShapeError::Frames { frames });
+        }
+        let divides = page_bytes.is_power_of_two() && part_page_bytes.is_multiple_of(page_bytes);
+        if !divides || !part_page_bytes.is_power_of_two() {
+            return Err(ShapeError::PageSize { page_bytes, part_page_bytes });
+        }
+        if u64::from(code_bytes) > part.size_bytes() {
+            return Err(ShapeError::TooLarge { code_bytes, part_bytes: part.size_bytes() });
+        }
         let pages = code_bytes.div_ceil(page_bytes);
         let mut links = vec![Links { newer: NONE, older: NONE }; (1 + pages + frames) as usize];
         let places = [0].into_iter().chain(1 + pages..=pages + frames);
@@ -69,7 +112,7 @@ impl LruModel {
         }
         let per_page_mask = part_page_bytes / page_bytes - 1;
         let register = Register { per_page_mask, position: 0, end: 0, counts: LruCounts::default() };
-        LruModel { page_bytes_log2: page_bytes.ilog2(), links, last: NONE, register }
+        Ok(LruModel { page_bytes_log2: page_bytes.ilog2(), links, last: NONE, register })
     }
 
     /// What was counted so far.

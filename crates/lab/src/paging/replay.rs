@@ -1,6 +1,7 @@
 //! Replays a trace through a pager, and says what it cost.
 //!
-//! 1. Each run requests the cache pages that it crosses, in ascending order; a request of the page that was requested last is none.
+//! 1. Each run requests the cache pages that it crosses, in ascending order; a request of the page that was requested last is none. That
+//!    depends on the page's size alone, so that it is done once for all policies.
 //! 2. Each request goes through the pager that a device uses, over a part that only counts.
 //! 3. Time is that of executing the trace's bytes from RAM, of loads, and of bytes fetched or passed over.
 
@@ -80,18 +81,27 @@ impl Observer for Distances {
     }
 }
 
+/// Calls `request` with each cache page that runs request.
+#[inline]
+pub fn each_request<const PAGE: usize>(runs: impl Iterator<Item = Run>, mut request: impl FnMut(CachePage)) {
+    let mut last = u32::MAX;
+    for run in runs {
+        let mut page = run.address / PAGE as u32;
+        let end = (run.end() - 1) / PAGE as u32;
+        while page <= end {
+            if page != last {
+                request(CachePage(page as u16));
+                last = page;
+            }
+            page += 1;
+        }
+    }
+}
+
 /// The cache pages that runs request.
 pub fn requests<const PAGE: usize>(runs: impl Iterator<Item = Run>) -> Vec<CachePage> {
     let mut requests = Vec::new();
-    let mut last = u32::MAX;
-    for run in runs {
-        for page in run.address / PAGE as u32..=(run.end() - 1) / PAGE as u32 {
-            if page != last {
-                requests.push(CachePage(page as u16));
-                last = page;
-            }
-        }
-    }
+    each_request::<PAGE>(runs, |page| requests.push(page));
     requests
 }
 
@@ -115,25 +125,23 @@ pub fn pager<P: Policy, const FRAMES: usize, const PAGE: usize, O: Observer>(
     Ok(Pager::over(CountingNand::new(spec), image, policy, options, observer))
 }
 
-/// Replays runs by whole cache pages.
+/// Replays requests of cache pages.
 #[inline(never)]
 pub fn replay<P: Policy, const FRAMES: usize, const PAGE: usize, O: Observer>(
     pager: &mut Replay<P, FRAMES, PAGE, O>,
-    runs: impl Iterator<Item = Run>,
+    requests: &[CachePage],
 ) {
-    let mut last = u32::MAX;
-    for run in runs {
-        let mut page = run.address / PAGE as u32;
-        let end = (run.end() - 1) / PAGE as u32;
-        while page <= end {
-            if page != last {
-                // The part does not fail, and the trace's code is the image.
-                let _ = pager.view(CodeAddress(page * PAGE as u32));
-                last = page;
-            }
-            page += 1;
-        }
-    }
+    requests.iter().for_each(|&page| request(pager, page));
+}
+
+/// Requests a cache page.
+#[inline]
+pub fn request<P: Policy, const FRAMES: usize, const PAGE: usize, O: Observer>(
+    pager: &mut Replay<P, FRAMES, PAGE, O>,
+    page: CachePage,
+) {
+    // The part does not fail, and the trace's code is the image.
+    let _ = pager.view(CodeAddress(u32::from(page.0) * PAGE as u32));
 }
 
 /// Replays runs by their bytes, so that requests may be served from the register.

@@ -17,7 +17,7 @@ use norn_flash_sim::NandSpec;
 
 use super::layout::{Layout, Placed};
 use super::profile::{BlockNumber, Profile};
-use super::replay::{EXECUTE_NS, pager, replay};
+use super::replay::{EXECUTE_NS, each_request, pager, request};
 use super::trace::Run;
 
 /// How a search goes.
@@ -86,7 +86,7 @@ impl Trial<'_> {
         };
         let mut executed = 0;
         let counted = layout.translate(&self.runs).inspect(|run| executed += u64::from(run.bytes));
-        replay(&mut pager, counted);
+        each_request::<64>(counted, |page| request(&mut pager, page));
         executed * EXECUTE_NS + pager.device().elapsed_ns(&self.spec.timings)
     }
 

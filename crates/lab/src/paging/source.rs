@@ -1,12 +1,17 @@
 //! Where a job's trace comes from: a file of `--data`, or a program made up from the seed.
 //!
-//! The files are `lout-small.runs.zst` and `mad-small.runs.zst`. Without them, everything runs on the made-up program alone.
+//! Every file `PROGRAM.runs` or `PROGRAM.runs.zst` is a trace of PROGRAM; `-small` at its end is the size of MiBench's input and no part of the
+//! name. A quick run replays the beginnings of them, and says so in the program's name. Without traces, everything runs on the made-up
+//! program alone.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
 use super::trace::{Run, Trace, checksum};
-use crate::experiment::{Context, data_file};
-use crate::{JobError, Settings};
+use crate::experiment::Context;
+use crate::{Depth, JobError, Settings};
 
 /// A trace, by name, with what tells one version of it from another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,38 +23,85 @@ pub struct Source {
 }
 
 const MADE_UP: &str = "made-up";
+/// At the end of a program's name: the first [`BEGINNING_RUNS`] of its trace.
+const BEGINNING: &str = "-beginning";
+const BEGINNING_RUNS: usize = 20_000;
 
-fn file_name(program: &str) -> String {
-    format!("{program}-small.runs.zst")
+/// The program that a file is a trace of, if it is one.
+fn program_of(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let stem = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".runs")?;
+    Some(stem.strip_suffix("-small").unwrap_or(stem))
 }
 
-/// The traces that settings allow: those of `--data`, or the made-up one; a quick run takes that alone.
+/// The traces in a directory, in the order of their names.
+fn traces(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| program_of(path).is_some()).collect();
+    paths.sort();
+    paths
+}
+
+/// The traces that settings allow: those of `--data`, of which a quick run takes the beginnings, or the made-up one.
 pub fn sources(settings: &Settings) -> Vec<Source> {
-    let found = |program: &str| {
-        let path = data_file(settings, &file_name(program))?;
-        Some(Source { program: program.to_owned(), version: checksum(&path)?.into() })
+    let found = |path: &PathBuf| {
+        let beginning = if settings.depth == Depth::Quick { BEGINNING } else { "" };
+        Some(Source { program: program_of(path)?.to_owned() + beginning, version: checksum(path)?.into() })
     };
-    let mut sources: Vec<Source> = settings.choose(vec![], vec!["lout", "mad"]).into_iter().filter_map(found).collect();
+    let mut sources: Vec<Source> =
+        settings.data.iter().flat_map(|data| traces(data)).filter_map(|path| found(&path)).collect();
+    sources.dedup_by(|a, b| a.program == b.program);
     if sources.is_empty() {
         sources.push(Source { program: MADE_UP.to_owned(), version: settings.seed });
     }
     sources
 }
 
+/// Whether there are no traces in the directory of `--data`.
+pub fn are_missing(settings: &Settings) -> bool {
+    settings.data.iter().all(|data| traces(data).is_empty())
+}
+
+/// The trace that was read last: jobs of one program follow each other, and to decode a trace takes longer than most of them.
+static LAST: Mutex<Option<(Source, Arc<Trace>)>> = Mutex::new(None);
+
 impl Source {
     /// The trace.
     ///
     /// # Errors
-    /// If the file is not there, or no trace.
-    pub fn trace(&self, context: &Context) -> Result<Trace, JobError> {
+    /// If the file is not there, is another one than that of the job, or no trace.
+    pub fn trace(&self, context: &Context) -> Result<Arc<Trace>, JobError> {
         if self.program == MADE_UP {
-            return Ok(made_up(self.version, 30_000));
+            return Ok(Arc::new(made_up(self.version, 30_000)));
         }
-        let name = file_name(&self.program);
-        let Some(directory) = context.data() else {
-            return Err(JobError::Failed(format!("{name}: no --data")));
+        // Whoever comes while it is being read waits for it. Nothing panics with the lock but what is no trace.
+        let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((_, trace)) = last.as_ref().filter(|(source, _)| source == self) {
+            return Ok(trace.clone());
+        }
+        *last = None;
+        let trace = Arc::new(self.read(context)?);
+        *last = Some((self.clone(), trace.clone()));
+        Ok(trace)
+    }
+
+    fn read(&self, context: &Context) -> Result<Trace, JobError> {
+        let (program, runs_max) = match self.program.strip_suffix(BEGINNING) {
+            Some(program) => (program, BEGINNING_RUNS),
+            None => (&*self.program, usize::MAX),
         };
-        Trace::read(&directory.join(name))
+        let Some(directory) = context.data() else {
+            return Err(JobError::Failed(format!("a trace of {program}: no --data")));
+        };
+        let is_it = |path: &PathBuf| {
+            program_of(path) == Some(program) && checksum(path).is_some_and(|sum| u64::from(sum) == self.version)
+        };
+        let Some(path) = traces(directory).into_iter().find(is_it) else {
+            return Err(JobError::Failed(format!("the trace of {program} in {} has changed", directory.display())));
+        };
+        let trace = Trace::read(&path)?;
+        let runs = trace.runs[..trace.runs.len().min(runs_max)].to_vec();
+        Trace::new(runs).map_err(|error| JobError::Failed(format!("{}: {error}", path.display())))
     }
 }
 

@@ -109,17 +109,23 @@ impl Trace {
         self.runs.iter().flat_map(record).collect()
     }
 
+    /// Compresses records with zstd.
+    pub fn compress(records: &[u8]) -> Vec<u8> {
+        ruzstd::encoding::compress_to_vec(records, ruzstd::encoding::CompressionLevel::Fastest)
+    }
+
     /// Reads a file of records, compressed with zstd if its name ends so.
     ///
     /// # Errors
     /// Names the file and what is wrong with it.
     pub fn read(path: &Path) -> Result<Trace, JobError> {
         let failed = |error: &dyn std::fmt::Display| JobError::Failed(format!("{}: {error}", path.display()));
+        let not_whole = |error: &dyn std::fmt::Display| failed(&format!("truncated or no zstd file: {error}"));
         let mut bytes = fs::read(path).map_err(|error| failed(&error))?;
         if path.extension().is_some_and(|extension| extension == "zst") {
-            let mut decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).map_err(|error| failed(&error))?;
+            let mut decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).map_err(|error| not_whole(&error))?;
             let mut plain = Vec::new();
-            decoder.read_to_end(&mut plain).map_err(|error| failed(&error))?;
+            decoder.read_to_end(&mut plain).map_err(|error| not_whole(&error))?;
             bytes = plain;
         }
         Trace::decode(&bytes).map_err(|error| failed(&error))
@@ -161,6 +167,10 @@ mod tests {
         assert_eq!(message(&[0xFF; 8]), "record 0 is no run: 65535 bytes at 0xffffffff");
     }
 
+    fn made_up_bytes() -> Vec<u8> {
+        crate::paging::source::made_up(1, 5000).encode()
+    }
+
     #[test]
     fn a_truncated_file_is_named() {
         let directory = tempfile::tempdir().unwrap();
@@ -168,8 +178,13 @@ mod tests {
             let path = directory.path().join(name);
             fs::write(&path, bytes).unwrap();
             let error = Trace::read(&path).unwrap_err().to_string();
-            assert!(error.contains(name), "{error}");
+            assert!(error.contains(name) && error.contains("truncated"), "{error}");
         }
+        let whole = made_up_bytes();
+        let path = directory.path().join("whole.runs.zst");
+        fs::write(&path, Trace::compress(&whole)).unwrap();
+        assert_eq!(Trace::read(&path).unwrap().encode(), whole);
+        assert!(fs::metadata(&path).unwrap().len() < whole.len() as u64 / 2);
         assert!(Trace::read(Path::new("/nowhere.runs")).unwrap_err().to_string().starts_with("/nowhere.runs: "));
     }
 }
