@@ -9,8 +9,8 @@ mod model;
 use std::collections::BTreeMap;
 
 use model::{
-    Context, Key, Op, Pair, Setup, TestList, Value, answer, audit, check, contents, from_environment, perform, replay,
-    setups,
+    Context, Key, Op, Pair, Setup, TestList, Value, answer, assert_within, audit, check, contents, from_environment,
+    objects, perform, replay, setups,
 };
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, Tear};
@@ -52,7 +52,11 @@ fn cut_mount(device: &NorSim, cut: u64, tear: Tear) -> Option<NorSim> {
 
 /// Mounts, and asserts that the list holds one of the two maps and every invariant. Says whether it is the second one.
 fn admit(device: NorSim, before: &Map, after: &Map, context: Context<'_>) -> (TestList, bool) {
+    let counters = device.counters();
     let mut list = mount(device, context);
+    let cost = list.device().counters() - counters;
+    let objects = objects(&mut list) + 2;
+    assert_within(cost, list.recovery_bound(objects), context);
     audit(&mut list, context);
     let found = contents(&mut list, context);
     assert!(found == *before || found == *after, "neither before nor after: {found:?} {}", context());
