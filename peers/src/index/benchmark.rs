@@ -41,7 +41,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// For figures that are kept.
-    pub const FULL: Bounds = Bounds { keys: KEYS, calls: 800_000, words: 1_500_000_000 };
+    pub const FULL: Bounds = Bounds { keys: KEYS, calls: 800_000, words: 600_000_000 };
     /// For a look whether everything works.
     pub const QUICK: Bounds = Bounds { keys: 2_000, calls: 2_000, words: 3_000_000 };
 }
