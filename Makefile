@@ -13,7 +13,7 @@ help:
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
-	@echo "make compare    the heap beside other stores for flash, from one run, into out/peers: some minutes"
+	@echo "make compare    the heap and the ordered indexes beside other stores for flash, into out/peers: some minutes"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
 

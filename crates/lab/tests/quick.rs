@@ -331,6 +331,15 @@ fn fat_lists_have_their_shape(out: &Path, report: &str) {
         assert!((parts - number(row, "seconds")).abs() <= 1e-6 * parts, "reads, writes and erases are all: {row:?}");
     }
 
+    let mut bars = report.lines().skip_while(|line| !line.starts_with("What was asked for:"));
+    let within = bars.find(|line| line.starts_with("| 99.9%")).expect("the bar of slow calls is in the report");
+    let move_ms: f64 = within.split('|').nth(2).unwrap().rsplit(' ').nth(1).unwrap().replace(',', "").parse().unwrap();
+    assert!((600.0..3_500.0).contains(&move_ms), "an erase, every word of a block and some of them again: {move_ms}");
+    for row in of(&sizes, &[("structure", "FatList")]) {
+        assert!(number(row, "ms_999") <= move_ms, "99.9% take no longer than a block's move and erase: {row:?}");
+        assert!(number(row, "ms_999") >= number(row, "ms_median") && number(row, "ms_worst") >= number(row, "ms_999"));
+    }
+
     let tuning = rows(out, "fat-lists-tuning");
     let list =
         |levels, blocks, phase| one(&tuning, &[("levels", levels), ("turnstile_blocks", blocks), ("phase", phase)]);

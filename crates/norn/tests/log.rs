@@ -123,7 +123,7 @@ fn wrong_readings_are_named_by_line_and_change_nothing() {
     let before = std::fs::read(desk.path("a.img")).unwrap();
     desk.fail("log append a.img a.csv", &["a.csv:3", "value \"warm\" is no number"]);
     for (csv, said) in [
-        ("60,1\n61\n", "a.csv:2: 1 fields instead of timestamp and value"),
+        ("60,1\n61\n", "a.csv:2: 1 field instead of a timestamp and a value with a comma between"),
         ("noon,1\n", "a.csv:1: timestamp \"noon\" is neither seconds since 1970 nor like"),
         ("1,1\n-3,1\n", "a.csv:2: timestamp \"-3\" is not between 1970 and 2106"),
         ("1,1e99\n", "a.csv:1: value \"1e99\" is not within"),

@@ -20,7 +20,7 @@ trait Measured: OrderedIndex<4, 4> {
     /// Ends the work in the way that makes the next mount fast, if there is one.
     fn stop_cleanly(&mut self) {}
     fn remounted(self) -> Self;
-    fn say_more(&self) {}
+    fn say_more(&mut self) {}
 }
 
 impl Measured for FatList<NorSim, 4, 4> {
@@ -33,9 +33,17 @@ impl Measured for FatList<NorSim, 4, 4> {
     fn remounted(self) -> Self {
         Self::mount(self.into_device()).unwrap()
     }
-    fn say_more(&self) {
+    fn say_more(&mut self) {
         println!("         {:?}", self.probes());
-        println!("         a call's bound: {:?}; a move's: {:?}", self.call_bound(), self.move_bound());
+        let objects = self.stats().unwrap().live;
+        println!("         bounds: a call {:?}, a move {:?}", self.call_bound(objects), self.move_bound());
+        println!(
+            "         bytes read: get {}, a step {}, a mount behind a stop {}, behind a cut {:?}",
+            self.get_bound(objects),
+            self.step_bound(objects),
+            self.boot_bound(objects),
+            self.recovery_bound(objects)
+        );
     }
 }
 

@@ -34,6 +34,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod codes;
 mod error;
 pub mod fat_list;
 mod index;

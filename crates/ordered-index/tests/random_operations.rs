@@ -4,17 +4,40 @@ mod model;
 
 use std::ops::Bound;
 
-use model::{Answer, Key, Op, Pair, TestList, from_environment, replay, setups};
+use model::{Answer, Key, Op, Pair, TestList, assert_within, from_environment, objects, replay, setups};
 use norn_ordered_index::OrderedIndex;
 
-/// Compares what a list answers to questions with what the map does.
+/// Runs a call that only reads, and asserts that it reads no more than `bound`.
+fn read_within<T>(
+    list: &mut TestList,
+    bound: u64,
+    context: model::Context<'_>,
+    call: impl FnOnce(&mut TestList) -> T,
+) -> T {
+    let before = list.device().counters();
+    let answer = call(list);
+    let cost = list.device().counters() - before;
+    assert!(
+        cost.read_bytes() <= bound && cost.programs() + cost.erases == 0,
+        "{cost} of at most {bound} {}",
+        context()
+    );
+    answer
+}
+
+/// Compares what a list answers to questions with what the map does, and what it reads with the bounds.
 fn ask(pair: &mut Pair, random: &mut fastrand::Rng, context: model::Context<'_>) {
     let key: Key = (random.u16(0..pair.keys) * 7 + random.u16(0..2)).to_be_bytes();
     let to: Key = random.u16(..).to_be_bytes();
-    assert_eq!(pair.list.get(&key).unwrap(), pair.map.get(&key).copied(), "{key:?} {}", context());
+    let objects = objects(&mut pair.list);
+    let (get, step) = (pair.list.get_bound(objects), pair.list.step_bound(objects));
+    let found = read_within(&mut pair.list, get, context, |list| list.get(&key).unwrap());
+    assert_eq!(found, pair.map.get(&key).copied(), "{key:?} {}", context());
     assert_eq!(pair.list.len().unwrap() as usize, pair.map.len(), "{}", context());
-    assert_eq!(pair.list.first().unwrap(), pair.map.first_key_value().map(|(k, v)| (*k, *v)), "{}", context());
-    assert_eq!(pair.list.last().unwrap(), pair.map.last_key_value().map(|(k, v)| (*k, *v)), "{}", context());
+    let found = read_within(&mut pair.list, step, context, |list| list.first().unwrap());
+    assert_eq!(found, pair.map.first_key_value().map(|(k, v)| (*k, *v)), "{}", context());
+    let found = read_within(&mut pair.list, step, context, |list| list.last().unwrap());
+    assert_eq!(found, pair.map.last_key_value().map(|(k, v)| (*k, *v)), "{}", context());
     if key >= to {
         return;
     }
@@ -22,6 +45,7 @@ fn ask(pair: &mut Pair, random: &mut fastrand::Rng, context: model::Context<'_>)
         |key, random: &mut fastrand::Rng| if random.bool() { Bound::Included(key) } else { Bound::Excluded(key) };
     let (from, to) = (bound(key, random), bound(to, random));
     let mut expected: std::collections::VecDeque<_> = pair.map.range((from, to)).map(|(k, v)| (*k, *v)).collect();
+    let (mut steps, before) = (0, pair.list.device().counters());
     let mut range = pair.list.range(from, to);
     // Both ends approach each other.
     loop {
@@ -30,10 +54,13 @@ fn ask(pair: &mut Pair, random: &mut fastrand::Rng, context: model::Context<'_>)
             false => (range.next_entry_back().unwrap(), expected.pop_back()),
         };
         assert_eq!(found, wanted, "{from:?} to {to:?} {}", context());
+        steps += 1;
         if wanted.is_none() {
             break;
         }
     }
+    let cost = pair.list.device().counters() - before;
+    assert!(cost.read_bytes() <= steps * step, "{cost} of at most {steps} times {step} {}", context());
 }
 
 fn run(seed: u64, steps: usize) -> [u32; 3] {
@@ -45,11 +72,13 @@ fn run(seed: u64, steps: usize) -> [u32; 3] {
     for step in 0..steps {
         let op = pair.draw(&mut random);
         let context = || format!("at step {step}, {op:?} {}", replay("random_operations", "random", seed));
-        let (bound, before) = (pair.list.call_bound(), pair.list.device().counters());
+        // A call may make two objects of one on the way.
+        let objects_after = objects(&mut pair.list) + 2;
+        let bound = pair.list.call_bound(objects_after);
+        let before = pair.list.device().counters();
         full += u32::from(pair.step(&op, &context) == Answer::Full);
+        assert_within(pair.list.device().counters() - before, bound, &context);
         let cost = pair.list.device().counters() - before;
-        let is_bounded = cost.erases <= bound.erases.into() && cost.programmed_bytes() <= bound.programmed_bytes;
-        assert!(is_bounded, "{cost} of at most {bound:?} {}", context());
         most_erases = most_erases.max(cost.erases);
         pair.check(&context);
         if random.u8(0..4) == 0 {
@@ -57,10 +86,16 @@ fn run(seed: u64, steps: usize) -> [u32; 3] {
         }
         if op == Op::Stop || random.u8(0..60) == 0 {
             let mut device = pair.list.into_device();
-            let before = device.operations();
+            let (before, counters) = (device.operations(), device.counters());
             pair.list = TestList::mount(device.clone()).unwrap_or_else(|error| panic!("{error} {}", context()));
             device = pair.list.device().clone();
             assert_eq!(device.operations(), before, "a mount without a cut changes nothing {}", context());
+            let (cost, objects) = (device.counters() - counters, objects(&mut pair.list));
+            let bound = match op {
+                Op::Stop => pair.list.boot_bound(objects),
+                _ => pair.list.recovery_bound(objects).read_bytes,
+            };
+            assert!(cost.read_bytes() <= bound, "{cost} of at most {bound} {}", context());
             pair.check(&context);
             remounts += 1;
         }

@@ -1,11 +1,14 @@
 //! Figures 14 and 15: the micro-benchmark on parts of 1 to 8 MB, with both readings of the variance.
 
-use norn_ordered_index::Settings as ListSettings;
+use norn_flash_sim::NorSim;
+use norn_ordered_index::fat_list::CallBound;
+use norn_ordered_index::{FatList, Settings as ListSettings};
 use serde::{Deserialize, Serialize};
 
 use super::PAPER;
+use super::costs::Costs;
 use super::micro_benchmark::{Benchmark, Phase, Row, Run, Spread};
-use super::subject::{Structure, on_fresh_index};
+use super::subject::{Structure, on_fresh_index, part};
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Table, figure};
@@ -41,7 +44,7 @@ impl Experiment for Sizes {
             summary: "The micro-benchmark by the size of the part: consecutive keys inserted, values updated and queried by a Gaussian variable, \
                       keys removed at random; every call durable by itself. Between updates and queries the index is stopped and booted. A \
                       variance of one sixth of the keys is read as a standard deviation of a sixth; the literal one is measured at one size.",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -76,7 +79,11 @@ impl Experiment for Sizes {
     fn present(outcomes: &[Outcome<Parameters, Row>]) -> Presentation {
         Presentation {
             comparisons: Found(outcomes).comparisons(),
-            tables: vec![table(outcomes, Spread::DeviationOfASixth), table(outcomes, Spread::VarianceOfASixth)],
+            tables: vec![
+                Found(outcomes).bars(),
+                table(outcomes, Spread::DeviationOfASixth),
+                table(outcomes, Spread::VarianceOfASixth),
+            ],
             plots: plots(outcomes),
             remarks: vec![REMARK.to_owned()],
         }
@@ -193,6 +200,39 @@ impl Found<'_> {
         ]
     }
 
+    /// The fat list beside what was asked of it at 2 MB.
+    fn bars(&self) -> Table {
+        let columns = ["fat list, ms", "asked for at 2 MB", "1 MB", "2 MB", "4 MB", "8 MB"];
+        let mut table = Table::new("What was asked for:", &columns);
+        let mut push = |what: &str, bar: String, ours: &dyn Fn(u16) -> Option<f64>| {
+            let mut cells = vec![what.to_owned(), bar];
+            cells.extend(SIZES.map(|size| ours(size).map_or("–".to_owned(), figure)));
+            table.push(cells);
+        };
+        let costs = |size, phase| self.row(Structure::FatList, size, phase).map(|row| &row.costs);
+        let means = [
+            (Phase::Insertion, 2.5),
+            (Phase::Update, 2.0),
+            (Phase::Query, 0.1),
+            (Phase::Range, 0.02),
+            (Phase::Boot, 0.05),
+        ];
+        for (phase, bar) in means {
+            push(phase.name(), figure(bar), &|size| Some(costs(size, phase)?.ms));
+        }
+        let most = |size, of: fn(&Costs) -> f64| -> Option<f64> {
+            let all: Option<Vec<f64>> = Phase::PUBLISHED.into_iter().map(|phase| costs(size, phase).map(of)).collect();
+            all?.into_iter().reduce(f64::max)
+        };
+        let [moved, call] = bounds_ms(2).map(|bound| bound.map_or("–".to_owned(), figure));
+        let within = format!("a block's move and erase: {moved}");
+        push("99.9% of the calls of each phase", within, &|size| most(size, |costs| costs.ms_999));
+        push("worst call", format!("the bound without reads: {call}"), &|size| most(size, |costs| costs.ms_worst));
+        let share = |size| Some(self.total(Structure::FatList, size)? / self.total(Structure::MuTree, size)?);
+        push("total, as a share of the µ-tree's", figure(0.2), &share);
+        table
+    }
+
     fn is_flat(&self, structure: Structure) -> Option<(bool, String)> {
         let ms = |megabytes| Some(self.row(structure, megabytes, Phase::Insertion)?.costs.ms);
         let all: Vec<f64> = SIZES.into_iter().filter_map(ms).collect();
@@ -216,6 +256,19 @@ impl Found<'_> {
         (!ratios.is_empty())
             .then(|| (ratios.iter().all(|ratio| (1.5..3.0).contains(ratio)), format!("faster by {}", texts.join(", "))))
     }
+}
+
+/// What moving a block, and what any call takes at most, apart from reads.
+fn bounds_ms(megabytes: u16) -> [Option<f64>; 2] {
+    let spec = part(megabytes);
+    let (word_bytes, timings) = (f64::from(spec.word_bytes), spec.timings);
+    let list = FatList::<_, 4, 4>::format(NorSim::new(spec), ListSettings::paper_2011());
+    let ms = |bound: CallBound| {
+        let words = bound.programmed_bytes as f64 / word_bytes;
+        (words * timings.program.word_ns as f64 + f64::from(bound.erases) * timings.erase_ns as f64) / 1e6
+    };
+    let bounds = list.map(|list| [list.move_bound(), list.call_bound(0)].map(|bound| Some(ms(bound))));
+    bounds.unwrap_or_default()
 }
 
 fn table(outcomes: &[Outcome<Parameters, Row>], spread: Spread) -> Table {

@@ -59,7 +59,7 @@ impl Experiment for Tuning {
             summary: "The micro-benchmark on fat lists on 2 MB by the maximum level and by the blocks of a turnstile; what the probes of its queries \
                       met; and what a boot takes behind the updates, as a mean over mounts with different random numbers. 200,000 updates and as many queries \
                       instead of 800,000, 100,000 of lists that only the initialisation table has.",
-            revision: 1,
+            revision: 2,
         }
     }
 

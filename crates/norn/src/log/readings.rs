@@ -47,7 +47,8 @@ fn line_at(text: &[u8], position: Option<&csv::Position>) -> u64 {
 
 fn reading(record: &csv::StringRecord) -> Result<Reading, String> {
     let (Some(timestamp), Some(value), 2) = (record.get(0), record.get(1), record.len()) else {
-        return Err(format!("{} fields instead of timestamp and value", record.len()));
+        let fields = if record.len() == 1 { "1 field".to_owned() } else { format!("{} fields", record.len()) };
+        return Err(format!("{fields} instead of a timestamp and a value with a comma between"));
     };
     let timestamp: Timestamp = timestamp.parse()?;
     Ok(Reading { at: timestamp.0, milli: milli(value)? })

@@ -8,8 +8,9 @@
 
 use norn_flash::{Address, Nor};
 
+use crate::codes::crc16;
 use crate::error::IndexError;
-use crate::fat_list::format::{CellState, Column, Flag, Kind, Stamp, crc16, slot_code};
+use crate::fat_list::format::{CellState, Column, Flag, Kind, Stamp, slot_code};
 use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX};
 use crate::fat_list::list::{FatList, Outcome};
 use crate::index::Entry;

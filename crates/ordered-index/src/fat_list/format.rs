@@ -11,14 +11,14 @@
 //! Invariants: no record that is written reads as erased; a record with a count of zeros is whole if and only if no bit of it
 //! is missing, whatever a cut left of it.
 
-use crc::{CRC_16_IBM_SDLC, Crc};
+use crate::codes::{check_identity, crc16, encode_identity, u16_at, u32_at, zeros};
+
+pub use crate::codes::IDENTITY_BYTES;
 
 /// The version of the format that this describes.
 pub const FORMAT_VERSION: u8 = 1;
 /// What a block's identity begins with.
 pub const MAGIC: [u8; 4] = *b"NFAT";
-/// Bytes of a block's identity.
-pub const IDENTITY_BYTES: usize = 32;
 /// Where the word is that makes the whole part void: formatting has begun.
 pub const VOID_OFFSET: u32 = 32;
 /// Where it says which block is being moved here.
@@ -31,20 +31,6 @@ pub const ACTIVE_OFFSET: u32 = 44;
 pub const CELLS_OFFSET: u32 = 48;
 /// Most levels of a list.
 pub const LEVELS_MAX: usize = 8;
-
-const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_IBM_SDLC);
-
-/// The CRC of a header, seeded with what else it is bound to.
-pub fn crc16(parts: &[&[u8]]) -> u16 {
-    let mut digest = CRC.digest();
-    parts.iter().for_each(|part| digest.update(part));
-    digest.finalize()
-}
-
-/// The bits of `bytes` that are 0.
-pub fn zeros(bytes: &[u8]) -> u32 {
-    bytes.iter().map(|byte| byte.count_zeros()).sum()
-}
 
 /// What a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,41 +175,27 @@ pub struct Identity {
 impl Identity {
     /// The bytes on flash.
     pub fn encode(&self) -> [u8; IDENTITY_BYTES] {
-        let mut bytes = [0xFF; IDENTITY_BYTES];
-        bytes[0..4].copy_from_slice(&MAGIC);
-        bytes[4] = FORMAT_VERSION;
-        (bytes[5], bytes[6]) = (self.key_bytes, self.value_bytes);
-        bytes[7..12].copy_from_slice(&self.settings);
-        bytes[12] = self.program_unit_bytes;
-        bytes[14..16].copy_from_slice(&self.unit_count.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.unit_size_bytes.to_le_bytes());
-        bytes[20..24].copy_from_slice(&self.erase_count.to_le_bytes());
-        let count = zeros(&bytes[..28]) as u16;
-        let crc = crc16(&[&bytes[..28]]);
-        bytes[28..30].copy_from_slice(&count.to_le_bytes());
-        bytes[30..32].copy_from_slice(&crc.to_le_bytes());
-        bytes
+        encode_identity(MAGIC, FORMAT_VERSION, |bytes| {
+            (bytes[5], bytes[6]) = (self.key_bytes, self.value_bytes);
+            bytes[7..12].copy_from_slice(&self.settings);
+            bytes[12] = self.program_unit_bytes;
+            bytes[14..16].copy_from_slice(&self.unit_count.to_le_bytes());
+            bytes[16..20].copy_from_slice(&self.unit_size_bytes.to_le_bytes());
+            bytes[20..24].copy_from_slice(&self.erase_count.to_le_bytes());
+        })
     }
 
-    /// What the bytes say, if they are whole: the version and, if it is this one, the rest.
+    /// What the bytes say, if they are whole: the version if it is another one, else the rest.
     pub fn decode(bytes: &[u8; IDENTITY_BYTES]) -> Option<Result<Identity, u8>> {
-        let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
-        let is_whole = u32::from(u16_at(28)) == zeros(&bytes[..28]) && u16_at(30) == crc16(&[&bytes[..28]]);
-        if bytes[0..4] != MAGIC || !is_whole {
-            return None;
-        }
-        if bytes[4] != FORMAT_VERSION {
-            return Some(Err(bytes[4]));
-        }
-        Some(Ok(Identity {
+        let identity = check_identity(bytes, MAGIC, FORMAT_VERSION)?;
+        Some(identity.map(|()| Identity {
             key_bytes: bytes[5],
             value_bytes: bytes[6],
             settings: [bytes[7], bytes[8], bytes[9], bytes[10], bytes[11]],
             program_unit_bytes: bytes[12],
-            unit_count: u16_at(14),
-            unit_size_bytes: u32_at(16),
-            erase_count: u32_at(20),
+            unit_count: u16_at(bytes, 14),
+            unit_size_bytes: u32_at(bytes, 16),
+            erase_count: u32_at(bytes, 20),
         }))
     }
 }

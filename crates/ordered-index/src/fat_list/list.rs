@@ -16,11 +16,11 @@ use norn_flash::{EraseUnit, Nor};
 
 use crate::error::IndexError;
 use crate::fat_list::cells::Survey;
-use crate::fat_list::format::{CELLS_OFFSET, LEVELS_MAX};
+use crate::fat_list::format::LEVELS_MAX;
 use crate::fat_list::layout::{Cell, Layout, Settings};
 use crate::fat_list::search::{Limit, Node};
 use crate::index::{Direction, Entry, Hint, IndexStats, OrderedIndex, Reclaimed};
-use crate::medium::{Medium, PROGRAM_UNIT_BYTES_MAX};
+use crate::medium::Medium;
 
 pub(crate) type Outcome<T, D> = Result<T, IndexError<<D as Nor>::Error>>;
 
@@ -68,15 +68,6 @@ pub struct FatList<D, const K: usize, const V: usize> {
     pub(crate) probes: Probes,
 }
 
-/// What one call may cost at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallBound {
-    /// Blocks erased.
-    pub erases: u32,
-    /// Bytes programmed, counted again when they are programmed again.
-    pub programmed_bytes: u64,
-}
-
 /// Steps in a call, at most: rewrites and moves for pointers, blocks reclaimed for cells, the object's own, and as many again.
 pub(crate) const STEPS_MAX: usize = 8 * LEVELS_MAX;
 
@@ -104,28 +95,6 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// What became of the pointers followed so far. The counts start again from 0 at 2³².
     pub fn probes(&self) -> Probes {
         self.probes
-    }
-
-    /// What one call programs and erases at most, with any history (`docs/design/ordered-index.md` derives it).
-    pub fn call_bound(&self) -> CallBound {
-        let levels = u64::from(self.layout.settings.levels);
-        // Every pool on the path may need a move of its block; two cells may, and a third move may be for wear; and one more
-        // where a full part leaves an object nothing but a move to drop its old slots.
-        let moves = levels + 3 + 1;
-        // A written object: all of its cell, five flags, and the pointers that are swung to it.
-        let object = u64::from(self.layout.cell_bytes) + 5 * PROGRAM_UNIT_BYTES_MAX as u64 + 4 * levels;
-        let block = u64::from(self.layout.cells_per_block) * object + u64::from(CELLS_OFFSET);
-        // Objects rewritten for their pools, and the two of a split; a mark, a slot and a bit of the call's own.
-        let objects = 2 * levels + 2;
-        let own = u64::from(self.layout.slot_bytes) + 2 * PROGRAM_UNIT_BYTES_MAX as u64;
-        CallBound { erases: moves as u32, programmed_bytes: moves * block + objects * object + own }
-    }
-
-    /// What moving one block programs and erases at most.
-    pub fn move_bound(&self) -> CallBound {
-        let object = u64::from(self.layout.cell_bytes) + 5 * PROGRAM_UNIT_BYTES_MAX as u64;
-        let cells = u64::from(self.layout.cells_per_block);
-        CallBound { erases: 1, programmed_bytes: cells * object + u64::from(CELLS_OFFSET) }
     }
 
     /// Says on flash that nothing is under way, so that the next mount is fast. The list can go on being used.

@@ -1,6 +1,7 @@
 //! Fat lists: skip lists of objects with many keys each, whose soft pointers outlive the moving of blocks.
 
 mod audit;
+mod bounds;
 mod cells;
 pub mod format;
 mod layout;
@@ -12,5 +13,6 @@ mod search;
 mod turnstile;
 
 pub use audit::Violation;
+pub use bounds::CallBound;
 pub use layout::{ENTRY_BYTES_MAX, SLOTS_MAX, Settings};
-pub use list::{CallBound, FatList, Probes};
+pub use list::{FatList, Probes};

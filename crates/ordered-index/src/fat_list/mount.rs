@@ -7,7 +7,8 @@
 //!
 //! Mounting (section 0.4.3):
 //! 1. take the settings from the first block that has an identity;
-//! 2. look at cells by chance until there is an object, and climb from it to the head; after some tries, scan for the head;
+//! 2. look at cells by chance until there is an object, and climb from it to the head; after some tries, in order, from the last cell
+//!    of every block on, where a format puts the head;
 //! 3. if the head says that the list was stopped, and its block is not one that is being moved away, that is all;
 //! 4. else recover (`recover.rs`).
 //!
@@ -20,11 +21,12 @@ use crate::fat_list::cells::Links;
 use crate::fat_list::format::{Filling, IDENTITY_BYTES, Identity, Kind, Stamp, VOID_OFFSET};
 use crate::fat_list::layout::{Cell, Layout, Settings};
 use crate::fat_list::list::{FatList, Outcome, Probes, Session};
+use crate::fat_list::search::Node;
 use crate::fat_list::turnstile::Record;
 use crate::medium::Medium;
 
 /// Cells that a mount looks at by chance before it looks at all.
-const TRIES: usize = 64;
+pub(crate) const TRIES: usize = 64;
 
 impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// Lays out an empty list. What the part held is lost, but for the erase counts of blocks of a list.
@@ -67,9 +69,10 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
 
     /// Mounts what the device holds, completing what a power cut interrupted.
     ///
-    /// Cost after a [`stop`](Self::stop): reads only, those of a climb to the head; of an empty or nearly empty list, a word for each
-    /// cell besides. After a cut: all block heads, a word of each cell, all slots in use and one walk along the list are read; at
-    /// most one block's move, two erases and one structural change are completed.
+    /// Cost after a [`stop`](Self::stop): reads only, those of a climb to the head; of a list of few objects on a large part, up to a word
+    /// for each cell besides ([`boot_bound`](Self::boot_bound)). After a cut: all block heads, a word of each cell, all slots in use and
+    /// one walk along the list are read; at most one block's move, two erases and one structural change are completed
+    /// ([`recovery_bound`](Self::recovery_bound)).
     ///
     /// # Errors
     /// Names what is wrong with the image or the part; see [`MountError`].
@@ -139,23 +142,25 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         let (units, cells) = (u32::from(self.layout.unit_count), u32::from(self.layout.cells_per_block));
         for _ in 0..TRIES {
             let (unit, index) = (EraseUnit((self.draw() % units) as u16), (self.draw() % cells) as u16);
-            let cell = Cell { unit, index };
-            match self.node(cell)? {
-                Some(node) if node.low.is_some() => return self.climb(node),
-                Some(_) => return Ok(Some(cell)),
-                None => {}
+            if let Some(node) = self.node(Cell { unit, index })? {
+                return self.head_from(node);
             }
         }
-        for unit in self.layout.units() {
-            // The head is in a high level's share of its block.
-            for index in (0..self.layout.cells_per_block).rev() {
-                let cell = Cell { unit, index };
-                if self.live(cell)?.is_some_and(|stamp| stamp.kind == Kind::Head) {
-                    return Ok(Some(cell));
+        for index in (0..self.layout.cells_per_block).rev() {
+            for unit in self.layout.units() {
+                if let Some(node) = self.node(Cell { unit, index })? {
+                    return self.head_from(node);
                 }
             }
         }
         Ok(None)
+    }
+
+    fn head_from(&mut self, node: Node<K>) -> Outcome<Option<Cell>, D> {
+        match node.kind() {
+            Kind::Head => Ok(Some(node.cell)),
+            _ => self.climb(node),
+        }
     }
 
     /// Whether `unit` counts: it is active, and no other block says that it is being moved there.

@@ -29,7 +29,7 @@ use crate::fat_list::list::{FatList, Outcome};
 use crate::fat_list::search::{Limit, Node, Path};
 
 /// How far from an object its predecessors are rewritten so that it can be, before a block is moved instead.
-const PROPAGATION_MAX: usize = 4;
+pub(crate) const PROPAGATION_MAX: usize = 4;
 
 /// What a structural change may go on with.
 enum Readiness {

@@ -12,14 +12,14 @@
 //! Invariants: a page is whole if and only if its count of zeros and its CRC are right; its sequence number is programmed first and
 //! alone, so that a page whose number is erased is erased.
 
-use crate::fat_list::format::{crc16, zeros};
+use crate::codes::{check_identity, codes, encode_identity, u16_at, u32_at};
+
+pub use crate::codes::IDENTITY_BYTES;
 
 /// The version of the format that this describes.
 pub const FORMAT_VERSION: u8 = 1;
 /// What a block's identity begins with.
 pub const MAGIC: [u8; 4] = *b"NMUT";
-/// Bytes of an identity.
-pub const IDENTITY_BYTES: usize = 32;
 /// Bytes of a page's header.
 pub const HEADER_BYTES: usize = 12;
 /// Most levels of a tree.
@@ -59,10 +59,7 @@ pub fn capacity(page_bytes: usize, level: u8, height: u8, key_bytes: usize, valu
 
 /// The codes of a page, over all of it but themselves: its zeros, and its CRC.
 pub fn page_codes(page: &[u8]) -> [u8; 4] {
-    let count = (zeros(&page[..6]) + zeros(&page[10..])) as u16;
-    let crc = crc16(&[&page[..6], &page[10..]]);
-    let ([a, b], [c, d]) = (count.to_le_bytes(), crc.to_le_bytes());
-    [a, b, c, d]
+    codes(&[&page[..6], &page[10..]])
 }
 
 /// What a block says when it is begun.
@@ -87,39 +84,27 @@ pub struct Identity {
 impl Identity {
     /// The bytes on flash.
     pub fn encode(&self) -> [u8; IDENTITY_BYTES] {
-        let mut bytes = [0xFF; IDENTITY_BYTES];
-        bytes[0..4].copy_from_slice(&MAGIC);
-        (bytes[4], bytes[5], bytes[6]) = (FORMAT_VERSION, self.key_bytes, self.value_bytes);
-        bytes[8..10].copy_from_slice(&self.page_bytes.to_le_bytes());
-        bytes[10..12].copy_from_slice(&self.unit_count.to_le_bytes());
-        bytes[12..16].copy_from_slice(&self.unit_size_bytes.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.erase_count.to_le_bytes());
-        bytes[20..22].copy_from_slice(&self.taken.to_le_bytes());
-        let (count, crc) = (zeros(&bytes[..28]) as u16, crc16(&[&bytes[..28]]));
-        bytes[28..30].copy_from_slice(&count.to_le_bytes());
-        bytes[30..32].copy_from_slice(&crc.to_le_bytes());
-        bytes
+        encode_identity(MAGIC, FORMAT_VERSION, |bytes| {
+            (bytes[5], bytes[6]) = (self.key_bytes, self.value_bytes);
+            bytes[8..10].copy_from_slice(&self.page_bytes.to_le_bytes());
+            bytes[10..12].copy_from_slice(&self.unit_count.to_le_bytes());
+            bytes[12..16].copy_from_slice(&self.unit_size_bytes.to_le_bytes());
+            bytes[16..20].copy_from_slice(&self.erase_count.to_le_bytes());
+            bytes[20..22].copy_from_slice(&self.taken.to_le_bytes());
+        })
     }
 
-    /// What the bytes say, if they are whole: the version and, if it is this one, the rest.
+    /// What the bytes say, if they are whole: the version if it is another one, else the rest.
     pub fn decode(bytes: &[u8; IDENTITY_BYTES]) -> Option<Result<Identity, u8>> {
-        let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
-        let is_whole = u32::from(u16_at(28)) == zeros(&bytes[..28]) && u16_at(30) == crc16(&[&bytes[..28]]);
-        if bytes[0..4] != MAGIC || !is_whole {
-            return None;
-        }
-        if bytes[4] != FORMAT_VERSION {
-            return Some(Err(bytes[4]));
-        }
-        Some(Ok(Identity {
+        let identity = check_identity(bytes, MAGIC, FORMAT_VERSION)?;
+        Some(identity.map(|()| Identity {
             key_bytes: bytes[5],
             value_bytes: bytes[6],
-            page_bytes: u16_at(8),
-            unit_count: u16_at(10),
-            unit_size_bytes: u32_at(12),
-            erase_count: u32_at(16),
-            taken: u16_at(20),
+            page_bytes: u16_at(bytes, 8),
+            unit_count: u16_at(bytes, 10),
+            unit_size_bytes: u32_at(bytes, 12),
+            erase_count: u32_at(bytes, 16),
+            taken: u16_at(bytes, 20),
         }))
     }
 }

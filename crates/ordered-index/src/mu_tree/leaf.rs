@@ -8,7 +8,7 @@
 
 use norn_flash::{Address, Nor};
 
-use crate::fat_list::format::{crc16, zeros};
+use crate::codes::{crc16, zeros};
 use crate::index::Entry;
 use crate::mu_tree::format::{entry_bytes, node_range};
 use crate::mu_tree::tree::{MuTree, Outcome};

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use norn_flash::{NorPart, Reprogramming};
-use norn_flash_sim::{NorSim, PartSpec, SimError, catalogue};
+use norn_flash_sim::{Counters, NorSim, PartSpec, SimError, catalogue};
+use norn_ordered_index::fat_list::CallBound;
 use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
 
 pub type Key = [u8; 2];
@@ -177,6 +178,22 @@ pub fn check(list: &mut TestList, map: &BTreeMap<Key, Value>, context: Context<'
     audit(list, context);
     assert_eq!(contents(list, context), *map, "{}", context());
     list.device_mut().thaw_counters();
+}
+
+/// Objects of a list, the head among them.
+pub fn objects(list: &mut TestList) -> u32 {
+    list.device_mut().freeze_counters();
+    let objects = list.stats().unwrap().live;
+    list.device_mut().thaw_counters();
+    objects
+}
+
+/// Asserts that a call cost no more than its bound.
+pub fn assert_within(cost: Counters, bound: CallBound, context: Context<'_>) {
+    let is_within = cost.erases <= bound.erases.into()
+        && cost.programmed_bytes() <= bound.programmed_bytes
+        && cost.read_bytes() <= bound.read_bytes;
+    assert!(is_within, "{cost} of at most {bound:?} {}", context());
 }
 
 /// A number from the environment, to replay a failure.

@@ -1,0 +1,210 @@
+//! What calls cost at most, whatever the list went through (`docs/design/ordered-index.md` derives it).
+//!
+//! The idea: a search moves to higher low keys only, so that it follows a pointer for each object, and one for each level where it
+//! ends; following one probes a column of a turnstile. Every other reading is of fields of fixed lengths. A change takes a bounded
+//! number of steps, of a bounded number of searches, objects written and blocks moved.
+//!
+//! Bytes are counted as they are asked of the device: again when they are read or programmed again.
+
+use norn_flash::Nor;
+
+use crate::fat_list::format::{CELLS_OFFSET, FILLING_BYTES, IDENTITY_BYTES};
+use crate::fat_list::list::FatList;
+use crate::fat_list::mount::TRIES;
+use crate::fat_list::replace::PROPAGATION_MAX;
+use crate::medium::PROGRAM_UNIT_BYTES_MAX;
+
+/// What one call may cost at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallBound {
+    /// Blocks erased.
+    pub erases: u32,
+    /// Bytes programmed.
+    pub programmed_bytes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+}
+
+/// Bytes of a block's head.
+const HEAD_BYTES: u64 = CELLS_OFFSET as u64;
+/// Bytes of a stamp.
+const STAMP_BYTES: u64 = 2;
+
+/// Words that a bisection of so many reads at most.
+fn bisection(entries: u64) -> u64 {
+    u64::from(entries.checked_ilog2().map_or(0, |power| power + 1))
+}
+
+impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
+    /// What one change of a list of `objects` objects costs at most: `insert`, `update`, `remove`, `reclaim_step` or `stop`.
+    pub fn call_bound(&self, objects: u32) -> CallBound {
+        let levels = u64::from(self.layout.settings.levels);
+        // Every pool on the path may need a move of its block; two cells may, and a third move may be for wear; and one more
+        // where a full part leaves an object nothing but a move to drop its old slots.
+        let moves = levels + 3 + 1;
+        // Objects rewritten for their pools, and the two of a split; a mark, a slot and a bit of the call's own.
+        let objects_written = 2 * levels + 2;
+        let own = u64::from(self.layout.slot_bytes) + 2 * PROGRAM_UNIT_BYTES_MAX as u64;
+        let block = self.cells_per_block() * (self.object_written() + 4 * levels) + HEAD_BYTES;
+        // A step of the call's loop makes room by one of these, or is the last one of the call or of an object taken out behind it.
+        let steps = moves + objects_written + 2;
+        CallBound {
+            erases: moves as u32,
+            programmed_bytes: moves * block + objects_written * (self.object_written() + 4 * levels) + own,
+            read_bytes: moves * self.reclamation_read(objects) + steps * self.step_read(objects),
+        }
+    }
+
+    /// What moving one block programs, erases and reads at most.
+    pub fn move_bound(&self) -> CallBound {
+        let blocks = u64::from(self.layout.settings.turnstile_blocks);
+        CallBound {
+            erases: 1,
+            programmed_bytes: self.cells_per_block() * self.object_written() + HEAD_BYTES,
+            read_bytes: 4 * (blocks + 1) + self.cells_per_block() * self.object_copied(),
+        }
+    }
+
+    /// Bytes that [`get`](crate::OrderedIndex::get) reads at most in a list of `objects` objects.
+    pub fn get_bound(&self, objects: u32) -> u64 {
+        // A key of ones is read again, to tell an erased slot from it.
+        self.search(objects) + self.bitmap_read() + self.slots() * (K as u64 + self.slot_record()) + self.slot_record()
+    }
+
+    /// Bytes that a step of a range reads at most, `first` and `last` included: every object but the head has keys, so that the next
+    /// key is in the object at hand or in its neighbour.
+    pub fn step_bound(&self, objects: u32) -> u64 {
+        2 * self.search(objects)
+            + 2 * (self.hop() + self.survey_read() + self.slots() * K as u64)
+            + self.hop()
+            + self.slot_record()
+    }
+
+    /// Bytes that a mount behind a [`stop`](Self::stop) reads at most.
+    pub fn boot_bound(&self, objects: u32) -> u64 {
+        let units = u64::from(self.layout.unit_count) + 1;
+        let looks = (TRIES as u64 + self.cells()) * (STAMP_BYTES + K as u64);
+        let blocks = u64::from(self.layout.settings.turnstile_blocks);
+        // Void, the marks, and whether the head's block is being moved.
+        units * IDENTITY_BYTES as u64
+            + 4
+            + looks
+            + self.search(objects)
+            + 8
+            + HEAD_BYTES
+            + blocks * FILLING_BYTES as u64
+    }
+
+    /// What a mount behind a power cut costs at most: what a boot reads, every block's head, a word of each cell, all slots and a walk;
+    /// a move is completed or an outlived block erased, then a structural change, then an object without keys is taken out.
+    pub fn recovery_bound(&self, objects: u32) -> CallBound {
+        let (call, moved, units) = (self.call_bound(objects), self.move_bound(), u64::from(self.layout.unit_count));
+        let object = self.header() + self.survey_read() + 2 * self.slots() * (K as u64 + self.slot_record());
+        let walk = 2 * self.hop() + self.survey_read() + self.slots() * K as u64;
+        CallBound {
+            erases: moved.erases + call.erases,
+            programmed_bytes: moved.programmed_bytes + call.programmed_bytes,
+            read_bytes: self.boot_bound(objects)
+                + moved.read_bytes
+                + call.read_bytes
+                + units * (5 * HEAD_BYTES + 2 * 4)
+                + 2 * self.cells() * STAMP_BYTES
+                + u64::from(objects) * (object + walk),
+        }
+    }
+
+    // What these are made of, in bytes.
+
+    fn cells_per_block(&self) -> u64 {
+        u64::from(self.layout.cells_per_block)
+    }
+
+    fn cells(&self) -> u64 {
+        u64::from(self.layout.unit_count) * self.cells_per_block()
+    }
+
+    fn slots(&self) -> u64 {
+        u64::from(self.layout.settings.slots)
+    }
+
+    fn slot_record(&self) -> u64 {
+        (K + V + 2) as u64
+    }
+
+    fn bitmap_read(&self) -> u64 {
+        self.slots().div_ceil(8)
+    }
+
+    fn header(&self) -> u64 {
+        STAMP_BYTES + K as u64 + 10
+    }
+
+    fn survey_read(&self) -> u64 {
+        self.bitmap_read() + bisection(self.slots()) * self.slot_record()
+    }
+
+    /// An object written: all of its cell and five flags.
+    fn object_written(&self) -> u64 {
+        u64::from(self.layout.cell_bytes) + 5 * PROGRAM_UNIT_BYTES_MAX as u64
+    }
+
+    /// The latest pointer of a level in a pool of so many entries: the pool's border, then its entries from there back.
+    fn pool_read(entries: u64) -> u64 {
+        4 * (bisection(entries) + entries)
+    }
+
+    /// A pointer of an object, and the stamps and low keys of its column.
+    fn hop(&self) -> u64 {
+        let column = u64::from(self.layout.settings.turnstile_blocks) * (STAMP_BYTES + K as u64);
+        Self::pool_read(self.layout.settings.pool.into()) + column
+    }
+
+    fn search(&self, objects: u32) -> u64 {
+        let levels = u64::from(self.layout.settings.levels);
+        (u64::from(objects) + levels) * self.hop() + levels * Self::pool_read(self.layout.head_section().into())
+    }
+
+    fn pool_entries(&self) -> u64 {
+        u64::from(self.layout.head_section()).max(self.layout.settings.pool.into())
+    }
+
+    fn pointer_read(&self) -> u64 {
+        Self::pool_read(self.pool_entries())
+    }
+
+    /// An object that is written anew: what is read of the old one, and a flag of program units read for each that is set.
+    fn object_copied(&self) -> u64 {
+        let levels = u64::from(self.layout.settings.levels);
+        let flags = 5 * PROGRAM_UNIT_BYTES_MAX as u64;
+        2 * STAMP_BYTES
+            + self.header()
+            + levels * self.pointer_read()
+            + self.survey_read()
+            + self.slots() * self.slot_record()
+            + flags
+    }
+
+    /// The pools on a path, each with its stamp.
+    fn pools_read(&self) -> u64 {
+        u64::from(self.layout.settings.levels) * (STAMP_BYTES + 4 * bisection(self.pool_entries()))
+    }
+
+    /// Counting cells and moving a block, whose objects with few keys are shifted.
+    fn reclamation_read(&self, objects: u32) -> u64 {
+        let census = u64::from(self.layout.unit_count) * 8 + self.cells() * STAMP_BYTES;
+        let shift = 3 * self.search(objects) + self.pools_read() + 2 * self.survey_read() + 2 * self.object_copied();
+        census + self.cells_per_block() * shift + self.move_bound().read_bytes
+    }
+
+    /// A step of a change: the object of the key, the pools on the way and those before a starved one, two free cells, two objects
+    /// written and settled.
+    fn step_read(&self, objects: u32) -> u64 {
+        let levels = u64::from(self.layout.settings.levels);
+        let searches = 5 + PROPAGATION_MAX as u64;
+        let free_cells = 2 * (u64::from(self.layout.unit_count) * 4 + self.cells() * STAMP_BYTES);
+        let pools = searches * (self.pools_read() + STAMP_BYTES + K as u64);
+        let written = 2 * (2 * self.object_copied() + levels * 6 * (STAMP_BYTES + self.pointer_read()));
+        let keys = self.slots() * (self.slots() + 4) * K as u64;
+        searches * self.search(objects) + free_cells + pools + written + keys + 4 * self.survey_read() + 64
+    }
+}
