@@ -19,7 +19,6 @@ pub fn write(outcomes: &[Outcome], arguments: &Arguments) -> Result<(), RunError
     let text = markdown(outcomes, arguments).expect("a string takes any text");
     println!("{text}");
     let Some(directory) = &arguments.out else { return Ok(()) };
-    fs::create_dir_all(directory)?;
     fs::write(directory.join("peers.md"), text)?;
     costs(outcomes, csv::Writer::from_path(directory.join("costs.csv"))?)?;
     causes(outcomes, csv::Writer::from_path(directory.join("causes.csv"))?)?;

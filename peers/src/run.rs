@@ -91,6 +91,9 @@ pub fn run(arguments: &Arguments) -> Result<(), RunError> {
     if peers.is_empty() {
         return Err(RunError::NoSuchStore(arguments.only.clone()));
     }
+    if let Some(directory) = &arguments.out {
+        std::fs::create_dir_all(directory)?; // Now: the run takes minutes.
+    }
     let steps = peers.len() * (arguments.objects.len() + 3);
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}").expect("a valid template");
     let progress = ProgressBar::new(steps as u64).with_style(style);

@@ -63,6 +63,9 @@ fn run(arguments: &Arguments) -> Result<(), RunError> {
     if contenders.is_empty() {
         return Err(RunError::NoSuchMap(arguments.only.clone()));
     }
+    if let Some(directory) = &arguments.out {
+        std::fs::create_dir_all(directory)?; // Now: the run takes minutes.
+    }
     let bounds = if arguments.quick { Bounds::QUICK } else { Bounds::FULL };
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {msg}").expect("a valid template");
     let progress = ProgressBar::new(contenders.len() as u64).with_style(style);

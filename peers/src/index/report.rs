@@ -18,7 +18,6 @@ pub fn write(outcomes: &[Outcome], arguments: &Arguments, bounds: &Bounds) -> Re
     let text = markdown(outcomes, arguments, bounds).expect("a string takes any text");
     println!("{text}");
     let Some(directory) = &arguments.out else { return Ok(()) };
-    fs::create_dir_all(directory)?;
     let name = format!("index-{}k", unit_kilobytes());
     fs::write(directory.join(&name).with_extension("md"), text)?;
     counts(outcomes, csv::Writer::from_path(directory.join(&name).with_extension("csv"))?)?;

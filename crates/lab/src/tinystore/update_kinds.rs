@@ -296,14 +296,17 @@ fn tables(outcomes: &[Outcome<Parameters, Row>]) -> Vec<Table> {
 fn cells(at: usize, rows: [Option<&Row>; 2]) -> Vec<String> {
     let text = |structure: usize, pick: fn(&Costs) -> String| match rows[structure] {
         Some(Row { costs: Some(costs), .. }) => pick(costs),
-        Some(row) => row.status.clone(),
-        None => String::new(),
+        _ => String::new(),
+    };
+    let status = |structure: usize| match rows[structure] {
+        Some(Row { costs: None, status, .. }) => status.clone(),
+        _ => text(structure, |costs| figure(costs.writes)),
     };
     let objects = rows.into_iter().flatten().next().map_or(0, |row| row.objects);
     let mut cells = vec![at.to_string(), objects.to_string()];
     cells.extend([0, 1].map(|structure| text(structure, |costs| figure(costs.reads))));
     for structure in [0, 1] {
-        cells.push(text(structure, |costs| figure(costs.writes)));
+        cells.push(status(structure));
         cells.push(text(structure, |costs| costs.writes_ci.map_or_else(String::new, |half| format!("{half:.1e}"))));
     }
     cells.extend([0, 1].map(|structure| text(structure, |costs| figure(costs.erases))));
