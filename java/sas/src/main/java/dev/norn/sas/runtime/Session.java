@@ -18,14 +18,17 @@ public final class Session {
     private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
     private static final int ATTEMPTS_MAX = 1000;
     private static final long PAUSE_NANOS_MAX = 4_000_000;
+    private static final int HANDLES_FIRST = 128;
+    private static final SasObject[] NONE = {};
 
     private final Thread thread = Thread.currentThread();
     private Store store;
     private Work work;
     /** Of each object that the work has locked, by its place, the handle that has its values; null if none was asked yet. */
-    private SasObject[] holding = new SasObject[64];
+    private SasObject[] holding = NONE;
     /** Those of them that were let through for writing. */
-    private final List<SasObject> written = new ArrayList<>();
+    private SasObject[] written = NONE;
+    private int writtenCount;
     private boolean isAlone;
     private final ArrayCopies arrays = new ArrayCopies(this);
     private final List<Runnable> onAbort = new ArrayList<>();
@@ -52,6 +55,10 @@ public final class Session {
             work = new Work(current.pool());
         }
         work.begin();
+        // New arrays, as storing young handles into old ones is dear for the collector.
+        holding = new SasObject[HANDLES_FIRST];
+        written = new SasObject[HANDLES_FIRST];
+        writtenCount = 0;
     }
 
     /** Commits; when that fails, everything is undone. */
@@ -77,7 +84,8 @@ public final class Session {
     }
 
     private void save() {
-        for (SasObject handle : written) {
+        for (int i = 0; i < writtenCount; i++) {
+            SasObject handle = written[i];
             // One of an object that was destroyed is no longer.
             if (handle.$sas$isWritable()) {
                 handle.$sas$save(Format.offsetOf(handle.$sas$reference()));
@@ -90,10 +98,11 @@ public final class Session {
         for (int place = 0; place < work.places() && place < holding.length; place++) {
             if (holding[place] != null) {
                 holding[place].$sas$leave(thread);
-                holding[place] = null;
             }
         }
-        written.clear();
+        holding = NONE;
+        written = NONE;
+        writtenCount = 0;
     }
 
     /** Makes the object's handle ask again: the object is gone. */
@@ -211,7 +220,7 @@ public final class Session {
         SasObject its = session.hold(handle, session.work.lockExclusive(reference));
         if (!its.$sas$isWritable()) {
             its.$sas$bind(reference | SasObject.WRITABLE);
-            session.written.add(its);
+            session.keepWritten(its);
         }
         return its;
     }
@@ -239,17 +248,23 @@ public final class Session {
         holding[place] = handle;
     }
 
+    private void keepWritten(SasObject handle) {
+        if (writtenCount == written.length) {
+            written = Arrays.copyOf(written, 2 * written.length);
+        }
+        written[writtenCount++] = handle;
+    }
+
     /** The handle that has the values of this object; null if the transaction has not used one. */
     SasObject holding(long reference) {
         int place = work.placeOf(reference);
-        SasObject its = place >= 0 && place < holding.length ? holding[place] : null;
-        return its != null && its.$sas$reference() == reference ? its : null;
+        return place >= 0 && place < holding.length ? holding[place] : null;
     }
 
     /** A new object, whose fields have its values. */
     void holdNew(SasObject handle, long reference) {
         keep(handle, work.lockExclusive(reference));
-        written.add(handle);
+        keepWritten(handle);
         handle.$sas$bind(reference | SasObject.WRITABLE);
         try {
             handle.$sas$store();

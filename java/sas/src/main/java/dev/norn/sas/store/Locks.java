@@ -82,7 +82,7 @@ final class Locks {
             return;
         }
         if (value < 0) {
-            Memory.putVolatile(word, unlocked(value));
+            Memory.putRelease(word, unlocked(value));
         } else {
             Memory.andAtomic(word, ~slot.bit());
         }

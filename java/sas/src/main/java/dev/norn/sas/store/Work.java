@@ -20,6 +20,7 @@ public final class Work {
     private static final int GAP_WORDS = 3;
 
     private final Pool pool;
+    /** By reference, generation included: a dangling one is not taken for what is there now. */
     private final OffsetTable held = new OffsetTable();
     private int places;
     private Slot slot;
@@ -60,12 +61,12 @@ public final class Work {
 
     /** The place of an object that the transaction has locked; -1 if it has not. */
     public int placeOf(long reference) {
-        int number = held.get(offsetOf(reference));
+        int number = held.get(reference);
         return number == 0 ? -1 : number >>> MODE_BITS;
     }
 
-    private int hold(long offset, int mode) {
-        held.put(offset, places << MODE_BITS | mode);
+    private int hold(long reference, int mode) {
+        held.put(reference, places << MODE_BITS | mode);
         return places++;
     }
 
@@ -78,7 +79,7 @@ public final class Work {
      */
     public int lockShared(long reference) {
         long offset = offsetOf(reference);
-        int number = held.get(offset);
+        int number = held.get(reference);
         if (number != 0) {
             requireLive(reference);
             return number >>> MODE_BITS;
@@ -89,7 +90,7 @@ public final class Work {
         pool.rangeOf(offset).check();
         announce(offset);
         pool.locks().shared(slot, reference);
-        return hold(offset, SHARED);
+        return hold(reference, SHARED);
     }
 
     private void requireLive(long reference) {
@@ -113,7 +114,7 @@ public final class Work {
      */
     public int lockExclusive(long reference) {
         long offset = offsetOf(reference);
-        int number = held.get(offset);
+        int number = held.get(reference);
         int place = number >>> MODE_BITS;
         if ((number & MODE_MASK) == EXCLUSIVE) {
             requireLive(reference);
@@ -134,9 +135,9 @@ public final class Work {
         Memory.copy(offset, slot.append(ENTRY_IMAGE, offset, image), image);
         slot.publish(image);
         if (number == 0) {
-            return hold(offset, EXCLUSIVE);
+            return hold(reference, EXCLUSIVE);
         }
-        held.put(offset, place << MODE_BITS | EXCLUSIVE);
+        held.put(reference, place << MODE_BITS | EXCLUSIVE);
         return place;
     }
 
@@ -170,7 +171,7 @@ public final class Work {
         requireWritable(range);
         long reference = pool.heap().allocate(slot, range, classNumber, bytes, offsetOf(near));
         if (classNumber != CLASS_VALUE) {
-            hold(offsetOf(reference), EXCLUSIVE);
+            hold(reference, EXCLUSIVE);
         }
         return reference;
     }
@@ -225,7 +226,9 @@ public final class Work {
     public void commit() {
         record.clear().position(RedoLog.newRecord(64).position());
         int empty = record.position();
-        slot.forEach(this::addToRecord);
+        for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
+            addToRecord(entry);
+        }
         if (record.position() > empty) {
             room(16);
             try {
