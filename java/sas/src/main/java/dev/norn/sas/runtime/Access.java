@@ -1,7 +1,5 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.StorageReadFailure;
-import dev.norn.sas.Store;
 import dev.norn.sas.store.Format;
 import dev.norn.sas.store.Memory;
 
@@ -25,19 +23,9 @@ public final class Access {
         long reference = handle.$sas$reference();
         SasObject snapshot = Classes.of(handle.getClass()).newHandle(reference);
         return Session.readCommitted(reference, () -> {
-            load(snapshot);
+            snapshot.$sas$load(Format.offsetOf(reference));
             return snapshot;
         });
-    }
-
-    /** Reads the values of the handle's object into its fields. */
-    static void load(SasObject handle) {
-        long offset = Format.offsetOf(handle.$sas$reference());
-        try {
-            handle.$sas$load(offset);
-        } catch (InternalError e) {
-            throw new StorageReadFailure("no storage for the object at " + Long.toHexString(offset) + ": was the pool of " + Store.current() + " cut off?", e);
-        }
     }
 
     /** The handle into whose fields the running transaction may store. Outside transactions, it begins one, which {@link #written} ends. */

@@ -175,7 +175,7 @@ public final class Classes {
                         ? "it is an interface" : "the agent did not transform it; it is not among the packages of -javaagent:norn-sas.jar=packages=…, or "
                         + "it extends a class of the JDK"));
             }
-            for (Class<?> at = type; at != null; at = at.getSuperclass()) {
+            for (Class<?> at = REFUSED.isEmpty() ? null : type; at != null; at = at.getSuperclass()) {
                 String reason = REFUSED.get(at.getName());
                 if (reason != null) {
                     throw new SASException("instances of " + type.getName() + " cannot be persistent: " + reason);

@@ -1,6 +1,7 @@
 package dev.norn.sas.runtime;
 
 import dev.norn.sas.SASException;
+import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Format;
@@ -207,7 +208,11 @@ public final class Session {
         if (!session.isActive()) {
             return null;
         }
-        return session.hold(handle, session.work.lockShared(handle.$sas$reference()));
+        try {
+            return session.hold(handle, session.work.lockShared(handle.$sas$reference()));
+        } catch (InternalError e) {
+            throw unreadable(handle.$sas$reference(), e);
+        }
     }
 
     /** Locks the object for writing; returns the handle that has its values, or null outside transactions. */
@@ -216,11 +221,24 @@ public final class Session {
         if (!session.isActive()) {
             return null;
         }
-        long reference = handle.$sas$reference();
-        SasObject its = session.hold(handle, session.work.lockExclusive(reference));
+        try {
+            return session.holdForWriting(handle, handle.$sas$reference());
+        } catch (InternalError e) {
+            throw unreadable(handle.$sas$reference(), e);
+        }
+    }
+
+    /** What becomes of a fault in the mapping. */
+    private static StorageReadFailure unreadable(long reference, InternalError cause) {
+        return new StorageReadFailure("no storage for the object at " + Long.toHexString(Format.offsetOf(reference)) + ": was the pool of "
+                + Store.current() + " cut off?", cause);
+    }
+
+    private SasObject holdForWriting(SasObject handle, long reference) {
+        SasObject its = hold(handle, work.lockExclusive(reference));
         if (!its.$sas$isWritable()) {
             its.$sas$bind(reference | SasObject.WRITABLE);
-            session.keepWritten(its);
+            keepWritten(its);
         }
         return its;
     }
@@ -229,7 +247,7 @@ public final class Session {
     private SasObject hold(SasObject handle, int place) {
         SasObject its = place < holding.length ? holding[place] : null;
         if (its == null) {
-            Access.load(handle);
+            handle.$sas$load(Format.offsetOf(handle.$sas$reference()));
             keep(handle, place);
             handle.$sas$holder(thread);
             return handle;
@@ -279,10 +297,14 @@ public final class Session {
         var pool = Store.current().pool();
         long offset = Format.offsetOf(reference);
         for (;;) {
-            long quiet = pool.quiet(reference);
-            T value = reading.get();
-            if (pool.isStill(offset, quiet)) {
-                return value;
+            try {
+                long quiet = pool.quiet(reference);
+                T value = reading.get();
+                if (pool.isStill(offset, quiet)) {
+                    return value;
+                }
+            } catch (InternalError e) {
+                throw unreadable(reference, e);
             }
         }
     }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /** A hash table from references to small numbers that is emptied at no cost, for what a transaction holds. A number is never 0. */
 final class OffsetTable {
-    private static final int FIRST_PLACES = 64;
+    private static final int FIRST_PLACES = 256;
     private static final int STAMP_SHIFT = 32;
 
     /** A key, then its stamp and number in one word: a look-up touches one line of the cache. An entry counts if its stamp is the table's. */
@@ -26,7 +26,7 @@ final class OffsetTable {
             Arrays.fill(words, 0);
             stamp = 1;
         }
-        if (words.length > 32 * FIRST_PLACES && 16 * size < words.length) {
+        if (words.length > 8 * FIRST_PLACES && 32 * size < words.length) {
             // One large transaction is not to spread all later ones over its table.
             words = new long[words.length / 2];
         }
@@ -55,7 +55,7 @@ final class OffsetTable {
     void put(long key, int number) {
         int at = place(key);
         if (stampAt(at) != stamp) {
-            if (4 * ++size > words.length) {
+            if (8 * ++size > words.length) {
                 grow();
                 at = place(key);
             }
