@@ -91,6 +91,8 @@ final class AccessBench {
     }
 
     private static void measure(String what, Node[] nodes) {
+        // As the collector leaves them: creating persistent objects makes garbage between them, creating plain ones makes none.
+        System.gc();
         for (int pass = 0; pass < 2; pass++) {
             report(pass, what, "read", () -> {
                 long sum = 0;
