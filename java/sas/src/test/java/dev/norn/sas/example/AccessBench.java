@@ -82,6 +82,8 @@ final class AccessBench {
             Class<? extends Node> type = i % 2 == 0 ? Node.class : SubNode.class;
             nodes[i] = isPersistent ? Factory.newInstanceIn(type, Store.current().container("main"), i) : i % 2 == 0 ? new Node(i) : new SubNode(i);
         }
+        // Side by side for good: creating persistent objects makes garbage, which has the collector put them into another order than plain ones.
+        System.gc();
         // In no order, as objects are after a while.
         java.util.Collections.shuffle(Arrays.asList(nodes), new java.util.Random(1));
         for (int i = 0; i < objects; i++) {
@@ -91,8 +93,6 @@ final class AccessBench {
     }
 
     private static void measure(String what, Node[] nodes) {
-        // As the collector leaves them: creating persistent objects makes garbage between them, creating plain ones makes none.
-        System.gc();
         for (int pass = 0; pass < 2; pass++) {
             report(pass, what, "read", () -> {
                 long sum = 0;
