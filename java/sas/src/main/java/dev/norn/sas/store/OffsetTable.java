@@ -9,17 +9,9 @@ final class OffsetTable {
 
     /** A key, then its stamp and number in one word: a look-up touches one line of the cache. An entry counts if its stamp is the table's. */
     private long[] words = new long[2 * FIRST_PLACES];
-    private int stamp;
+    /** Of what is in the table now; 0 is that of words never used. */
+    int stamp = 1;
     private int size;
-
-    OffsetTable() {
-        this(1);
-    }
-
-    /** @param stamp the first, for tests of what follows the last */
-    OffsetTable(int stamp) {
-        this.stamp = stamp;
-    }
 
     void clear() {
         if (++stamp == 0) {

@@ -10,11 +10,10 @@ import org.junit.jupiter.api.Test;
 /** The table of what a transaction holds, beside a map: nothing of an earlier transaction is left, also when stamps begin anew. */
 class OffsetTableTest {
     @Test
-    void agreesWithAMapAcrossTransactionsAndTheLastStamp() {
+    void agreesWithAMapAcrossTransactions() {
         long seed = Long.getLong("sas.seed", System.nanoTime());
         Random random = new Random(seed);
-        // Zeros of a new table have the stamp 0, and the stamps 1 and 2 have been used before.
-        OffsetTable table = new OffsetTable(1);
+        OffsetTable table = new OffsetTable();
         Map<Long, Integer> model = new HashMap<>();
         for (int round = 0; round < 400; round++) {
             int keys = random.nextInt(10) == 0 ? 20_000 : 40;
@@ -33,12 +32,14 @@ class OffsetTableTest {
         }
     }
 
+    /** The first stamps come again, and what was left under them has to be gone. */
     @Test
-    void theStampBehindTheLastFindsNothing() {
-        OffsetTable table = new OffsetTable(-2);
+    void behindTheLastStampNothingIsFound() {
+        OffsetTable table = new OffsetTable();
         for (long key = 0; key < 20; key++) {
             table.put(key << 4, 7);
         }
+        table.stamp = -1;
         for (int transaction = 0; transaction < 4; transaction++) {
             table.clear();
             for (long key = 0; key < 25; key++) {
