@@ -255,7 +255,7 @@ class HeldHandlesTest {
             handles[i][1] = again(handles[i][0]);
             handles[i][2] = again(handles[i][0]);
         }
-        String replay = "seed " + seed + ": mvn -f java test -Dtest=HeldHandlesTest -DargLine=-Dsas.seed=" + seed;
+        String replay = "seed " + seed + ": tools/java25 mvn -f java test -pl sas -Dtest=HeldHandlesTest -Dsas.seed=" + seed;
         for (int round = 0; round < 300; round++) {
             long[] balancesThen = balances.clone();
             int[] nextsThen = nexts.clone();
