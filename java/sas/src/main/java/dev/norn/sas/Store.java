@@ -143,12 +143,15 @@ public final class Store implements AutoCloseable {
         return Session.get().within(() -> StoreWork.names(Directory.Kind.ROOT));
     }
 
-    /** Detaches. Handles of this store then throw. */
+    /** Detaches. The calling thread's transaction, if one is open, is undone. Handles of this store then throw. */
     @Override
     public synchronized void close() {
         synchronized (Store.class) {
             if (current != this) {
                 return;
+            }
+            if (Session.get().isActive()) {
+                Session.get().abort();
             }
             current = null;
             pool.close();

@@ -1,17 +1,12 @@
 package dev.norn.sas;
 
 import dev.norn.sas.runtime.Session;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
  * Transactions of the calling thread: all changes of persistent objects, or none, durable when {@link #commit} returns. Isolation is strict two-phase locking per object.
  */
 public final class Transaction {
-    private static final int ATTEMPTS_MAX = 1000;
-    private static final long PAUSE_NANOS_MAX = 4_000_000;
-
     private Transaction() {}
 
     /** Begins; {@link #commit} or {@link #abort} has to follow in this thread. Waits while 48 transactions run in the store. */
@@ -49,32 +44,6 @@ public final class Transaction {
 
     /** As {@link #run}, with a result. */
     public static <T> T call(Supplier<T> action) {
-        Session session = Session.get();
-        if (session.isActive()) {
-            return action.get();
-        }
-        for (int attempt = 1;; attempt++) {
-            session.begin();
-            try {
-                T result = action.get();
-                session.commit();
-                return result;
-            } catch (TransactionConflict e) {
-                undo(session);
-                if (attempt == ATTEMPTS_MAX) {
-                    throw e;
-                }
-                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
-            } catch (Throwable e) {
-                undo(session);
-                throw e;
-            }
-        }
-    }
-
-    private static void undo(Session session) {
-        if (session.isActive()) {
-            session.abort();
-        }
+        return Session.get().within(action);
     }
 }

@@ -7,23 +7,32 @@ import static java.lang.constant.ConstantDescs.CD_void;
 
 import dev.norn.sas.agent.Shapes.Field;
 import dev.norn.sas.agent.Shapes.Shape;
+import dev.norn.sas.runtime.SasObject;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * The static accessors that getfield and putfield become. A temporary object's field is used as ever; a persistent object's is in the store.
+ * The static accessors that getfield and putfield become. A temporary object's field is used as ever, and so is that of a handle that the running thread holds, which has
+ * the object's value. Otherwise the runtime says which handle has.
  *
  * <pre>
- * get(object):        grant = object.grant; if (grant == null) return object.field; return Access.get(grant, object, object.reference, offset)
- * get of a reference: the same, and object.field keeps the last handle, which is good as long as its reference is the word in the store
+ * get(object):        if (object.holder == null or the running thread) return object.field;
+ *                     return Access.reading(object).field
+ * put(object, value): if (object.holder == null, or the running thread and the handle is writable) object.field = value;
+ *                     else { Access.writing(object).field = value; Access.written() }
+ * get of a reference: the same, but a null field of a handle may be one whose target was not asked for yet; it then keeps the target
+ * put of a reference: always into the store; the field keeps the target
  * </pre>
  */
 final class Accessors {
     private static final int VISIBILITY = ClassFile.ACC_PUBLIC | ClassFile.ACC_PROTECTED;
+
+    private static final MethodTypeDesc HANDLE_TO_HANDLE = MethodTypeDesc.of(SAS_OBJECT, SAS_OBJECT);
 
     private final Shapes shapes;
     private final Shape shape;
@@ -47,70 +56,99 @@ final class Accessors {
         }
     }
 
-    private boolean isCached(Field field) {
-        return !shape.isRecord() && shapes.isManagedType(field.descriptor());
-    }
-
-    /** Pushes what every accessor of the runtime takes: grant, handle, reference, offset. */
-    private void pushHandle(CodeBuilder code, int grant, Field field) {
-        code.aload(grant).aload(0).aload(0).getfield(type, REFERENCE, CD_long).loadConstant(field.offset());
+    /** Pushes the holder and the running thread unless the object is temporary. */
+    private void pushHolder(CodeBuilder code, int holder, Label temporary) {
+        code.aload(0).getfield(type, HOLDER, THREAD).astore(holder).aload(holder).ifnull(temporary);
+        code.aload(holder).invokestatic(THREAD, "currentThread", MethodTypeDesc.of(THREAD));
     }
 
     private void buildGet(CodeBuilder code, Field field, ClassDesc its) {
-        TypeKind kind = TypeKind.from(its);
-        int grant = 1;
-        var persistent = code.newLabel();
-        code.aload(0).getfield(type, GRANT, GRANT_TYPE).astore(grant).aload(grant).ifnonnull(persistent);
-        code.aload(0).getfield(type, field.name(), its).return_(kind);
-        code.labelBinding(persistent);
-        pushHandle(code, grant, field);
-        if (its.isPrimitive()) {
-            code.invokestatic(ACCESS, "get" + word(its), MethodTypeDesc.of(its, GRANT_TYPE, SAS_OBJECT, CD_long, CD_int)).return_(kind);
-        } else if (isCached(field)) {
-            buildCachedGet(code, field, its);
+        if (!its.isPrimitive()) {
+            buildReferenceGet(code, field, its);
+            return;
+        }
+        Label plain = code.newLabel();
+        Label ask = code.newLabel();
+        pushHolder(code, 1, plain);
+        code.if_acmpne(ask);
+        code.labelBinding(plain).aload(0).getfield(type, field.name(), its).return_(TypeKind.from(its));
+        code.labelBinding(ask).aload(0).invokestatic(ACCESS, "reading", HANDLE_TO_HANDLE).checkcast(type);
+        code.getfield(type, field.name(), its).return_(TypeKind.from(its));
+    }
+
+    private void buildReferenceGet(CodeBuilder code, Field field, ClassDesc its) {
+        int holder = 1;
+        int target = 2;
+        Label plain = code.newLabel();
+        Label ask = code.newLabel();
+        if (shapes.isManagedType(field.descriptor())) {
+            pushHolder(code, holder, plain);
+            code.if_acmpne(ask);
+            code.aload(0).getfield(type, field.name(), its).astore(target).aload(target).ifnull(ask).aload(target).areturn();
+            code.labelBinding(plain).aload(0).getfield(type, field.name(), its).areturn();
+            code.labelBinding(ask);
+            buildKeptGet(code, field, its);
         } else {
-            code.invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, GRANT_TYPE, SAS_OBJECT, CD_long, CD_int)).checkcast(its).areturn();
+            code.aload(0).getfield(type, HOLDER, THREAD).ifnull(plain);
+            code.aload(0).loadConstant(field.offset()).invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int)).checkcast(its).areturn();
+            code.labelBinding(plain).aload(0).getfield(type, field.name(), its).areturn();
         }
     }
 
-    private void buildCachedGet(CodeBuilder code, Field field, ClassDesc its) {
-        int word = 2;
-        int target = 4;
-        var miss = code.newLabel();
-        code.invokestatic(ACCESS, "getLong", MethodTypeDesc.of(CD_long, GRANT_TYPE, SAS_OBJECT, CD_long, CD_int)).lstore(word);
-        code.aload(0).getfield(type, field.name(), its).astore(target).aload(target).ifnull(miss);
-        code.aload(target).getfield(its, REFERENCE, CD_long).lload(word).lcmp().ifne(miss).aload(target).areturn();
-        code.labelBinding(miss);
-        code.lload(word).aload(0).loadConstant(field.offset());
-        code.invokestatic(REFERENCES, "load", MethodTypeDesc.of(OBJECT, CD_long, SAS_OBJECT, CD_int)).checkcast(its).astore(target);
-        code.aload(0).aload(target);
-        putCached(code, field, its);
+    /** Finds the target, and keeps it in the field of the handle that the transaction holds. */
+    private void buildKeptGet(CodeBuilder code, Field field, ClassDesc its) {
+        int held = 1;
+        int target = 2;
+        Label outside = code.newLabel();
+        Label miss = code.newLabel();
+        code.aload(0).invokestatic(REFERENCES, "holding", HANDLE_TO_HANDLE).checkcast(type).astore(held).aload(held).ifnull(outside);
+        code.aload(held).getfield(type, field.name(), its).astore(target).aload(target).ifnull(miss).aload(target).areturn();
+        code.labelBinding(miss).aload(held).loadConstant(field.offset());
+        code.invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int)).checkcast(its).astore(target);
+        code.aload(held).aload(target);
+        putKept(code, field, its);
         code.aload(target).areturn();
+        code.labelBinding(outside).aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
+        code.invokestatic(REFERENCES, "committed", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT)).checkcast(its).areturn();
     }
 
-    /** With the object and a target on the stack: keeps the target if it is a handle. */
-    private void putCached(CodeBuilder code, Field field, ClassDesc its) {
+    /** With the handle and a target on the stack: keeps the target if it is a handle. */
+    private void putKept(CodeBuilder code, Field field, ClassDesc its) {
         code.invokestatic(REFERENCES, "cacheable", MethodTypeDesc.of(OBJECT, OBJECT)).checkcast(its).putfield(type, field.name(), its);
     }
 
     private void buildPut(CodeBuilder code, Field field, ClassDesc its) {
+        if (!its.isPrimitive()) {
+            buildReferencePut(code, field, its);
+            return;
+        }
         TypeKind kind = TypeKind.from(its);
         int value = 1;
-        int grant = value + kind.slotSize();
-        var persistent = code.newLabel();
-        code.aload(0).getfield(type, GRANT, GRANT_TYPE).astore(grant).aload(grant).ifnonnull(persistent);
-        code.aload(0).loadLocal(kind, value).putfield(type, field.name(), its).return_();
-        code.labelBinding(persistent);
-        pushHandle(code, grant, field);
-        code.loadLocal(kind, value);
-        if (its.isPrimitive()) {
-            code.invokestatic(ACCESS, "put" + word(its), MethodTypeDesc.of(CD_void, GRANT_TYPE, SAS_OBJECT, CD_long, CD_int, its));
+        Label plain = code.newLabel();
+        Label ask = code.newLabel();
+        pushHolder(code, value + kind.slotSize(), plain);
+        code.if_acmpne(ask).aload(0).getfield(type, REFERENCE, CD_long).loadConstant(SasObject.WRITABLE).land().l2i().ifeq(ask);
+        code.labelBinding(plain).aload(0).loadLocal(kind, value).putfield(type, field.name(), its).return_();
+        code.labelBinding(ask).aload(0).invokestatic(ACCESS, "writing", HANDLE_TO_HANDLE).checkcast(type);
+        code.loadLocal(kind, value).putfield(type, field.name(), its);
+        code.invokestatic(ACCESS, "written", MethodTypeDesc.of(CD_void)).return_();
+    }
+
+    private void buildReferencePut(CodeBuilder code, Field field, ClassDesc its) {
+        int value = 1;
+        int held = 2;
+        Label persistent = code.newLabel();
+        Label end = code.newLabel();
+        code.aload(0).getfield(type, HOLDER, THREAD).ifnonnull(persistent);
+        code.aload(0).aload(value).putfield(type, field.name(), its).return_();
+        code.labelBinding(persistent).aload(0).loadConstant(field.offset()).aload(value);
+        code.invokestatic(REFERENCES, "put", MethodTypeDesc.of(SAS_OBJECT, SAS_OBJECT, CD_int, OBJECT));
+        if (shapes.isManagedType(field.descriptor())) {
+            code.checkcast(type).astore(held).aload(held).ifnull(end).aload(held).aload(value);
+            putKept(code, field, its);
+            code.labelBinding(end);
         } else {
-            code.invokestatic(REFERENCES, "put", MethodTypeDesc.of(CD_void, GRANT_TYPE, SAS_OBJECT, CD_long, CD_int, OBJECT));
-            if (isCached(field)) {
-                code.aload(0).aload(value);
-                putCached(code, field, its);
-            }
+            code.pop();
         }
         code.return_();
     }

@@ -11,14 +11,17 @@ import static java.lang.constant.ConstantDescs.INIT_NAME;
 
 import dev.norn.sas.agent.Shapes.Field;
 import dev.norn.sas.agent.Shapes.Shape;
+import dev.norn.sas.runtime.SasObject;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassElement;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.classfile.ClassModel;
+import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeModel;
 import java.lang.classfile.FieldModel;
 import java.lang.classfile.Interfaces;
+import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
@@ -64,7 +67,7 @@ final class ClassRewriter {
         for (ClassElement element : model) {
             switch (element) {
                 case MethodModel method -> copyMethod(builder, method);
-                case FieldModel field when shape.isManaged() && !shape.isRecord() && !field.flags().has(AccessFlag.STATIC) ->
+                case FieldModel field when shape.isManaged() && !field.flags().has(AccessFlag.STATIC) ->
                     copyField(builder, field);
                 case Interfaces interfaces when shape.isManaged() && shape.isRoot() -> addInterface(builder, interfaces);
                 default -> builder.with(element);
@@ -88,7 +91,7 @@ final class ClassRewriter {
         builder.withInterfaceSymbols(all);
     }
 
-    /** Fields of handles serve as caches, so no field is final. */
+    /** A handle's fields change with what it holds, so no field is final. */
     private static void copyField(ClassBuilder builder, FieldModel field) {
         builder.transformField(field, (fields, element) -> {
             if (element instanceof java.lang.classfile.AccessFlags flags) {
@@ -117,15 +120,16 @@ final class ClassRewriter {
 
     private void buildRoot(ClassBuilder builder) {
         builder.withField(REFERENCE, CD_long, HIDDEN);
-        builder.withField(GRANT, GRANT_TYPE, HIDDEN);
-        builder.withMethodBody(REFERENCE, MethodTypeDesc.of(CD_long), PUBLIC,
-                code -> code.aload(0).getfield(type, REFERENCE, CD_long).lreturn());
-        builder.withMethodBody(GRANT, MethodTypeDesc.of(GRANT_TYPE), PUBLIC,
-                code -> code.aload(0).getfield(type, GRANT, GRANT_TYPE).areturn());
-        builder.withMethodBody(GRANT, MethodTypeDesc.of(CD_void, GRANT_TYPE), PUBLIC,
-                code -> code.aload(0).aload(1).putfield(type, GRANT, GRANT_TYPE).return_());
+        builder.withField(HOLDER, THREAD, HIDDEN);
+        builder.withMethodBody(REFERENCE, MethodTypeDesc.of(CD_long), PUBLIC, code -> pushReference(code).lreturn());
+        builder.withMethodBody(IS_WRITABLE, MethodTypeDesc.of(CD_boolean), PUBLIC,
+                code -> code.aload(0).getfield(type, REFERENCE, CD_long).l2i().loadConstant((int) SasObject.WRITABLE).iand().ireturn());
+        builder.withMethodBody(HOLDER, MethodTypeDesc.of(THREAD), PUBLIC, code -> code.aload(0).getfield(type, HOLDER, THREAD).areturn());
+        builder.withMethodBody(HOLDER, MethodTypeDesc.of(CD_void, THREAD), PUBLIC,
+                code -> code.aload(0).aload(1).putfield(type, HOLDER, THREAD).return_());
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
                 code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
+        builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD), PUBLIC, this::buildLeave);
         if (shape.extendsObject() && !declares("equals", EQUALS)) {
             builder.withMethodBody("equals", EQUALS, PUBLIC,
                     code -> code.aload(0).aload(1).invokestatic(REFERENCES, "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT)).ireturn());
@@ -136,12 +140,26 @@ final class ClassRewriter {
         }
     }
 
+    /** Pushes the reference without what else its word says. */
+    private CodeBuilder pushReference(CodeBuilder code) {
+        return code.aload(0).getfield(type, REFERENCE, CD_long).loadConstant(~SasObject.WRITABLE).land();
+    }
+
+    private void buildLeave(CodeBuilder code) {
+        Label end = code.newLabel();
+        code.aload(0).getfield(type, HOLDER, THREAD).aload(1).if_acmpne(end);
+        code.aload(0);
+        pushReference(code).putfield(type, REFERENCE, CD_long);
+        code.aload(0).getstatic(SAS_OBJECT, "NOBODY", THREAD).putfield(type, HOLDER, THREAD);
+        code.labelBinding(end).return_();
+    }
+
     private void buildHandle(ClassBuilder builder) {
         builder.withMethodBody(INIT_NAME, HANDLE_CONSTRUCTOR, PUBLIC, code -> {
             if (shape.isRoot()) {
                 code.aload(0).invokespecial(above, INIT_NAME, MethodTypeDesc.of(CD_void));
                 code.aload(0).lload(2).putfield(type, REFERENCE, CD_long);
-                code.aload(0).aload(1).putfield(type, GRANT, GRANT_TYPE);
+                code.aload(0).getstatic(SAS_OBJECT, "NOBODY", THREAD).putfield(type, HOLDER, THREAD);
             } else {
                 code.aload(0).aload(1).lload(2).invokespecial(above, INIT_NAME, HANDLE_CONSTRUCTOR);
             }
@@ -150,36 +168,77 @@ final class ClassRewriter {
         int hidden = ClassFile.ACC_STATIC | ClassFile.ACC_SYNTHETIC;
         if ((shape.flags() & ClassFile.ACC_ABSTRACT) == 0) {
             builder.withMethodBody(NEW, MethodTypeDesc.of(OBJECT, CD_long), hidden, code -> code.new_(type).dup()
-                    .getstatic(GRANT_TYPE, "NONE", GRANT_TYPE).lload(0).invokespecial(type, INIT_NAME, HANDLE_CONSTRUCTOR).areturn());
+                    .aconst_null().lload(0).invokespecial(type, INIT_NAME, HANDLE_CONSTRUCTOR).areturn());
         }
         builder.withMethodBody(LAYOUT, MethodTypeDesc.of(CD_String), hidden, code -> code.loadConstant(layout()).areturn());
         builder.withMethodBody(LOOKUP, MethodTypeDesc.of(CD_MethodHandles_Lookup), hidden, code -> code.invokestatic(
                 ClassDesc.ofInternalName("java/lang/invoke/MethodHandles"), "lookup", MethodTypeDesc.of(CD_MethodHandles_Lookup)).areturn());
-        builder.withMethodBody(STORE, MethodTypeDesc.of(CD_void, PROMOTION), PUBLIC, this::buildStore);
+        builder.withMethodBody(LOAD, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildLoad);
+        builder.withMethodBody(SAVE, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildSave);
+        builder.withMethodBody(STORE, MethodTypeDesc.of(CD_void), PUBLIC, this::buildStore);
         builder.withMethodBody(COPY, MethodTypeDesc.of(CD_void, SAS_OBJECT), PUBLIC, this::buildCopy);
     }
 
-    private void buildStore(java.lang.classfile.CodeBuilder code) {
+    /** With the object's offset in the second local variable: pushes the address of a field. */
+    private static CodeBuilder pushAddress(CodeBuilder code, Field field) {
+        return code.lload(1).loadConstant((long) field.offset()).ladd();
+    }
+
+    private void buildLoad(CodeBuilder code) {
         if (!shape.isRoot()) {
-            code.aload(0).aload(1).invokespecial(above, STORE, MethodTypeDesc.of(CD_void, PROMOTION));
+            code.aload(0).lload(1).invokespecial(above, LOAD, MethodTypeDesc.of(CD_void, CD_long));
         }
         for (Field field : shape.fields()) {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
-            ClassDesc stored = its.isPrimitive() ? its : OBJECT;
-            code.aload(1).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
-            code.invokevirtual(PROMOTION, "put" + (its.isPrimitive() ? word(its) : "Reference"), MethodTypeDesc.of(CD_void, CD_int, stored));
-            if (!its.isPrimitive() && !shape.isRecord()) {
-                code.aload(0).aconst_null().putfield(type, field.name(), its);
+            if (its.isPrimitive()) {
+                pushAddress(code.aload(0), field).invokestatic(MEMORY, "get" + word(its), MethodTypeDesc.of(its, CD_long));
+                code.putfield(type, field.name(), its);
+            } else if (shapes.isManagedType(field.descriptor())) {
+                pushAddress(code.aload(0).dup().getfield(type, field.name(), its), field);
+                code.invokestatic(REFERENCES, "stillCurrent", MethodTypeDesc.of(OBJECT, OBJECT, CD_long)).checkcast(its).putfield(type, field.name(), its);
             }
         }
         code.return_();
     }
 
-    private void buildCopy(java.lang.classfile.CodeBuilder code) {
+    private void buildSave(CodeBuilder code) {
+        if (!shape.isRoot()) {
+            code.aload(0).lload(1).invokespecial(above, SAVE, MethodTypeDesc.of(CD_void, CD_long));
+        }
+        for (Field field : shape.fields()) {
+            ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
+            if (its.isPrimitive()) {
+                pushAddress(code, field).aload(0).getfield(type, field.name(), its);
+                code.invokestatic(MEMORY, "put" + word(its), MethodTypeDesc.of(CD_void, CD_long, its));
+            }
+        }
+        code.return_();
+    }
+
+    private void buildStore(CodeBuilder code) {
+        if (!shape.isRoot()) {
+            code.aload(0).invokespecial(above, STORE, MethodTypeDesc.of(CD_void));
+        }
+        for (Field field : shape.fields()) {
+            ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
+            if (its.isPrimitive()) {
+                continue;
+            }
+            code.aload(0).aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
+            code.invokestatic(PROMOTION, "store", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
+            if (!shapes.isManagedType(field.descriptor())) {
+                code.pop().aconst_null();
+            }
+            code.checkcast(its).putfield(type, field.name(), its);
+        }
+        code.return_();
+    }
+
+    private void buildCopy(CodeBuilder code) {
         if (!shape.isRoot()) {
             code.aload(0).aload(1).invokespecial(above, COPY, MethodTypeDesc.of(CD_void, SAS_OBJECT));
         }
-        for (Field field : shape.isRecord() ? List.<Field>of() : shape.fields()) {
+        for (Field field : shape.fields()) {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
             code.aload(0).aload(1).checkcast(type).invokestatic(type, getter(field.name()), getterType(type, its));
             code.putfield(type, field.name(), its);

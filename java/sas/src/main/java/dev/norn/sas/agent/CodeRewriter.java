@@ -32,7 +32,7 @@ import java.lang.reflect.AccessFlag;
 /**
  * Rewrites a method's instructions: fields, comparisons of references, monitors, stores into arrays, and calls that look at identity or at fields behind the compiler's
  * back. Before {@code super()} a constructor's {@code this} can be passed to nobody, and nobody can have made it persistent: there, and in a record's
- * constructors, whose fields stay final, stores stay plain.
+ * constructors, for whose fields there are no accessors for storing, stores stay plain.
  */
 final class CodeRewriter implements CodeTransform {
     private final Shapes shapes;

@@ -8,7 +8,11 @@ import java.lang.constant.MethodTypeDesc;
 final class Names {
     static final String PREFIX = "$sas$";
     static final String REFERENCE = "$sas$reference";
-    static final String GRANT = "$sas$grant";
+    static final String HOLDER = "$sas$holder";
+    static final String IS_WRITABLE = "$sas$isWritable";
+    static final String LEAVE = "$sas$leave";
+    static final String LOAD = "$sas$load";
+    static final String SAVE = "$sas$save";
     static final String BIND = "$sas$bind";
     static final String STORE = "$sas$store";
     static final String COPY = "$sas$copy";
@@ -18,7 +22,8 @@ final class Names {
 
     static final ClassDesc OBJECT = ConstantDescs.CD_Object;
     static final ClassDesc SAS_OBJECT = ClassDesc.of("dev.norn.sas.runtime.SasObject");
-    static final ClassDesc GRANT_TYPE = ClassDesc.of("dev.norn.sas.runtime.Grant");
+    static final ClassDesc THREAD = ClassDesc.of("java.lang.Thread");
+    static final ClassDesc MEMORY = ClassDesc.of("dev.norn.sas.store.Memory");
     static final ClassDesc ACCESS = ClassDesc.of("dev.norn.sas.runtime.Access");
     static final ClassDesc REFERENCES = ClassDesc.of("dev.norn.sas.runtime.References");
     static final ClassDesc PROMOTION = ClassDesc.of("dev.norn.sas.runtime.Promotion");
@@ -26,8 +31,9 @@ final class Names {
     static final ClassDesc STRAY_ARRAYS = ClassDesc.of("dev.norn.sas.runtime.StrayArrays");
     static final ClassDesc REFLECTION = ClassDesc.of("dev.norn.sas.runtime.Reflection");
 
+    /** Of handles; its first parameter, always null, keeps it apart from the program's. */
     static final MethodTypeDesc HANDLE_CONSTRUCTOR =
-            MethodTypeDesc.of(ConstantDescs.CD_void, GRANT_TYPE, ConstantDescs.CD_long);
+            MethodTypeDesc.of(ConstantDescs.CD_void, SAS_OBJECT, ConstantDescs.CD_long);
 
     private Names() {}
 

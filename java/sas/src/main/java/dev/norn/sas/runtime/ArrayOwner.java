@@ -8,27 +8,51 @@ record ArrayOwner(long reference) implements SasObject {
     }
 
     @Override
-    public Grant $sas$grant() {
-        return Grant.NONE;
+    public Thread $sas$holder() {
+        return NOBODY;
     }
 
     @Override
-    public void $sas$grant(Grant grant) {
-        throw new UnsupportedOperationException("an array has no grant");
+    public void $sas$holder(Thread holder) {
+        throw noHandle();
+    }
+
+    @Override
+    public boolean $sas$isWritable() {
+        return false;
     }
 
     @Override
     public void $sas$bind(long its) {
-        throw new UnsupportedOperationException("an array is no handle");
+        throw noHandle();
     }
 
     @Override
-    public void $sas$store(Promotion promotion) {
-        throw new UnsupportedOperationException("an array is no handle");
+    public void $sas$leave(Thread holder) {
+        throw noHandle();
+    }
+
+    @Override
+    public void $sas$load(long offset) {
+        throw noHandle();
+    }
+
+    @Override
+    public void $sas$save(long offset) {
+        throw noHandle();
+    }
+
+    @Override
+    public void $sas$store() {
+        throw noHandle();
     }
 
     @Override
     public void $sas$copy(SasObject from) {
-        throw new UnsupportedOperationException("an array is no handle");
+        throw noHandle();
+    }
+
+    private static UnsupportedOperationException noHandle() {
+        return new UnsupportedOperationException("an array is no handle");
     }
 }

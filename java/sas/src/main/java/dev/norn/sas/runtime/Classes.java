@@ -10,6 +10,7 @@ import java.lang.invoke.LambdaMetafactory;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -88,7 +89,7 @@ public final class Classes {
             }
         }
         work.destroy(reference);
-        Session.get().renewGrants();
+        Session.get().forget(reference);
     }
 
     private static void freeValue(dev.norn.sas.store.Work work, long word) {
@@ -174,7 +175,7 @@ public final class Classes {
                         ? "it is an interface" : "the agent did not transform it; it is not among the packages of -javaagent:norn-sas.jar=packages=…, or "
                         + "it extends a class of the JDK"));
             }
-            for (Class<?> at = type; at != null; at = at.getSuperclass()) {
+            for (Class<?> at = REFUSED.isEmpty() ? null : type; at != null; at = at.getSuperclass()) {
                 String reason = REFUSED.get(at.getName());
                 if (reason != null) {
                     throw new SASException("instances of " + type.getName() + " cannot be persistent: " + reason);
@@ -238,12 +239,15 @@ public final class Classes {
         }
 
         /** A handle of the object; no constructor of the program runs. */
-        Object newHandle(long reference) {
+        SasObject newHandle(long reference) {
             LongFunction<Object> known = creator;
             if (known == null) {
                 creator = known = newCreator();
             }
-            return known.apply(reference);
+            Object handle = known.apply(reference);
+            // Handles may reach other threads through fields without synchronization; one without its holder would be taken for a temporary object.
+            VarHandle.storeStoreFence();
+            return (SasObject) handle;
         }
 
         @SuppressWarnings("unchecked")

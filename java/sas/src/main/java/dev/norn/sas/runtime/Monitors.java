@@ -31,7 +31,7 @@ public final class Monitors {
 
     /** What a synchronized method does first. */
     public static void enterMethod(Object object) {
-        if (isPersistent(object) && !Session.write((SasObject) object)) {
+        if (isPersistent(object) && Session.write((SasObject) object) == null) {
             throw new SASException("synchronized on a persistent " + object.getClass().getName()
                     + " needs a transaction, which then holds the lock to its end");
         }

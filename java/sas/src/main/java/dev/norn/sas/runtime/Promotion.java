@@ -1,21 +1,16 @@
 package dev.norn.sas.runtime;
 
+import dev.norn.sas.SASException;
 import dev.norn.sas.store.Format;
 import dev.norn.sas.store.Memory;
 import dev.norn.sas.store.Range;
 
 /**
- * Makes a constructed temporary object the handle of a new persistent one: storage is allocated, the fields are written there, and then, with its grant, the object is
- * seen as persistent. Whoever got hold of {@code this} in the constructor has the same object.
+ * Makes a constructed temporary object the handle of a new persistent one: storage is allocated, the references are written there, and then, with its holder, the object is
+ * seen as persistent. Its other fields are saved at the commit, as ever. Whoever got hold of {@code this} in the constructor has the same object.
  */
 public final class Promotion {
-    private final SasObject object;
-    private final long offset;
-
-    private Promotion(SasObject object, long offset) {
-        this.object = object;
-        this.offset = offset;
-    }
+    private Promotion() {}
 
     /** Promotes beside an object of the same container. In a transaction. */
     static void promote(SasObject object, long near) {
@@ -28,53 +23,20 @@ public final class Promotion {
      */
     public static void promote(SasObject object, Range range, long near) {
         if (object.$sas$reference() != 0) {
-            throw new dev.norn.sas.SASException("the " + object.getClass().getName() + " is persistent already");
+            throw new SASException("the " + object.getClass().getName() + " is persistent already");
         }
         Classes.Info info = Classes.of(object.getClass());
         info.requirePersistable();
         Session session = Session.get();
-        long reference = session.work().allocate(range, info.number(), info.bytes(), near);
-        object.$sas$bind(reference);
-        object.$sas$store(new Promotion(object, Format.offsetOf(reference)));
-        java.lang.invoke.VarHandle.releaseFence();
-        object.$sas$grant(session.writeGrant());
+        session.holdNew(object, session.work().allocate(range, info.number(), info.bytes(), near));
     }
 
-    public void putBoolean(int at, boolean value) {
-        Memory.putByte(offset + at, value ? (byte) 1 : 0);
-    }
-
-    public void putByte(int at, byte value) {
-        Memory.putByte(offset + at, value);
-    }
-
-    public void putShort(int at, short value) {
-        Memory.putShort(offset + at, value);
-    }
-
-    public void putChar(int at, char value) {
-        Memory.putChar(offset + at, value);
-    }
-
-    public void putInt(int at, int value) {
-        Memory.putInt(offset + at, value);
-    }
-
-    public void putLong(int at, long value) {
-        Memory.putLong(offset + at, value);
-    }
-
-    public void putFloat(int at, float value) {
-        Memory.putFloat(offset + at, value);
-    }
-
-    public void putDouble(int at, double value) {
-        Memory.putDouble(offset + at, value);
-    }
-
-    public void putReference(int at, Object value) {
-        if (value != null) {
-            Memory.putLong(offset + at, References.store(value, object, at));
+    /** Stores a reference of an object that becomes persistent; returns what its field keeps. */
+    public static Object store(SasObject owner, int offset, Object value) {
+        if (value == null) {
+            return null;
         }
+        Memory.putLong(Format.offsetOf(owner.$sas$reference()) + offset, References.store(value, owner, offset));
+        return References.cacheable(value);
     }
 }

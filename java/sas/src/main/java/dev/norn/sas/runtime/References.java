@@ -37,6 +37,11 @@ public final class References {
     }
 
     private static Object loadObject(long word) {
+        Session session = Session.get();
+        SasObject known = session.isActive() ? session.holding(word) : null;
+        if (known != null) {
+            return known;
+        }
         long header = Memory.getLong(offsetOf(word));
         if (generationOf(header) != generationOfReference(word)) {
             throw new dev.norn.sas.ObjectDestroyed("the object at " + Long.toHexString(offsetOf(word)) + " has been destroyed");
@@ -48,28 +53,47 @@ public final class References {
         return Classes.byNumber(number).newHandle(word);
     }
 
-    /** Reads a field that holds a reference of any kind, without the cache. */
-    public static Object get(Grant grant, SasObject handle, long reference, int offset) {
-        if (grant.reader == Thread.currentThread() || Session.read(handle)) {
-            return load(Memory.getLong((reference & Memory.MASK) + offset), handle, offset);
-        }
-        return Session.readCommitted(reference, () -> load(Memory.getLong((reference & Memory.MASK) + offset), handle, offset));
+    /** Reads a field that holds a reference of any kind. */
+    public static Object get(SasObject handle, int offset) {
+        return holding(handle) != null ? load(Access.word(handle.$sas$reference(), offset), handle, offset) : committed(handle, offset, null);
     }
 
-    /** Stores a reference into a field. What the field held of values is freed. */
-    public static void put(Grant grant, SasObject handle, long reference, int offset, Object value) {
-        if (grant.writer == Thread.currentThread() || Session.write(handle)) {
-            long at = (reference & Memory.MASK) + offset;
-            Work work = Session.get().work();
-            long word = store(value, handle, offset);
-            long old = Memory.getLong(at);
-            Memory.putLong(at, word);
-            if ((old & TAG_MASK) == TAG_VALUE) {
-                work.freeValue(old);
-            }
-        } else {
-            dev.norn.sas.Transaction.run(() -> put(Grant.NONE, handle, reference, offset, value));
+    /**
+     * The handle in whose field the target of a field is kept, or null outside transactions, where nothing may be kept: another thread may hold the handle.
+     */
+    public static SasObject holding(SasObject handle) {
+        return handle.$sas$holder() == Thread.currentThread() ? handle : Session.read(handle);
+    }
+
+    /** Reads a field outside transactions, without a new handle if {@code kept} is the target's. */
+    public static Object committed(SasObject handle, int offset, Object kept) {
+        long reference = handle.$sas$reference();
+        return Session.readCommitted(reference, () -> {
+            long word = Access.word(reference, offset);
+            return kept instanceof SasObject target && target.$sas$reference() == word ? kept : load(word, handle, offset);
+        });
+    }
+
+    /** Stores a reference into a field. What the field held of values is freed. Returns the handle in whose field the target may be kept, or null. */
+    public static SasObject put(SasObject handle, int offset, Object value) {
+        SasObject its = Access.isWritable(handle) ? handle : Session.write(handle);
+        if (its == null) {
+            dev.norn.sas.Transaction.run(() -> put(handle, offset, value));
+            return null;
         }
+        long at = offsetOf(its.$sas$reference()) + offset;
+        long word = store(value, its, offset);
+        long old = Memory.getLong(at);
+        Memory.putLong(at, word);
+        if ((old & TAG_MASK) == TAG_VALUE) {
+            Session.get().work().freeValue(old);
+        }
+        return its;
+    }
+
+    /** What a field goes on keeping when its object is held anew: the target, if the word in the store is still its reference. */
+    public static Object stillCurrent(Object target, long at) {
+        return target instanceof SasObject handle && handle.$sas$reference() == Memory.getLong(at) ? target : null;
     }
 
     /** The word for a reference that is about to be stored into {@code owner}. */
@@ -154,7 +178,7 @@ public final class References {
         if (original instanceof SasObject handle && handle.$sas$reference() != 0) {
             SasObject copy = (SasObject) clone;
             copy.$sas$bind(0);
-            copy.$sas$grant(null);
+            copy.$sas$holder(null);
             copy.$sas$copy(handle);
         }
         return clone;

@@ -2,19 +2,38 @@ package dev.norn.sas.runtime;
 
 /** What the agent adds to every class whose instances may be persistent. Not to be implemented by hand. */
 public interface SasObject {
+    /** In a handle's reference word: the holder may store into the fields. */
+    long WRITABLE = 1;
+    /** Holds handles that no transaction holds: it is never started. */
+    Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});
+
     /** The reference of the persistent object that this is a handle of; 0 for a temporary object. */
     long $sas$reference();
 
-    /** Null for a temporary object. */
-    Grant $sas$grant();
+    /**
+     * Whose transaction holds the object and has its values in this handle's fields; {@link #NOBODY} or another thread if the running one has to ask. Null for a temporary
+     * object.
+     */
+    Thread $sas$holder();
 
-    void $sas$grant(Grant grant);
+    void $sas$holder(Thread holder);
 
-    /** Makes this object a handle. The grant comes later, and with it others see that it is one. */
+    boolean $sas$isWritable();
+
+    /** Makes this object a handle of the reference, {@link #WRITABLE} or not. The holder comes later, and with it others see that it is one. */
     void $sas$bind(long reference);
 
-    /** Writes the plain fields into the store, and clears those that are references. */
-    void $sas$store(Promotion promotion);
+    /** Takes the holder's leave to read and write away, if it is still the holder. */
+    void $sas$leave(Thread holder);
+
+    /** Reads the values of the object at this offset into the fields. Fields that keep handles forget those that are no longer the object's. */
+    void $sas$load(long offset);
+
+    /** Writes the fields that are no references into the object at this offset. References are stored as they are assigned. */
+    void $sas$save(long offset);
+
+    /** Stores the references of a temporary object that becomes the persistent one that it is bound to. */
+    void $sas$store();
 
     /** Reads the persistent fields of {@code from} into the plain fields of this, a fresh temporary object of the same class. */
     void $sas$copy(SasObject from);

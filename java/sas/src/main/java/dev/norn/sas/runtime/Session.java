@@ -1,22 +1,36 @@
 package dev.norn.sas.runtime;
 
 import dev.norn.sas.SASException;
+import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
+import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Format;
-import dev.norn.sas.store.Memory;
 import dev.norn.sas.store.Work;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** A thread's transaction: its work on the store, the grants that handles show, the copies of arrays, and the handles that it made. */
+/** A thread's transaction: its work on the store, the handles that have the values of what it holds, and the copies of arrays. */
 public final class Session {
     private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
+    private static final int ATTEMPTS_MAX = 1000;
+    private static final long PAUSE_NANOS_MAX = 4_000_000;
+    private static final int HANDLES_FIRST = 128;
+    private static final SasObject[] NONE = {};
 
+    private final Thread thread = Thread.currentThread();
     private Store store;
     private Work work;
-    private Grant read;
-    private Grant write;
+    /** Of each object that the work has locked, by its place, the handle that has its values; null if none was asked yet. */
+    private SasObject[] holding = NONE;
+    /** Those of them that were let through for writing. */
+    private SasObject[] written = NONE;
+    private int writtenCount;
+    private boolean isAlone;
     private final ArrayCopies arrays = new ArrayCopies(this);
     private final List<Runnable> onAbort = new ArrayList<>();
 
@@ -42,21 +56,10 @@ public final class Session {
             work = new Work(current.pool());
         }
         work.begin();
-        grant();
-    }
-
-    private void grant() {
-        read = new Grant();
-        read.reader = Thread.currentThread();
-        write = new Grant();
-        write.reader = read.reader;
-        write.writer = read.reader;
-    }
-
-    /** Makes every handle ask again: an object that some of them may still show a grant for is gone. */
-    void renewGrants() {
-        endGrants();
-        grant();
+        // New arrays, as storing young handles into old ones is dear for the collector.
+        holding = new SasObject[HANDLES_FIRST];
+        written = new SasObject[HANDLES_FIRST];
+        writtenCount = 0;
     }
 
     /** Commits; when that fails, everything is undone. */
@@ -64,25 +67,57 @@ public final class Session {
         requireActive();
         try {
             arrays.writeBack();
+            save();
         } catch (RuntimeException e) {
             abort();
             throw e;
         }
+        // While the locks are held: whoever gets them next may take a handle over.
+        leave();
         try {
             work.commit();
         } catch (RuntimeException e) {
             afterAbort();
             throw e;
-        } finally {
-            endGrants();
         }
         arrays.end();
         onAbort.clear();
     }
 
+    private void save() {
+        for (int i = 0; i < writtenCount; i++) {
+            SasObject handle = written[i];
+            // One of an object that was destroyed is no longer.
+            if (handle.$sas$isWritable()) {
+                handle.$sas$save(Format.offsetOf(handle.$sas$reference()));
+            }
+        }
+    }
+
+    /** From now on, every handle has to ask again. */
+    private void leave() {
+        for (int place = 0; place < work.places() && place < holding.length; place++) {
+            if (holding[place] != null) {
+                holding[place].$sas$leave(thread);
+            }
+        }
+        holding = NONE;
+        written = NONE;
+        writtenCount = 0;
+    }
+
+    /** Makes the object's handle ask again: the object is gone. */
+    void forget(long reference) {
+        int place = work.placeOf(reference);
+        if (place >= 0 && place < holding.length && holding[place] != null) {
+            holding[place].$sas$leave(thread);
+            holding[place] = null;
+        }
+    }
+
     public void abort() {
         requireActive();
-        endGrants();
+        leave();
         work.abort();
         afterAbort();
     }
@@ -93,11 +128,6 @@ public final class Session {
         onAbort.clear();
     }
 
-    private void endGrants() {
-        read.end();
-        write.end();
-    }
-
     private void requireActive() {
         if (!isActive()) {
             throw new SASException("this thread has begun no transaction");
@@ -106,10 +136,51 @@ public final class Session {
 
     /** Runs the action in the open transaction, or in one of its own. */
     public <T> T within(Supplier<T> action) {
-        if (isActive()) {
-            return action.get();
+        return isActive() ? action.get() : run(() -> {
+            T result = action.get();
+            commit();
+            return result;
+        });
+    }
+
+    /** Begins, and runs the action, which commits or leaves that for later; again after each {@link TransactionConflict}. Any exception undoes it. */
+    private <T> T run(Supplier<T> action) {
+        for (int attempt = 1;; attempt++) {
+            begin();
+            try {
+                return action.get();
+            } catch (TransactionConflict e) {
+                undo();
+                if (attempt == ATTEMPTS_MAX) {
+                    throw e;
+                }
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
+            } catch (Throwable e) {
+                undo();
+                throw e;
+            }
         }
-        return dev.norn.sas.Transaction.call(action);
+    }
+
+    private void undo() {
+        if (isActive()) {
+            abort();
+        }
+    }
+
+    /** Begins a transaction for one store into the handle's object. */
+    SasObject beginAlone(SasObject handle) {
+        SasObject its = run(() -> write(handle));
+        isAlone = true;
+        return its;
+    }
+
+    /** Commits what {@link #beginAlone} began, if it did. */
+    void endAlone() {
+        if (isAlone) {
+            isAlone = false;
+            commit();
+        }
     }
 
     /** To be done if the transaction is undone. */
@@ -131,31 +202,94 @@ public final class Session {
         return arrays;
     }
 
-    Grant writeGrant() {
-        return write;
-    }
-
-    /** Locks the object for reading, and lets the handle through; false outside transactions. */
-    static boolean read(SasObject handle) {
+    /** Locks the object for reading; returns the handle that has its values, or null outside transactions. */
+    static SasObject read(SasObject handle) {
         Session session = CURRENT.get();
         if (!session.isActive()) {
-            return false;
+            return null;
         }
-        long reference = handle.$sas$reference();
-        session.work.lockShared(reference);
-        handle.$sas$grant(session.work.isExclusive(reference) ? session.write : session.read);
-        return true;
+        try {
+            return session.hold(handle, session.work.lockShared(handle.$sas$reference()));
+        } catch (InternalError e) {
+            throw unreadable(handle.$sas$reference(), e);
+        }
     }
 
-    /** Locks the object for writing, and lets the handle through; false outside transactions. */
-    static boolean write(SasObject handle) {
+    /** Locks the object for writing; returns the handle that has its values, or null outside transactions. */
+    static SasObject write(SasObject handle) {
         Session session = CURRENT.get();
         if (!session.isActive()) {
-            return false;
+            return null;
         }
-        session.work.lockExclusive(handle.$sas$reference());
-        handle.$sas$grant(session.write);
-        return true;
+        try {
+            return session.holdForWriting(handle, handle.$sas$reference());
+        } catch (InternalError e) {
+            throw unreadable(handle.$sas$reference(), e);
+        }
+    }
+
+    /** What becomes of a fault in the mapping. */
+    private static StorageReadFailure unreadable(long reference, InternalError cause) {
+        return new StorageReadFailure("no storage for the object at " + Long.toHexString(Format.offsetOf(reference)) + ": was the pool of "
+                + Store.current() + " cut off?", cause);
+    }
+
+    private SasObject holdForWriting(SasObject handle, long reference) {
+        SasObject its = hold(handle, work.lockExclusive(reference));
+        if (!its.$sas$isWritable()) {
+            its.$sas$bind(reference | SasObject.WRITABLE);
+            keepWritten(its);
+        }
+        return its;
+    }
+
+    /** The handle that has the object's values is the first that was used; it stays so to the end. */
+    private SasObject hold(SasObject handle, int place) {
+        SasObject its = place < holding.length ? holding[place] : null;
+        if (its == null) {
+            handle.$sas$load(Format.offsetOf(handle.$sas$reference()));
+            keep(handle, place);
+            handle.$sas$holder(thread);
+            return handle;
+        }
+        if (its == handle) {
+            // Another thread reads the object through the same handle. Nobody changes it, so the values are the same.
+            handle.$sas$holder(thread);
+        }
+        return its;
+    }
+
+    private void keep(SasObject handle, int place) {
+        if (place >= holding.length) {
+            holding = Arrays.copyOf(holding, Math.max(place + 1, 2 * holding.length));
+        }
+        holding[place] = handle;
+    }
+
+    private void keepWritten(SasObject handle) {
+        if (writtenCount == written.length) {
+            written = Arrays.copyOf(written, 2 * written.length);
+        }
+        written[writtenCount++] = handle;
+    }
+
+    /** The handle that has the values of this object; null if the transaction has not used one. */
+    SasObject holding(long reference) {
+        int place = work.placeOf(reference);
+        return place >= 0 && place < holding.length ? holding[place] : null;
+    }
+
+    /** A new object, whose fields have its values. */
+    void holdNew(SasObject handle, long reference) {
+        keep(handle, work.lockExclusive(reference));
+        keepWritten(handle);
+        handle.$sas$bind(reference | SasObject.WRITABLE);
+        try {
+            handle.$sas$store();
+        } finally {
+            VarHandle.releaseFence();
+            handle.$sas$holder(thread);
+        }
     }
 
     /** Reads committed values of an object outside transactions: again, until no writer came between. */
@@ -163,28 +297,14 @@ public final class Session {
         var pool = Store.current().pool();
         long offset = Format.offsetOf(reference);
         for (;;) {
-            long quiet = pool.quiet(reference);
-            T value = reading.get();
-            if (pool.isStill(offset, quiet)) {
-                return value;
-            }
-        }
-    }
-
-    /** The same for a word. */
-    static long readCommittedWord(long reference, int offset, int bytes) {
-        var pool = Store.current().pool();
-        long object = Format.offsetOf(reference);
-        for (;;) {
-            long quiet = pool.quiet(reference);
-            long value = switch (bytes) {
-                case 1 -> Memory.getByte(object + offset);
-                case 2 -> Memory.getShort(object + offset);
-                case 4 -> Memory.getInt(object + offset);
-                default -> Memory.getLong(object + offset);
-            };
-            if (pool.isStill(object, quiet)) {
-                return value;
+            try {
+                long quiet = pool.quiet(reference);
+                T value = reading.get();
+                if (pool.isStill(offset, quiet)) {
+                    return value;
+                }
+            } catch (InternalError e) {
+                throw unreadable(reference, e);
             }
         }
     }

@@ -70,8 +70,9 @@ final class Locks {
         }
     }
 
+    /** Nobody else holds the object; the slot itself may hold it in any way already. */
     private static boolean isFreeFor(long value, Slot slot) {
-        return value >= 0 && (value & HOLDERS & ~slot.bit()) == 0;
+        return (value & HOLDERS & ~slot.bit()) == 0;
     }
 
     /** Gives up what the slot holds of an object; nothing if it holds nothing. */
@@ -82,7 +83,7 @@ final class Locks {
             return;
         }
         if (value < 0) {
-            Memory.putVolatile(word, unlocked(value));
+            Memory.putRelease(word, unlocked(value));
         } else {
             Memory.andAtomic(word, ~slot.bit());
         }

@@ -99,6 +99,10 @@ public final class Memory {
         mmap(ALL.address(), SPACE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1);
     }
 
+    public static boolean getBoolean(long offset) {
+        return ALL.get(BYTE, offset) != 0;
+    }
+
     public static byte getByte(long offset) {
         return ALL.get(BYTE, offset);
     }
@@ -125,6 +129,10 @@ public final class Memory {
 
     public static double getDouble(long offset) {
         return ALL.get(DOUBLE, offset);
+    }
+
+    public static void putBoolean(long offset, boolean value) {
+        ALL.set(BYTE, offset, value ? (byte) 1 : 0);
     }
 
     public static void putByte(long offset, byte value) {

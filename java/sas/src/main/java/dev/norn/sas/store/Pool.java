@@ -23,7 +23,8 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class Pool {
     private static final byte[] ZEROS = new byte[1 << 16];
-    private static final int SPINS = 60;
+    /** Tens of microseconds, as long as a transaction holds a lock, or a record takes to be written. Sleeping takes as long as several transactions. */
+    private static final int SPINS = 1000;
 
     final Path directory;
     final Settings settings;

@@ -118,22 +118,20 @@ final class Recovery {
     /** Does what follows a durable commit: releases the locks, and gives freed storage back. */
     void finish(Slot slot) {
         releaseLocks(slot);
-        slot.forEach(entry -> {
+        for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
             if (Slot.kind(entry) == ENTRY_FREE) {
                 pool.heap().free(slot, pool.rangeOf(Slot.offset(entry)), entry);
             }
-        });
+        }
     }
 
     private void releaseLocks(Slot slot) {
-        slot.forEach(entry -> {
-            switch (Slot.kind(entry)) {
-                case ENTRY_LOCK, ENTRY_ALLOCATION -> release(slot, Slot.offset(entry));
-                default -> {
-                    // Nothing is held by it.
-                }
+        for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
+            int kind = Slot.kind(entry);
+            if (kind == ENTRY_LOCK || kind == ENTRY_ALLOCATION) {
+                release(slot, Slot.offset(entry));
             }
-        });
+        }
     }
 
     /** Gives a lock up, where there still is an object: recovery that was cut off may have given its storage back before. */

@@ -25,6 +25,7 @@ final class RedoLog {
     private static final int RECORD_HEADER_BYTES = 24;
     private static final int RECORD_MAGIC = 0x5341_5352;
     private static final int CHECK_BYTES = 8;
+    private static final int WINDOW_BYTES = 1 << 20;
 
     private final Pool pool;
     private final Path path;
@@ -62,7 +63,7 @@ final class RedoLog {
     private static void writeHeader(FileChannel file, long base) throws IOException {
         ByteBuffer header = ByteBuffer.allocate(32).order(ByteOrder.LITTLE_ENDIAN);
         header.putLong(MAGIC).putLong(VERSION).putLong(base);
-        header.putLong(check(header.array(), 24)).flip();
+        header.putLong(check(header.array(), 0, 24)).flip();
         // The older of the two is overwritten.
         long other = readHeaderAt(file, 0) > readHeaderAt(file, 2048) ? 2048 : 0;
         file.write(header, other);
@@ -76,7 +77,7 @@ final class RedoLog {
             return -1;
         }
         boolean isValid = header.position() == 32 && header.getLong(0) == MAGIC && header.getLong(8) == VERSION
-                && header.getLong(24) == check(header.array(), 24);
+                && header.getLong(24) == check(header.array(), 0, 24);
         return isValid ? header.getLong(16) : -1;
     }
 
@@ -95,9 +96,9 @@ final class RedoLog {
         return base;
     }
 
-    private static long check(byte[] bytes, int length) {
+    private static long check(byte[] bytes, int start, int length) {
         CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, length);
+        crc.update(bytes, start, length);
         return crc.getValue() | MAGIC << 32;
     }
 
@@ -124,7 +125,7 @@ final class RedoLog {
             position = Memory.getLong(LOG_TAIL);
             byte[] bytes = record.array();
             record.putInt(0, RECORD_MAGIC).putInt(4, length).putLong(8, position).putLong(16, Memory.getLong(slot.head + SLOT_TRANSACTION));
-            record.putLong(check(bytes, length - CHECK_BYTES));
+            record.putLong(check(bytes, 0, length - CHECK_BYTES));
             Memory.putRelease(slot.head + SLOT_RECORD, position);
             Memory.putRelease(slot.head + SLOT_RECORD_END, position + length);
             slot.state(STATE_COMMITTING);
@@ -192,8 +193,8 @@ final class RedoLog {
         if (end <= Memory.getVolatile(LOG_TAIL)) {
             return true;
         }
-        byte[] record = readRecord(position, Memory.getLong(LOG_BASE));
-        return record != null && position + record.length == end && position == Memory.getLong(LOG_TAIL);
+        int length = new Reader(Memory.getLong(LOG_BASE)).find(position);
+        return length != 0 && position + length == end && position == Memory.getLong(LOG_TAIL);
     }
 
     /** What a dead slot left while it held the log's latch; the latch is still its. */
@@ -206,21 +207,50 @@ final class RedoLog {
         }
     }
 
-    /** The bytes of the record at {@code position}; null if none is valid there. */
-    private byte[] readRecord(long position, long base) throws IOException {
-        ByteBuffer header = ByteBuffer.allocate(RECORD_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        long at = HEADER_BYTES + position - base;
-        readFully(channel, header, at);
-        int length = header.getInt(4);
-        if (header.hasRemaining() || header.getInt(0) != RECORD_MAGIC || header.getLong(8) != position
-                || length < RECORD_HEADER_BYTES + CHECK_BYTES || at + length > channel.size()) {
-            return null;
+    /** Reads records one after the other, from a window of the file. */
+    private final class Reader {
+        private final long base;
+        private ByteBuffer window = ByteBuffer.allocate(WINDOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
+        private long windowAt;
+
+        Reader(long base) {
+            this.base = base;
         }
-        ByteBuffer record = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-        readFully(channel, record, at);
-        boolean isValid = !record.hasRemaining()
-                && record.getLong(length - CHECK_BYTES) == check(record.array(), length - CHECK_BYTES);
-        return isValid ? record.array() : null;
+
+        /** Moves the window's position to the place of the log; false if the file has not so many bytes there. */
+        private boolean show(long position, int length) throws IOException {
+            long at = HEADER_BYTES + position - base;
+            if (at < windowAt || at + length > windowAt + window.limit()) {
+                if (length > window.capacity()) {
+                    window = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+                }
+                readFully(channel, window.clear(), at);
+                window.flip();
+                windowAt = at;
+            }
+            window.position((int) (at - windowAt));
+            return window.remaining() >= length;
+        }
+
+        /** The length of the record at {@code position}, to which the window's position is moved; 0 if none is valid there. */
+        int find(long position) throws IOException {
+            if (!show(position, RECORD_HEADER_BYTES)) {
+                return 0;
+            }
+            int at = window.position();
+            int length = window.getInt(at + 4);
+            if (window.getInt(at) != RECORD_MAGIC || window.getLong(at + 8) != position || length < RECORD_HEADER_BYTES + CHECK_BYTES
+                    || HEADER_BYTES + position - base + length > channel.size() || !show(position, length)) {
+                return 0;
+            }
+            at = window.position();
+            return window.getLong(at + length - CHECK_BYTES) == check(window.array(), at, length - CHECK_BYTES) ? length : 0;
+        }
+
+        /** The operations of the record that was found. */
+        ByteBuffer operations(int length) {
+            return window.slice(window.position() + RECORD_HEADER_BYTES, length - RECORD_HEADER_BYTES - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        }
     }
 
     /**
@@ -233,9 +263,9 @@ final class RedoLog {
         long base = readBase();
         long position = base;
         try (Replay replay = new Replay(pool)) {
-            for (byte[] record; position < limit && (record = readRecord(position, base)) != null; position += record.length) {
-                replay.apply(ByteBuffer.wrap(record, RECORD_HEADER_BYTES, record.length - RECORD_HEADER_BYTES - CHECK_BYTES)
-                        .slice().order(ByteOrder.LITTLE_ENDIAN));
+            Reader reader = new Reader(base);
+            for (int length; position < limit && (length = reader.find(position)) != 0; position += length) {
+                replay.apply(reader.operations(length));
             }
             replay.finish();
         }

@@ -10,8 +10,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
@@ -34,11 +32,15 @@ final class Replay implements AutoCloseable {
     static final int CONTAINER = 4;
     /** Pages kept before they are written. */
     private static final int PAGES_MAX = 16384;
+    private static final int GROUP_BITS = 10;
+    private static final int GROUP_PAGES = 1 << GROUP_BITS;
 
     private final Pool pool;
     private final TreeMap<Long, File> files = new TreeMap<>();
     private final CRC32C crc = new CRC32C();
     private int pagesKept;
+    /** The file of the operation before. */
+    private File last;
 
     Replay(Pool pool) throws IOException {
         this.pool = pool;
@@ -61,28 +63,36 @@ final class Replay implements AutoCloseable {
         record.putLong(kind | (long) length << 8).putLong(offset);
     }
 
+    /** Applies the operations from the buffer's position to its limit. */
     void apply(ByteBuffer operations) throws IOException {
         while (operations.hasRemaining()) {
             long word = operations.getLong();
             long offset = operations.getLong();
             int length = (int) (word >>> 8);
-            byte[] content = new byte[length];
-            operations.get(content);
-            operations.position(operations.position() + (-length & 7));
+            int content = operations.position();
+            operations.position(content + (length + 7 & ~7));
             if ((word & 0xFF) == CONTAINER) {
-                addContainer(offset, ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN));
-                continue;
+                addContainer(offset, operations.slice(content, length).order(ByteOrder.LITTLE_ENDIAN));
+            } else {
+                fileOf(offset).apply((int) (word & 0xFF), offset, operations, content, length);
             }
-            var entry = files.floorEntry(offset);
-            if (entry == null || !entry.getValue().range.contains(offset)) {
-                throw new dev.norn.sas.StorageReadFailure("the log of " + pool.directory + " changes " + Long.toHexString(offset)
-                        + ", where no container is: a container's file is missing or damaged");
-            }
-            entry.getValue().apply((int) (word & 0xFF), offset, content);
         }
         if (pagesKept > PAGES_MAX) {
             flush();
         }
+    }
+
+    private File fileOf(long offset) {
+        if (last != null && last.range.contains(offset)) {
+            return last;
+        }
+        var entry = files.floorEntry(offset);
+        if (entry == null || !entry.getValue().range.contains(offset)) {
+            throw new dev.norn.sas.StorageReadFailure("the log of " + pool.directory + " changes " + Long.toHexString(offset)
+                    + ", where no container is: a container's file is missing or damaged");
+        }
+        last = entry.getValue();
+        return last;
     }
 
     private void addContainer(long base, ByteBuffer content) throws IOException {
@@ -123,52 +133,57 @@ final class Replay implements AutoCloseable {
         final Range range;
         private final Path path;
         private FileChannel channel;
-        private final Map<Long, ByteBuffer> pages = new HashMap<>();
+        /** By the index's upper and lower bits; null where none is kept. */
+        private final ByteBuffer[][] pages;
 
         File(Range range, Path path) {
             this.range = range;
             this.path = path;
+            pages = new ByteBuffer[(int) (Range.span(range.pagesMax) / PAGE_BYTES >> GROUP_BITS) + 1][];
         }
 
         private ByteBuffer page(long index) throws IOException {
-            ByteBuffer page = pages.get(index);
-            if (page == null) {
-                if (channel == null) {
-                    channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
-                }
-                page = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-                while (page.hasRemaining() && channel.read(page, index * PAGE_BYTES + page.position()) > 0) {
-                    // Until the page is full or the file ends.
-                }
-                pages.put(index, page);
-                pagesKept++;
+            ByteBuffer[] group = pages[(int) (index >> GROUP_BITS)];
+            ByteBuffer page = group == null ? null : group[(int) index & GROUP_PAGES - 1];
+            return page != null ? page : read(index);
+        }
+
+        private ByteBuffer read(long index) throws IOException {
+            if (channel == null) {
+                channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
             }
+            ByteBuffer page = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            while (page.hasRemaining() && channel.read(page, index * PAGE_BYTES + page.position()) > 0) {
+                // Until the page is full or the file ends.
+            }
+            int group = (int) (index >> GROUP_BITS);
+            if (pages[group] == null) {
+                pages[group] = new ByteBuffer[GROUP_PAGES];
+            }
+            pages[group][(int) index & GROUP_PAGES - 1] = page;
+            pagesKept++;
             return page;
         }
 
-        void apply(int kind, long offset, byte[] content) throws IOException {
+        void apply(int kind, long offset, ByteBuffer from, int content, int length) throws IOException {
             switch (kind) {
-                case RANGE -> write(offset, content);
+                case RANGE -> write(offset, from, content, length);
                 case ALLOCATION -> {
-                    write(offset, content);
-                    long header = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).getLong();
-                    mark(offset, header, 1);
+                    write(offset, from, content, length);
+                    mark(offset, from.getLong(content), 1);
                 }
-                case FREE -> {
-                    long header = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).getLong();
-                    mark(offset, header, 0);
-                }
+                case FREE -> mark(offset, from.getLong(content), 0);
                 default -> throw new dev.norn.sas.StorageReadFailure("the log of " + pool.directory + " has an operation of unknown kind " + kind);
             }
         }
 
-        private void write(long offset, byte[] content) throws IOException {
+        private void write(long offset, ByteBuffer from, int content, int length) throws IOException {
             int done = 0;
-            while (done < content.length) {
+            while (done < length) {
                 long at = offset + done - range.base;
                 int inPage = (int) (at % PAGE_BYTES);
-                int step = Math.min(PAGE_BYTES - inPage, content.length - done);
-                page(at / PAGE_BYTES).put(inPage, content, done, step);
+                int step = Math.min(PAGE_BYTES - inPage, length - done);
+                page(at / PAGE_BYTES).put(inPage, from, content + done, step);
                 done += step;
             }
         }
@@ -197,22 +212,38 @@ final class Replay implements AutoCloseable {
 
         void flush() throws IOException {
             long firstPage = (range.pageOffset(0) - range.base) / PAGE_BYTES;
-            for (long index : pages.keySet().stream().filter(i -> i >= firstPage).toList()) {
-                long descriptor = range.descriptor(index - firstPage) - range.base;
-                ByteBuffer in = page(descriptor / PAGE_BYTES);
-                int at = (int) (descriptor % PAGE_BYTES);
-                in.putLong(at + (int) DESCRIPTOR_PAGE_CHECK, ContainerFile.check(crc, pages.get(index).array(), 0, PAGE_BYTES));
-                in.putLong(at + (int) DESCRIPTOR_LATCH, 0);
-                in.putLong(at + (int) DESCRIPTOR_CHECK, ContainerFile.check(crc, in.array(), at, (int) DESCRIPTOR_CHECK));
-            }
-            for (var entry : pages.entrySet()) {
-                ByteBuffer page = entry.getValue().clear();
-                long at = entry.getKey() * PAGE_BYTES;
-                while (page.hasRemaining()) {
-                    at += channel.write(page, at);
+            // Sums of pages go into their descriptors, which are on pages before them.
+            for (int group = pages.length - 1; group >= 0; group--) {
+                for (int i = GROUP_PAGES - 1; i >= 0 && pages[group] != null; i--) {
+                    long index = (long) group << GROUP_BITS | i;
+                    if (pages[group][i] != null && index >= firstPage) {
+                        sum(index - firstPage, pages[group][i]);
+                    }
                 }
             }
-            pages.clear();
+            for (int group = 0; group < pages.length; group++) {
+                for (int i = 0; i < GROUP_PAGES && pages[group] != null; i++) {
+                    if (pages[group][i] != null) {
+                        write(((long) group << GROUP_BITS | i) * PAGE_BYTES, pages[group][i].clear());
+                    }
+                }
+                pages[group] = null;
+            }
+        }
+
+        private void sum(long page, ByteBuffer content) throws IOException {
+            long descriptor = range.descriptor(page) - range.base;
+            ByteBuffer in = page(descriptor / PAGE_BYTES);
+            int at = (int) (descriptor % PAGE_BYTES);
+            in.putLong(at + (int) DESCRIPTOR_PAGE_CHECK, ContainerFile.check(crc, content.array(), 0, PAGE_BYTES));
+            in.putLong(at + (int) DESCRIPTOR_LATCH, 0);
+            in.putLong(at + (int) DESCRIPTOR_CHECK, ContainerFile.check(crc, in.array(), at, (int) DESCRIPTOR_CHECK));
+        }
+
+        private void write(long at, ByteBuffer page) throws IOException {
+            while (page.hasRemaining()) {
+                at += channel.write(page, at);
+            }
         }
 
         void sync() throws IOException {

@@ -124,18 +124,27 @@ final class Slot {
         return Memory.getLong(entry + 8);
     }
 
-    /** Called with each entry's offset, from the oldest; the content is {@link Format#ENTRY_HEADER_BYTES} behind it. */
-    void forEach(java.util.function.LongConsumer action) {
-        long end = stream + tail;
-        for (long entry = stream; entry < end; entry += entryBytes(length(entry))) {
-            action.accept(entry);
-        }
+    /** The offset of the oldest entry; its content is {@link Format#ENTRY_HEADER_BYTES} behind it. */
+    long first() {
+        return stream;
     }
 
-    /** The same from the newest. Costs a long for each entry. */
+    /** Where the entries end. */
+    long end() {
+        return stream + tail;
+    }
+
+    /** The offset of the entry behind this one. */
+    static long next(long entry) {
+        return entry + entryBytes(length(entry));
+    }
+
+    /** Called with each entry's offset, from the newest. Costs a long for each entry. */
     void forEachBackwards(java.util.function.LongConsumer action) {
         var entries = java.util.stream.LongStream.builder();
-        forEach(entries::add);
+        for (long entry = first(); entry < end(); entry = next(entry)) {
+            entries.add(entry);
+        }
         long[] all = entries.build().toArray();
         for (int i = all.length - 1; i >= 0; i--) {
             action.accept(all[i]);
@@ -144,7 +153,8 @@ final class Slot {
 
     /** Takes a latch, which is a word that holds 0 or its holder's {@link #latchValue}; a dead holder's latch is freed by recovery. */
     void latch(long word) {
-        Memory.putVolatile(head + SLOT_LATCH, word);
+        // The compare-and-set orders it: whoever sees the latch taken sees by whom.
+        Memory.putRelease(head + SLOT_LATCH, word);
         int spins = 0;
         while (Memory.getVolatile(word) != 0 || !Memory.compareAndSet(word, 0, latchValue())) {
             spins = pool.pause(spins, word);
@@ -153,7 +163,7 @@ final class Slot {
 
     /** Whether the latch could be taken at once. */
     boolean tryLatch(long word) {
-        Memory.putVolatile(head + SLOT_LATCH, word);
+        Memory.putRelease(head + SLOT_LATCH, word);
         if (Memory.getVolatile(word) == 0 && Memory.compareAndSet(word, 0, latchValue())) {
             return true;
         }
@@ -162,7 +172,7 @@ final class Slot {
     }
 
     void unlatch(long word) {
-        Memory.putVolatile(word, 0);
-        Memory.putVolatile(head + SLOT_LATCH, 0);
+        Memory.putRelease(word, 0);
+        Memory.putRelease(head + SLOT_LATCH, 0);
     }
 }

@@ -11,13 +11,18 @@ import java.nio.ByteBuffer;
  * thread-safe; belongs to the thread that began it. May be used again after its end.
  */
 public final class Work {
+    /** In {@link #held}, the lowest bits of a number; above them is the object's place. */
     private static final int SHARED = 1;
     private static final int EXCLUSIVE = 2;
+    private static final int MODE_BITS = 2;
+    private static final int MODE_MASK = (1 << MODE_BITS) - 1;
     /** Runs of unchanged words as long as this are left out of the record. */
     private static final int GAP_WORDS = 3;
 
     private final Pool pool;
+    /** By reference, generation included: a dangling one is not taken for what is there now. */
     private final OffsetTable held = new OffsetTable();
+    private int places;
     private Slot slot;
     private ByteBuffer record = RedoLog.newRecord(4096);
 
@@ -36,6 +41,7 @@ public final class Work {
         }
         slot = pool.claim();
         held.clear();
+        places = 0;
         slot.begin(slot.index);
     }
 
@@ -48,25 +54,43 @@ public final class Work {
         return slot.index;
     }
 
+    /** How many objects the transaction has locked: each has a place of its own below this, in the order of locking. */
+    public int places() {
+        return places;
+    }
+
+    /** The place of an object that the transaction has locked; -1 if it has not. */
+    public int placeOf(long reference) {
+        int number = held.get(reference);
+        return number == 0 ? -1 : number >>> MODE_BITS;
+    }
+
+    private int hold(long reference, int mode) {
+        held.put(reference, places << MODE_BITS | mode);
+        return places++;
+    }
+
     /**
      * Locks the object for reading until the end; costs an atomic instruction and some loads, or a look into a table if it is locked already.
      *
+     * @return the object's place
      * @throws dev.norn.sas.ObjectDestroyed if it is not there
      * @throws dev.norn.sas.TransactionConflict on deadlock or timeout
      */
-    public void lockShared(long reference) {
+    public int lockShared(long reference) {
         long offset = offsetOf(reference);
-        if (held.get(offset) == 0) {
-            if (offset < CONTAINERS) {
-                throw Pool.destroyed(reference);
-            }
-            pool.rangeOf(offset).check();
-            announce(offset);
-            pool.locks().shared(slot, reference);
-            held.put(offset, SHARED);
-        } else {
+        int number = held.get(reference);
+        if (number != 0) {
             requireLive(reference);
+            return number >>> MODE_BITS;
         }
+        if (offset < CONTAINERS) {
+            throw Pool.destroyed(reference);
+        }
+        pool.rangeOf(offset).check();
+        announce(offset);
+        pool.locks().shared(slot, reference);
+        return hold(reference, SHARED);
     }
 
     private void requireLive(long reference) {
@@ -85,14 +109,16 @@ public final class Work {
      * Locks the object for writing until the end, and keeps its image for undoing. Objects beyond {@link Format#OBJECT_BYTES_MAX} have no image: there,
      * {@link #touch} comes before every store.
      *
+     * @return the object's place
      * @throws ObjectAccessDenied if the container is read-only
      */
-    public void lockExclusive(long reference) {
+    public int lockExclusive(long reference) {
         long offset = offsetOf(reference);
-        int mode = held.get(offset);
-        if (mode == EXCLUSIVE) {
+        int number = held.get(reference);
+        int place = number >>> MODE_BITS;
+        if ((number & MODE_MASK) == EXCLUSIVE) {
             requireLive(reference);
-            return;
+            return place;
         }
         if (offset < CONTAINERS) {
             throw Pool.destroyed(reference);
@@ -100,20 +126,19 @@ public final class Work {
         Range range = pool.rangeOf(offset);
         range.check();
         requireWritable(range);
-        if (mode == 0) {
+        if (number == 0) {
             announce(offset);
         }
         pool.locks().exclusive(slot, reference);
-        held.put(offset, EXCLUSIVE);
         int bytes = granulesOf(Memory.getLong(offset)) * GRANULE_BYTES;
         int image = Math.min(bytes, bytes > OBJECT_BYTES_MAX ? OBJECT_HEADER_BYTES : bytes);
         Memory.copy(offset, slot.append(ENTRY_IMAGE, offset, image), image);
         slot.publish(image);
-    }
-
-    /** Whether the object is locked for writing by this transaction. */
-    public boolean isExclusive(long reference) {
-        return held.get(offsetOf(reference)) == EXCLUSIVE;
+        if (number == 0) {
+            return hold(reference, EXCLUSIVE);
+        }
+        held.put(reference, place << MODE_BITS | EXCLUSIVE);
+        return place;
     }
 
     private static void requireWritable(Range range) {
@@ -146,7 +171,7 @@ public final class Work {
         requireWritable(range);
         long reference = pool.heap().allocate(slot, range, classNumber, bytes, offsetOf(near));
         if (classNumber != CLASS_VALUE) {
-            held.put(offsetOf(reference), EXCLUSIVE);
+            hold(reference, EXCLUSIVE);
         }
         return reference;
     }
@@ -201,7 +226,9 @@ public final class Work {
     public void commit() {
         record.clear().position(RedoLog.newRecord(64).position());
         int empty = record.position();
-        slot.forEach(this::addToRecord);
+        for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
+            addToRecord(entry);
+        }
         if (record.position() > empty) {
             room(16);
             try {

@@ -27,50 +27,15 @@ public final class SasMap<K, V> extends AbstractMap<K, V> {
     private int size;
     private Slots root;
 
-    /** A key and its value; others of the same hash code follow. */
-    private static final class Entry<K, V> implements Map.Entry<K, V> {
-        private final K key;
+    /** An entry; others of the same hash code follow. */
+    private static final class Entry<K, V> extends MapEntry<K, V> {
         private final int hash;
-        private V value;
         private Entry<K, V> next;
 
         Entry(K key, int hash, V value, Entry<K, V> next) {
-            this.key = key;
+            super(key, value);
             this.hash = hash;
-            this.value = value;
             this.next = next;
-        }
-
-        @Override
-        public K getKey() {
-            return key;
-        }
-
-        @Override
-        public V getValue() {
-            return value;
-        }
-
-        @Override
-        public V setValue(V fresh) {
-            V old = value;
-            value = fresh;
-            return old;
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof Map.Entry<?, ?> entry && Objects.equals(key, entry.getKey()) && Objects.equals(value, entry.getValue());
-        }
-
-        @Override
-        public int hashCode() {
-            return Objects.hashCode(key) ^ Objects.hashCode(value);
-        }
-
-        @Override
-        public String toString() {
-            return key + "=" + value;
         }
     }
 

@@ -23,49 +23,14 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Abst
     private Node<K, V> root;
 
     /** An entry. No node below has a higher rank. */
-    private static final class Node<K, V> implements Map.Entry<K, V> {
-        private final K key;
+    private static final class Node<K, V> extends MapEntry<K, V> {
         private final int rank;
-        private V value;
         private Node<K, V> left;
         private Node<K, V> right;
 
         Node(K key, V value, int rank) {
-            this.key = key;
-            this.value = value;
+            super(key, value);
             this.rank = rank;
-        }
-
-        @Override
-        public K getKey() {
-            return key;
-        }
-
-        @Override
-        public V getValue() {
-            return value;
-        }
-
-        @Override
-        public V setValue(V fresh) {
-            V old = value;
-            value = fresh;
-            return old;
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof Map.Entry<?, ?> entry && key.equals(entry.getKey()) && Objects.equals(value, entry.getValue());
-        }
-
-        @Override
-        public int hashCode() {
-            return key.hashCode() ^ Objects.hashCode(value);
-        }
-
-        @Override
-        public String toString() {
-            return key + "=" + value;
         }
     }
 

@@ -82,6 +82,8 @@ final class AccessBench {
             Class<? extends Node> type = i % 2 == 0 ? Node.class : SubNode.class;
             nodes[i] = isPersistent ? Factory.newInstanceIn(type, Store.current().container("main"), i) : i % 2 == 0 ? new Node(i) : new SubNode(i);
         }
+        // Side by side for good: creating persistent objects makes garbage, which has the collector put them into another order than plain ones.
+        System.gc();
         // In no order, as objects are after a while.
         java.util.Collections.shuffle(Arrays.asList(nodes), new java.util.Random(1));
         for (int i = 0; i < objects; i++) {

@@ -89,7 +89,7 @@ class ObjectsTest {
         assertEquals(0, bob.balance());
         assertEquals("bob", bob.owner());
         assertTrue(bob.next() == ann);
-        assertSame(bob.next(), bob.next(), "the handle is kept");
+        Transaction.run(() -> assertSame(bob.next(), bob.next(), "the handle is kept"));
     }
 
     @Test

@@ -87,6 +87,14 @@ class SharingTest {
     }
 
     @Test
+    void aPoolThatIsCutOffIsAnException() throws Exception {
+        Process program = Stores.start(CutPoolProgram.class, directory.resolve("cut"));
+        var lines = program.inputReader().lines().toList();
+        assertEquals(0, program.waitFor());
+        assertEquals(java.util.List.of("StorageReadFailure", "StorageReadFailure"), lines);
+    }
+
+    @Test
     void aDeadlockIsFoundAndOneGoesOn() throws Exception {
         Account a = Factory.newInstanceIn(Account.class, main, 1, "a");
         Account b = Factory.newInstanceIn(Account.class, main, 2, "b");
