@@ -331,7 +331,7 @@ fn fat_lists_have_their_shape(out: &Path, report: &str) {
         assert!((parts - number(row, "seconds")).abs() <= 1e-6 * parts, "reads, writes and erases are all: {row:?}");
     }
 
-    let mut bars = report.lines().skip_while(|line| !line.starts_with("What was asked for:"));
+    let mut bars = report.lines().skip_while(|line| !line.starts_with("Norn's bars:"));
     let within = bars.find(|line| line.starts_with("| 99.9%")).expect("the bar of slow calls is in the report");
     let move_ms: f64 = within.split('|').nth(2).unwrap().rsplit(' ').nth(1).unwrap().replace(',', "").parse().unwrap();
     assert!((600.0..3_500.0).contains(&move_ms), "an erase, every word of a block and some of them again: {move_ms}");

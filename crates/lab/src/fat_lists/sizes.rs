@@ -202,8 +202,8 @@ impl Found<'_> {
 
     /// The fat list beside what was asked of it at 2 MB.
     fn bars(&self) -> Table {
-        let columns = ["fat list, ms", "asked for at 2 MB", "1 MB", "2 MB", "4 MB", "8 MB"];
-        let mut table = Table::new("What was asked for:", &columns);
+        let columns = ["fat list, ms", "bar at 2 MB", "1 MB", "2 MB", "4 MB", "8 MB"];
+        let mut table = Table::new("Norn's bars:", &columns);
         let mut push = |what: &str, bar: String, ours: &dyn Fn(u16) -> Option<f64>| {
             let mut cells = vec![what.to_owned(), bar];
             cells.extend(SIZES.map(|size| ours(size).map_or("–".to_owned(), figure)));
