@@ -1,6 +1,8 @@
 //! `norn nbd`: block devices on simulated NAND flash in image files, made, checked, and served to NBD clients.
 
 mod disk;
+#[cfg(test)]
+mod host_crash;
 mod page_store;
 
 use std::fmt::{self, Display};
@@ -150,7 +152,11 @@ impl Display for Mounted {
         let size = Size(u64::from(ftl.logical_pages()) * u64::from(ftl.page_bytes()));
         let (name, counts) = (&ftl.device().part().spec().name, ftl.page_counts());
         writeln!(f, "{size} on {name}, {} good blocks, pages of {} bytes", ftl.good_blocks(), ftl.page_bytes())?;
-        writeln!(f, "pages: {} live, {} dead, {} free", counts.live, counts.dead(), counts.free)?;
+        let (live, erased, others) = (counts.live, counts.free, counts.dead());
+        writeln!(
+            f,
+            "pages of the part: {live} in use, {erased} erased, {others} to be erased before they are written"
+        )?;
         writeln!(f, "mounted in {took:.1?} by {loads} loads, {memory_bytes} bytes of tables")
     }
 }
@@ -197,8 +203,12 @@ impl Display for Served {
         writeln!(f, "{}: stopped; everything is on the host's disk", self.image)?;
         writeln!(f, "{written} pages written, {copied} copied, {leveled} for even wear, {chunks} of the checkpoint")?;
         writeln!(f, "{}; {retired} blocks went bad", self.part)?;
-        let Waits { flushes, erases } = self.waits;
-        writeln!(f, "waited for the host's disk: {flushes} times to flush, {erases} times before an erase")
+        let Waits { flushes, erases, barriers } = self.waits;
+        writeln!(
+            f,
+            "waited for the host's disk: {flushes} times to flush, {erases} times before an erase, {barriers} times before a page of the \
+             checkpoint"
+        )
     }
 }
 
