@@ -15,6 +15,7 @@ pub struct Wear;
 /// Twenty minutes, and four hours.
 const SECONDS: u64 = 1200;
 const LONG_SECONDS: u64 = 14_400;
+const BLOCKS: f64 = 1024.0;
 /// What the leveler is measured with at 50%: between two pages of the downloader, in microseconds, 1 for no pause; and the cold share.
 const DOWNLOADERS: [(u64, f64); 5] = [(1, 97.0), (1, 80.0), (1, 50.0), (8_000, 97.0), (8_000, 80.0)];
 
@@ -109,6 +110,7 @@ impl Experiment for Wear {
                 format!("{} with, {} without", figure(with.deviation), figure(without.deviation)),
             )
         });
+        let slow = at_20(Collector::RealTime, 8_000).map_or(0.0, |row| row.erases as f64 / BLOCKS);
         let unleveled = last(Collector::RealTimeUnleveled, 1, Length::Long);
         let worn = unleveled.map(|row| row.worn_out_percent);
         let at_rest = unleveled.map_or(0.0, |row| row.at_rest_percent);
@@ -123,7 +125,10 @@ impl Experiment for Wear {
             Comparison::new("Figure 9, 50%: with the leveler / without", Published::AtMost(0.2), deviations(1))
                 .because("the bar is ours: the figure's values are not in the text"),
             Comparison::new("The same, a page every 8 ms downloaded", Published::AtMost(0.2), deviations(8_000))
-                .because("half as many erases, so that blocks lag behind the average later"),
+                .because(format!(
+                    "{} erases of a block on average, and a block is leveled when it lags two behind",
+                    figure(slow)
+                )),
             Comparison::new("Figure 10: worn-out blocks without the leveler, %", Published::AtLeast(50.0), worn)
                 .because(format!("{}% of the blocks, under cold pages, were never recycled", figure(at_rest))),
             Comparison::claim(

@@ -28,14 +28,14 @@ const SIZE_UNIT_BYTES: u64 = 4096;
 #[derive(Debug, thiserror::Error)]
 pub enum NbdFailure {
     /// Formatting.
-    #[error("cannot be formatted: {0}")]
+    #[error("cannot be formatted: {}", of_mounting(.0))]
     Format(MountError<NandSimError>),
     /// Mounting.
-    #[error("cannot be mounted: {0}")]
+    #[error("cannot be mounted: {}", of_mounting(.0))]
     Mount(MountError<NandSimError>),
     /// Checking or flushing.
-    #[error(transparent)]
-    Ftl(#[from] FtlError<NandSimError>),
+    #[error("{}", page_store::told(.0))]
+    Ftl(FtlError<NandSimError>),
     /// The size asked for is no multiple of a page.
     #[error("{size} bytes are no multiple of {unit}, of which the device has to consist")]
     Size {
@@ -43,6 +43,14 @@ pub enum NbdFailure {
         size: u64,
         /// Of what it has to be a multiple.
         unit: u64,
+    },
+    /// The part is too small, or has too many bad blocks.
+    #[error("{part} with {bad_blocks} bad blocks has no room for a block device")]
+    NoRoom {
+        /// The part's name.
+        part: String,
+        /// Bad blocks that are reckoned with.
+        bad_blocks: u16,
     },
     /// The size asked for is more than fits, or nothing.
     #[error("{size} bytes asked for; {part} with {bad_blocks} bad blocks has room for {max}")]
@@ -87,8 +95,11 @@ impl Plan {
         let usable = bad_blocks <= part.block_count / 2;
         let max = if usable { u64::from(max_logical_pages(part, bad_blocks)) * page_bytes } else { 0 };
         let size = self.size.unwrap_or(max / 10 * 9 / unit * unit);
+        let part = self.part.name.clone();
+        if max < unit {
+            return Err(NbdFailure::NoRoom { part, bad_blocks });
+        }
         if size == 0 || size > max {
-            let part = self.part.name.clone();
             return Err(NbdFailure::Room { size, part, bad_blocks, max: max / unit * unit });
         }
         match size.is_multiple_of(unit) {
@@ -155,7 +166,7 @@ impl Display for Mounted {
         let (live, erased, others) = (counts.live, counts.free, counts.dead());
         writeln!(
             f,
-            "pages of the part: {live} in use, {erased} erased, {others} to be erased before they are written"
+            "pages of the part: {live} in use, the checkpoint's included, {erased} erased, {others} to be erased before they are written"
         )?;
         writeln!(f, "mounted in {took:.1?} by {loads} loads, {memory_bytes} bytes of tables")
     }
@@ -233,6 +244,14 @@ pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Resul
     Ok(Served { image: image.display().to_string(), ftl: ftl.counters(), part, waits })
 }
 
+/// Why a device cannot be mounted; what the part says is told in its words.
+fn of_mounting(error: &MountError<NandSimError>) -> String {
+    match error {
+        MountError::Device(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
 impl NbdFailure {
     fn in_image(self, image: &Path) -> Error {
         Error::Nbd { image: image.to_owned(), failure: self }
@@ -278,6 +297,14 @@ mod tests {
     }
 
     #[test]
+    fn what_the_part_refuses_is_told_in_words() {
+        let error = NandSimError::MarkedBad { block: norn_flash::Block(58) };
+        for told in [of_mounting(&MountError::Device(error.clone())), page_store::told(&FtlError::Device(error))] {
+            assert!(told.contains("block 58") && !told.contains('{'), "{told}");
+        }
+    }
+
+    #[test]
     fn devices_fit_their_parts_or_are_refused() {
         let plan = |part, size, bad_blocks| Plan { part, size, bad_blocks, seed: 1 }.logical_pages();
         for part in all() {
@@ -287,8 +314,8 @@ mod tests {
             assert!(matches!(plan(part.clone(), Some(part.part.size_bytes()), 0), Err(NbdFailure::Room { .. })));
             assert!(matches!(plan(part.clone(), Some(0), 0), Err(NbdFailure::Room { .. })));
             assert!(matches!(plan(part.clone(), Some(4097), 0), Err(NbdFailure::Size { .. })));
-            assert!(matches!(plan(part, None, u16::MAX), Err(NbdFailure::Room { .. })));
+            assert!(matches!(plan(part, None, u16::MAX), Err(NbdFailure::NoRoom { .. })));
         }
-        assert!(matches!(plan(test_part(4, 4, 64), None, 0), Err(NbdFailure::Room { .. })));
+        assert!(matches!(plan(test_part(4, 4, 64), None, 0), Err(NbdFailure::NoRoom { .. })));
     }
 }
