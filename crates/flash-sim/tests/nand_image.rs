@@ -94,6 +94,24 @@ fn a_process_that_is_killed_leaves_each_operation_done_or_not() {
     assert_eq!(sim.peek(Block(1).page(1)), [7; 80]);
 }
 
+/// The host may cut the write of a process that is killed between pages of its cache, and its own power between sectors.
+#[test]
+fn what_a_program_changes_of_its_blocks_record_lies_in_one_sector() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("part.img");
+    let mut sim = NandSim::create_image(&path, nand_catalogue::test_part(120, 32, 64)).unwrap();
+    let records = 4096..12288;
+    let mut before = fs::read(&path).unwrap();
+    for block in sim.part().blocks() {
+        program(&mut sim, block.page(31), 0x3C).unwrap();
+        let after = fs::read(&path).unwrap();
+        let changed: Vec<usize> = records.clone().filter(|&at| before[at] != after[at]).collect();
+        let (first, last) = (changed[0], changed[changed.len() - 1]);
+        assert!(first < last && first / 512 == last / 512, "{block}: bytes {first} to {last}");
+        before = after;
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_gigabyte_is_a_sparse_file() {
@@ -133,6 +151,9 @@ fn an_image_that_is_not_whole_is_refused_with_the_reason() {
         bytes
     };
     assert!(open_with(&damaged(9)).contains("newer"));
+    let mut older = good.clone();
+    older[8] = 1;
+    assert!(open_with(&older).contains("its format 1 is older than this program's, 2"));
     for at in [10, 12, 64, 71, 72] {
         assert!(open_with(&damaged(at)).contains("header is damaged"), "byte {at}");
     }

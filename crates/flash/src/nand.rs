@@ -382,6 +382,15 @@ pub trait Nand {
         Ok(false)
     }
 
+    /// A write barrier: no program or erase that follows outlives a loss of power that one before it does not. A part does one after the
+    /// other and needs none, so that the default does nothing; a device that writes behind does.
+    ///
+    /// # Errors
+    /// When it cannot.
+    fn barrier(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// Makes the device ready for a client that gave up on it after a failure and begins anew; the register is empty afterwards.
     /// The default does nothing.
     ///
@@ -429,6 +438,10 @@ impl<D: Nand> Nand for &mut D {
 
     fn is_marked_bad(&mut self, block: Block) -> Result<bool, Self::Error> {
         (**self).is_marked_bad(block)
+    }
+
+    fn barrier(&mut self) -> Result<(), Self::Error> {
+        (**self).barrier()
     }
 
     fn restart(&mut self) -> Result<(), Self::Error> {

@@ -184,6 +184,27 @@ mod tests {
         assert!(at_75.check_utilization(&TIMES, 0).is_err());
     }
 
+    /// Counted by hand: ⌈(Δ−kπ)/(N−k)⌉ ≥ α whatever tokens are out, for Φ ≤ α − 1 + ρ.
+    #[test]
+    fn the_limit_leaves_out_blocks_that_cannot_be_chosen() {
+        for (live_pages, alpha, collectors, budget) in
+            [(16_461, 16, 3, 0), (16_461, 16, 0, 0), (16_461, 16, 9, 4), (24_677, 8, 3, 0), (22_937, 10, 3, 1)]
+        {
+            let capacity =
+                Capacity { good_blocks: 1024, pages_per_block: 32, live_pages, alpha, failure_budget: budget };
+            let yields = |tokens: u32| {
+                let (blocks, excluded) = (1024 - budget, collectors + 1);
+                let dead = blocks * 32 - live_pages - (alpha - 1 + tokens);
+                (dead - excluded * 32).div_ceil(blocks - excluded)
+            };
+            let limit = capacity.tokens_limit(collectors).unwrap() as u32;
+            assert!(
+                yields(limit) >= alpha && yields(limit + 1) < alpha,
+                "{capacity:?}, {collectors} collectors: {limit}"
+            );
+        }
+    }
+
     #[test]
     fn the_counterexample_to_equation_12_is_rejected() {
         // 50%, ρ_init = 472: 17 tasks with w = 9 give more tokens than α = 16 allows.

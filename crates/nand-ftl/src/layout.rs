@@ -116,7 +116,7 @@ impl Layout {
 /// Most logical pages of a part with so many bad blocks: what the reserve, three blocks in use and the checkpoint leave. A device
 /// that is to be fast, or to live on when blocks fail, is given less.
 pub const fn max_logical_pages(part: &NandPart, bad_blocks: u16) -> u32 {
-    let kept = reserve_blocks(part) + 3 + bad_blocks;
+    let kept = reserve_blocks(part).saturating_add(3).saturating_add(bad_blocks);
     let blocks = part.block_count.saturating_sub(kept) as u32;
     let pages = blocks * part.pages_per_block as u32;
     let layout = Layout::new(*part, pages);
@@ -129,6 +129,20 @@ mod tests {
     use norn_flash_sim::nand_catalogue::{k9f2808, k9k8g08, test_part};
 
     use super::*;
+
+    #[test]
+    fn a_part_has_room_for_no_more_than_its_good_blocks() {
+        let part = k9f2808().part;
+        assert_eq!(
+            max_logical_pages(&part, 0) - max_logical_pages(&part, 100),
+            3200 - 13,
+            "100 blocks less, and 13 chunks"
+        );
+        for bad_blocks in [part.block_count - 10, part.block_count, u16::MAX - 9, u16::MAX] {
+            assert_eq!(max_logical_pages(&part, bad_blocks), 0, "{bad_blocks} bad blocks");
+        }
+        assert_eq!(max_logical_pages(&test_part(4, 4, 64).part, 0), 0);
+    }
 
     #[test]
     fn the_map_is_as_wide_as_the_part_needs() {

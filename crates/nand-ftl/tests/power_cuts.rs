@@ -3,6 +3,8 @@
 
 mod model;
 
+use std::time::{Duration, Instant};
+
 use model::{Model, Operation, TestFtl, audit, formatted, memory, mounted};
 use norn_flash_sim::nand_catalogue::{NandSpec, test_part};
 use norn_flash_sim::{NandSim, Noise, Tear};
@@ -144,15 +146,24 @@ fn brown_outs() {
     }
 }
 
-/// As the others, wider: cut at each operation of long rows, again at each operation of mounting.
+/// As the others, wider: cut at each operation of long rows, again at each operation of mounting. Fifteen minutes are enough.
 #[test]
-#[ignore = "minutes"]
+#[ignore = "minutes, at most fifteen"]
 fn wide_sweep() {
+    const TIME: Duration = Duration::from_secs(15 * 60);
+    let (start, mut cuts) = (Instant::now(), 0);
     for seed in 100..104 {
         for (spec, again) in [(test_part(24, 8, 64), 16), (test_part(40, 16, 64), 24), (test_part(30, 4, 128), 10)] {
             for share in [(1, 2), (9, 10), (1, 1)] {
-                sweep(&spec, share, seed, 250, again, SILENT);
-                sweep(&spec, share, seed, 60, again, Noise { bits_max: 1, beyond_per_million: 500 });
+                for (first, noise) in [(250, SILENT), (60, Noise { bits_max: 1, beyond_per_million: 500 })] {
+                    if start.elapsed() > TIME {
+                        eprintln!("no time for what follows seed {seed}, part {}, share {share:?}", spec.name);
+                        return;
+                    }
+                    sweep(&spec, share, seed, first, again, noise);
+                    cuts += first * (again + 1);
+                    eprintln!("{:.0?}: {cuts} power cuts, most followed by two while mounting", start.elapsed());
+                }
             }
         }
     }

@@ -48,6 +48,22 @@ fn the_device_holds_what_was_written() {
 }
 
 #[test]
+fn blocks_of_pages_that_are_never_written_again_wear_with_the_others() {
+    let (mut ftl, model) = formatted(test_part(40, 8, 64), 2, 160, 5);
+    let page = model.bytes(0, 1);
+    for lba in 0..160 {
+        ftl.write(Lba(lba), &page).unwrap();
+    }
+    for number in 0..8_000 {
+        ftl.write(Lba(number % 8), &page).unwrap();
+    }
+    let counts: Vec<u32> = ftl.erase_counts().flatten().collect();
+    let (least, most) = (*counts.iter().min().unwrap(), *counts.iter().max().unwrap());
+    assert!(least * 10 > most * 8, "{least} to {most} erases");
+    audit(&mut ftl, &[], "worn evenly");
+}
+
+#[test]
 fn wrong_bits_are_corrected() {
     for (number, spec) in parts().into_iter().enumerate() {
         let logical_pages = max_logical_pages(&spec.part, 2) * 3 / 4;

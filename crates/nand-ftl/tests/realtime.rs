@@ -126,6 +126,27 @@ fn tasks_never_wait_for_tokens() {
 }
 
 #[test]
+fn a_page_of_the_checkpoint_takes_a_token() {
+    use norn_nand_ftl::CollectorStep;
+    let (mut system, _) = started(7, 0);
+    let checkpoint = system.checkpoint_task();
+    let (mut pages, mut time_us) = (0, 0);
+    while pages < 20 {
+        time_us += PERIOD_US;
+        system.advance(time_us);
+        loop {
+            let (before, programs) = (system.task_tokens(checkpoint).unwrap().task, system.ftl().counters().chunks);
+            let Some(step) = system.collector_step().unwrap() else { break };
+            if step == CollectorStep::Checkpoint {
+                assert_eq!(system.ftl().counters().chunks, programs + 1);
+                assert_eq!(system.task_tokens(checkpoint).unwrap().task + 1, before, "page {pages} of the checkpoint");
+                pages += 1;
+            }
+        }
+    }
+}
+
+#[test]
 fn a_task_that_writes_more_than_it_declared_waits() {
     let (mut system, mut model) = started(1, 0);
     let handle = system.admit(task(2, 1)).unwrap();

@@ -332,3 +332,33 @@ pub fn reply_header(outcome: Result<(), Errno>, cookie: u64) -> [u8; REPLY_HEADE
     bytes[8..].copy_from_slice(&cookie.to_be_bytes());
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_an_info_request_have_to_add_up() {
+        let data = [0, 0, 0, 2, b'a', b'b', 0, 2, 0, 1, 0, 3];
+        assert_eq!(InfoRequest::decode(&data).map(|request| request.name), Some(&b"ab"[..]));
+        assert!((0..data.len()).all(|len| InfoRequest::decode(&data[..len]).is_none()));
+        assert!(InfoRequest::decode(&[&data[..], &[0]].concat()).is_none());
+        assert!(InfoRequest::decode(&[&data[..], &[0, 0]].concat()).is_none());
+    }
+
+    #[test]
+    fn a_request_stays_within_the_export() {
+        let request = |command, at, len| Request { flags: 0, command, cookie: 0, at, len }.check(4096);
+        for (command, error) in [
+            (Command::Read, Errno::Invalid),
+            (Command::Trim, Errno::Invalid),
+            (Command::Write, Errno::NoSpace),
+            (Command::WriteZeroes, Errno::NoSpace),
+        ] {
+            assert_eq!(request(command, 4095, 1), Ok(()));
+            for (at, len) in [(4096, 1), (4095, 2), (0, 4097), (u64::MAX, 1), (u64::MAX - 5, 6)] {
+                assert_eq!(request(command, at, len), Err(error), "{command:?}, {len} at {at}");
+            }
+        }
+    }
+}

@@ -6,14 +6,15 @@
 //!        11  name, 53 bytes       64  blocks 2 · pages of a block 2 · page bytes 2 · out-of-band bytes 2
 //!        72  crc of bytes 0..72 (4)                           76  0 0 0 0
 //!        80  elapsed ns 8 · operations 8 · loads 8 · fetched 8 · skipped 8 · programs 8 · copies 8 · sent 8 · erases 8
-//! 4096  for each block: erases 4 · flags 1 (1 torn, 2 failed, 4 marked bad) · 0 · next page 2 · a byte for each page
-//!         (0 erased, 1 programmed, 2 with unstable bits)
+//! 4096  for each block, padded to a power of two: erases 4 · flags 1 (1 torn, 2 failed, 4 marked bad) · 0 · next page 2 · a byte for
+//!         each page (0 erased, 1 programmed, 2 with unstable bits)
 //!       cells: page after page with its out-of-band area, from a multiple of 4096 on
 //!       unstable bits, as long as the cells
 //! ```
 //!
 //! Values are little-endian. A page's cells are written before its block's record says so, and that record with one call: a process
-//! that is killed leaves the part as it was before the operation or behind it. Pages stay in the file, not in memory.
+//! that is killed leaves the part as it was before the operation or behind it. A call may be cut between pages of the host's cache,
+//! which no record straddles. Pages stay in the file, not in memory.
 //!
 //! Invariant: the header's first 80 bytes never change; the file has the length that they imply.
 
@@ -31,7 +32,7 @@ use crate::image::lock;
 use crate::nand_catalogue::{self, NandSpec};
 
 const MAGIC: [u8; 8] = *b"NORNNAND";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const HEADER_BYTES: usize = 4096;
 const NAME_OFFSET: usize = 11;
 const GEOMETRY_OFFSET: usize = 64;
@@ -192,8 +193,9 @@ impl NandImage {
         self.file.sync_data()
     }
 
+    /// A power of two, so that no record straddles a page of the host's cache, or a sector of its disk, unless it is longer.
     fn record_bytes(&self) -> u64 {
-        BLOCK_STATE_BYTES as u64 + u64::from(self.part.pages_per_block)
+        (BLOCK_STATE_BYTES as u64 + u64::from(self.part.pages_per_block)).next_power_of_two()
     }
 
     fn record(&self, block: u16) -> u64 {
@@ -263,6 +265,9 @@ fn decode_header(header: &[u8], path: &Path) -> Result<NandSpec, ImageError> {
     let version = u16::from_le_bytes([header[8], header[9]]);
     if version > VERSION {
         return Err(ImageError::Newer { path: path(), found: version, known: VERSION });
+    }
+    if version < VERSION {
+        return Err(foreign(&format!("its format {version} is older than this program's, {VERSION}")));
     }
     let crc = &header[CRC_OFFSET..CRC_OFFSET + 4];
     if CRC.checksum(&header[..CRC_OFFSET]) != u32::from_le_bytes(crc.try_into().expect("four bytes")) {

@@ -126,6 +126,8 @@ pub struct WearPoint {
     pub deviation: f64,
     /// Blocks with at least 200 erases.
     pub worn_out: usize,
+    /// Blocks with at most one erase, that of formatting.
+    pub at_rest: usize,
     pub blocks: usize,
 }
 
@@ -136,7 +138,8 @@ impl WearPoint {
         let mean = erases as f64 / blocks as f64;
         let variance = counts.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum::<f64>() / blocks as f64;
         let worn_out = counts.iter().filter(|&&count| count >= 200).count();
-        WearPoint { time_us, erases, deviation: variance.sqrt(), worn_out, blocks }
+        let at_rest = counts.iter().filter(|&&count| count <= 1).count();
+        WearPoint { time_us, erases, deviation: variance.sqrt(), worn_out, at_rest, blocks }
     }
 }
 

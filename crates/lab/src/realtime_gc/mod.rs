@@ -10,6 +10,7 @@ mod bench;
 mod blocking;
 mod configuration;
 mod edf;
+mod longest_write;
 mod random_sets;
 mod system;
 mod throughput;
@@ -36,6 +37,7 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<wear::Wear>::boxed(),
         Erased::<throughput::Throughput>::boxed(),
         Erased::<violations::Violations>::boxed(),
+        Erased::<longest_write::LongestWrite>::boxed(),
     ]
 }
 

@@ -2,9 +2,11 @@
 //!
 //! The host may bring to its disk in any order what it is given, and a collector erases blocks whose live pages it has copied. So that a
 //! page that was flushed is on the disk at every instant, its copy or its successor has to be there before the erase: an erase of a block
-//! that holds pages, behind programs, waits for the disk first.
+//! that holds pages, behind programs, waits for the disk first. A page of the checkpoint says where other pages are, and mounting
+//! believes it: the FTL's barrier before it waits likewise.
 //!
-//! Invariant: no page is erased while a program before that may not be on the disk.
+//! Invariants: no page is erased while a program before that may not be on the disk; none that follows a barrier is on the disk without
+//! those before it.
 
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress, Piece};
 use norn_flash_sim::{NandSim, NandSimError};
@@ -24,6 +26,8 @@ pub struct Waits {
     pub flushes: u64,
     /// Before erases.
     pub erases: u64,
+    /// Before pages of the checkpoint.
+    pub barriers: u64,
 }
 
 /// Whether the host's disk lacks programs.
@@ -99,6 +103,15 @@ impl Nand for Disk {
             self.tail = Tail::OnDisk;
         }
         self.part.erase(block)
+    }
+
+    fn barrier(&mut self) -> Result<(), NandSimError> {
+        if self.tail == Tail::Programmed {
+            self.part.sync()?;
+            self.waits.barriers += 1;
+            self.tail = Tail::OnDisk;
+        }
+        Ok(())
     }
 
     fn restart(&mut self) -> Result<(), NandSimError> {

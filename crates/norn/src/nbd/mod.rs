@@ -1,6 +1,8 @@
 //! `norn nbd`: block devices on simulated NAND flash in image files, made, checked, and served to NBD clients.
 
 mod disk;
+#[cfg(test)]
+mod host_crash;
 mod page_store;
 
 use std::fmt::{self, Display};
@@ -26,14 +28,14 @@ const SIZE_UNIT_BYTES: u64 = 4096;
 #[derive(Debug, thiserror::Error)]
 pub enum NbdFailure {
     /// Formatting.
-    #[error("cannot be formatted: {0}")]
+    #[error("cannot be formatted: {}", of_mounting(.0))]
     Format(MountError<NandSimError>),
     /// Mounting.
-    #[error("cannot be mounted: {0}")]
+    #[error("cannot be mounted: {}", of_mounting(.0))]
     Mount(MountError<NandSimError>),
     /// Checking or flushing.
-    #[error(transparent)]
-    Ftl(#[from] FtlError<NandSimError>),
+    #[error("{}", page_store::told(.0))]
+    Ftl(FtlError<NandSimError>),
     /// The size asked for is no multiple of a page.
     #[error("{size} bytes are no multiple of {unit}, of which the device has to consist")]
     Size {
@@ -41,6 +43,14 @@ pub enum NbdFailure {
         size: u64,
         /// Of what it has to be a multiple.
         unit: u64,
+    },
+    /// The part is too small, or has too many bad blocks.
+    #[error("{part} with {bad_blocks} bad blocks has no room for a block device")]
+    NoRoom {
+        /// The part's name.
+        part: String,
+        /// Bad blocks that are reckoned with.
+        bad_blocks: u16,
     },
     /// The size asked for is more than fits, or nothing.
     #[error("{size} bytes asked for; {part} with {bad_blocks} bad blocks has room for {max}")]
@@ -85,8 +95,11 @@ impl Plan {
         let usable = bad_blocks <= part.block_count / 2;
         let max = if usable { u64::from(max_logical_pages(part, bad_blocks)) * page_bytes } else { 0 };
         let size = self.size.unwrap_or(max / 10 * 9 / unit * unit);
+        let part = self.part.name.clone();
+        if max < unit {
+            return Err(NbdFailure::NoRoom { part, bad_blocks });
+        }
         if size == 0 || size > max {
-            let part = self.part.name.clone();
             return Err(NbdFailure::Room { size, part, bad_blocks, max: max / unit * unit });
         }
         match size.is_multiple_of(unit) {
@@ -150,7 +163,11 @@ impl Display for Mounted {
         let size = Size(u64::from(ftl.logical_pages()) * u64::from(ftl.page_bytes()));
         let (name, counts) = (&ftl.device().part().spec().name, ftl.page_counts());
         writeln!(f, "{size} on {name}, {} good blocks, pages of {} bytes", ftl.good_blocks(), ftl.page_bytes())?;
-        writeln!(f, "pages: {} live, {} dead, {} free", counts.live, counts.dead(), counts.free)?;
+        let (live, erased, others) = (counts.live, counts.free, counts.dead());
+        writeln!(
+            f,
+            "pages of the part: {live} in use, the checkpoint's included, {erased} erased, {others} to be erased before they are written"
+        )?;
         writeln!(f, "mounted in {took:.1?} by {loads} loads, {memory_bytes} bytes of tables")
     }
 }
@@ -197,8 +214,12 @@ impl Display for Served {
         writeln!(f, "{}: stopped; everything is on the host's disk", self.image)?;
         writeln!(f, "{written} pages written, {copied} copied, {leveled} for even wear, {chunks} of the checkpoint")?;
         writeln!(f, "{}; {retired} blocks went bad", self.part)?;
-        let Waits { flushes, erases } = self.waits;
-        writeln!(f, "waited for the host's disk: {flushes} times to flush, {erases} times before an erase")
+        let Waits { flushes, erases, barriers } = self.waits;
+        writeln!(
+            f,
+            "waited for the host's disk: {flushes} times to flush, {erases} times before an erase, {barriers} times before a page of the \
+             checkpoint"
+        )
     }
 }
 
@@ -221,6 +242,14 @@ pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Resul
     ftl.device_mut().flush().map_err(|error| NbdFailure::Ftl(FtlError::Device(error)).in_image(image))?;
     let (part, waits) = (ftl.device().part().counters() - before, ftl.device().waits());
     Ok(Served { image: image.display().to_string(), ftl: ftl.counters(), part, waits })
+}
+
+/// Why a device cannot be mounted; what the part says is told in its words.
+fn of_mounting(error: &MountError<NandSimError>) -> String {
+    match error {
+        MountError::Device(error) => error.to_string(),
+        error => error.to_string(),
+    }
 }
 
 impl NbdFailure {
@@ -268,6 +297,14 @@ mod tests {
     }
 
     #[test]
+    fn what_the_part_refuses_is_told_in_words() {
+        let error = NandSimError::MarkedBad { block: norn_flash::Block(58) };
+        for told in [of_mounting(&MountError::Device(error.clone())), page_store::told(&FtlError::Device(error))] {
+            assert!(told.contains("block 58") && !told.contains('{'), "{told}");
+        }
+    }
+
+    #[test]
     fn devices_fit_their_parts_or_are_refused() {
         let plan = |part, size, bad_blocks| Plan { part, size, bad_blocks, seed: 1 }.logical_pages();
         for part in all() {
@@ -277,8 +314,8 @@ mod tests {
             assert!(matches!(plan(part.clone(), Some(part.part.size_bytes()), 0), Err(NbdFailure::Room { .. })));
             assert!(matches!(plan(part.clone(), Some(0), 0), Err(NbdFailure::Room { .. })));
             assert!(matches!(plan(part.clone(), Some(4097), 0), Err(NbdFailure::Size { .. })));
-            assert!(matches!(plan(part, None, u16::MAX), Err(NbdFailure::Room { .. })));
+            assert!(matches!(plan(part, None, u16::MAX), Err(NbdFailure::NoRoom { .. })));
         }
-        assert!(matches!(plan(test_part(4, 4, 64), None, 0), Err(NbdFailure::Room { .. })));
+        assert!(matches!(plan(test_part(4, 4, 64), None, 0), Err(NbdFailure::NoRoom { .. })));
     }
 }

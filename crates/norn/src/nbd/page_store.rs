@@ -157,10 +157,18 @@ impl PageStore {
         let Err(error) = done else { return Ok(()) };
         let answer = if error == FtlError::NoSpace { StoreError::NoSpace } else { StoreError::Io };
         if self.told.as_ref() != Some(&error) {
-            eprintln!("norn: {error}");
+            eprintln!("norn: {}", told(&error));
             self.told = Some(error);
         }
         Err(answer)
+    }
+}
+
+/// What an operation failed with; what the part says is told in its words.
+pub fn told(error: &FtlError<NandSimError>) -> String {
+    match error {
+        FtlError::Device(error) => error.to_string(),
+        error => error.to_string(),
     }
 }
 
