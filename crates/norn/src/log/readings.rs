@@ -74,7 +74,7 @@ mod tests {
         let expected = [(60, 21_500), (120, -40), (180, 1_000_000)].map(|(at, milli)| Reading { at, milli });
         assert_eq!(parse(text.as_bytes()).unwrap(), expected);
         let wrong = [
-            ("1,2\n3\n", 2, "1 fields"),
+            ("1,2\n3\n", 2, "1 field instead"),
             ("1,2,3\n", 1, "3 fields"),
             ("1,2\n\n\n2,warm\n", 4, "\"warm\" is no number"),
             ("1,nan\n", 1, "\"nan\" is not within"),
