@@ -184,7 +184,7 @@ fn write_causes(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(text, "## Where the heap's operations come from\n")?;
     writeln!(
         text,
-        "Per update of the kind; *share* is of all field updates. Words in units of the log, words elsewhere; *words by share*: both, times the share, which add up to the row's words programmed.\n"
+        "Per update of the kind; *share* is of all field updates. Words in units of the log, words elsewhere; *words by share*: both, times the share, of a run of its own of 100,000 updates at most, so that they add up to nearly the row's words programmed.\n"
     )?;
     writeln!(
         text,

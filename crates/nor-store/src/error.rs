@@ -116,7 +116,10 @@ impl<E: fmt::Debug> fmt::Display for MountError<E> {
             MountError::Settings(why) => write!(f, "impossible settings: {why}"),
             MountError::UnknownSettings => f.write_str("the image's settings are not known to this program"),
             MountError::NoCode(feature) => {
-                write!(f, "the image has {feature}, or is to have it, and this program has no code for it")
+                write!(
+                    f,
+                    "the image has {feature}, or is to be formatted with it, and this program's `Code` leaves it out"
+                )
             }
             MountError::Corrupted(corruption) => write!(f, "corrupted: {corruption}"),
             MountError::Unrecoverable => f.write_str("recovery has no room for its own records: the image is damaged"),

@@ -375,7 +375,7 @@ pub struct CreateArguments {
     /// Whether flipped bits are noticed, at the price of space and words programmed.
     #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
     error_detection: Switch,
-    /// Whether lists grow by delta records where few fields change, and transactions change objects in place; off is TinyStore's structure.
+    /// Whether lists grow by delta records where few fields change, and transactions change objects in place; off is TinyStore's structure, and so it is with error detection.
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
     delta_records: Switch,
 }

@@ -165,7 +165,12 @@ fn flipped_bits_are_reported_with_error_detection_and_not_without() {
         desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
         let checked = desk.succeed("heap check a.img");
         assert!(!checked.contains("notice"), "{checked}");
-        assert!(line(&desk.succeed("heap show a.img"), "heap").contains(&format!("error detection {detection}")));
+        let deltas = if detection == "on" { "off" } else { "on" };
+        let shown = desk.succeed("heap show a.img");
+        assert!(
+            line(&shown, "heap").ends_with(&format!("error detection {detection}, delta records {deltas}")),
+            "{shown}"
+        );
         let mut image = std::fs::read(desk.path("a.img")).unwrap();
         let headers: Vec<usize> = (4096..image.len() - 5).filter(|&at| image[at..].starts_with(b"alice")).collect();
         headers.iter().for_each(|&at| image[at] ^= 0x20);

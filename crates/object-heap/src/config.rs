@@ -27,9 +27,9 @@ pub struct Config {
     /// Every how many reclamations, on average, a random unit is reclaimed too, so that static data moves; 0 for never.
     pub wear_period: u16,
     /// Whether flipped bits are noticed: [`Corrupted`](crate::StoreError::Corrupted) instead of a wrong value. Costs a byte a
-    /// field and record, a word a field update, and reads.
+    /// field and record, a word a field update, and reads; and there are no delta records.
     pub error_detection: ErrorDetection,
-    /// Whether lists of records may grow by delta records.
+    /// Whether lists of records may grow by delta records. With error detection they do not, whatever is said here.
     pub delta_records: DeltaRecords,
 }
 
@@ -45,6 +45,14 @@ impl Config {
             wear_period: 64,
             error_detection: ErrorDetection::Off,
             delta_records: DeltaRecords::Off,
+        }
+    }
+
+    /// The same, with what it says come true.
+    pub(crate) fn consistent(self) -> Config {
+        match self.error_detection {
+            ErrorDetection::On => Config { delta_records: DeltaRecords::Off, ..self },
+            ErrorDetection::Off => self,
         }
     }
 

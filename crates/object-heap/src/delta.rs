@@ -58,7 +58,7 @@ impl Deltas {
 impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
     /// Whether lists may have delta records.
     pub(crate) fn has_deltas(&self) -> bool {
-        C::DELTA_RECORDS && self.config.delta_records == DeltaRecords::On && !self.detects()
+        C::DELTA_RECORDS && self.config.delta_records == DeltaRecords::On
     }
 
     /// The place before a list's first delta. Cost: 3 reads where there are deltas, else 2 or none.

@@ -109,9 +109,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
         if config.array_threshold == 0 {
             return Err(MountError::Settings("an array threshold of no elements"));
         }
-        (self.config, self.transaction, self.slot_hint) = (config, Transaction::None, 0);
+        (self.config, self.transaction, self.slot_hint) = (config.consistent(), Transaction::None, 0);
         self.listener.all_invalidated();
-        self.store.reformat(config.settings())
+        self.store.reformat(self.config.settings())
     }
 
     /// As [`mount`](Heap::mount), in place: also after a device has failed, which halts a heap. Pointers of the time before are not
@@ -124,7 +124,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
         self.listener.all_invalidated();
         self.store.remount()?;
         match Config::from_settings(&self.store.settings()) {
-            Some(config) => self.config = config,
+            Some(config) => self.config = config.consistent(),
             None => {
                 self.store.halt();
                 return Err(MountError::UnknownSettings);
@@ -236,10 +236,25 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
         self.conclude(undone)
     }
 
-    /// Does some of the work ahead of time that other calls would do when they need room: reclaims one unit, if that wins at least
-    /// `least_bytes`, or begins a new log unit. Returns whether there was something to do. A caller with deadlines calls it when
-    /// there is time, until it returns `false` or [`ready_bytes`](Self::ready_bytes) are enough: as long as they last, and
-    /// half a log unit, no call erases. Nothing is done while a transaction is open.
+    /// Does some of the work ahead of time that other calls would do when they need room: begins a new log unit if more than half of this one
+    /// is used; else reclaims one unit, if that wins at least `least_bytes`. Returns whether there was something to do. Nothing is done
+    /// while a transaction is open.
+    ///
+    /// A caller with deadlines calls it when there is time, until it returns `false`, with as much for `least_bytes` as it can do without:
+    /// then as long as `ready_bytes` last, and half a log unit, no call erases. With units of *n* bytes and two of them as a reserve:
+    ///
+    /// ```text
+    /// loop {
+    ///     let least = match heap.ready_bytes() / n {
+    ///         0 => 1,
+    ///         1 => n / 16,
+    ///         _ => n, // nothing but a new log unit, or a unit that holds nothing
+    ///     };
+    ///     if !heap.reclaim_step(least)? {
+    ///         break;
+    ///     }
+    /// }
+    /// ```
     ///
     /// Cost: an erase, two where a collection was made before; the live words of a unit programmed at most, and 12.
     ///

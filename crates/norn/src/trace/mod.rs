@@ -8,9 +8,11 @@ mod code;
 pub mod failure;
 mod lackey;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::ops::Range;
 use std::path::Path;
 
 use norn_flash_sim::NandSpec;
@@ -25,15 +27,27 @@ use failure::TraceError;
 pub fn record(arguments: &RecordArguments) -> Result<String, TraceError> {
     let [program, rest @ ..] = &arguments.program[..] else { return Err(TraceError::NoProgram) };
     let out = &arguments.out;
-    if out.exists() {
-        return Err(TraceError::Exists { path: out.clone() });
-    }
     let program = code::find(program)?;
     let code = code::section(&program)?;
-    let (runs, status) = lackey::runs(&program, rest, &code, arguments.instructions.unwrap_or(u64::MAX))?;
+    // Before the program runs, which may take long.
+    let mut file = create(out)?;
+    let recorded = record_into(&mut file, arguments, (&program, rest, &code));
+    if recorded.is_err() {
+        let _ = std::fs::remove_file(out);
+    }
+    recorded
+}
+
+fn record_into(
+    file: &mut File,
+    arguments: &RecordArguments,
+    (program, rest, code): (&Path, &[OsString], &Range<u64>),
+) -> Result<String, TraceError> {
+    let out = &arguments.out;
+    let (runs, status) = lackey::runs(program, rest, code, arguments.instructions.unwrap_or(u64::MAX))?;
     let instructions: u64 = runs.iter().map(|run| u64::from(run.instructions)).sum();
-    let trace = Trace::new(runs).map_err(|_| TraceError::NothingExecuted { program: program.clone() })?;
-    keep(out, &trace)?;
+    let trace = Trace::new(runs).map_err(|_| TraceError::NothingExecuted { program: program.to_owned() })?;
+    keep(file, out, &trace)?;
     let (count, bytes) = (trace.runs.len(), trace.executed_bytes());
     let mut said = format!("{}: {count} runs, {instructions} instructions, {bytes} bytes executed\n", out.display());
     if let Some(status) = status.filter(|status| !status.success()) {
@@ -42,15 +56,20 @@ pub fn record(arguments: &RecordArguments) -> Result<String, TraceError> {
     Ok(said)
 }
 
-/// Writes a trace to a new file, compressed if its name ends in `.zst`.
-fn keep(path: &Path, trace: &Trace) -> Result<(), TraceError> {
+fn create(path: &Path) -> Result<File, TraceError> {
+    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => TraceError::Exists { path: path.to_owned() },
+        _ => TraceError::file(path)(error),
+    })
+}
+
+/// Writes a trace, compressed if the file's name ends in `.zst`.
+fn keep(file: &mut File, path: &Path, trace: &Trace) -> Result<(), TraceError> {
     let mut bytes = trace.encode();
     if path.extension().is_some_and(|extension| extension == "zst") {
         bytes = Trace::compress(&bytes);
     }
-    let written =
-        OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| file.write_all(&bytes));
-    written.map_err(TraceError::file(path))
+    file.write_all(&bytes).map_err(TraceError::file(path))
 }
 
 /// Replays a trace through a cache under LRU, and says what it costs.
