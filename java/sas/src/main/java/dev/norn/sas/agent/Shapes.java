@@ -6,9 +6,10 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.FieldModel;
 import java.lang.reflect.AccessFlag;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,12 +26,17 @@ final class Shapes {
 
     final ClassLoader loader;
     private final Predicate<String> isOurs;
-    private final Map<String, Shape> shapes = new HashMap<>();
+    private final Map<String, Entry> known;
 
-    Shapes(ClassLoader loader, Predicate<String> isOurs) {
+    /** @param known what is known of the loader's classes, by their internal names; shared by threads */
+    Shapes(ClassLoader loader, Predicate<String> isOurs, Map<String, Entry> known) {
         this.loader = loader;
         this.isOurs = isOurs;
+        this.known = known;
     }
+
+    /** What is known of a name: the class, or that there is no class file. */
+    record Entry(Shape shape) {}
 
     /** An instance field and its place in persistent instances. */
     record Field(String name, String descriptor, int flags, int offset) {
@@ -45,7 +51,7 @@ final class Shapes {
      * @param isManaged whether its instances may be persistent
      * @param end where its fields end in persistent instances, in bytes
      */
-    record Shape(String name, String superName, boolean isManaged, boolean isRecord, List<Field> fields, int end, int flags) {
+    record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRecord, List<Field> fields, int end, int flags) {
         /** Whether it has the hidden fields. */
         boolean isRoot() {
             return ROOTS_ABOVE.contains(superName);
@@ -59,10 +65,12 @@ final class Shapes {
 
     /** The class of this internal name; null if there is no class file. */
     Shape find(String name) {
-        if (!shapes.containsKey(name)) {
-            shapes.put(name, read(name));
+        Entry entry = known.get(name);
+        if (entry == null) {
+            entry = new Entry(read(name));
+            known.put(name, entry);
         }
-        return shapes.get(name);
+        return entry.shape;
     }
 
     private Shape read(String name) {
@@ -76,7 +84,7 @@ final class Shapes {
     /** Takes a class from its bytes. */
     Shape add(ClassModel model) {
         Shape shape = of(model);
-        shapes.put(shape.name, shape);
+        known.put(shape.name, new Entry(shape));
         return shape;
     }
 
@@ -88,13 +96,14 @@ final class Shapes {
         boolean isManaged = isClass && isOurs.test(name)
                 && (ROOTS_ABOVE.contains(above) || parent != null && parent.isManaged);
         int[] end = {parent == null ? HEADER_BYTES : parent.end};
-        return new Shape(name, above, isManaged, above.equals(RECORD), place(model, end), end[0], model.flags().flagsMask());
+        List<String> interfaces = model.interfaces().stream().map(entry -> entry.asInternalName()).toList();
+        return new Shape(name, above, interfaces, isManaged, above.equals(RECORD), place(model, end), end[0], model.flags().flagsMask());
     }
 
     /** Gives the instance fields their places: the widest first, and by name, so that the class file alone decides. */
     private static List<Field> place(ClassModel model, int[] end) {
         List<Field> placed = new ArrayList<>();
-        model.fields().stream().filter(field -> !field.flags().has(AccessFlag.STATIC))
+        model.fields().stream().filter(field -> !field.flags().has(AccessFlag.STATIC) && !field.fieldName().stringValue().startsWith(Names.PREFIX))
                 .sorted(Comparator.comparingInt((FieldModel field) -> -bytes(field.fieldType().stringValue()))
                         .thenComparing(field -> field.fieldName().stringValue()))
                 .forEach(field -> {
@@ -126,6 +135,23 @@ final class Shapes {
             }
         }
         return null;
+    }
+
+    /** Whether the class is, or a class or interface above it is, the one of this internal name. */
+    boolean isBelow(String name, String wanted) {
+        Deque<String> open = new ArrayDeque<>(List.of(name));
+        while (!open.isEmpty()) {
+            String at = open.pop();
+            Shape shape = at.equals(wanted) || at.isEmpty() ? null : find(at);
+            if (at.equals(wanted)) {
+                return true;
+            }
+            if (shape != null) {
+                open.push(shape.superName);
+                open.addAll(shape.interfaces);
+            }
+        }
+        return false;
     }
 
     /** Whether fields of this type hold handles only, so that the field may serve as their cache. */
