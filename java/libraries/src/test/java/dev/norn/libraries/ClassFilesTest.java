@@ -61,12 +61,16 @@ class ClassFilesTest {
     @CsvSource({"commons-lang3", "commons-collections4", "guava-3"})
     void serialVersionsStay(String library, @TempDir Path directory) throws Exception {
         Path jar = library.startsWith("guava") ? Jvm.jar(library, "-jre.jar") : Jvm.jar(library, ".0.jar");
-        List<String> plain = SerialProgram.versions(jar);
+        List<String> plain = versions(jar, directory, "-Dlibraries.plain=true");
         assertTrue(plain.size() > 40, plain.size() + " classes");
-        Path log = directory.resolve("log");
-        assertEquals(0, new Jvm().with(Jvm.sasAgent("org.apache.commons", "com.google.common")).run(log, SerialProgram.class, jar));
-        List<String> transformed = Files.readAllLines(log).stream().filter(line -> line.startsWith("class ")).toList();
+        List<String> transformed = versions(jar, directory, Jvm.sasAgent("org.apache.commons", "com.google.common"));
         assertEquals(String.join("\n", plain), String.join("\n", transformed));
+    }
+
+    private static List<String> versions(Path jar, Path directory, String option) throws Exception {
+        Path log = directory.resolve("log");
+        assertEquals(0, new Jvm().with(option).run(log, SerialProgram.class, jar));
+        return Files.readAllLines(log).stream().filter(line -> line.startsWith("class ")).toList();
     }
 
     /** Says the version number of each serializable class of a jar. */

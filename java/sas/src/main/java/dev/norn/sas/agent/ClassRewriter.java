@@ -189,11 +189,11 @@ final class ClassRewriter {
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
                 code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
         builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD), PUBLIC, this::buildLeave);
-        if (shape.extendsObject() && !declares("equals", EQUALS)) {
+        if (shape.inheritsIdentity() && !declares("equals", EQUALS)) {
             builder.withMethodBody("equals", EQUALS, PUBLIC,
                     code -> code.aload(0).aload(1).invokestatic(REFERENCES, "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT)).ireturn());
         }
-        if (shape.extendsObject() && !declares("hashCode", HASH_CODE)) {
+        if (shape.inheritsIdentity() && !declares("hashCode", HASH_CODE)) {
             builder.withMethodBody("hashCode", HASH_CODE, PUBLIC,
                     code -> code.aload(0).invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT)).ireturn());
         }

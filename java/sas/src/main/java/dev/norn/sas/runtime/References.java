@@ -115,6 +115,10 @@ public final class References {
                 return array;
             }
         }
+        String constant = Constants.nameOf(value, owner.getClass());
+        if (constant != null) {
+            return Session.get().work().allocateValue(Values.encodeConstant(constant), owner.$sas$reference());
+        }
         return switch (Session.get().store().subObjects()) {
             case ADOPT -> adopt(value, owner, offset);
             case STRICT -> throw new SASException(describe(value, owner, offset)
