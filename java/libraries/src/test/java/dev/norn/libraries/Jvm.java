@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A child JVM with the libraries on its class path, and agents. */
 final class Jvm {
-    private final List<String> options = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1g", "-XX:TieredStopAtLevel=1",
+    private final List<String> options = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1500m", "-XX:TieredStopAtLevel=1",
             "-Xshare:auto", "--enable-native-access=ALL-UNNAMED", "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir")));
 
     static String sasAgent(String... packages) {
