@@ -41,7 +41,7 @@ class OwnSuitesTest {
     @Test
     void commonsCollections() throws Exception {
         String part = "org.apache.commons.collections4.(bag|comparators|iterators|keyvalue|list|queue|set|trie|bidimap).*";
-        check("commons-collections4", "org.apache.commons.collections4", IS_WHOLE ? ".*" : part, NEVER, IS_WHOLE ? 20_000 : 1_000);
+        check("commons-collections4", "org.apache.commons.collections4", IS_WHOLE ? ".*" : part, NEVER, IS_WHOLE ? 12_000 : 1_000);
     }
 
     @Test
