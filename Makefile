@@ -34,6 +34,7 @@ test-long:
 	@tools/ensure-rust
 	@tools/ensure-nbd-clients
 	cargo test --locked --workspace -- --ignored --nocapture
+	tools/java25 mvn -q -f java test -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
 	tools/fuzz nbd_conversation 300

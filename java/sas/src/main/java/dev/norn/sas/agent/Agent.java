@@ -1,34 +1,28 @@
 package dev.norn.sas.agent;
 
+import dev.norn.sas.runtime.Classes;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The agent: {@code -javaagent:norn-sas.jar=packages=com.acme,org.example}. Classes of these packages, and of packages below them, are transformed when they are loaded, so that
- * their instances may be persistent.
+ * their instances may be persistent. Other agents may stand before and behind it on the command line.
  */
 public final class Agent {
-    private static final String OWN = "dev/norn/sas/";
-    private static final String COLLECTIONS = "dev/norn/sas/util/";
-    private static final String EXAMPLES = "dev/norn/sas/example/";
-
     private Agent() {}
 
     /** @throws IllegalArgumentException if the argument is not of the form {@code packages=…} */
     public static void premain(String argument, Instrumentation instrumentation) {
-        List<String> packages = new ArrayList<>(List.of(COLLECTIONS));
+        List<String> packages = List.of();
         if (argument != null && !argument.isEmpty()) {
             if (!argument.startsWith("packages=")) {
                 throw new IllegalArgumentException("-javaagent:norn-sas.jar takes packages=NAME,NAME…, not " + argument);
             }
-            for (String name : argument.substring("packages=".length()).split("[,:]")) {
-                packages.add(name.replace('.', '/') + "/");
-            }
+            packages = List.of(argument.substring("packages=".length()).split("[,:]"));
         }
-        instrumentation.addTransformer(new Transformer(packages));
+        instrumentation.addTransformer(new Transformer(new Transformation(packages)));
     }
 
     /** The same for {@code java -jar norn-sas.jar}, where only the collections are transformed. */
@@ -36,29 +30,28 @@ public final class Agent {
         premain(argument, instrumentation);
     }
 
-    private record Transformer(List<String> packages) implements ClassFileTransformer {
+    private record Transformer(Transformation transformation) implements ClassFileTransformer {
+        /** Also what a debugger brings in the place of a loaded class is transformed: otherwise it would lack methods, which the JVM refuses. */
         @Override
         public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
-            if (name == null || loader == null || redefined != null || !isOurs(name)) {
+            if (name == null || loader == null || !transformation.includes(name)) {
                 return null;
             }
             try {
-                return ClassRewriter.rewrite(new Shapes(loader, this::isOurs), name, bytes);
+                Transformation.Result result = transformation.transform(loader, name, bytes);
+                result.refusals().forEach((refused, reason) -> {
+                    System.err.println("sas: instances of " + refused + " cannot be persistent: " + reason);
+                    Classes.refuse(refused, reason);
+                });
+                return result.bytes();
             } catch (Throwable e) {
-                // The JVM drops what a transformer throws, and would load the class as it is.
-                System.err.println("sas: " + name.replace('/', '.') + " cannot be transformed, so its instances cannot be persistent: " + e);
+                // The JVM drops what a transformer throws, and would load the class as it is, while others call what it lacks.
+                System.err.println("sas: " + name.replace('/', '.') + " cannot be transformed: " + e);
                 if (Boolean.getBoolean("sas.trace")) {
                     e.printStackTrace();
                 }
                 return null;
             }
-        }
-
-        private boolean isOurs(String name) {
-            if (name.startsWith(OWN) && !name.startsWith(COLLECTIONS) && !name.startsWith(EXAMPLES)) {
-                return false;
-            }
-            return packages.stream().anyMatch(name::startsWith);
         }
     }
 }

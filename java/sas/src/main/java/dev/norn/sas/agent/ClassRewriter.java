@@ -12,22 +12,30 @@ import static java.lang.constant.ConstantDescs.INIT_NAME;
 import dev.norn.sas.agent.Shapes.Field;
 import dev.norn.sas.agent.Shapes.Shape;
 import dev.norn.sas.runtime.SasObject;
+import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassElement;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassHierarchyResolver;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeModel;
 import java.lang.classfile.FieldModel;
 import java.lang.classfile.Interfaces;
 import java.lang.classfile.Label;
 import java.lang.classfile.MethodModel;
+import java.lang.classfile.Opcode;
+import java.lang.classfile.attribute.CodeAttribute;
+import java.lang.classfile.attribute.ConstantValueAttribute;
+import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 import java.lang.reflect.AccessFlag;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Rewrites one class: its code, so that fields are reached through accessors, and, where its instances may be persistent, what makes them handles. The root of a
@@ -39,28 +47,49 @@ final class ClassRewriter {
     private static final MethodTypeDesc EQUALS = MethodTypeDesc.of(CD_boolean, OBJECT);
     private static final MethodTypeDesc HASH_CODE = MethodTypeDesc.of(CD_int);
 
+    /** A method of so many bytes may grow past the 65,535 that a method may have. */
+    private static final int LARGE_BYTES = 16_000;
+    /** Optional dependencies that are not there: the verifier will not ask for them either, unless they are used. */
+    private static final ClassHierarchyResolver NOT_THERE = name -> ClassHierarchyResolver.ClassHierarchyInfo.ofClass(OBJECT);
+
     private final Shapes shapes;
+    private final int codeBytesMax;
+    private final Map<String, String> refusals = new TreeMap<>();
     private final ClassModel model;
     private final Shape shape;
     private final ClassDesc type;
     private final ClassDesc above;
 
-    private ClassRewriter(Shapes shapes, ClassModel model, Shape shape) {
+    private ClassRewriter(Shapes shapes, ClassModel model, Shape shape, int codeBytesMax) {
         this.shapes = shapes;
+        this.codeBytesMax = codeBytesMax;
         this.model = model;
         this.shape = shape;
         type = ClassDesc.ofInternalName(shape.name());
         above = shape.superName().isEmpty() ? OBJECT : ClassDesc.ofInternalName(shape.superName());
     }
 
-    /** The transformed class file. Loads no class; costs a pass over the code. */
-    static byte[] rewrite(Shapes shapes, String name, byte[] bytes) {
+    /** The transformed class file, unless it is one already. */
+    static Transformation.Result rewrite(Shapes shapes, byte[] bytes) {
         ClassHierarchyResolver resolver = ClassHierarchyResolver.ofResourceParsing(shapes.loader)
-                .orElse(ClassHierarchyResolver.defaultResolver()).cached();
+                .orElse(ClassHierarchyResolver.defaultResolver()).orElse(NOT_THERE).cached();
         ClassFile file = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(resolver));
         ClassModel model = file.parse(bytes);
-        ClassRewriter rewriter = new ClassRewriter(shapes, model, shapes.add(model));
-        return file.build(model.thisClass().asSymbol(), rewriter::build);
+        Shape shape = shapes.add(model);
+        if (model.methods().stream().anyMatch(method -> method.methodName().equalsString(LAYOUT))) {
+            return new Transformation.Result(null, Map.of());
+        }
+        try {
+            ClassRewriter rewriter = new ClassRewriter(shapes, model, shape, Integer.MAX_VALUE);
+            return new Transformation.Result(file.build(model.thisClass().asSymbol(), rewriter::build), Map.of());
+        } catch (IllegalArgumentException e) {
+            ClassRewriter rewriter = new ClassRewriter(shapes, model, shape, LARGE_BYTES);
+            byte[] rewritten = file.build(model.thisClass().asSymbol(), rewriter::build);
+            if (rewriter.refusals.isEmpty()) {
+                throw e;
+            }
+            return new Transformation.Result(rewritten, rewriter.refusals);
+        }
     }
 
     private void build(ClassBuilder builder) {
@@ -82,6 +111,17 @@ final class ClassRewriter {
                 buildRoot(builder);
             }
             buildHandle(builder);
+            keepSerialForm(builder);
+        }
+    }
+
+    /** The number that serialization derives from members, which are more now, is that of the class as it was. */
+    private void keepSerialForm(ClassBuilder builder) {
+        boolean isDeclared = model.fields().stream().anyMatch(field -> field.fieldName().equalsString(SerialVersion.FIELD));
+        if (!isDeclared && !shape.isRecord() && shapes.isBelow(shape.name(), "java/io/Serializable")) {
+            builder.withField(SerialVersion.FIELD, CD_long, field -> field
+                    .withFlags(ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC | ClassFile.ACC_FINAL | ClassFile.ACC_SYNTHETIC)
+                    .with(ConstantValueAttribute.of(SerialVersion.of(model))));
         }
     }
 
@@ -103,6 +143,11 @@ final class ClassRewriter {
     }
 
     private void copyMethod(ClassBuilder builder, MethodModel method) {
+        if (method.findAttribute(Attributes.code()).map(CodeAttribute::codeLength).orElse(0) > codeBytesMax) {
+            leave(method);
+            builder.with(method);
+            return;
+        }
         builder.transformMethod(method, (methods, element) -> {
             if (element instanceof CodeModel code) {
                 CodeRewriter rewriter = new CodeRewriter(shapes, shape, method);
@@ -111,6 +156,20 @@ final class ClassRewriter {
                 methods.with(element);
             }
         });
+    }
+
+    /** Leaves a method as it is. It sees plain fields, so classes whose fields it uses cannot have persistent instances. */
+    private void leave(MethodModel method) {
+        String reason = "method " + method.methodName().stringValue() + " of " + shape.name().replace('/', '.') + " uses its fields, and is too large to be transformed";
+        for (CodeElement element : method.code().orElseThrow()) {
+            if (element instanceof FieldInstruction field && (field.opcode() == Opcode.GETFIELD || field.opcode() == Opcode.PUTFIELD)) {
+                Shape declaring = shapes.declaring(field.owner().asInternalName(), field.name().stringValue(), field.type().stringValue());
+                if (declaring != null) {
+                    refusals.put(declaring.name().replace('/', '.'), reason);
+                }
+            }
+        }
+        refusals.putIfAbsent(shape.name().replace('/', '.'), "its method " + method.methodName().stringValue() + " is too large to be transformed");
     }
 
     private boolean declares(String name, MethodTypeDesc descriptor) {
@@ -130,11 +189,11 @@ final class ClassRewriter {
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
                 code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
         builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD), PUBLIC, this::buildLeave);
-        if (shape.extendsObject() && !declares("equals", EQUALS)) {
+        if (shape.inheritsIdentity() && !declares("equals", EQUALS)) {
             builder.withMethodBody("equals", EQUALS, PUBLIC,
                     code -> code.aload(0).aload(1).invokestatic(REFERENCES, "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT)).ireturn());
         }
-        if (shape.extendsObject() && !declares("hashCode", HASH_CODE)) {
+        if (shape.inheritsIdentity() && !declares("hashCode", HASH_CODE)) {
             builder.withMethodBody("hashCode", HASH_CODE, PUBLIC,
                     code -> code.aload(0).invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT)).ireturn());
         }

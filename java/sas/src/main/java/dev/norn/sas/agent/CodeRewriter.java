@@ -1,12 +1,15 @@
 package dev.norn.sas.agent;
 
 import static dev.norn.sas.agent.Names.*;
+import static java.lang.constant.ConstantDescs.CD_VarHandle;
 import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_int;
 import static java.lang.constant.ConstantDescs.CD_void;
+import static java.lang.constant.ConstantDescs.CLASS_INIT_NAME;
 import static java.lang.constant.ConstantDescs.INIT_NAME;
 
 import dev.norn.sas.agent.Shapes.Shape;
+import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeTransform;
@@ -20,6 +23,7 @@ import java.lang.classfile.instruction.InvokeDynamicInstruction;
 import java.lang.classfile.instruction.InvokeInstruction;
 import java.lang.classfile.instruction.MonitorInstruction;
 import java.lang.classfile.instruction.NewObjectInstruction;
+import java.lang.classfile.instruction.ReturnInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDesc;
 import java.lang.constant.ConstantDescs;
@@ -39,6 +43,9 @@ final class CodeRewriter implements CodeTransform {
     private final Shape shape;
     private final boolean isConstructor;
     private final boolean isSynchronized;
+    private final boolean isStaticInitializer;
+    /** Final fields are no longer so, but another thread that gets the object through a race is still to see them. */
+    private final boolean hasFinalFields;
     private boolean isBeforeSuper;
     private int openNews;
 
@@ -48,6 +55,8 @@ final class CodeRewriter implements CodeTransform {
         isConstructor = method.methodName().equalsString(INIT_NAME);
         isSynchronized = method.flags().has(AccessFlag.SYNCHRONIZED) && !method.flags().has(AccessFlag.STATIC);
         isBeforeSuper = isConstructor;
+        isStaticInitializer = method.methodName().equalsString(CLASS_INIT_NAME);
+        hasFinalFields = isConstructor && shape.isManaged() && shape.fields().stream().anyMatch(field -> (field.flags() & ClassFile.ACC_FINAL) != 0);
     }
 
     @Override
@@ -65,7 +74,9 @@ final class CodeRewriter implements CodeTransform {
             case InvokeInstruction call -> rewriteCall(code, call);
             case InvokeDynamicInstruction call -> rewriteDynamicCall(code, call);
             case MonitorInstruction monitor -> rewriteMonitor(code, monitor);
-            case ArrayStoreInstruction store -> rewriteArrayStore(code, store);
+            // The arrays of a static initializer are new, and its tables would outgrow the method.
+            case ArrayStoreInstruction store when !isStaticInitializer -> rewriteArrayStore(code, store);
+            case ReturnInstruction end when hasFinalFields -> code.invokestatic(CD_VarHandle, "storeStoreFence", MethodTypeDesc.of(CD_void)).with(end);
             case NewObjectInstruction instruction -> {
                 openNews++;
                 code.with(instruction);
@@ -126,6 +137,8 @@ final class CodeRewriter implements CodeTransform {
             checkAndCall(code, call, "checkUpdater", ConstantDescs.CD_Class, ConstantDescs.CD_String);
         } else if (isFieldAccess(owner, name)) {
             checkAndCall(code, call, "checkField", ClassDesc.of("java.lang.reflect.Field"), OBJECT);
+        } else if (owner.endsWith("/misc/Unsafe") && name.equals("objectFieldOffset") && call.typeSymbol().parameterCount() == 1) {
+            code.dup().invokestatic(REFLECTION, "checkOffset", MethodTypeDesc.of(CD_void, ClassDesc.of("java.lang.reflect.Field"))).with(call);
         } else if (isReflective(owner, name)) {
             boolean isStatic = call.opcode() == Opcode.INVOKESTATIC;
             code.invokestatic(REFLECTION, name, isStatic ? call.typeSymbol() : call.typeSymbol().insertParameterTypes(0, call.owner().asSymbol()));

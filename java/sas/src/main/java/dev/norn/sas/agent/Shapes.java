@@ -5,10 +5,12 @@ import java.io.InputStream;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.FieldModel;
+import java.lang.constant.ConstantDescs;
 import java.lang.reflect.AccessFlag;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,18 +21,22 @@ final class Shapes {
     private static final String OBJECT = "java/lang/Object";
     private static final String RECORD = "java/lang/Record";
     private static final int HEADER_BYTES = 16;
-    /** Classes of the JDK that a class with persistent instances may extend: what they have in fields need not persist. */
-    private static final Set<String> ROOTS_ABOVE = Set.of(OBJECT, RECORD, "java/util/AbstractMap", "java/util/AbstractList",
-            "java/util/AbstractSet", "java/util/AbstractCollection", "java/util/AbstractSequentialList");
+    /** Classes with fields that a class with persistent instances may extend all the same: what they have in fields need not persist. */
+    private static final Set<String> ABOVE = Set.of("java/util/AbstractList", "java/util/AbstractMap", "java/util/AbstractSequentialList");
 
     final ClassLoader loader;
     private final Predicate<String> isOurs;
-    private final Map<String, Shape> shapes = new HashMap<>();
+    private final Map<String, Entry> known;
 
-    Shapes(ClassLoader loader, Predicate<String> isOurs) {
+    /** @param known what is known of the loader's classes, by their internal names; shared by threads */
+    Shapes(ClassLoader loader, Predicate<String> isOurs, Map<String, Entry> known) {
         this.loader = loader;
         this.isOurs = isOurs;
+        this.known = known;
     }
+
+    /** What is known of a name: the class, or that there is no class file. */
+    record Entry(Shape shape) {}
 
     /** An instance field and its place in persistent instances. */
     record Field(String name, String descriptor, int flags, int offset) {
@@ -43,26 +49,23 @@ final class Shapes {
      * A class.
      *
      * @param isManaged whether its instances may be persistent
+     * @param isRoot whether it is, and no class above it, so that it has the hidden fields
+     * @param inheritsIdentity whether its equality, if it declares none, is Object's
+     * @param declaresEquality whether it has a method equals
+     * @param isPlain whether a class with persistent instances may extend it although its own may not be persistent: it and those above have no fields, and a constructor
      * @param end where its fields end in persistent instances, in bytes
      */
-    record Shape(String name, String superName, boolean isManaged, boolean isRecord, List<Field> fields, int end, int flags) {
-        /** Whether it has the hidden fields. */
-        boolean isRoot() {
-            return ROOTS_ABOVE.contains(superName);
-        }
-
-        /** Whether it would inherit equality from Object. */
-        boolean extendsObject() {
-            return superName.equals(OBJECT);
-        }
-    }
+    record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot, boolean inheritsIdentity, boolean declaresEquality, boolean isPlain,
+            boolean isRecord, List<Field> fields, int end, int flags) {}
 
     /** The class of this internal name; null if there is no class file. */
     Shape find(String name) {
-        if (!shapes.containsKey(name)) {
-            shapes.put(name, read(name));
+        Entry entry = known.get(name);
+        if (entry == null) {
+            entry = new Entry(read(name));
+            known.put(name, entry);
         }
-        return shapes.get(name);
+        return entry.shape;
     }
 
     private Shape read(String name) {
@@ -76,7 +79,7 @@ final class Shapes {
     /** Takes a class from its bytes. */
     Shape add(ClassModel model) {
         Shape shape = of(model);
-        shapes.put(shape.name, shape);
+        known.put(shape.name, new Entry(shape));
         return shape;
     }
 
@@ -84,17 +87,32 @@ final class Shapes {
         String name = model.thisClass().asInternalName();
         String above = model.superclass().map(entry -> entry.asInternalName()).orElse("");
         boolean isClass = !model.flags().has(AccessFlag.INTERFACE) && !model.flags().has(AccessFlag.ENUM) && !model.flags().has(AccessFlag.MODULE);
-        Shape parent = isClass && isOurs.test(name) && isOurs.test(above) ? find(above) : null;
-        boolean isManaged = isClass && isOurs.test(name)
-                && (ROOTS_ABOVE.contains(above) || parent != null && parent.isManaged);
-        int[] end = {parent == null ? HEADER_BYTES : parent.end};
-        return new Shape(name, above, isManaged, above.equals(RECORD), place(model, end), end[0], model.flags().flagsMask());
+        Shape parent = above.isEmpty() ? null : find(above);
+        boolean isBelowManaged = parent != null && parent.isManaged;
+        boolean isManaged = isClass && isOurs.test(name) && parent != null && (parent.isManaged || parent.isPlain);
+        int[] end = {isBelowManaged ? parent.end : HEADER_BYTES};
+        List<Field> fields = place(model, end);
+        boolean isPlain = isClass && !above.equals("java/lang/Enum") && hasOpenConstructor(model)
+                && (above.isEmpty() || parent != null && parent.isPlain && (fields.isEmpty() || ABOVE.contains(name)));
+        boolean inheritsIdentity = above.isEmpty() || parent != null && parent.inheritsIdentity && (above.equals(OBJECT) || !parent.declaresEquality);
+        List<String> interfaces = model.interfaces().stream().map(entry -> entry.asInternalName()).toList();
+        return new Shape(name, above, interfaces, isManaged, isManaged && !isBelowManaged, inheritsIdentity, declaresEquality(model), isPlain, above.equals(RECORD), fields,
+                end[0], model.flags().flagsMask());
+    }
+
+    private static boolean hasOpenConstructor(ClassModel model) {
+        return model.methods().stream().anyMatch(method -> method.methodName().equalsString(ConstantDescs.INIT_NAME) && method.methodType().equalsString("()V")
+                && (method.flags().has(AccessFlag.PUBLIC) || method.flags().has(AccessFlag.PROTECTED)));
+    }
+
+    private static boolean declaresEquality(ClassModel model) {
+        return model.methods().stream().anyMatch(method -> method.methodName().equalsString("equals") && method.methodType().equalsString("(Ljava/lang/Object;)Z"));
     }
 
     /** Gives the instance fields their places: the widest first, and by name, so that the class file alone decides. */
     private static List<Field> place(ClassModel model, int[] end) {
         List<Field> placed = new ArrayList<>();
-        model.fields().stream().filter(field -> !field.flags().has(AccessFlag.STATIC))
+        model.fields().stream().filter(field -> !field.flags().has(AccessFlag.STATIC) && !field.fieldName().stringValue().startsWith(Names.PREFIX))
                 .sorted(Comparator.comparingInt((FieldModel field) -> -bytes(field.fieldType().stringValue()))
                         .thenComparing(field -> field.fieldName().stringValue()))
                 .forEach(field -> {
@@ -126,6 +144,23 @@ final class Shapes {
             }
         }
         return null;
+    }
+
+    /** Whether the class is, or a class or interface above it is, the one of this internal name. */
+    boolean isBelow(String name, String wanted) {
+        Deque<String> open = new ArrayDeque<>(List.of(name));
+        while (!open.isEmpty()) {
+            String at = open.pop();
+            Shape shape = at.equals(wanted) || at.isEmpty() ? null : find(at);
+            if (at.equals(wanted)) {
+                return true;
+            }
+            if (shape != null) {
+                open.push(shape.superName);
+                open.addAll(shape.interfaces);
+            }
+        }
+        return false;
     }
 
     /** Whether fields of this type hold handles only, so that the field may serve as their cache. */

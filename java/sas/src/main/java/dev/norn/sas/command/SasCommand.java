@@ -2,6 +2,7 @@ package dev.norn.sas.command;
 
 import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
+import dev.norn.sas.agent.ClassTree;
 import dev.norn.sas.store.Inspection;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is wrong, with 2 for wrong arguments. */
 @Command(name = "sas", mixinStandardHelpOptions = true, description = "Java objects in a persistent store.",
         subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class, SasCommand.Check.class,
-            SasCommand.Recover.class, SasCommand.Backup.class})
+            SasCommand.Recover.class, SasCommand.Backup.class, SasCommand.Transform.class})
 public final class SasCommand {
     private SasCommand() {}
 
@@ -142,6 +143,27 @@ public final class SasCommand {
         int run(Store store) throws Exception {
             store.pool().backup(copy.toAbsolutePath());
             return 0;
+        }
+    }
+
+    @Command(name = "transform", description = "Transform a directory of class files in place, so that they need no agent.")
+    static final class Transform implements Callable<Integer> {
+        @Parameters(index = "0", paramLabel = "DIRECTORY", description = "where the class files are")
+        private Path directory;
+        @Option(names = "--packages", split = ",", description = "packages whose classes are to be transformed, and those below them (the collections of SAS always are)")
+        private List<String> packages = List.of();
+        @Option(names = "--class-path", split = ":", description = "directories and jars with the classes that these extend and use")
+        private List<Path> classPath = List.of();
+
+        @CommandLine.Spec
+        private CommandLine.Model.CommandSpec spec;
+
+        @Override
+        public Integer call() throws Exception {
+            ClassTree.Result result = new ClassTree(directory, classPath).transform(packages);
+            spec.commandLine().getOut().println(result.transformed() + " classes transformed");
+            result.refusals().forEach((type, reason) -> spec.commandLine().getErr().println("sas: instances of " + type + " cannot be persistent: " + reason));
+            return result.refusals().isEmpty() ? 0 : 1;
         }
     }
 }

@@ -1,10 +1,15 @@
 package dev.norn.sas.runtime;
 
 import dev.norn.sas.SASException;
+import dev.norn.sas.Store;
+import dev.norn.sas.store.Notices;
 
 /**
- * Monitors of persistent objects: inside a transaction, entering is taking the object's lock for writing, which is held to the end, across processes. Outside transactions,
- * and for waiting, there is none: that is refused.
+ * Monitors of persistent objects: inside a transaction, entering is taking the object's lock for writing, which is held to the end, across processes. Outside transactions there
+ * is none: that is refused.
+ *
+ * <p>To wait is to let others go on, so it ends what is atomic: the transaction so far is committed, the thread waits for a notification from any process, and goes on in a new
+ * transaction that has the object's lock. What it has read before may have changed, as with any monitor. A transaction that has waited is not run again after a conflict.
  */
 public final class Monitors {
     private static final ThreadLocal<Object> OWN = ThreadLocal.withInitial(Object::new);
@@ -37,29 +42,53 @@ public final class Monitors {
         }
     }
 
-    private static void refuse(Object object) {
-        if (isPersistent(object)) {
-            throw new SASException("a persistent " + object.getClass().getName() + " cannot be waited for or notified");
+    public static void wait(Object object) throws InterruptedException {
+        wait(object, 0);
+    }
+
+    /** @throws IllegalMonitorStateException if the thread has not entered the object's monitor */
+    public static void wait(Object object, long millis) throws InterruptedException {
+        if (!isPersistent(object)) {
+            object.wait(millis);
+            return;
+        }
+        if (millis < 0) {
+            throw new IllegalArgumentException("to wait for " + millis + " ms");
+        }
+        SasObject handle = entered(object);
+        Session session = Session.get();
+        long reference = handle.$sas$reference();
+        long seen = Notices.count(reference);
+        session.commit();
+        try {
+            Notices.await(Store.current().pool(), handle, reference, seen, millis * 1_000_000);
+        } finally {
+            session.goOn(handle);
         }
     }
 
-    public static void wait(Object object) throws InterruptedException {
-        refuse(object);
-        object.wait();
-    }
-
-    public static void wait(Object object, long millis) throws InterruptedException {
-        refuse(object);
-        object.wait(millis);
-    }
-
     public static void notify(Object object) {
-        refuse(object);
-        object.notify();
+        if (isPersistent(object)) {
+            notifyAll(object);
+        } else {
+            object.notify();
+        }
     }
 
+    /** @throws IllegalMonitorStateException if the thread has not entered the object's monitor */
     public static void notifyAll(Object object) {
-        refuse(object);
-        object.notifyAll();
+        if (isPersistent(object)) {
+            Notices.give(entered(object).$sas$reference());
+        } else {
+            object.notifyAll();
+        }
+    }
+
+    private static SasObject entered(Object object) {
+        SasObject handle = (SasObject) object;
+        if (!Session.get().isActive() || !Session.get().work().hasExclusively(handle.$sas$reference())) {
+            throw new IllegalMonitorStateException("the transaction has not entered the monitor of the persistent " + object.getClass().getName());
+        }
+        return handle;
     }
 }

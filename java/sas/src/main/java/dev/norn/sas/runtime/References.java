@@ -4,6 +4,7 @@ import static dev.norn.sas.store.Format.*;
 
 import dev.norn.sas.SASException;
 import dev.norn.sas.store.Memory;
+import dev.norn.sas.store.Range;
 import dev.norn.sas.store.Work;
 
 /**
@@ -41,6 +42,9 @@ public final class References {
         SasObject known = session.isActive() ? session.holding(word) : null;
         if (known != null) {
             return known;
+        }
+        if (Range.anyDamaged()) {
+            dev.norn.sas.Store.current().pool().containerOf(word).check();
         }
         long header = Memory.getLong(offsetOf(word));
         if (generationOf(header) != generationOfReference(word)) {
@@ -114,6 +118,10 @@ public final class References {
             if (array != 0) {
                 return array;
             }
+        }
+        String constant = Constants.nameOf(value, owner.getClass());
+        if (constant != null) {
+            return Session.get().work().allocateValue(Values.encodeConstant(constant), owner.$sas$reference());
         }
         return switch (Session.get().store().subObjects()) {
             case ADOPT -> adopt(value, owner, offset);

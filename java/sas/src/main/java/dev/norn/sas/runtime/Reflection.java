@@ -76,6 +76,13 @@ public final class Reflection {
         }
     }
 
+    /** Before Unsafe says where a field is. */
+    public static void checkOffset(Field field) {
+        if (field != null) {
+            refuse(field.getDeclaringClass(), field.getName(), "Unsafe");
+        }
+    }
+
     /** Before a field updater is made. */
     public static void checkUpdater(Class<?> type, String field) {
         refuse(type, field, "an atomic field updater");

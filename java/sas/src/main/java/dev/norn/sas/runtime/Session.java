@@ -31,6 +31,8 @@ public final class Session {
     private SasObject[] written = NONE;
     private int writtenCount;
     private boolean isAlone;
+    /** Whether a part of what {@link #run} runs is committed. */
+    private boolean hasWaited;
     private final ArrayCopies arrays = new ArrayCopies(this);
     private final List<Runnable> onAbort = new ArrayList<>();
 
@@ -145,13 +147,14 @@ public final class Session {
 
     /** Begins, and runs the action, which commits or leaves that for later; again after each {@link TransactionConflict}. Any exception undoes it. */
     private <T> T run(Supplier<T> action) {
+        hasWaited = false;
         for (int attempt = 1;; attempt++) {
             begin();
             try {
                 return action.get();
             } catch (TransactionConflict e) {
                 undo();
-                if (attempt == ATTEMPTS_MAX) {
+                if (attempt == ATTEMPTS_MAX || hasWaited) {
                     throw e;
                 }
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
@@ -160,6 +163,12 @@ public final class Session {
                 throw e;
             }
         }
+    }
+
+    /** Begins another transaction behind one that was committed to wait, with the object's lock. */
+    void goOn(SasObject handle) {
+        run(() -> write(handle));
+        hasWaited = true;
     }
 
     private void undo() {

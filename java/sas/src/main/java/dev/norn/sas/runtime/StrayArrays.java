@@ -40,6 +40,12 @@ public final class StrayArrays {
         any = true;
     }
 
+    /** Forgets all, when the store is closed: the arrays stay, as temporary ones. */
+    public static void clear() {
+        REFERENCES.clear();
+        any = false;
+    }
+
     static long get(Object array) {
         return any ? REFERENCES.getOrDefault(new Key(array, null), 0L) : 0;
     }

@@ -63,6 +63,11 @@ public final class Values {
         };
     }
 
+    /** The encoding of a constant of this name. */
+    static byte[] encodeConstant(String name) {
+        return text('s', name);
+    }
+
     private static byte[] encodeText(String text) {
         // One pass over characters that all fit a byte, or UTF-16.
         byte[] latin = new byte[text.length() + 1];
@@ -189,6 +194,7 @@ public final class Values {
             case 'i' -> new BigInteger(in.readAllBytes());
             case 'u' -> new UUID(in.readLong(), in.readLong());
             case 'e' -> constant(text(in));
+            case 's' -> Constants.named(text(in));
             case 'c' -> Classes.find(text(in));
             case '1' -> Instant.ofEpochSecond(in.readLong(), in.readInt());
             case '2' -> LocalDate.ofEpochDay(in.readInt());

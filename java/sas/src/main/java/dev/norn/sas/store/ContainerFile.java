@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -61,6 +62,8 @@ final class ContainerFile {
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
             file.read(header, 0);
+        } catch (IOException e) {
+            System.err.println("sas: " + path + " cannot be read: " + e.getMessage());
         }
         if (header.hasRemaining() || header.getLong((int) CONTAINER_MAGIC) != MAGIC
                 || header.getLong((int) CONTAINER_HEADER_CHECK) != headerCheck(header)
@@ -74,7 +77,7 @@ final class ContainerFile {
                 header.getLong((int) CONTAINER_PAGES_MAX), Files.isWritable(path));
     }
 
-    /** Copies the file into the pool and checks each page of it. A page that fails makes the container damaged, and only it. */
+    /** Copies the file into the pool and checks each page of it. A page that fails, or cannot be read, makes the container damaged, and only it. */
     static void load(Pool pool, Range range, FileChannel poolFile) throws IOException {
         Path path = pool.directory.resolve(range.name + ".container");
         pool.back(range.base, PAGE_BYTES);
@@ -82,19 +85,34 @@ final class ContainerFile {
         CRC32C crc = new CRC32C();
         try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
             long fileBytes = file.size();
-            // The file ends behind the last page that was ever written; what lies between descriptors and pages is a hole.
-            long pages = Math.max(0, fileBytes - (range.pageOffset(0) - range.base) + PAGE_BYTES - 1) / PAGE_BYTES;
-            long descriptorPages = (pages * DESCRIPTOR_BYTES + PAGE_BYTES - 1) / PAGE_BYTES;
+            // The file ends behind the last page that was ever written; what lies between descriptors and pages is a hole. A new container's has its header only.
+            boolean isNew = fileBytes == HEADER_BYTES;
+            if (!isNew && fileBytes < range.pageOffset(1) - range.base) {
+                range.damage(-1);
+                return;
+            }
             long used = 0;
-            for (long index = 1; index <= descriptorPages; index++) {
+            long descriptorPages = (range.pageOffset(0) - range.base) / PAGE_BYTES - 1;
+            for (long index = 1, end = 0; !isNew && index <= descriptorPages && used == end; index++) {
                 used = Math.max(used, loadDescriptors(range, file, poolFile, index, crc));
+                end = index * PAGE_BYTES / DESCRIPTOR_BYTES;
             }
             Memory.putLong(range.base + CONTAINER_PAGES_USED, used);
             Memory.putLong(range.base + CONTAINER_PAGES_BACKED, used);
             for (long page = 0; page < used; page++) {
                 loadPage(range, file, poolFile, page, crc);
             }
+        } catch (FileSystemException e) {
+            System.err.println("sas: " + path + " cannot be read: " + e.getMessage());
+            range.damage(-1);
         }
+    }
+
+    /** A container that the directory has, but whose file cannot be trusted at all. */
+    static void loadNothing(Pool pool, Range range) {
+        pool.back(range.base, PAGE_BYTES);
+        range.format();
+        range.damage(-1);
     }
 
     /** Loads a page of descriptors; returns the number of pages up to the last that is in use. */
@@ -108,7 +126,7 @@ final class ContainerFile {
             if (!isBlank) {
                 used = first + at / DESCRIPTOR_BYTES + 1;
                 if (stored != check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK)) {
-                    Memory.putLong(range.base + CONTAINER_DAMAGED_PAGE, used);
+                    range.damage(used - 1);
                 }
             }
         }
@@ -123,7 +141,7 @@ final class ContainerFile {
         long descriptor = range.descriptor(page);
         long stored = Memory.getLong(descriptor + DESCRIPTOR_PAGE_CHECK);
         if (stored != 0 && stored != check(crc, bytes.array(), 0, PAGE_BYTES)) {
-            Memory.putLong(range.base + CONTAINER_DAMAGED_PAGE, page + 1);
+            range.damage(page);
         }
         poolFile.write(bytes.clear(), range.pageOffset(page));
         Heap.findEnd(range, page);
@@ -131,8 +149,12 @@ final class ContainerFile {
 
     private static ByteBuffer read(FileChannel file, long at) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        while (bytes.hasRemaining() && file.read(bytes, at + bytes.position()) > 0) {
-            // Until the page is full or the file ends.
+        try {
+            while (bytes.hasRemaining() && file.read(bytes, at + bytes.position()) > 0) {
+                // Until the page is full or the file ends.
+            }
+        } catch (IOException e) {
+            throw new FileSystemException("the page at " + at, null, e.getMessage());
         }
         return bytes;
     }

@@ -84,6 +84,18 @@ public final class Directory {
         }
     }
 
+    /** Says of containers that have no file, or none that can be trusted, that they are damaged. */
+    static void markMissing(Pool pool) {
+        if (pool.range(0) == null || pool.range(0).pagesUsed() == 0) {
+            return;
+        }
+        for (Entry entry : read(Kind.CONTAINER)) {
+            if (pool.range((int) entry.third) == null) {
+                ContainerFile.loadNothing(pool, range(pool, entry));
+            }
+        }
+    }
+
     /** Makes the directory in a store that has none yet. */
     static void format(Pool pool) {
         Range system = new Range(0, SYSTEM, CONTAINERS, SYSTEM_PAGES, true);

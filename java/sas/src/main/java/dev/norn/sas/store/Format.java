@@ -55,10 +55,9 @@ public final class Format {
     static final long STATE_COMMITTED = 3;
     static final long STATE_ABORTING = 4;
 
-    // Monitors of persistent objects that are held outside transactions.
-    static final long MONITORS = 64 << 10;
-    static final int MONITORS_MAX = 4096;
-    static final long MONITOR_BYTES = 32;
+    // Counts of notifications, by a hash of the object's offset.
+    static final long NOTICES = 64 << 10;
+    static final int NOTICES_BITS = 12;
 
     static final long UNDO = 1L << 30;
     static final long UNDO_BYTES = 256L << 20;

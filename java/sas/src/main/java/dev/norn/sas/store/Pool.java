@@ -125,6 +125,7 @@ public final class Pool {
                 ContainerFile.load(this, range, channel);
             }
         }
+        Directory.markMissing(this);
         long[] boot = Owner.boot();
         Memory.putLong(LOG_BASE, end);
         Memory.putLong(LOG_TAIL, end);
@@ -158,6 +159,7 @@ public final class Pool {
             all = java.util.Arrays.copyOf(all, range.id + 8);
         }
         all[range.id] = range;
+        range.noteDamage();
         for (long at = range.base; at < range.base + Range.span(range.pagesMax); at += 1L << CONTAINER_ALIGNMENT_BITS) {
             rangesByUnit[(int) (at >> CONTAINER_ALIGNMENT_BITS)] = range;
         }

@@ -7,6 +7,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** A container's part of the address space: header page, page descriptors, pages. Sizes in pages of 4,096 bytes, offsets in bytes. */
 public final class Range {
+    private static volatile boolean anyDamaged;
+
     public final int id;
     public final String name;
     final long base;
@@ -100,11 +102,27 @@ public final class Range {
         Memory.putRelease(base + CONTAINER_MAGIC, MAGIC);
     }
 
+    /** The container's file cannot be trusted: in its header and size if {@code page} is -1. */
+    void damage(long page) {
+        Memory.putLong(base + CONTAINER_DAMAGED_PAGE, page == -1 ? -1 : page + 1);
+        anyDamaged = true;
+    }
+
+    /** Takes note of what the JVM that made the pool found. */
+    void noteDamage() {
+        anyDamaged |= Memory.getLong(base + CONTAINER_DAMAGED_PAGE) != 0;
+    }
+
+    /** Whether this JVM has met a damaged container: then what is read without a lock has to be checked, too. */
+    public static boolean anyDamaged() {
+        return anyDamaged;
+    }
+
     /** @throws ContainerDamaged if a check of the file has failed */
-    void check() {
+    public void check() {
         long damaged = Memory.getLong(base + CONTAINER_DAMAGED_PAGE);
         if (damaged != 0) {
-            String place = damaged == -1 ? "its header" : "page " + (damaged - 1);
+            String place = damaged == -1 ? "its header, or cut off, or cannot be read" : "page " + (damaged - 1);
             throw new ContainerDamaged("container " + name + " is damaged at " + place + ": restore it from a backup");
         }
     }

@@ -93,6 +93,11 @@ public final class Work {
         return hold(reference, SHARED);
     }
 
+    /** Whether the transaction has locked the object for writing. */
+    public boolean hasExclusively(long reference) {
+        return (held.get(reference) & MODE_MASK) == EXCLUSIVE;
+    }
+
     private void requireLive(long reference) {
         long header = Memory.getLong(offsetOf(reference));
         if (isDestroyed(header) || generationOf(header) != generationOfReference(reference)) {

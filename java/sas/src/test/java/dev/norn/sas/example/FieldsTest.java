@@ -229,7 +229,7 @@ class FieldsTest {
         Transaction.run(() -> assertEquals(1, shelf.increase()));
         assertThrows(SASException.class, shelf::increase);
         assertEquals(1, new Shelf().increase());
-        assertThrows(SASException.class, () -> shelf.notifyAll());
+        assertThrows(IllegalMonitorStateException.class, () -> shelf.notifyAll());
     }
 
     /** Its field is used through a VarHandle. */

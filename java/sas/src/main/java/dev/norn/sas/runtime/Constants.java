@@ -1,0 +1,73 @@
+package dev.norn.sas.runtime;
+
+import dev.norn.sas.ClassChanged;
+import java.lang.reflect.Field;
+import java.lang.reflect.InaccessibleObjectException;
+import java.lang.reflect.Modifier;
+import java.util.IdentityHashMap;
+import java.util.Map;
+
+/**
+ * Objects that every JVM has one of, in a static final field: a class's only instance, say, or a mark for the end of a list. A persistent field that refers to one holds the name
+ * of the static field, as statics are not shared. Were such an object made persistent, all its users in this JVM would have a persistent one.
+ *
+ * <p>Known as constants are those in fields of the object's class and of the class of the object that refers to it, and of classes above and around these.
+ */
+final class Constants {
+    private static final ClassValue<Map<Object, String>> OF_CLASS = new ClassValue<>() {
+        @Override
+        protected Map<Object, String> computeValue(Class<?> type) {
+            return read(type);
+        }
+    };
+
+    private Constants() {}
+
+    private static Map<Object, String> read(Class<?> type) {
+        Map<Object, String> names = new IdentityHashMap<>();
+        // The JDK's are behind module boundaries, and have codecs where they may be persistent.
+        if (type.getClassLoader() == null) {
+            return names;
+        }
+        for (Field field : type.getDeclaredFields()) {
+            if (Modifier.isStatic(field.getModifiers()) && Modifier.isFinal(field.getModifiers()) && !field.getType().isPrimitive()) {
+                try {
+                    field.setAccessible(true);
+                    Object constant = field.get(null);
+                    if (constant != null) {
+                        names.putIfAbsent(constant, type.getName() + "#" + field.getName());
+                    }
+                } catch (InaccessibleObjectException | IllegalAccessException e) {
+                    // Not known as a constant, then.
+                }
+            }
+        }
+        return names;
+    }
+
+    /** The name of the constant, as the owner's class knows it; null if it is none. */
+    static String nameOf(Object value, Class<?> owner) {
+        String name = search(value, value.getClass());
+        return name != null ? name : search(value, owner);
+    }
+
+    private static String search(Object value, Class<?> start) {
+        for (Class<?> above = start; above != null; above = above.getSuperclass()) {
+            for (Class<?> around = above; around != null; around = around.getDeclaringClass()) {
+                String name = OF_CLASS.get(around).get(value);
+                if (name != null) {
+                    return name;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** @throws ClassChanged if there is no such constant any more */
+    static Object named(String text) {
+        int end = text.indexOf('#');
+        Class<?> type = Classes.find(text.substring(0, end));
+        return OF_CLASS.get(type).entrySet().stream().filter(entry -> entry.getValue().equals(text)).map(Map.Entry::getKey).findFirst()
+                .orElseThrow(() -> new ClassChanged("the store refers to the constant " + text + ", which its class no longer has"));
+    }
+}

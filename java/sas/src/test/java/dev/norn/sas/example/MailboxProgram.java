@@ -1,0 +1,19 @@
+package dev.norn.sas.example;
+
+import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
+import java.nio.file.Path;
+
+/** What a child JVM runs: {@code STORE COUNT} takes so many letters from the mailbox and says each. */
+final class MailboxProgram {
+    private MailboxProgram() {}
+
+    public static void main(String[] arguments) {
+        try (Store store = Store.open(Path.of(arguments[0]))) {
+            Mailbox mailbox = store.root("mailbox", Mailbox.class);
+            for (int i = 0; i < Integer.parseInt(arguments[1]); i++) {
+                System.out.println(Transaction.call(() -> WaitTest.unchecked(mailbox::take)));
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package dev.norn.sas.store;
+
+import dev.norn.sas.Store;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.WritableByteChannel;
+
+/** A redo log on a device that fails as it is told: the log's channel, with another in between. */
+public final class FaultyLog extends FileChannel {
+    public enum Fault { NONE, SYNC_FAILS, WRITE_FAILS_HALFWAY }
+
+    private final FileChannel channel;
+    private Fault fault = Fault.NONE;
+    private int syncs;
+
+    private FaultyLog(FileChannel channel) {
+        this.channel = channel;
+    }
+
+    /** Puts itself in the place of the store's log file, in this JVM. */
+    public static FaultyLog install(Store store) throws ReflectiveOperationException {
+        Field field = RedoLog.class.getDeclaredField("channel");
+        field.setAccessible(true);
+        FaultyLog faulty = new FaultyLog((FileChannel) field.get(store.pool().log()));
+        field.set(store.pool().log(), faulty);
+        return faulty;
+    }
+
+    public void fault(Fault next) {
+        fault = next;
+    }
+
+    /** Attempts to sync, failed ones too. */
+    public int syncs() {
+        return syncs;
+    }
+
+    @Override
+    public void force(boolean metaData) throws IOException {
+        syncs++;
+        if (fault == Fault.SYNC_FAILS) {
+            throw new IOException("Input/output error");
+        }
+        channel.force(metaData);
+    }
+
+    @Override
+    public int write(ByteBuffer from, long position) throws IOException {
+        if (fault == Fault.WRITE_FAILS_HALFWAY) {
+            channel.write(from.slice(from.position(), from.remaining() / 2), position);
+            throw new IOException("No space left on device");
+        }
+        return channel.write(from, position);
+    }
+
+    @Override
+    public int read(ByteBuffer to) throws IOException {
+        return channel.read(to);
+    }
+
+    @Override
+    public long read(ByteBuffer[] to, int offset, int length) throws IOException {
+        return channel.read(to, offset, length);
+    }
+
+    @Override
+    public int write(ByteBuffer from) throws IOException {
+        return channel.write(from);
+    }
+
+    @Override
+    public long write(ByteBuffer[] from, int offset, int length) throws IOException {
+        return channel.write(from, offset, length);
+    }
+
+    @Override
+    public long position() throws IOException {
+        return channel.position();
+    }
+
+    @Override
+    public FileChannel position(long position) throws IOException {
+        return channel.position(position);
+    }
+
+    @Override
+    public long size() throws IOException {
+        return channel.size();
+    }
+
+    @Override
+    public FileChannel truncate(long size) throws IOException {
+        return channel.truncate(size);
+    }
+
+    @Override
+    public long transferTo(long position, long count, WritableByteChannel to) throws IOException {
+        return channel.transferTo(position, count, to);
+    }
+
+    @Override
+    public long transferFrom(ReadableByteChannel from, long position, long count) throws IOException {
+        return channel.transferFrom(from, position, count);
+    }
+
+    @Override
+    public int read(ByteBuffer to, long position) throws IOException {
+        return channel.read(to, position);
+    }
+
+    @Override
+    public MappedByteBuffer map(MapMode mode, long position, long size) throws IOException {
+        return channel.map(mode, position, size);
+    }
+
+    @Override
+    public FileLock lock(long position, long size, boolean shared) throws IOException {
+        return channel.lock(position, size, shared);
+    }
+
+    @Override
+    public FileLock tryLock(long position, long size, boolean shared) throws IOException {
+        return channel.tryLock(position, size, shared);
+    }
+
+    @Override
+    protected void implCloseChannel() throws IOException {
+        channel.close();
+    }
+}
