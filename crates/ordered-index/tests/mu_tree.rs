@@ -130,43 +130,6 @@ fn answer_as_a_map<const LOG: usize>() {
     println!("{full} calls found no room");
 }
 
-/// A page that a split of several levels wrote may hold a node that is reached though its leaf is not: while one leaf is written again and
-/// again, blocks are reclaimed in which such nodes are all that is left.
-#[test]
-fn one_key_that_is_updated_costs_no_other_its_node() {
-    one_key_updated::<0>();
-    one_key_updated::<24>();
-}
-
-fn one_key_updated<const LOG: usize>() {
-    for seed in seeds(4) {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let part = catalogue::limited_test_part(6, 4096, 2, Reprogramming::Unlimited);
-        let mut tree = MuTree::<_, 2, 3, 256, LOG>::format(NorSim::new(part)).unwrap();
-        let mut map = Map::new();
-        for count in 0..300 {
-            let key = random.u16(..).to_be_bytes();
-            tree.put(&key, &[1; 3]).unwrap();
-            map.insert(key, [1; 3]);
-            if count % 3 != 0 {
-                continue;
-            }
-            let mut trial = tree.clone();
-            for round in 0..150 {
-                trial.put(&key, &[round; 3]).unwrap();
-            }
-            for (other, value) in map.iter().filter(|&(other, _)| *other != key) {
-                let found = trial.get(other);
-                assert_eq!(
-                    found,
-                    Ok(Some(*value)),
-                    "(NORN_SEED={seed} cargo test -p norn-ordered-index --test mu_tree one_key)"
-                );
-            }
-        }
-    }
-}
-
 fn admit<const LOG: usize>(device: NorSim, before: &Map, after: &Map, context: &str) -> Tree<LOG> {
     let mut tree = Tree::<LOG>::mount(device).unwrap_or_else(|error| panic!("{error} {context}"));
     let found = contents(&mut tree);

@@ -539,7 +539,11 @@ mod tests {
                 }
                 if trial.device().counters().erases > erases {
                     least = least.min(trial.pages_left());
-                    if trial.pages_left() <= MARGIN && random.u8(0..4) == 0 {
+                    assert!(
+                        least + 1 >= MARGIN,
+                        "moves leave the margin, of which the update takes a page: {least} left"
+                    );
+                    if trial.pages_left() < MARGIN {
                         cuts += cut_everywhere(&tree, key, round, &mut random);
                         moves += 1;
                     }
