@@ -37,6 +37,18 @@ impl Measured for FatList<NorSim, 4, 4> {
         println!("         {:?}", self.probes());
         let objects = self.stats().unwrap().live;
         println!("         bounds: a call {:?}, a move {:?}", self.call_bound(objects), self.move_bound());
+        let before = self.sim().counters();
+        self.len().unwrap();
+        let counted = self.sim().counters();
+        self.stats().unwrap();
+        let (len, stats) = (counted - before, self.sim().counters() - counted);
+        println!(
+            "         bytes read: len {} of at most {}, stats {} of at most {}",
+            len.read_bytes(),
+            self.len_bound(objects),
+            stats.read_bytes(),
+            self.stats_bound(objects)
+        );
         println!(
             "         bytes read: get {}, a step {}, a mount behind a stop {}, behind a cut {:?}",
             self.get_bound(objects),

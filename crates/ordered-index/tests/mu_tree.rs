@@ -60,10 +60,24 @@ fn contents<const LOG: usize>(tree: &mut Tree<LOG>) -> Map {
     map
 }
 
+/// Runs a call that only reads, and asserts that it reads no more than `bound`.
+fn read_within<const LOG: usize, T>(tree: &mut Tree<LOG>, bound: u64, call: impl FnOnce(&mut Tree<LOG>) -> T) -> T {
+    let before = tree.device().counters();
+    let answer = call(tree);
+    let cost = tree.device().counters() - before;
+    assert!(cost.read_bytes() <= bound && cost.programs() + cost.erases == 0, "{cost} of at most {bound}");
+    answer
+}
+
 fn check<const LOG: usize>(tree: &mut Tree<LOG>, map: &Map) {
     assert_eq!(contents(tree), *map);
-    assert_eq!(tree.len().unwrap() as usize, map.len());
-    assert_eq!(tree.first().unwrap(), map.first_key_value().map(|(k, v)| (*k, *v)));
+    // Each leaf is in a page of its own.
+    let leaves = tree.stats().unwrap().live;
+    let (len, stats, step) = (tree.len_bound(leaves), tree.stats_bound(leaves), tree.step_bound());
+    assert_eq!(read_within(tree, len, |tree| tree.len().unwrap()) as usize, map.len());
+    assert_eq!(read_within(tree, stats, |tree| tree.stats().unwrap()).keys as usize, map.len());
+    let first = read_within(tree, step, |tree| tree.first().unwrap());
+    assert_eq!(first, map.first_key_value().map(|(k, v)| (*k, *v)));
     assert_eq!(tree.last().unwrap(), map.last_key_value().map(|(k, v)| (*k, *v)));
     assert_eq!(tree.device().refusals(), 0);
 }
@@ -98,9 +112,14 @@ fn answer_as_a_map<const LOG: usize>() {
                 }
             }
             let key = (random.u16(0..keys) * 9 + random.u16(0..2)).to_be_bytes();
-            assert_eq!(tree.get(&key).unwrap(), map.get(&key).copied());
+            let bound = tree.get_bound();
+            assert_eq!(read_within(&mut tree, bound, |tree| tree.get(&key).unwrap()), map.get(&key).copied());
             let below = map.range(..=key).next_back().map(|(k, v)| (*k, *v));
-            assert_eq!(tree.range(Bound::Unbounded, Bound::Included(key)).next_entry_back().unwrap(), below);
+            let bound = tree.step_bound();
+            let found = read_within(&mut tree, bound, |tree| {
+                tree.range(Bound::Unbounded, Bound::Included(key)).next_entry_back().unwrap()
+            });
+            assert_eq!(found, below);
             if step % 50 == 0 {
                 check(&mut tree, &map);
                 tree = Tree::<LOG>::mount(tree.into_device()).unwrap();

@@ -33,7 +33,11 @@ fn ask(pair: &mut Pair, random: &mut fastrand::Rng, context: model::Context<'_>)
     let (get, step) = (pair.list.get_bound(objects), pair.list.step_bound(objects));
     let found = read_within(&mut pair.list, get, context, |list| list.get(&key).unwrap());
     assert_eq!(found, pair.map.get(&key).copied(), "{key:?} {}", context());
-    assert_eq!(pair.list.len().unwrap() as usize, pair.map.len(), "{}", context());
+    let (len, stats) = (pair.list.len_bound(objects), pair.list.stats_bound(objects));
+    let found = read_within(&mut pair.list, len, context, |list| list.len().unwrap());
+    assert_eq!(found as usize, pair.map.len(), "{}", context());
+    let found = read_within(&mut pair.list, stats, context, |list| list.stats().unwrap());
+    assert_eq!((found.keys as usize, found.live), (pair.map.len(), objects), "{}", context());
     let found = read_within(&mut pair.list, step, context, |list| list.first().unwrap());
     assert_eq!(found, pair.map.first_key_value().map(|(k, v)| (*k, *v)), "{}", context());
     let found = read_within(&mut pair.list, step, context, |list| list.last().unwrap());

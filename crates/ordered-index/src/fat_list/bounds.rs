@@ -80,6 +80,18 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
             + self.slot_record()
     }
 
+    /// Bytes that [`len`](crate::OrderedIndex::len) reads at most: a pointer, a column and a bitmap for each object.
+    pub fn len_bound(&self, objects: u32) -> u64 {
+        let head = self.hop() + Self::pool_read(self.layout.head_section().into());
+        head + u64::from(objects) * (self.hop() + self.survey_read())
+    }
+
+    /// Bytes that [`stats`](crate::OrderedIndex::stats) reads at most: those of [`len`](Self::len_bound), two words of each block's
+    /// head, and a stamp of each cell.
+    pub fn stats_bound(&self, objects: u32) -> u64 {
+        self.len_bound(objects) + u64::from(self.layout.unit_count) * 8 + self.cells() * STAMP_BYTES
+    }
+
     /// Bytes that a mount behind a [`stop`](Self::stop) reads at most.
     pub fn boot_bound(&self, objects: u32) -> u64 {
         let units = u64::from(self.layout.unit_count) + 1;

@@ -22,6 +22,7 @@
 
 use norn_flash::{EraseUnit, Nor};
 
+use crate::error::IndexError;
 use crate::fat_list::cells::{Draft, Links, Survey};
 use crate::fat_list::format::{Column, Flag, Kind, LEVELS_MAX, Stamp};
 use crate::fat_list::layout::Cell;
@@ -104,6 +105,9 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 
     /// Gives the pool of `starved` room: rewrites it, or an object before it that stands in the way of that, or moves its block.
+    ///
+    /// Where a rewrite lacks nothing but a cell, the block to reclaim is chosen among all, so that objects which are changed all the
+    /// time wander. The call's last rewrite is of `starved` itself: in its place no block is moved.
     fn make_room(&mut self, starved: Cell) -> Outcome<(), D> {
         let mut focus = starved;
         for _ in 0..PROPAGATION_MAX {
@@ -114,11 +118,21 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
             let mut path = [self.head; LEVELS_MAX];
             self.trace(node.low.as_ref().map_or(Limit::End, Limit::Below), &mut path)?;
             match self.starved(&path, node.level + 1, Some(focus))? {
-                Some(next) => focus = next,
+                Some(next) if self.rewrites_left > 1 => focus = next,
+                Some(_) => break,
                 None => {
-                    let Some(cell) = self.free_cell(node.level, None)? else { break };
-                    self.rewrites_left -= 1;
-                    return self.write_left(Old { node, merged: None }, &path, cell, None);
+                    if let Some(cell) = self.free_cell(node.level, None)? {
+                        self.rewrites_left -= 1;
+                        return self.write_left(Old { node, merged: None }, &path, cell, None);
+                    }
+                    if self.rewrites_left == 1 {
+                        break;
+                    }
+                    self.rewrites_left = 1;
+                    match self.reclaim() {
+                        Err(IndexError::Full) => break,
+                        outcome => return outcome,
+                    }
                 }
             }
         }

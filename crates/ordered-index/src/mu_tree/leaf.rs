@@ -48,7 +48,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         (K + V + 2).next_multiple_of(usize::from(self.medium.part().program_unit_bytes).max(2))
     }
 
-    fn records(&self) -> u8 {
+    pub(crate) fn records(&self) -> u8 {
         (LOG / self.record_bytes()).min(255) as u8
     }
 

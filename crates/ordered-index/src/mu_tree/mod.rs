@@ -3,6 +3,7 @@
 //! What the fat list is compared with. No pointer of it is ever changed in place, so that it needs no spare pointers and survives power
 //! cuts by nature: the newest whole page with a root is the tree.
 
+mod bounds;
 pub mod format;
 mod leaf;
 mod space;

@@ -459,3 +459,99 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
 }
 
 const _: () = assert!(HEADER_BYTES.is_multiple_of(4));
+
+#[cfg(test)]
+mod tests {
+    //! Moves that a cut interrupts are completed by the next mount, however few pages they leave: there is a block without live pages
+    //! again, and the call can be made.
+
+    extern crate std;
+
+    use std::format;
+    use std::vec::Vec;
+
+    use norn_flash::Reprogramming;
+    use norn_flash_sim::{NorSim, Tear, catalogue};
+
+    use super::*;
+    use crate::index::OrderedIndex;
+
+    type Tree = MuTree<NorSim, 2, 3, 256>;
+
+    fn update<D: Nor>(tree: &mut MuTree<D, 2, 3, 256>, key: [u8; 2], round: u16) -> Outcome<(), D> {
+        tree.update(&key, &[round as u8, (round >> 8) as u8, 0])
+    }
+
+    /// A tree with so many keys, or as many as it takes, and its keys.
+    fn filled(most: usize, random: &mut fastrand::Rng) -> (Tree, Vec<[u8; 2]>) {
+        let spec = catalogue::limited_test_part(6, 4096, 2, Reprogramming::Unlimited);
+        let (mut tree, mut keys) = (Tree::format(NorSim::new(spec)).unwrap(), Vec::new());
+        while keys.len() < most {
+            let key = random.u16(..).to_be_bytes();
+            match tree.insert(&key, &[0; 3]) {
+                Ok(()) => keys.push(key),
+                Err(IndexError::KeyExists) => {}
+                Err(error) => {
+                    assert_eq!(error, IndexError::Full);
+                    break;
+                }
+            }
+        }
+        (tree, keys)
+    }
+
+    /// Operations between two cuts of an update.
+    const STRIDE: u64 = 11;
+
+    /// Cuts an update at some of its operations; how many cuts there were.
+    fn cut_everywhere(tree: &Tree, key: [u8; 2], round: u16, random: &mut fastrand::Rng) -> u32 {
+        let mut cuts = 0;
+        for cut in (random.u64(0..STRIDE)..).step_by(STRIDE as usize) {
+            let mut device = tree.device().clone();
+            device.cut_power_after(cut, Tear::draw(random));
+            let mut victim = Tree { medium: Medium::new(device), ..*tree };
+            if update(&mut victim, key, round).is_ok() {
+                return cuts;
+            }
+            let mut device = victim.into_device();
+            device.power_on();
+            let mut tree = Tree::mount(device).unwrap();
+            cuts += 1;
+            let context = format!("cut at {cut} of round {round}");
+            assert!(tree.unit_without_live_pages().is_ok(), "moves go on {context}");
+            update(&mut tree, key, round).unwrap_or_else(|error| panic!("{error} {context}"));
+        }
+        cuts
+    }
+
+    #[test]
+    fn cut_moves_of_a_nearly_full_tree_are_completed() {
+        let (mut moves, mut cuts, mut least) = (0, 0, u32::MAX);
+        for seed in 0..16 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let (mut tree, keys) = filled(random.usize(600..1500), &mut random);
+            for round in 0..400 {
+                let (key, mut trial) = (*random.choice(&keys).unwrap(), tree.clone());
+                let erases = trial.device().counters().erases;
+                match update(&mut trial, key, round) {
+                    Err(IndexError::Full) => break,
+                    outcome => outcome.unwrap(),
+                }
+                if trial.device().counters().erases > erases {
+                    least = least.min(trial.pages_left());
+                    assert!(
+                        least + 1 >= MARGIN,
+                        "moves leave the margin, of which the update takes a page: {least} left"
+                    );
+                    if trial.pages_left() < MARGIN {
+                        cuts += cut_everywhere(&tree, key, round, &mut random);
+                        moves += 1;
+                    }
+                }
+                tree = trial;
+            }
+        }
+        std::println!("{cuts} cuts of {moves} updates that moved pages; at least {least} pages were left behind one");
+        assert!(moves > 10 && least < MARGIN, "{moves} moves; {least} pages left");
+    }
+}

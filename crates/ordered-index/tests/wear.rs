@@ -1,0 +1,37 @@
+//! A key that is updated all the time wears all blocks, and not just those that its object was first in.
+
+mod model;
+
+use model::{Op, Pair, setups};
+use norn_ordered_index::OrderedIndex;
+
+/// Erases of the least and the most worn block behind so many updates of one key among others.
+fn worn(setup: &model::Setup, others: u8, updates: u16) -> (u32, u32) {
+    let mut pair = Pair::new(setup, 1);
+    for key in 0..others {
+        pair.step(&Op::Insert([key + 1, 0], [key; 3]), &String::new);
+    }
+    pair.step(&Op::Insert([10, 10], [0; 3]), &String::new);
+    for update in 0..updates {
+        pair.step(&Op::Update([10, 10], [update as u8; 3]), &String::new);
+    }
+    pair.check(&String::new);
+    let stats = pair.list.stats().unwrap();
+    (stats.erases_min, stats.erases_max)
+}
+
+#[test]
+fn one_key_that_is_updated_all_the_time_wears_all_blocks() {
+    for (number, setup) in setups().iter().enumerate() {
+        for others in [0, 20] {
+            let (least, most) = worn(setup, others, 20_000);
+            println!("setup {number}, {others} other keys: {least} to {most} erases");
+            // Of lists of one key an object, which nearly fill their part, few cells are free: wear is looked at once in eight moves.
+            let gap = if setup.settings.keys == 1 { most * 9 / 10 } else { 16 + WEAR_PERIOD };
+            assert!(most - least <= gap, "setup {number}, {others} other keys: {least} to {most} erases");
+        }
+    }
+}
+
+/// Reclamations of which one looks at wear.
+const WEAR_PERIOD: u32 = 8;
