@@ -352,6 +352,9 @@ fn fat_lists_have_their_shape(out: &Path, report: &str) {
     }
 }
 
+/// A figure by the size of the part.
+type BySize<'a> = &'a dyn Fn(&'static str) -> f64;
+
 /// The table of bars says what the rows do, and the bars are met.
 fn bars_are_the_rows(report: &str, sizes: &[Row]) {
     let lines = report.lines().skip_while(|line| !line.starts_with("Norn's bars:")).skip(4);
@@ -368,7 +371,7 @@ fn bars_are_the_rows(report: &str, sizes: &[Row]) {
     let total = |structure, size| phases.map(|phase| of_phase(structure, size, phase, "seconds")).iter().sum::<f64>();
     let share = |size| total("FatList", size) / total("MuTree", size);
     let ms = |phase| move |size| of_phase("FatList", size, phase, "ms");
-    let expected: [(&str, f64, &dyn Fn(&'static str) -> f64); 8] = [
+    let expected: [(&str, f64, BySize); 8] = [
         ("insertion", 2.5, &ms("Insertion")),
         ("update", 2.0, &ms("Update")),
         ("query", 0.1, &ms("Query")),
