@@ -11,6 +11,7 @@ mod ekv_store;
 mod littlefs;
 mod measure;
 mod norn;
+mod ports;
 mod report;
 mod run;
 mod sequential;

@@ -6,11 +6,7 @@
 use std::mem::size_of;
 
 use embassy_futures::block_on;
-use embedded_storage_async::nor_flash::{
-    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash,
-};
 use norn_flash::Nor;
-use norn_flash_sim::SimError;
 use sequential_storage::Error;
 use sequential_storage::cache::key_pointers::{ArrayKeyPointers, HeapKeyPointers};
 use sequential_storage::cache::page_pointers::{ArrayPagePointers, HeapPagePointers};
@@ -33,49 +29,7 @@ const ITEM_BYTES_MIN: usize = 12;
 /// Keys of 16 bits.
 const KEYS_MAX: usize = 1 << 16;
 
-/// The part behind the traits of `embedded-storage-async`.
-struct Flash(Device);
-
-impl NorFlashError for DeviceError {
-    fn kind(&self) -> NorFlashErrorKind {
-        match self {
-            DeviceError::Part(SimError::OutOfRange { .. }) => NorFlashErrorKind::OutOfBounds,
-            DeviceError::Part(SimError::Misaligned { .. }) => NorFlashErrorKind::NotAligned,
-            _ => NorFlashErrorKind::Other,
-        }
-    }
-}
-
-impl ErrorType for Flash {
-    type Error = DeviceError;
-}
-
-impl ReadNorFlash for Flash {
-    const READ_SIZE: usize = 4;
-
-    async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        self.0.read_at(offset, bytes)
-    }
-
-    fn capacity(&self) -> usize {
-        self.0.part().size_bytes() as usize
-    }
-}
-
-impl NorFlash for Flash {
-    const WRITE_SIZE: usize = 4;
-    const ERASE_SIZE: usize = PAGE_BYTES;
-
-    async fn erase(&mut self, from: u32, to: u32) -> Result<(), DeviceError> {
-        (from..to).step_by(PAGE_BYTES).try_for_each(|at| self.0.erase_unit((at as usize / PAGE_BYTES) as u16))
-    }
-
-    async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.0.program_at(offset, bytes)
-    }
-}
-
-impl MultiwriteNorFlash for Flash {}
+type Flash = crate::ports::Flash<4, PAGE_BYTES>;
 
 type FullCache = Cache<HeapPageStates, HeapPagePointers, HeapKeyPointers<u16>, u16>;
 
@@ -90,7 +44,7 @@ impl<C: CacheImpl<u16>> Map<C> {
     fn open(device: Device, opening: Opening, cache: C, cache_bytes: usize) -> Result<Self, Failure> {
         let end = device.part().size_bytes();
         let config = MapConfig::try_new(0..end).map_err(Failure::of)?;
-        let mut storage = MapStorage::new(Flash(device), config, cache);
+        let mut storage = MapStorage::new(crate::ports::Flash(device), config, cache);
         if let Opening::Format { .. } = opening {
             block_on(storage.erase_all()).map_err(failure)?;
         }

@@ -5,38 +5,12 @@
 
 use std::mem::size_of;
 
-use ekv::flash::{Flash, PageID};
 use ekv::{CommitError, Config, Database, ReadError, WriteError, WriteTransaction};
 use embassy_futures::block_on;
 use embassy_sync_06::blocking_mutex::raw::NoopRawMutex;
-use norn_flash::Nor;
 
 use crate::device::{Device, DeviceError};
 use crate::map::{Contender, Failure, Opening, SortedMap};
-
-impl Flash for Device {
-    type Error = DeviceError;
-
-    fn page_count(&self) -> usize {
-        usize::from(self.part().unit_count)
-    }
-
-    async fn erase(&mut self, page: PageID) -> Result<(), DeviceError> {
-        self.erase_unit(page.index() as u16)
-    }
-
-    async fn read(&mut self, page: PageID, offset: usize, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.read_at(address(page, offset), data)
-    }
-
-    async fn write(&mut self, page: PageID, offset: usize, data: &[u8]) -> Result<(), DeviceError> {
-        self.program_at(address(page, offset), data)
-    }
-}
-
-fn address(page: PageID, offset: usize) -> u32 {
-    (page.index() * ekv::config::PAGE_SIZE + offset) as u32
-}
 
 type Ekv = Database<Device, NoopRawMutex>;
 type Transaction<'a> = WriteTransaction<'a, Device, NoopRawMutex>;

@@ -12,6 +12,8 @@ mod device;
 mod ekv_map;
 mod map;
 mod ours;
+#[path = "../ports.rs"]
+mod ports;
 mod report;
 mod sequential_map;
 
