@@ -93,11 +93,13 @@ pub trait Policy {
     /// Whether the page is in a frame. Takes no note.
     fn holds(&self, page: CachePage) -> bool;
 
-    /// Whether the page is in no frame, but was not long ago.
-    fn remembers(&self, page: CachePage) -> bool;
+    /// Whether the page is in no frame, but was not long ago. Never, where a policy keeps nothing of pages that are gone.
+    fn remembers(&self, _page: CachePage) -> bool {
+        false
+    }
 
     /// Takes note of a request that was served without a frame.
-    fn bypass(&mut self, page: CachePage);
+    fn bypass(&mut self, _page: CachePage) {}
 
     /// The frame holds nothing: it could not be filled.
     fn abandon(&mut self, frame: Frame);

@@ -65,6 +65,9 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
     ///
     /// # Errors
     /// If the image does not fit, too many of its blocks are bad, or the device fails.
+    ///
+    /// # Panics
+    /// If `source` is a slice of fewer bytes.
     pub fn write<D: Nand>(
         &mut self,
         device: &mut D,

@@ -95,13 +95,6 @@ impl<const FRAMES: usize> Policy for Lru<FRAMES> {
         self.index.holds(page)
     }
 
-    /// Never: it keeps nothing of pages that are gone.
-    fn remembers(&self, _page: CachePage) -> bool {
-        false
-    }
-
-    fn bypass(&mut self, _page: CachePage) {}
-
     fn abandon(&mut self, frame: Frame) {
         self.index.clear(frame);
         self.stamps[usize::from(frame.0)] = NEVER;

@@ -69,13 +69,6 @@ impl<const FRAMES: usize> Policy for Sieve<FRAMES> {
         self.tags.holds(page)
     }
 
-    /// Never: it keeps nothing of pages that are gone.
-    fn remembers(&self, _page: CachePage) -> bool {
-        false
-    }
-
-    fn bypass(&mut self, _page: CachePage) {}
-
     fn abandon(&mut self, frame: Frame) {
         self.tags.clear(frame);
         self.requested[usize::from(frame.0)] = false;
