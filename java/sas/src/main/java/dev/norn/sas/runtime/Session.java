@@ -288,6 +288,12 @@ public final class Session {
         return place >= 0 && place < holding.length ? holding[place] : null;
     }
 
+    /** The same if the transaction may store into its fields; null too outside transactions. */
+    SasObject holdingForWriting(long reference) {
+        SasObject its = isActive() ? holding(reference) : null;
+        return its != null && its.$sas$isWritable() ? its : null;
+    }
+
     /** A new object, whose fields have its values. */
     void holdNew(SasObject handle, long reference) {
         keep(handle, work.lockExclusive(reference));
