@@ -211,7 +211,8 @@ public final class ArrayCopies {
     private void lockFor(long reference, long at, long length) {
         session.work().lockExclusive(reference);
         if (Work.isTouched(offsetOf(reference))) {
-            session.work().touch(at, Math.toIntExact(length));
+            long first = at & ~7L;
+            session.work().touch(first, Math.toIntExact((at + length + 7 & ~7L) - first));
         }
     }
 

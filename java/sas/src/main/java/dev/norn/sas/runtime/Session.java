@@ -30,6 +30,8 @@ public final class Session {
     /** Those of them that were let through for writing. */
     private SasObject[] written = NONE;
     private int writtenCount;
+    /** Arrays in place that have {@link InPlace#$sas$kept blocks} of this transaction. */
+    private final List<InPlace> changing = new ArrayList<>();
     private boolean isAlone;
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
@@ -106,6 +108,16 @@ public final class Session {
         holding = NONE;
         written = NONE;
         writtenCount = 0;
+        if (!changing.isEmpty()) {
+            changing.forEach(array -> array.$sas$kept(null));
+            changing.clear();
+        }
+    }
+
+    /** Takes note of the blocks of an array that may be changed until the transaction's end. */
+    void keepsBlocks(InPlace array, long[] blocks) {
+        changing.add(array);
+        array.$sas$kept(blocks);
     }
 
     /** Makes the object's handle ask again: the object is gone. */
