@@ -242,6 +242,7 @@ final class ClassRewriter {
         builder.withMethodBody(SAVE, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildSave);
         builder.withMethodBody(STORE, MethodTypeDesc.of(CD_void), PUBLIC, this::buildStore);
         builder.withMethodBody(COPY, MethodTypeDesc.of(CD_void, SAS_OBJECT), PUBLIC, this::buildCopy);
+        builder.withMethodBody(DROP, MethodTypeDesc.of(CD_void), PUBLIC, this::buildDrop);
     }
 
     /** With the object's offset in the second local variable: pushes the address of a field. */
@@ -307,6 +308,18 @@ final class ClassRewriter {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
             code.aload(0).aload(1).checkcast(type).invokestatic(type, getter(field.name()), getterType(type, its));
             code.putfield(type, field.name(), its);
+        }
+        code.return_();
+    }
+
+    private void buildDrop(CodeBuilder code) {
+        if (!shape.isRoot()) {
+            code.aload(0).invokespecial(above, DROP, MethodTypeDesc.of(CD_void));
+        }
+        for (Field field : shape.fields()) {
+            if (shapes.isManagedType(field.descriptor())) {
+                code.aload(0).aconst_null().putfield(type, field.name(), ClassDesc.ofDescriptor(field.descriptor()));
+            }
         }
         code.return_();
     }

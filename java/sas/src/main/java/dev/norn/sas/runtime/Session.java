@@ -21,6 +21,8 @@ public final class Session {
     private static final long PAUSE_NANOS_MAX = 4_000_000;
     private static final int HANDLES_FIRST = 128;
     private static final SasObject[] NONE = {};
+    /** After so many uses of objects, the transaction that ends has its handles forget what they refer to: some megabytes of handles. */
+    private static final int USES_MAX = 1 << 16;
 
     private final Thread thread = Thread.currentThread();
     private Store store;
@@ -30,6 +32,8 @@ public final class Session {
     /** Those of them that were let through for writing. */
     private SasObject[] written = NONE;
     private int writtenCount;
+    /** Objects that transactions have used since one of them had its handles forget their targets. */
+    private int uses;
     /** Arrays in place that have {@link InPlace#$sas$kept blocks} of this transaction. */
     private final List<InPlace> changing = new ArrayList<>();
     private boolean isAlone;
@@ -105,12 +109,29 @@ public final class Session {
                 holding[place].$sas$leave(thread);
             }
         }
+        uses += work.places();
+        if (uses > USES_MAX) {
+            dropTargets();
+        }
         holding = NONE;
         written = NONE;
         writtenCount = 0;
         if (!changing.isEmpty()) {
             changing.forEach(array -> array.$sas$kept(null));
             changing.clear();
+        }
+    }
+
+    /**
+     * A handle that is kept, a root's say, keeps what it led to last, and so on. A transaction that reaches such handles again cuts that off now and then; from one that none reaches, a chain is as long as the uses
+     * between two cuts.
+     */
+    private void dropTargets() {
+        uses = 0;
+        for (SasObject handle : holding) {
+            if (handle != null) {
+                handle.$sas$drop();
+            }
         }
     }
 
