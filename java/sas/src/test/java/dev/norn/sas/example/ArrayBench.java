@@ -107,9 +107,9 @@ final class ArrayBench {
         for (; System.nanoTime() < warm; calls++) {
             sink += step.getAsLong();
         }
-        int rounds = 41;
-        // Some ten milliseconds a round.
-        long each = Math.max(1, calls / 150);
+        int rounds = 201;
+        // Some tenths of a millisecond a round, so that most are not interrupted by others.
+        long each = Math.max(1, calls / 5000);
         double[] times = new double[rounds];
         for (int round = 0; round < rounds; round++) {
             long start = System.nanoTime();

@@ -15,6 +15,7 @@ import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.util.SasList;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,6 +102,9 @@ class DescribeTest {
 
     @Test
     void aClassesOwnTextStays() {
+        SasList<String> list = Factory.newInstanceNear(SasList.class, ann);
+        list.add("one");
+        assertEquals("[one]", list.toString(), "the text of a class that is not transformed");
         assertEquals("named somebody", Factory.newPermInstance(Named.class).toString());
         assertEquals("named somebody", Factory.newPermInstance(Renamed.class).toString());
         assertEquals("named somebody", Factory.newPermInstance(Renamed.class).inherited());

@@ -245,13 +245,14 @@ class InPlaceTest {
     /** Readers outside transactions see an array as of one moment, and a thread that finds a handle held by another one gets its own lock. */
     @Test
     void threadsShareAnArray() throws Exception {
-        SasLongArray array = Factory.newInstanceIn(SasLongArray.class, store.container("main"), 3000);
+        int length = 300_000;
+        SasLongArray array = Factory.newInstanceIn(SasLongArray.class, store.container("main"), length);
         Thread[] writers = new Thread[2];
-        int rounds = 200;
+        int rounds = 15;
         for (int i = 0; i < writers.length; i++) {
             writers[i] = Thread.ofPlatform().start(() -> {
                 for (int round = 0; round < rounds; round++) {
-                    Transaction.run(() -> array.fill(0, 3000, array.get(2999) + 1));
+                    Transaction.run(() -> array.fill(0, length, array.get(length - 1) + 1));
                 }
             });
         }
