@@ -82,8 +82,10 @@ public interface InPlace {
         while (last + (1L << BLOCK_BITS) < end && !has(kept, last + (1L << BLOCK_BITS))) {
             last += 1L << BLOCK_BITS;
         }
+        // The header is the lock's and the heap's: neither to be restored nor logged with the elements.
+        long from = Math.max(first, ELEMENTS);
         long wholeWords = its.$sas$bytes() + 7 & ~7L;
-        session.work().touch(at + first, (int) (Math.min(last + (1L << BLOCK_BITS), wholeWords) - first));
+        session.work().touch(at + from, (int) (Math.min(last + (1L << BLOCK_BITS), wholeWords) - from));
         for (int block = (int) (first >>> BLOCK_BITS); block <= last >>> BLOCK_BITS; block++) {
             kept[block >>> 6] |= 1L << block;
         }

@@ -105,22 +105,22 @@ public abstract sealed class SasArray implements InPlace permits SasByteArray, S
             System.arraycopy(own, index, to, start, count);
             return;
         }
-        Objects.checkFromIndexSize(index, count, length);
         Objects.checkFromIndexSize(start, count, Array.getLength(to));
         long at = InPlace.reading(handle());
-        if (at != 0) {
-            copy(at, index, to, start, count);
-        } else {
-            InPlace.committed(handle(), place -> {
-                copy(place, index, to, start, count);
-                return this;
-            });
+        boolean isCopied = at != 0 ? copy(at, index, to, start, count) : InPlace.committed(handle(), place -> copy(place, index, to, start, count));
+        if (!isCopied) {
+            Objects.checkFromIndexSize(index, count, length);
         }
     }
 
-    private void copy(long at, int index, Object to, int start, int count) {
+    /** Returns false if the array has no such elements. */
+    private boolean copy(long at, int index, Object to, int start, int count) {
+        if (index < 0 || index > InPlace.length(at) - count) {
+            return false;
+        }
         long bytes = (long) count << shift();
         MemorySegment.copy(Memory.slice(at + distance(index), bytes), 0, segment(to), (long) start << shift(), bytes);
+        return true;
     }
 
     final void copyIn(int index, Object from, int start, int count) {

@@ -46,8 +46,11 @@ class InPlaceTest {
 
     @AfterEach
     void close() {
-        Stores.check(store);
-        store.close();
+        try {
+            Stores.check(store);
+        } finally {
+            store.close();
+        }
     }
 
     private void reopen(Path at) {
@@ -227,6 +230,12 @@ class InPlaceTest {
         Factory.destroyInstance(array);
         assertThrows(ObjectDestroyed.class, array::toArray);
         assertThrows(ObjectDestroyed.class, array::length);
+        SasLongArray other = Factory.newInstanceIn(SasLongArray.class, store.container("main"), 5000);
+        Transaction.run(() -> {
+            other.fill(0, 5000, 3);
+            Factory.destroyInstance(other);
+        });
+        reopen(Stores.withoutPool(directory.resolve("store"), directory.resolve("durable")));
     }
 
     @Test
@@ -256,8 +265,9 @@ class InPlaceTest {
                 }
             });
         }
+        long[] seen = new long[length];
         while (writers[0].isAlive() || writers[1].isAlive()) {
-            long[] seen = array.toArray();
+            array.copyTo(0, seen, 0, length);
             assertEquals(seen[0], Arrays.stream(seen).max().getAsLong());
             assertEquals(seen[0], Arrays.stream(seen).min().getAsLong());
         }

@@ -38,8 +38,11 @@ class MonitorTest {
 
     @AfterEach
     void close() {
-        Stores.check(store);
-        store.close();
+        try {
+            Stores.check(store);
+        } finally {
+            store.close();
+        }
     }
 
     /** The thread that waits for the object's lock inside a synchronized method must not keep the lock's holder out of another one. */
