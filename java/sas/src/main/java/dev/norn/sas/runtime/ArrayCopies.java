@@ -258,7 +258,6 @@ public final class ArrayCopies {
     /** The transaction has committed: its copies are no longer its own. */
     void end() {
         if (!copies.isEmpty()) {
-            StrayArrays.release(this);
             copies.forEach((reference, copy) -> StrayArrays.add(copy, reference));
             copies.clear();
             references.clear();
@@ -267,7 +266,6 @@ public final class ArrayCopies {
 
     /** The transaction was undone: copies show what is stored; those of arrays that are gone stay as they are. */
     void restore() {
-        StrayArrays.release(this);
         copies.forEach((reference, copy) -> {
             try {
                 Session.readCommitted(reference, () -> {

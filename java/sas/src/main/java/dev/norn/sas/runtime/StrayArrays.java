@@ -1,5 +1,6 @@
 package dev.norn.sas.runtime;
 
+import java.lang.invoke.VarHandle;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Array;
@@ -21,8 +22,9 @@ public final class StrayArrays {
     private static long floats;
     private static long doubles;
     private static long references;
-    /** A copy that the transaction of some thread holds; that thread takes it away at the end. Stores into it need nothing, so the many that follow each other are let through. */
-    private static Object held;
+    private static final WeakReference<Object> NONE = new WeakReference<>(null);
+    /** An array that is none of these copies, so that the many stores into one that follow each other are looked up once. */
+    private static WeakReference<Object> other = NONE;
 
     private StrayArrays() {}
 
@@ -65,6 +67,11 @@ public final class StrayArrays {
             case double[] a -> doubles |= bit;
             default -> references |= bit;
         }
+        // A thread that is about to say that the array is no such copy looks again.
+        VarHandle.fullFence();
+        if (other.refersTo(array)) {
+            other = NONE;
+        }
     }
 
     private static void forgetLengths() {
@@ -75,31 +82,24 @@ public final class StrayArrays {
     public static synchronized void clear() {
         REFERENCES.clear();
         forgetLengths();
-        held = null;
     }
 
     static long get(Object array) {
         return REFERENCES.isEmpty() ? 0 : REFERENCES.getOrDefault(new Key(array, null), 0L);
     }
 
-    /** A transaction no longer holds its copies. */
-    static void release(ArrayCopies copies) {
-        if (held != null && copies.holds(held)) {
-            held = null;
-        }
-    }
-
     private static void stored(Object array, int index) {
-        if (array == held) {
+        if (other.refersTo(array)) {
             return;
         }
         Session session = Session.get();
-        if (session.isActive() && session.arrays().holds(array)) {
-            held = array;
-            return;
+        if (session.isActive() && session.arrays().holds(array) || get(array) == 0) {
+            other = new WeakReference<>(array);
+            VarHandle.fullFence();
         }
         long reference = get(array);
         if (reference != 0) {
+            other = NONE;
             dev.norn.sas.Transaction.run(() -> Session.get().arrays().storeStray(reference, array, index));
         }
     }

@@ -7,6 +7,7 @@ import dev.norn.sas.util.SasLongArray;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -15,6 +16,8 @@ import java.util.function.LongSupplier;
  */
 final class ArrayBench {
     static volatile long sink;
+    /** What is written, each time another value. */
+    static long next;
 
     private ArrayBench() {}
 
@@ -47,7 +50,7 @@ final class ArrayBench {
                 sum += element;
             }
             return sum;
-        }, () -> array.get()[middle] = ++sink, () -> {
+        }, () -> array.get()[middle] = ++next, () -> {
             long[] all = array.get();
             for (int i = 0; i < all.length; i++) {
                 all[i] = all[i] + 1;
@@ -66,7 +69,7 @@ final class ArrayBench {
             }
             return sum;
         }, () -> {
-            owner.inPlace.set(middle, ++sink);
+            owner.inPlace.set(middle, ++next);
             return 0;
         }, () -> {
             SasLongArray array = owner.inPlace;
@@ -77,11 +80,43 @@ final class ArrayBench {
         });
     }
 
+    /** As {@link #ofArrayInPlace}, with a Java array between for many elements at once. */
+    private static Steps inBulk(int length, Owner owner) {
+        int middle = length / 2;
+        long[] part = new long[Math.min(length, 1024)];
+        return new Steps("in-bulk", () -> owner.inPlace.get(middle), () -> {
+            SasLongArray array = owner.inPlace;
+            long sum = 0;
+            for (int at = 0; at < length; at += part.length) {
+                int count = Math.min(part.length, length - at);
+                array.copyTo(at, part, 0, count);
+                for (int i = 0; i < count; i++) {
+                    sum += part[i];
+                }
+            }
+            return sum;
+        }, () -> {
+            owner.inPlace.set(middle, ++next);
+            return 0;
+        }, () -> {
+            SasLongArray array = owner.inPlace;
+            for (int at = 0; at < length; at += part.length) {
+                int count = Math.min(part.length, length - at);
+                array.copyTo(at, part, 0, count);
+                for (int i = 0; i < count; i++) {
+                    part[i] = part[i] + 1;
+                }
+                array.copyFrom(at, part, 0, count);
+            }
+            return 0;
+        });
+    }
+
     public static void main(String[] arguments) throws Exception {
         int length = Integer.parseInt(arguments[1]);
         long[] temporary = new long[length];
         if (arguments[0].equals("plain")) {
-            ofJavaArray("plain", length, () -> temporary).each((name, step) -> report(name, length, step));
+            twice(ofJavaArray("plain", length, () -> temporary)::each, length);
             return;
         }
         Path at = Files.createTempDirectory(Path.of(arguments[2]), "bench");
@@ -91,25 +126,44 @@ final class ArrayBench {
                 owner.copied = Factory.newLongArrayNear(length, owner);
                 owner.inPlace = Factory.newInstanceNear(SasLongArray.class, owner, length);
             });
-            ofJavaArray("temporary-before", length, () -> temporary).each((name, step) -> report(name, length, step));
-            Steps fields = new Steps("field", () -> owner.field, () -> owner.field, () -> owner.field = ++sink, () -> owner.field = ++sink);
-            for (Steps steps : new Steps[] {fields, ofJavaArray("copied", length, () -> owner.copied), ofArrayInPlace(length, owner)}) {
-                steps.each((name, step) -> report("transaction " + name, length, () -> Transaction.call(step::getAsLong)));
-                Transaction.run(() -> steps.each((name, step) -> report("within " + name, length, step)));
-            }
-            ofJavaArray("temporary-after", length, () -> temporary).each((name, step) -> report(name, length, step));
+            Steps fields = new Steps("field", () -> owner.field, () -> owner.field, () -> owner.field = ++next, () -> owner.field = ++next);
+            Steps[] all = {fields, ofJavaArray("copied", length, () -> owner.copied), ofArrayInPlace(length, owner), inBulk(length, owner)};
+            twice(action -> {
+                for (Steps steps : all) {
+                    steps.each((name, step) -> action.run("transaction " + name, () -> Transaction.call(step::getAsLong)));
+                    Transaction.run(() -> steps.each((name, step) -> action.run("within " + name, step)));
+                }
+            }, length);
+            // Of the persistent one's length, and of another.
+            long[] other = new long[length + 1];
+            twice(action -> {
+                ofJavaArray("temporary-same", length, () -> temporary).each(action);
+                ofJavaArray("temporary", length, () -> other).each(action);
+            }, length);
         }
     }
 
-    private static void report(String name, int length, LongSupplier step) {
-        long warm = System.nanoTime() + 1_500_000_000L;
+    /** The first time is for the compiler. */
+    private static void twice(Consumer<Action> steps, int length) {
+        for (boolean isSaid : new boolean[] {false, true}) {
+            steps.accept((name, step) -> {
+                double nanos = measure(step);
+                if (isSaid) {
+                    System.out.printf("%-32s %,10d %.2f ns%n", name, length, nanos);
+                }
+            });
+        }
+    }
+
+    private static double measure(LongSupplier step) {
+        long warm = System.nanoTime() + 300_000_000L;
         long calls = 0;
         for (; System.nanoTime() < warm; calls++) {
             sink += step.getAsLong();
         }
-        int rounds = 201;
+        int rounds = 101;
         // Some tenths of a millisecond a round, so that most are not interrupted by others.
-        long each = Math.max(1, calls / 5000);
+        long each = Math.max(1, calls / 1500);
         double[] times = new double[rounds];
         for (int round = 0; round < rounds; round++) {
             long start = System.nanoTime();
@@ -119,6 +173,6 @@ final class ArrayBench {
             times[round] = (System.nanoTime() - start) / (double) each;
         }
         Arrays.sort(times);
-        System.out.printf("%-32s %,10d %.2f ns%n", name, length, times[rounds / 2]);
+        return times[rounds / 2];
     }
 }
