@@ -178,8 +178,8 @@ public final class Factory {
     }
 
     /**
-     * An object in one line, for a debugger's view, a shell or a log: class, address, container and fields, one level deep. Waits for no lock, so what another transaction is changing
-     * is shown as being changed; never throws, so an object that was destroyed, a damaged container and a closed store are said. For reading by persons only.
+     * An object in one line, for a debugger's view, a shell or a log: class, address, container and fields, one level deep. Waits for no lock, so what another transaction
+     * is changing is shown as being changed; never throws, so an object that was destroyed, a damaged container and a closed store are said. For reading by persons only.
      */
     public static String describe(Object object) {
         return Description.of(object);

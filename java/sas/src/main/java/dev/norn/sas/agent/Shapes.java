@@ -57,8 +57,8 @@ final class Shapes {
      * @param isPlain whether a class with persistent instances may extend it although its own may not be persistent: it and those above have no fields, and a constructor
      * @param end where its fields end in persistent instances, in bytes
      */
-    record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot, boolean inheritsIdentity, boolean declaresEquality, boolean inheritsText,
-            boolean declaresText, boolean isPlain, boolean isRecord, List<Field> fields, int end, int flags) {}
+    record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot, boolean inheritsIdentity, boolean declaresEquality,
+            boolean inheritsText, boolean declaresText, boolean isPlain, boolean isRecord, List<Field> fields, int end, int flags) {}
 
     /** The class of this internal name; null if there is no class file. */
     Shape find(String name) {

@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.function.LongFunction;
 
 /**
- * An array whose elements are used where they lie in the mapping, behind the one field that it has, its length. The handle of a persistent one has no copy of them; a temporary one has a
- * Java array. A transaction locks the array like any object, but keeps the images of the blocks only that it is about to change: {@code $sas$kept} has a bit for each of them, from the first change until the
- * transaction leaves its handles.
+ * An array whose elements are used where they lie in the mapping, behind the one field that it has, its length. The handle of a persistent one has no copy of them; a
+ * temporary one has a Java array. A transaction locks the array like any object, but keeps the images of the blocks only that it is about to change: {@code $sas$kept} has
+ * a bit for each of them, from the first change until the transaction leaves its handles.
  *
  * <pre>
  *  0  header (16) | length (32) | 0 (32)

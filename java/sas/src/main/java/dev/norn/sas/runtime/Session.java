@@ -123,8 +123,8 @@ public final class Session {
     }
 
     /**
-     * A handle that is kept, a root's say, keeps what it led to last, and so on. A transaction that reaches such handles again cuts that off now and then; from one that none reaches, a chain is as long as the uses
-     * between two cuts.
+     * A handle that is kept, a root's say, keeps what it led to last, and so on. A transaction that reaches such handles again cuts that off now and then; from one that
+     * none reaches, a chain is as long as the uses between two cuts.
      */
     private void dropTargets() {
         uses = 0;

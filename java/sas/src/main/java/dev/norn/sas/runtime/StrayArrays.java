@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Copies of persistent arrays that no transaction holds, by identity and weakly, so that stores into them are noticed. Transformed code calls this for every store into an array, so
- * it has to be cheap for all others: there is one word for each type of elements, with a bit for the lengths, modulo 64, that such copies have, or had since there were none.
+ * Copies of persistent arrays that no transaction holds, by identity and weakly, so that stores into them are noticed. Transformed code calls this for every store into an
+ * array, so it has to be cheap for all others: there is one word for each type of elements, with a bit for the lengths, modulo 64, that such copies have, or had since
+ * there were none.
  */
 public final class StrayArrays {
     private static final Map<Key, Long> REFERENCES = new ConcurrentHashMap<>();
