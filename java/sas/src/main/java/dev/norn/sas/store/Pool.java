@@ -118,7 +118,7 @@ public final class Pool {
         back(0, 1 << 20);
         log.open();
         // What a failed sync left in the page cache is not to be taken for durable.
-        long end = log.replay(synced);
+        log.restart(synced);
         findRanges();
         for (Range range : ranges) {
             if (range != null) {
@@ -127,9 +127,6 @@ public final class Pool {
         }
         Directory.markMissing(this);
         long[] boot = Owner.boot();
-        Memory.putLong(LOG_BASE, end);
-        Memory.putLong(LOG_TAIL, end);
-        Memory.putLong(LOG_SYNCED, end);
         Memory.putLong(NEXT_TRANSACTION, 1);
         Memory.putLong(NEXT_INCARNATION, System.currentTimeMillis() / 1000 & 0x3FFF_FFFF);
         Memory.putLong(POOL_BOOT_HIGH, boot[0]);
@@ -273,7 +270,7 @@ public final class Pool {
         }
     }
 
-    /** Brings the containers' files up to the end of the log, and empties it. */
+    /** Brings the containers' files up to what is committed now; transactions go on. Costs as much as reading the log and writing the pages that it changes. */
     public void checkpoint() {
         Slot slot = claim();
         try {
@@ -283,9 +280,22 @@ public final class Pool {
         }
     }
 
+    /** The same, once more than a share of the log is in use and if nobody is at it already. */
+    public void relieve(double share) {
+        if (!log.isNearlyFull(share)) {
+            return;
+        }
+        Slot slot = claim();
+        try {
+            log.relieve(slot);
+        } finally {
+            slot.release();
+        }
+    }
+
     /**
-     * Copies the store as of one moment into a new directory. Commits wait while the containers' files are brought up to date and copied; costs as much as reading and
-     * writing all of them.
+     * Copies the store as of one moment into a new directory, while transactions go on: until the log is full, then they wait. Costs as much as reading and writing all
+     * containers.
      */
     public void backup(Path copy) throws IOException {
         Files.createDirectory(copy);
@@ -315,7 +325,7 @@ public final class Pool {
 
     /** Bytes of the log between its beginning and its end. */
     public long logBytesUsed() {
-        return Memory.getVolatile(LOG_TAIL) - Memory.getVolatile(LOG_BASE);
+        return RedoLog.used();
     }
 
     private void closeFiles() {

@@ -57,13 +57,7 @@ final class Recovery {
     }
 
     private void recover(Slot slot) throws IOException {
-        long latch = Memory.getVolatile(slot.head + SLOT_LATCH);
-        if (latch != 0 && Memory.getVolatile(latch) == slot.latchValue()) {
-            if (latch == LOG_LATCH) {
-                pool.log().recoverLatched(slot);
-            }
-            slot.unlatch(latch);
-        }
+        unlatch(slot);
         Memory.putVolatile(slot.head + SLOT_WAITS_FOR, 0);
         long state = slot.state();
         if (state == STATE_COMMITTING && isCommitted(slot)) {
@@ -79,11 +73,29 @@ final class Recovery {
         slot.release();
     }
 
+    /** Gives back what the slot has of latches, the inner one first, and brings what they guard in order. */
+    private void unlatch(Slot slot) throws IOException {
+        long latch = Memory.getVolatile(slot.head + SLOT_LATCH);
+        boolean isInCheckpoint = slot.has(CHECKPOINT_LATCH);
+        if (isInCheckpoint) {
+            pool.log().recoverCheckpoint();
+        }
+        if (slot.has(latch)) {
+            if (latch == LOG_LATCH) {
+                pool.log().recoverAppending(slot);
+            }
+            slot.unlatch(latch);
+        }
+        if (isInCheckpoint) {
+            slot.unlatch(CHECKPOINT_LATCH);
+        }
+    }
+
     /** The tail decides under the log's latch, so that no other record comes into the place meanwhile. */
     private boolean isCommitted(Slot slot) throws IOException {
         slot.latch(LOG_LATCH);
         try {
-            pool.log().recoverLatched(slot);
+            pool.log().recoverAppending(slot);
             return Memory.getLong(slot.head + SLOT_RECORD_END) <= Memory.getLong(LOG_TAIL);
         } finally {
             slot.unlatch(LOG_LATCH);
