@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** A thread's transaction: its work on the store, the handles that have the values of what it holds, and the copies of arrays. */
-public final class Session {
+public final class Session implements Work.Tenant {
     private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
     private static final int ATTEMPTS_MAX = 1000;
     private static final long PAUSE_NANOS_MAX = 4_000_000;
@@ -55,7 +55,7 @@ public final class Session {
         Store current = Store.current();
         if (current != store) {
             store = current;
-            work = new Work(current.pool());
+            work = new Work(current.pool(), this);
         }
         work.begin();
         // New arrays, as storing young handles into old ones is dear for the collector.
@@ -121,6 +121,18 @@ public final class Session {
         requireActive();
         leave();
         work.abort();
+        afterAbort();
+    }
+
+    @Override
+    public boolean isAlive() {
+        return thread.isAlive();
+    }
+
+    @Override
+    public void evict(Runnable undo) {
+        leave();
+        undo.run();
         afterAbort();
     }
 

@@ -102,7 +102,7 @@ public final class Directory {
         pool.back(system.base, PAGE_BYTES);
         system.format();
         pool.add(system);
-        Work work = new Work(pool);
+        Work work = new Work(pool, null);
         work.begin();
         work.addContainer(system);
         long directory = offsetOf(work.allocate(system, CLASS_DIRECTORY, DIRECTORY_BYTES, 0));

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -38,6 +39,8 @@ public final class Pool {
     private final Locks locks;
     private volatile Range[] ranges = new Range[8];
     private final Range[] rangesByUnit = new Range[(int) (Memory.SPACE >> CONTAINER_ALIGNMENT_BITS)];
+    /** Of each slot that this JVM has for a transaction, whose it is. */
+    private final AtomicReferenceArray<Work.Tenant> tenants = new AtomicReferenceArray<>(SLOTS_MAX);
     private int process = -1;
     private long incarnation;
     private volatile boolean isOpen;
@@ -259,9 +262,11 @@ public final class Pool {
         try {
             exclusively(() -> {
                 Memory.putVolatile(PROCESSES + process * 8L, 0);
-                if (livingProcesses() == 0 && Memory.getLong(POOL_WRITE_FAILED) == 0) {
+                if (Memory.getLong(POOL_WRITE_FAILED) == 0) {
                     recovery.reapLocked();
-                    checkpoint();
+                    if (livingProcesses() == 0) {
+                        checkpoint();
+                    }
                 }
             });
         } finally {
@@ -340,6 +345,17 @@ public final class Pool {
 
     public boolean isOpen() {
         return isOpen;
+    }
+
+    /** Says whose the slot is, while the slot is claimed by this JVM; null before and after. */
+    void tenant(int slot, Work.Tenant its) {
+        tenants.set(slot, its);
+    }
+
+    /** The thread's of this JVM that has the slot and has ended; null if it is not so. */
+    Work.Tenant gone(int slot) {
+        Work.Tenant its = tenants.get(slot);
+        return its != null && !its.isAlive() ? its : null;
     }
 
     /** Claims a slot; waits while all are taken. */

@@ -26,14 +26,14 @@ final class Recovery {
         this.pool = pool;
     }
 
-    /** Recovers the slots of dead processes; alone among all processes. */
+    /** Recovers the slots of dead processes, and of ended threads of this one; alone among all processes. */
     void reap() {
         if (Pool.isExclusive()) {
             return;
         }
         for (int i = 0; i < SLOTS_MAX; i++) {
             long owner = Memory.getVolatile(slotHead(i) + SLOT_OWNER);
-            if (owner != 0 && !Owner.isAlive(owner)) {
+            if (owner != 0 && (!Owner.isAlive(owner) || pool.gone(i) != null)) {
                 pool.exclusively(this::reapLocked);
                 return;
             }
@@ -43,7 +43,11 @@ final class Recovery {
     void reapLocked() throws IOException {
         for (int i = 0; i < SLOTS_MAX; i++) {
             Slot slot = new Slot(pool, i);
-            if (slot.owner() != 0 && !Owner.isAlive(slot.owner())) {
+            Work.Tenant gone = pool.gone(i);
+            if (gone != null) {
+                pool.tenant(i, null);
+                gone.evict(() -> recoverOwn(slot));
+            } else if (slot.owner() != 0 && !Owner.isAlive(slot.owner())) {
                 recover(slot);
             }
         }
@@ -53,6 +57,14 @@ final class Recovery {
             if (owner != 0 && !Owner.isAlive(owner)) {
                 Memory.compareAndSet(word, owner, 0);
             }
+        }
+    }
+
+    private void recoverOwn(Slot slot) {
+        try {
+            recover(slot);
+        } catch (IOException e) {
+            throw new dev.norn.sas.StorageReadFailure("cannot undo what an ended thread left in " + pool + ": " + e.getMessage(), e);
         }
     }
 

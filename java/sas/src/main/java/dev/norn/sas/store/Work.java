@@ -26,10 +26,21 @@ public final class Work {
     private final OffsetTable held = new OffsetTable();
     private int places;
     private Slot slot;
+    private final Tenant tenant;
     private ByteBuffer record = RedoLog.newRecord(4096);
 
-    public Work(Pool pool) {
+    /** Whose work it is, so that it can be undone when its thread has ended without ending it. */
+    public interface Tenant {
+        /** Whether the thread may still go on with the transaction. */
+        boolean isAlive();
+
+        /** Does what comes before and after the transaction is undone by somebody else. */
+        void evict(Runnable undo);
+    }
+
+    public Work(Pool pool, Tenant tenant) {
         this.pool = pool;
+        this.tenant = tenant;
     }
 
     public Pool pool() {
@@ -42,6 +53,7 @@ public final class Work {
             throw new SASException("the store " + pool.directory + " is closed");
         }
         slot = pool.claim();
+        pool.tenant(slot.index, tenant);
         held.clear();
         places = 0;
         slot.begin(slot.index);
@@ -263,6 +275,7 @@ public final class Work {
     private void end() {
         Slot ended = slot;
         slot = null;
+        pool.tenant(ended.index, null);
         ended.release();
     }
 
