@@ -248,6 +248,15 @@ public final class Pool {
         return count;
     }
 
+    /** Transactions that have begun and not ended, those of dead processes among them. */
+    public int openTransactions() {
+        int count = 0;
+        for (int i = 0; i < SLOTS_MAX; i++) {
+            count += Memory.getVolatile(slotHead(i) + SLOT_OWNER) != 0 ? 1 : 0;
+        }
+        return count;
+    }
+
     /** A number that no other attachment of the store has had within some years. */
     public long incarnation() {
         return incarnation;
@@ -296,6 +305,12 @@ public final class Pool {
         } finally {
             slot.release();
         }
+    }
+
+    /** Undoes what dead processes and ended threads left, and {@link #relieve}s the log. */
+    public void tend(double share) {
+        recovery.reap();
+        relieve(share);
     }
 
     /**

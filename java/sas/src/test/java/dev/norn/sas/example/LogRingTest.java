@@ -203,6 +203,48 @@ class LogRingTest {
     }
 
     @Test
+    void whenTheRingIsFullCommitsWait() throws Exception {
+        Path at = directory.resolve("store");
+        AtomicBoolean isOver = new AtomicBoolean();
+        AtomicLong commits = new AtomicLong();
+        try (Store store = Store.create(at, Stores.SMALL)) {
+            make(store, 1, 200);
+            long ring = LogBytes.of(at).ring();
+            Thread writer = new Thread(() -> {
+                while (!isOver.get()) {
+                    Transaction.run(() -> page(store, 0).fill(commits.get() + 1));
+                    commits.incrementAndGet();
+                }
+            });
+            LogBytes.duringCheckpoint(store, () -> {
+                writer.start();
+                for (long seen = -1; seen != commits.get();) {
+                    seen = commits.get();
+                    sleep(400);
+                }
+                long used = store.pool().logBytesUsed();
+                assertTrue(used > ring / 2 && used <= ring, used + " of " + ring + " are in use, and the writer waits");
+                verify(Stores.withoutPool(at, directory.resolve("full")), new long[] {commits.get()}, "with a full ring");
+            });
+            long full = commits.get();
+            for (int i = 0; i < 200 && commits.get() == full; i++) {
+                sleep(50);
+            }
+            assertTrue(commits.get() > full, "it goes on when there is room");
+            isOver.set(true);
+            writer.join();
+        }
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
     void aJvmKilledInACheckpointIsNoLoss() throws Exception {
         Path at = directory.resolve("store");
         try (Store store = Store.create(at, Stores.SMALL)) {

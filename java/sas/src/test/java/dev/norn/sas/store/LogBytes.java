@@ -26,6 +26,16 @@ public final class LogBytes {
         return store.pool().isOpen() ? ring - Memory.getVolatile(Format.LOG_TAIL) % ring : 0;
     }
 
+    /** Does something while a checkpoint, or a backup, goes on. */
+    public static void duringCheckpoint(Store store, Runnable action) throws IOException {
+        Slot slot = store.pool().claim();
+        try {
+            store.pool().log().checkpointAnd(slot, action::run);
+        } finally {
+            slot.release();
+        }
+    }
+
     /** The place in the file of a byte of the log, counted from the log's beginning. */
     public int place(long at) {
         return LogFile.HEADER_BYTES + (int) ((header.beginning() + at) % header.ring());
