@@ -285,7 +285,7 @@ final class ClassRewriter {
             }
             code.aload(0).aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
             code.invokestatic(PROMOTION, "store", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
-            if (!shapes.isManagedType(field.descriptor())) {
+            if (!shapes.mayKeep(field.descriptor())) {
                 code.pop().aconst_null();
             }
             code.checkcast(its).putfield(type, field.name(), its);

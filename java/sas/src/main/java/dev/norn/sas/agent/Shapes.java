@@ -163,6 +163,19 @@ final class Shapes {
         return false;
     }
 
+    /** Whether fields of this type may hold handles, so that the field may keep one beside the word in the store: those of such classes, of Object, and of interfaces. */
+    boolean mayKeep(String descriptor) {
+        if (!descriptor.startsWith("L")) {
+            return false;
+        }
+        String name = descriptor.substring(1, descriptor.length() - 1);
+        if (name.equals(OBJECT)) {
+            return true;
+        }
+        Shape shape = find(name);
+        return shape != null && (shape.isManaged || (shape.flags & ClassFile.ACC_INTERFACE) != 0);
+    }
+
     /** Whether fields of this type hold handles only, so that the field may serve as their cache. */
     boolean isManagedType(String descriptor) {
         if (!descriptor.startsWith("L")) {

@@ -37,6 +37,7 @@ public final class Pool {
     private final Recovery recovery;
     private final Heap heap;
     private final Locks locks;
+    private Checkpointer checkpointer;
     private volatile Range[] ranges = new Range[8];
     private final Range[] rangesByUnit = new Range[(int) (Memory.SPACE >> CONTAINER_ALIGNMENT_BITS)];
     /** Of each slot that this JVM has for a transaction, whose it is. */
@@ -69,6 +70,7 @@ public final class Pool {
             pool = new Pool(directory, Settings.read(directory));
             Pool attached = pool;
             pool.exclusively(() -> attached.attachLocked());
+            pool.checkpointer = new Checkpointer(pool);
             return pool;
         } catch (IOException e) {
             throw new StorageReadFailure("cannot attach to the store " + directory + ": " + e.getMessage(), e);
@@ -268,6 +270,7 @@ public final class Pool {
             return;
         }
         isOpen = false;
+        checkpointer.close();
         try {
             exclusively(() -> {
                 Memory.putVolatile(PROCESSES + process * 8L, 0);
@@ -462,6 +465,14 @@ public final class Pool {
 
     Heap heap() {
         return heap;
+    }
+
+    /** Called behind each commit. */
+    void logHasGrown() {
+        // The directory is made before.
+        if (checkpointer != null) {
+            checkpointer.look();
+        }
     }
 
     Locks locks() {

@@ -18,8 +18,6 @@ public final class Work {
     private static final int MODE_MASK = (1 << MODE_BITS) - 1;
     /** Runs of unchanged words as long as this are left out of the record. */
     private static final int GAP_WORDS = 3;
-    /** Of the log, what is in use at most before a transaction, at its end, brings the containers' files up to date. */
-    private static final double LOG_SHARE_MAX = 0.5;
 
     private final Pool pool;
     /** By reference, generation included: a dangling one is not taken for what is there now. */
@@ -260,7 +258,7 @@ public final class Work {
         slot.state(STATE_COMMITTED);
         pool.recovery().finish(slot);
         end();
-        pool.relieve(LOG_SHARE_MAX);
+        pool.logHasGrown();
         if (record.capacity() > 1 << 20) {
             record = RedoLog.newRecord(4096);
         }
