@@ -157,6 +157,7 @@ public final class Store implements AutoCloseable {
             pool.close();
             Classes.clear();
             Temporaries.clear();
+            dev.norn.sas.runtime.RecentHandles.clear();
             dev.norn.sas.runtime.StrayArrays.clear();
         }
     }
