@@ -157,7 +157,6 @@ public final class Store implements AutoCloseable {
             pool.close();
             Classes.clear();
             Temporaries.clear();
-            dev.norn.sas.runtime.RecentHandles.clear();
             dev.norn.sas.runtime.StrayArrays.clear();
         }
     }

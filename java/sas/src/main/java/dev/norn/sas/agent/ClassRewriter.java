@@ -188,9 +188,6 @@ final class ClassRewriter {
                 code -> code.aload(0).aload(1).putfield(type, HOLDER, THREAD).return_());
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
                 code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
-        builder.withField(USED, CD_int, HIDDEN);
-        builder.withMethodBody(USED, MethodTypeDesc.of(CD_int), PUBLIC, code -> code.aload(0).getfield(type, USED, CD_int).ireturn());
-        builder.withMethodBody(USED, MethodTypeDesc.of(CD_void, CD_int), PUBLIC, code -> code.aload(0).iload(1).putfield(type, USED, CD_int).return_());
         builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD), PUBLIC, this::buildLeave);
         if (shape.inheritsIdentity() && !declares("equals", EQUALS)) {
             builder.withMethodBody("equals", EQUALS, PUBLIC,
@@ -237,7 +234,6 @@ final class ClassRewriter {
                 ClassDesc.ofInternalName("java/lang/invoke/MethodHandles"), "lookup", MethodTypeDesc.of(CD_MethodHandles_Lookup)).areturn());
         builder.withMethodBody(LOAD, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildLoad);
         builder.withMethodBody(SAVE, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildSave);
-        builder.withMethodBody(DROP, MethodTypeDesc.of(CD_void), PUBLIC, this::buildDrop);
         builder.withMethodBody(STORE, MethodTypeDesc.of(CD_void), PUBLIC, this::buildStore);
         builder.withMethodBody(COPY, MethodTypeDesc.of(CD_void, SAS_OBJECT), PUBLIC, this::buildCopy);
     }
@@ -273,18 +269,6 @@ final class ClassRewriter {
             if (its.isPrimitive()) {
                 pushAddress(code, field).aload(0).getfield(type, field.name(), its);
                 code.invokestatic(MEMORY, "put" + word(its), MethodTypeDesc.of(CD_void, CD_long, its));
-            }
-        }
-        code.return_();
-    }
-
-    private void buildDrop(CodeBuilder code) {
-        if (!shape.isRoot()) {
-            code.aload(0).invokespecial(above, DROP, MethodTypeDesc.of(CD_void));
-        }
-        for (Field field : shape.fields()) {
-            if (shapes.mayKeep(field.descriptor())) {
-                code.aload(0).aconst_null().putfield(type, field.name(), ClassDesc.ofDescriptor(field.descriptor()));
             }
         }
         code.return_();

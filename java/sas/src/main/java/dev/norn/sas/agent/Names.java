@@ -15,8 +15,6 @@ final class Names {
     static final String SAVE = "$sas$save";
     static final String BIND = "$sas$bind";
     static final String STORE = "$sas$store";
-    static final String USED = "$sas$used";
-    static final String DROP = "$sas$drop";
     static final String COPY = "$sas$copy";
     static final String LAYOUT = "$sas$layout";
     static final String LOOKUP = "$sas$lookup";

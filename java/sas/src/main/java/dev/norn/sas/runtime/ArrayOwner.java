@@ -55,19 +55,4 @@ record ArrayOwner(long reference) implements SasObject {
     private static UnsupportedOperationException noHandle() {
         return new UnsupportedOperationException("an array is no handle");
     }
-
-    @Override
-    public int $sas$used() {
-        throw noHandle();
-    }
-
-    @Override
-    public void $sas$used(int transaction) {
-        throw noHandle();
-    }
-
-    @Override
-    public void $sas$drop() {
-        throw noHandle();
-    }
 }

@@ -26,14 +26,6 @@ public interface SasObject {
     /** Takes the holder's leave to read and write away, if it is still the holder. */
     void $sas$leave(Thread holder);
 
-    /** The number of the transaction that used this handle last, of any thread. */
-    int $sas$used();
-
-    void $sas$used(int transaction);
-
-    /** Makes the fields give up the targets that they keep. */
-    void $sas$drop();
-
     /** Reads the values of the object at this offset into the fields. Fields that keep handles forget those that are no longer the object's. */
     void $sas$load(long offset);
 

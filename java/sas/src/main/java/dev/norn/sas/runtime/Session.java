@@ -32,8 +32,6 @@ public final class Session implements Work.Tenant {
     /** Those of them that were let through for writing. */
     private SasObject[] written = NONE;
     private int writtenCount;
-    /** The transaction's, among those of this JVM. */
-    private int number;
     private boolean isAlone;
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
@@ -74,7 +72,6 @@ public final class Session implements Work.Tenant {
         holding = new SasObject[HANDLES_FIRST];
         written = new SasObject[HANDLES_FIRST];
         writtenCount = 0;
-        number = RecentHandles.next();
     }
 
     /** Commits; when that fails, everything is undone. */
@@ -116,7 +113,6 @@ public final class Session implements Work.Tenant {
                 holding[place].$sas$leave(thread);
             }
         }
-        RecentHandles.add(holding, Math.min(work.places(), holding.length), number);
         holding = NONE;
         written = NONE;
         writtenCount = 0;
@@ -295,7 +291,6 @@ public final class Session implements Work.Tenant {
     }
 
     private void keep(SasObject handle, int place) {
-        handle.$sas$used(number);
         if (place >= holding.length) {
             holding = Arrays.copyOf(holding, Math.max(place + 1, 2 * holding.length));
         }

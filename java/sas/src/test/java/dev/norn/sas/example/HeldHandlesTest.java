@@ -12,8 +12,6 @@ import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.TransactionConflict;
-import dev.norn.sas.util.SasList;
-import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -162,69 +160,6 @@ class HeldHandlesTest {
         elsewhere(() -> again(ann).link(null));
         assertNull(ann.next());
         Transaction.run(() -> assertNull(ann.next()));
-    }
-
-    /** What one field of each kind of type leads to: a class's, an interface's. */
-    private record Ends(Object next, Object element) {}
-
-    private Ends ends(Account first, List<Account> list) {
-        return Transaction.call(() -> new Ends(first.next(), list.get(3)));
-    }
-
-    @Test
-    @SuppressWarnings("unchecked")
-    void targetsAreKeptWhileTheyAreInUseAndGivenUpLater() {
-        Account first = account(1);
-        first.link(account(2));
-        List<Account> list = Factory.newInstanceIn(SasList.class, main);
-        for (int i = 0; i < 20; i++) {
-            list.add(account(i));
-        }
-        Account other = account(99);
-        Ends before = ends(first, list);
-        for (int round = 0; round < 3; round++) {
-            use(other, 1000);
-            Ends now = ends(first, list);
-            assertTrue(before.next == now.next && before.element == now.element, "the same Java objects serve again");
-        }
-        List<WeakReference<Object>> kept = List.of(new WeakReference<>(before.next), new WeakReference<>(before.element));
-        before = null;
-        System.gc();
-        assertTrue(kept.stream().noneMatch(it -> it.refersTo(null)), "a handle that was used not long ago keeps what it led to");
-        use(other, 1100);
-        System.gc();
-        assertTrue(kept.stream().allMatch(it -> it.refersTo(null)), "later, who holds on to one handle does not hold on to what was reached from it");
-        assertEquals(2, Transaction.call(() -> first.next().number()));
-        assertEquals(3, Transaction.call(() -> list.get(3).number()));
-    }
-
-    /** Transactions that have nothing to do with other objects. */
-    private static void use(Account account, int transactions) {
-        for (int i = 0; i < transactions; i++) {
-            Transaction.run(() -> account.balance());
-        }
-    }
-
-    @Test
-    void aLargeTransactionKeepsNothing() {
-        List<Account> all = new ArrayList<>();
-        Transaction.run(() -> {
-            for (int i = 0; i < 300; i++) {
-                all.add(account(i));
-                all.get(i).link(i == 0 ? null : all.get(i - 1));
-            }
-        });
-        WeakReference<Object> kept = Transaction.call(() -> {
-            for (Account at = all.get(299); at != null; at = at.next()) {
-                at.balance();
-            }
-            return new WeakReference<>(all.get(299).next());
-        });
-        Account last = all.getLast();
-        all.clear();
-        System.gc();
-        assertTrue(kept.refersTo(null), "298 of them were reached by way of one");
-        assertEquals(298, last.next().number());
     }
 
     @Test
