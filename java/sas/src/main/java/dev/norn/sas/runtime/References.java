@@ -194,6 +194,12 @@ public final class References {
         return System.identityHashCode(object);
     }
 
+    /** What Object's toString becomes: the class and the address, the same in every JVM, or what it is for a temporary object. */
+    public static String text(Object object) {
+        boolean isPersistent = object instanceof SasObject handle && handle.$sas$reference() != 0;
+        return object.getClass().getName() + "@" + (isPersistent ? Long.toHexString(offsetOf(((SasObject) object).$sas$reference())) : Integer.toHexString(object.hashCode()));
+    }
+
     /** What a clone of a persistent object becomes: a temporary object with the same values. */
     public static Object cloned(Object clone, Object original) {
         if (original instanceof SasObject handle && handle.$sas$reference() != 0) {

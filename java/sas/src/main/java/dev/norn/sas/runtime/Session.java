@@ -23,6 +23,8 @@ public final class Session implements Work.Tenant {
     private static final long PAUSE_NANOS_MAX = 4_000_000;
     private static final int HANDLES_FIRST = 128;
     private static final SasObject[] NONE = {};
+    /** After so many uses of objects, the transaction that ends has its handles forget what they refer to: some megabytes of handles. */
+    private static final int USES_MAX = 1 << 16;
 
     private final Thread thread = Thread.currentThread();
     private Store store;
@@ -32,6 +34,10 @@ public final class Session implements Work.Tenant {
     /** Those of them that were let through for writing. */
     private SasObject[] written = NONE;
     private int writtenCount;
+    /** Objects that transactions have used since one of them had its handles forget their targets. */
+    private int uses;
+    /** Arrays in place that have {@link InPlace#$sas$kept blocks} of this transaction. */
+    private final List<InPlace> changing = new ArrayList<>();
     private boolean isAlone;
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
@@ -113,9 +119,36 @@ public final class Session implements Work.Tenant {
                 holding[place].$sas$leave(thread);
             }
         }
+        uses += work.places();
+        if (uses > USES_MAX) {
+            dropTargets();
+        }
         holding = NONE;
         written = NONE;
         writtenCount = 0;
+        if (!changing.isEmpty()) {
+            changing.forEach(array -> array.$sas$kept(null));
+            changing.clear();
+        }
+    }
+
+    /**
+     * A handle that is kept, a root's say, keeps what it led to last, and so on. A transaction that reaches such handles again cuts that off now and then; from one that none reaches, a chain is as long as the uses
+     * between two cuts.
+     */
+    private void dropTargets() {
+        uses = 0;
+        for (SasObject handle : holding) {
+            if (handle != null) {
+                handle.$sas$drop();
+            }
+        }
+    }
+
+    /** Takes note of the blocks of an array that may be changed until the transaction's end. */
+    void keepsBlocks(InPlace array, long[] blocks) {
+        changing.add(array);
+        array.$sas$kept(blocks);
     }
 
     /** Makes the object's handle ask again: the object is gone. */
@@ -308,6 +341,12 @@ public final class Session implements Work.Tenant {
     SasObject holding(long reference) {
         int place = work.placeOf(reference);
         return place >= 0 && place < holding.length ? holding[place] : null;
+    }
+
+    /** The same if the transaction may store into its fields; null too outside transactions. */
+    SasObject holdingForWriting(long reference) {
+        SasObject its = isActive() ? holding(reference) : null;
+        return its != null && its.$sas$isWritable() ? its : null;
     }
 
     /** A new object, whose fields have its values. */

@@ -48,10 +48,15 @@ public final class Inspection {
             return "array of references, " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
         }
         if (isArray(number)) {
-            return "array of " + PRIMITIVES.charAt(number - CLASS_ARRAY - 1) + ", " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
+            return "array of " + arrayName(number) + ", " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
         }
         Directory.Entry entry = classEntry(pool, number);
         return entry == null ? "class " + number : entry.name();
+    }
+
+    /** What an array of this class has. */
+    static String arrayName(int number) {
+        return number == CLASS_ARRAY ? "references" : String.valueOf(PRIMITIVES.charAt(number - CLASS_ARRAY - 1));
     }
 
     /** The fields of the object with this root name or hexadecimal address. */
@@ -109,14 +114,14 @@ public final class Inspection {
         return switch ((int) word & TAG_MASK) {
             case TAG_OBJECT -> "%x, %s".formatted(offsetOf(word), className(pool, word));
             case TAG_TEMPORARY -> "a temporary object of attachment " + (word >>> 32);
-            case TAG_INLINE -> value(java.util.Arrays.copyOf(inlineBytes(word), (int) word >>> 4 & 7));
+            case TAG_INLINE -> value(inlineBytes(word));
             case TAG_VALUE -> value(Work.value(word));
             default -> "damaged: " + Long.toHexString(word);
         };
     }
 
-    private static byte[] inlineBytes(long word) {
-        byte[] bytes = new byte[7];
+    static byte[] inlineBytes(long word) {
+        byte[] bytes = new byte[(int) word >>> 4 & 7];
         for (int i = 0; i < bytes.length; i++) {
             bytes[i] = (byte) (word >>> 8 * (i + 1));
         }
@@ -124,8 +129,8 @@ public final class Inspection {
     }
 
     /** Constants and classes are shown by name, as their classes may not be there. */
-    private static String value(byte[] bytes) {
-        if (bytes[0] == 'e' || bytes[0] == 'c') {
+    static String value(byte[] bytes) {
+        if (bytes[0] == 'e' || bytes[0] == 'c' || bytes[0] == 's') {
             return new String(bytes, 1, bytes.length - 1, java.nio.charset.StandardCharsets.UTF_8);
         }
         Object value = Values.decode(bytes);
