@@ -317,7 +317,7 @@ final class ClassRewriter {
             code.aload(0).invokespecial(above, DROP, MethodTypeDesc.of(CD_void));
         }
         for (Field field : shape.fields()) {
-            if (shapes.isManagedType(field.descriptor())) {
+            if (shapes.mayKeep(field.descriptor())) {
                 code.aload(0).aconst_null().putfield(type, field.name(), ClassDesc.ofDescriptor(field.descriptor()));
             }
         }
