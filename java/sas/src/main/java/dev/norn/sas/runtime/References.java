@@ -43,14 +43,13 @@ public final class References {
         if (known != null) {
             return known;
         }
+        var pool = dev.norn.sas.Store.current().pool();
         if (Range.anyDamaged()) {
-            dev.norn.sas.Store.current().pool().containerOf(word).check();
+            pool.containerOf(word).check();
         }
-        long header = Memory.getLong(offsetOf(word));
-        if (generationOf(header) != generationOfReference(word)) {
-            throw new dev.norn.sas.ObjectDestroyed("the object at " + Long.toHexString(offsetOf(word)) + " has been destroyed");
-        }
-        int number = classOf(header);
+        // Where a larger object now lies, its data might pass for a header of that generation.
+        pool.requireObject(word);
+        int number = classOf(Memory.getLong(offsetOf(word)));
         if (isArray(number)) {
             return ArrayCopies.load(word);
         }
@@ -106,7 +105,7 @@ public final class References {
             return 0;
         }
         if (value instanceof SasObject object && object.$sas$reference() != 0) {
-            return object.$sas$reference();
+            return storable(object.$sas$reference());
         }
         byte[] bytes = Values.encode(value);
         if (bytes != null) {
@@ -116,7 +115,7 @@ public final class References {
         if (value.getClass().isArray()) {
             long array = Session.get().arrays().referenceOf(value);
             if (array != 0) {
-                return array;
+                return storable(array);
             }
         }
         String constant = Constants.nameOf(value, owner.getClass());
@@ -140,6 +139,11 @@ public final class References {
             return object.$sas$reference();
         }
         throw new SASException(describe(value, owner, offset) + " cannot be persistent: " + advice(value));
+    }
+
+    private static long storable(long reference) {
+        Session.get().work().requireStorable(reference);
+        return reference;
     }
 
     private static Object checked(Object value, SasObject owner, int offset) {

@@ -96,6 +96,11 @@ public final class Directory {
         }
     }
 
+    /** Whether the directory's making was cut off, and undone. */
+    static boolean isUndone(Pool pool) {
+        return !pool.isObject(DIRECTORY) && java.nio.file.Files.notExists(pool.directory.resolve(SYSTEM + ".container"));
+    }
+
     /** Makes the directory in a store that has none yet. */
     static void format(Pool pool) {
         Range system = new Range(0, SYSTEM, CONTAINERS, SYSTEM_PAGES, true);

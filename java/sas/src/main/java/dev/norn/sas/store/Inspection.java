@@ -135,10 +135,11 @@ public final class Inspection {
     /** Counts since the pool was made. */
     public static List<String> stat(Store store) {
         Pool pool = store.pool();
+        long retired = Directory.containers(pool).stream().mapToLong(entry -> Directory.range(pool, entry).pagesRetired()).sum();
         return List.of("attached processes   " + pool.livingProcesses(), "commits              " + Memory.getLong(COMMIT_COUNT),
                 "syncs of the log     " + Memory.getLong(SYNC_COUNT), "bytes logged         " + Memory.getLong(LOGGED_BYTES),
                 "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT), "log in use           " + pool.logBytesUsed() + " of " + pool.settings.logBytes(),
-                "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
+                "retired pages        " + retired, "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
     }
 
     /** Runs the checker. */

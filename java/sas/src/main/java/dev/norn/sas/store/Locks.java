@@ -75,6 +75,11 @@ final class Locks {
         return (value & HOLDERS & ~slot.bit()) == 0;
     }
 
+    /** Whether another slot holds the object exclusively, as the first that does: the one that allocated it; or after 2^15 others, or since the pool was made. */
+    static boolean isOfFirstHolder(long value, Slot slot) {
+        return value < 0 && (value & COUNT) == 0 && (value & slot.bit()) == 0;
+    }
+
     /** Gives up what the slot holds of an object; nothing if it holds nothing. */
     static void release(Slot slot, long offset) {
         long word = offset + OBJECT_LOCK;

@@ -92,7 +92,7 @@ public final class Pool {
         recovery.reapLocked();
         register();
         isOpen = true;
-        if (range(0) == null) {
+        if (range(0) == null || Directory.isUndone(this)) {
             Directory.format(this);
         }
     }
@@ -192,7 +192,8 @@ public final class Pool {
         return range != null && range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generationOfReference(reference);
     }
 
-    void requireObject(long reference) {
+    /** @throws dev.norn.sas.ObjectDestroyed if the reference names no object that is there */
+    public void requireObject(long reference) {
         if (!isObject(reference)) {
             throw destroyed(reference);
         }

@@ -71,6 +71,16 @@ public final class Range {
         return Memory.getVolatile(base + CONTAINER_PAGES_USED);
     }
 
+    /** Whether the page has given out its last generation. */
+    boolean isRetired(long page) {
+        return Memory.getInt(descriptor(page) + DESCRIPTOR_GENERATION) >= RETIRED;
+    }
+
+    /** Retired pages; costs a look at each. */
+    long pagesRetired() {
+        return java.util.stream.LongStream.range(0, pagesUsed()).filter(this::isRetired).count();
+    }
+
     /** Whether an object starts at {@code offset}. */
     boolean startsAt(long offset) {
         if (!contains(offset) || (offset & GRANULE_BYTES - 1) != 0) {

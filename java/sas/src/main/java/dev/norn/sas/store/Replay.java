@@ -198,9 +198,7 @@ final class Replay implements AutoCloseable {
             int word = at + (granule >> 6) * 8;
             in.putLong(word, in.getLong(word) & ~(1L << granule) | (long) start << granule);
             int generation = in.getInt(at + (int) DESCRIPTOR_GENERATION);
-            int wanted = generationOf(header) + 1 - start;
-            int ahead = (wanted - generation) << 32 - GENERATION_BITS >> 32 - GENERATION_BITS;
-            in.putInt(at + (int) DESCRIPTOR_GENERATION, generation + Math.max(0, ahead));
+            in.putInt(at + (int) DESCRIPTOR_GENERATION, Math.max(generation, generationOf(header) + 1 - start));
             int granules = granulesOf(header);
             for (long covered = page; granules > GRANULES && covered <= page + (granules - 1) / GRANULES; covered++) {
                 long its = range.descriptor(covered) - range.base;

@@ -34,6 +34,9 @@ public final class StoreWork {
     }
 
     public static void setRoot(String name, long reference) {
+        if (reference != 0) {
+            work().requireStorable(reference);
+        }
         Directory.setRoot(work(), name, reference);
     }
 }
