@@ -180,9 +180,14 @@ public final class References {
     /** What {@link System#identityHashCode} becomes: by address for persistent objects, the same in every JVM. */
     public static int identityHashCode(Object object) {
         if (object instanceof SasObject handle && handle.$sas$reference() != 0) {
-            return Long.hashCode(handle.$sas$reference() * 0x9E3779B97F4A7C15L);
+            return hashOfAddress(handle.$sas$reference());
         }
         return System.identityHashCode(object);
+    }
+
+    /** The identity hash code of the object with this reference. */
+    public static int hashOfAddress(long reference) {
+        return Long.hashCode(reference * 0x9E3779B97F4A7C15L);
     }
 
     /** What a clone of a persistent object becomes: a temporary object with the same values. */

@@ -108,6 +108,34 @@ final class ContainerFile {
         }
     }
 
+    /** Writes the container from the pool, where no object is locked and nothing changes meanwhile, over its file, and syncs it. */
+    static void save(Pool pool, Range range) throws IOException {
+        CRC32C crc = new CRC32C();
+        long pages = range.pagesUsed();
+        try (var file = FileChannel.open(pool.directory.resolve(range.name + ".container"), StandardOpenOption.WRITE)) {
+            int inGroup = (int) (PAGE_BYTES / DESCRIPTOR_BYTES);
+            for (long first = 0; first < pages; first += inGroup) {
+                ByteBuffer descriptors = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+                for (long page = first; page < Math.min(pages, first + inGroup); page++) {
+                    byte[] content = Memory.bytes(range.pageOffset(page), PAGE_BYTES);
+                    write(file, ByteBuffer.wrap(content), range.pageOffset(page) - range.base);
+                    int at = (int) ((page - first) * DESCRIPTOR_BYTES);
+                    descriptors.put(at, Memory.bytes(range.descriptor(page), (int) DESCRIPTOR_BYTES));
+                    descriptors.putLong(at + (int) DESCRIPTOR_LATCH, 0).putLong(at + (int) DESCRIPTOR_PAGE_CHECK, check(crc, content, 0, PAGE_BYTES));
+                    descriptors.putLong(at + (int) DESCRIPTOR_CHECK, check(crc, descriptors.array(), at, (int) DESCRIPTOR_CHECK));
+                }
+                write(file, descriptors, range.descriptor(first) - range.base);
+            }
+            file.force(true);
+        }
+    }
+
+    private static void write(FileChannel file, ByteBuffer bytes, long at) throws IOException {
+        while (bytes.hasRemaining()) {
+            at += file.write(bytes, at);
+        }
+    }
+
     /** A container that the directory has, but whose file cannot be trusted at all. */
     static void loadNothing(Pool pool, Range range) {
         pool.back(range.base, PAGE_BYTES);

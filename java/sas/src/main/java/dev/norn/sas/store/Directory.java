@@ -219,6 +219,12 @@ public final class Directory {
         return (int) number;
     }
 
+    /** Takes a class's description away, when it has no instances. */
+    static void removeClass(Work work, int number) {
+        work.lockExclusive(DIRECTORY);
+        list(work, Kind.CLASS).stream().filter(entry -> entry.first == number).forEach(entry -> remove(work, Kind.CLASS, entry));
+    }
+
     /**
      * Makes a container that holds so many pages at most.
      *

@@ -289,19 +289,25 @@ final class Heap {
         long latch = isLarge ? range.base + CONTAINER_GROW_LATCH : descriptor + DESCRIPTOR_LATCH;
         slot.latch(latch);
         if (Slot.kind(entry) != 0) {
-            long header = Memory.getLong(offset);
-            if ((isLarge || range.startsAt(offset)) && generationOf(header) == Memory.getLong(entry + ENTRY_HEADER_BYTES)) {
-                range.clearStart(offset);
-                Memory.putInt(descriptor + DESCRIPTOR_GENERATION, Math.min(RETIRED, Memory.getInt(descriptor + DESCRIPTOR_GENERATION) + 1));
-                if (isLarge) {
-                    span(range, offset, granulesOf(header), 0);
-                }
+            if ((isLarge || range.startsAt(offset)) && generationOf(Memory.getLong(offset)) == Memory.getLong(entry + ENTRY_HEADER_BYTES)) {
+                discard(range, offset);
             }
             Memory.putLong(entry, Memory.getLong(entry) & ~0xFFL);
         }
         slot.unlatch(latch);
         if (!range.isRetired(page)) {
             range.freed.add(page);
+        }
+    }
+
+    /** The same where nobody else is at the page. */
+    static void discard(Range range, long offset) {
+        long generation = range.descriptor(range.pageOf(offset)) + DESCRIPTOR_GENERATION;
+        int granules = granulesOf(Memory.getLong(offset));
+        range.clearStart(offset);
+        Memory.putInt(generation, Math.min(RETIRED, Memory.getInt(generation) + 1));
+        if (granules > GRANULES) {
+            span(range, offset, granules, 0);
         }
     }
 

@@ -115,6 +115,24 @@ public final class Inspection {
         };
     }
 
+    /** The name of the class of a value; of a constant, which only its class knows, what the store has of it. */
+    static String valueClass(long word) {
+        byte[] bytes = (word & TAG_MASK) == TAG_VALUE ? Work.value(word) : java.util.Arrays.copyOf(inlineBytes(word), (int) word >>> 4 & 7);
+        String text = new String(bytes, 1, bytes.length - 1, java.nio.charset.StandardCharsets.UTF_8);
+        return switch (bytes[0]) {
+            case 'e' -> text.substring(0, text.indexOf('#'));
+            case 'c' -> Class.class.getName();
+            case 's' -> "constant " + text;
+            case '7' -> java.time.ZoneId.class.getName();
+            default -> Values.decode(bytes).getClass().getName();
+        };
+    }
+
+    /** The name of the component class of an array of references. */
+    static String arrayComponent(long array) {
+        return (String) Values.decode(Work.value(Memory.getLong(array + ARRAY_HEADER_BYTES)));
+    }
+
     private static byte[] inlineBytes(long word) {
         byte[] bytes = new byte[7];
         for (int i = 0; i < bytes.length; i++) {
