@@ -15,6 +15,7 @@ import java.util.Map;
  * <li>Objects lie within their page, or have pages of their own, and do not overlap; their class is known.
  * <li>No object is locked or marked as destroyed.
  * <li>Every value is referred to by exactly one field, in its container.
+ * <li>No container is damaged or without its file. What is in such a one is not looked at.
  * <li>A page's latch is free. No object has a generation that its page has yet to give out, and no page one behind the last.
  * </ul>
  */
@@ -55,6 +56,12 @@ public final class Audit {
         }
         for (Directory.Entry entry : Directory.containers(pool)) {
             Range range = Directory.range(pool, entry);
+            try {
+                range.check();
+            } catch (dev.norn.sas.ContainerDamaged e) {
+                findings.add(e.getMessage());
+                continue;
+            }
             Map<Long, Integer> users = new HashMap<>();
             List<Long> found = new ArrayList<>();
             for (long page = 0; page < range.pagesUsed(); page++) {

@@ -84,6 +84,37 @@ public final class Directory {
         }
     }
 
+    /** @throws dev.norn.sas.StorageReadFailure if the offset is in the container that has the directory: without it, the store does not open */
+    static void requireOther(Pool pool, long offset) {
+        if (offset < CONTAINERS + Range.span(SYSTEM_PAGES)) {
+            throw new dev.norn.sas.StorageReadFailure("the container " + SYSTEM + " of " + pool.directory + ", which has the names of all others, is missing, cut off or cannot be written: put "
+                    + SYSTEM + ".container back, or restore the store from a backup");
+        }
+    }
+
+    /** Whether a container that the pool was made without has its file again. */
+    static boolean hasFileBack(Pool pool) throws IOException {
+        if (pool.range(0) == null || !pool.isObject(DIRECTORY)) {
+            return false;
+        }
+        for (Entry entry : read(Kind.CONTAINER)) {
+            Path path = pool.directory.resolve(entry.name() + ".container");
+            if (Memory.getLong(entry.first + CONTAINER_DAMAGED_PAGE) == FILE_MISSING && java.nio.file.Files.exists(path) && ContainerFile.readHeader(pool, path) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The same where the store has containers, but not the one with the directory. */
+    static void requirePresent(Pool pool) throws IOException {
+        try (var files = java.nio.file.Files.newDirectoryStream(pool.directory, "*.container")) {
+            if (pool.range(0) == null && files.iterator().hasNext()) {
+                requireOther(pool, CONTAINERS);
+            }
+        }
+    }
+
     /** Says of containers that have no file, or none that can be trusted, that they are damaged. */
     static void markMissing(Pool pool) {
         if (pool.range(0) == null || pool.range(0).pagesUsed() == 0) {

@@ -90,6 +90,8 @@ public final class Format {
     static final long CONTAINER_GROW_LATCH = 72;
     static final long CONTAINER_PAGES_BACKED = 80;
     static final long CONTAINER_DAMAGED_PAGE = 88;
+    /** What {@link #CONTAINER_DAMAGED_PAGE} says of a container whose file is missing. */
+    static final long FILE_MISSING = -1;
 
     // Page descriptors: where objects start, and the page's generation.
     static final long DESCRIPTOR_BYTES = 64;

@@ -23,7 +23,7 @@ public final class Inspection {
             for (Directory.Entry entry : Directory.list(work, Directory.Kind.CONTAINER)) {
                 Range range = Directory.range(store.pool(), entry);
                 lines.add("container %-20s %,15d of %,d bytes%s".formatted(range.name, range.bytesUsed(), range.bytesMax(),
-                        Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
+                        range.isMissing() ? ", MISSING: its file is not there or cannot be used" : Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
             }
             for (Directory.Entry entry : Directory.list(work, Directory.Kind.ROOT)) {
                 lines.add("root      %-20s %x, %s".formatted(entry.name(), offsetOf(entry.first()), className(store.pool(), entry.first())));
@@ -157,7 +157,7 @@ public final class Inspection {
         return List.of("attached processes   " + pool.livingProcesses(), "commits              " + Memory.getLong(COMMIT_COUNT),
                 "syncs of the log     " + Memory.getLong(SYNC_COUNT), "bytes logged         " + Memory.getLong(LOGGED_BYTES),
                 "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT), "log in use           " + pool.logBytesUsed() + " of " + pool.settings.logBytes(),
-                "retired pages        " + retired, "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
+                "retired pages        " + retired, "waiting for a file   " + Unapplied.bytes(pool.directory) + " bytes of changes", "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
     }
 
     /** Runs the checker. */

@@ -82,12 +82,15 @@ public final class Pool {
             channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
         }
         Memory.map(file, settings.addressBytes());
-        if (!isTrusted()) {
-            rebuild();
-        } else {
-            log.open();
+        boolean isTrusted = isTrusted();
+        if (isTrusted) {
             // A container has no file before the first checkpoint; the others are found by the directory when they are met.
             Directory.addSystem(this);
+        }
+        if (isTrusted && (livingProcesses() > 0 || !Directory.hasFileBack(this))) {
+            log.open();
+        } else {
+            rebuild();
         }
         recovery.reapLocked();
         register();
@@ -112,6 +115,8 @@ public final class Pool {
         boolean hasFailed = Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_WRITE_FAILED) != 0;
         long synced = hasFailed ? Memory.getLong(LOG_SYNCED) : Long.MAX_VALUE;
         Memory.unmap();
+        ranges = new Range[8];
+        java.util.Arrays.fill(rangesByUnit, null);
         channel.truncate(0);
         channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
         Memory.map(file, settings.addressBytes());
@@ -120,8 +125,12 @@ public final class Pool {
         // What a failed sync left in the page cache is not to be taken for durable.
         long end = log.replay(synced);
         findRanges();
+        Directory.requirePresent(this);
+        var waiting = Unapplied.units(directory);
         for (Range range : ranges) {
-            if (range != null) {
+            if (range != null && range.units().anyMatch(waiting::contains)) {
+                ContainerFile.loadNothing(this, range);
+            } else if (range != null) {
                 ContainerFile.load(this, range, channel);
             }
         }
@@ -294,7 +303,7 @@ public final class Pool {
         try {
             log.checkpointAnd(slot, () -> {
                 try (var files = Files.list(directory)) {
-                    for (Path path : files.filter(path -> path.toString().endsWith(".container")).toList()) {
+                    for (Path path : files.filter(path -> path.toString().endsWith(".container") || path.endsWith(Unapplied.NAME)).toList()) {
                         Files.copy(path, copy.resolve(path.getFileName()));
                         ContainerFile.sync(copy.resolve(path.getFileName()));
                     }

@@ -81,7 +81,7 @@ final class RedoLog {
         return isValid ? header.getLong(16) : -1;
     }
 
-    private static void readFully(FileChannel file, ByteBuffer buffer, long at) throws IOException {
+    static void readFully(FileChannel file, ByteBuffer buffer, long at) throws IOException {
         while (buffer.hasRemaining() && file.read(buffer, at + buffer.position()) > 0) {
             // Until the buffer is full or the file ends.
         }
@@ -96,7 +96,7 @@ final class RedoLog {
         return base;
     }
 
-    private static long check(byte[] bytes, int start, int length) {
+    static long check(byte[] bytes, int start, int length) {
         CRC32C crc = new CRC32C();
         crc.update(bytes, start, length);
         return crc.getValue() | MAGIC << 32;
@@ -265,7 +265,7 @@ final class RedoLog {
         try (Replay replay = new Replay(pool)) {
             Reader reader = new Reader(base);
             for (int length; position < limit && (length = reader.find(position)) != 0; position += length) {
-                replay.apply(reader.operations(length));
+                replay.apply(position, reader.operations(length));
             }
             replay.finish();
         }
