@@ -265,7 +265,7 @@ final class RedoLog {
         try (Replay replay = new Replay(pool)) {
             Reader reader = new Reader(base);
             for (int length; position < limit && (length = reader.find(position)) != 0; position += length) {
-                replay.apply(position, reader.operations(length));
+                replay.apply(reader.operations(length));
             }
             replay.finish();
         }

@@ -72,8 +72,8 @@ final class Replay implements AutoCloseable {
         record.putLong(kind | (long) length << 8).putLong(offset);
     }
 
-    /** Applies the operations of the record at this position of the log, from the buffer's position to its limit. Those of containers whose files are missing are set aside. */
-    void apply(long position, ByteBuffer operations) throws IOException {
+    /** Applies the operations from the buffer's position to its limit. Those of containers whose files are missing are set aside. */
+    void apply(ByteBuffer operations) throws IOException {
         while (operations.hasRemaining()) {
             int start = operations.position();
             long word = operations.getLong();
@@ -89,10 +89,10 @@ final class Replay implements AutoCloseable {
             if (file != null) {
                 file.apply((int) (word & 0xFF), offset, operations, content, length);
             } else {
-                unapplied.add(position, operations, start, operations.position() - start);
+                unapplied.add(operations, start, operations.position() - start);
             }
         }
-        unapplied.endRecord(position);
+        unapplied.endRecord();
         if (pagesKept > PAGES_MAX) {
             flush();
         }

@@ -10,60 +10,46 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.LongPredicate;
 
 /**
- * Operations of the log that wait for a container's file, which is missing, cut off, or cannot be written: {@code redo.unapplied}, records like the log's, with the positions that they had there. They are
- * durable before the log's beginning goes past them, and are applied before the log when the file is back.
+ * Operations of the log that wait for a container's file, which is missing, cut off, or cannot be written: {@code redo.unapplied}, of each record of the log one with these. They are durable before the
+ * log's beginning goes past them, and are applied before the log when the file is back.
  *
- * <p>A replay that was cut off is done again from the same beginning, when other files may be missing. So an operation is left out if its part of the address space has one of that record or a later one
- * already; else it is added. What was cut off while it was written ends the file.
+ * <p>A replay that was cut off is done again from the same beginning, and sets aside again what it had: the operations say what is to be so afterwards, so going through them twice gives the same. What was cut off
+ * while it was written ends the file.
  */
 final class Unapplied implements AutoCloseable {
     static final String NAME = "redo.unapplied";
-    private static final int HEADER_BYTES = 16;
+    private static final int HEADER_BYTES = 8;
     private static final int CHECK_BYTES = 8;
     private static final int RECORD_MAGIC = 0x5541_5352;
 
     private final Path path;
     private final Path fresh;
-    private final LongPredicate canApply;
     private FileChannel channel;
     private long end;
-    /** By unit of the address space, the position of the last record that has an operation there. */
-    private final Map<Integer, Long> last = new HashMap<>();
-    private final Set<Integer> units = new HashSet<>();
     private ByteBuffer record = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
     /** Whether some of it is applied now, so that the file is written anew without. */
     private boolean isApplied;
 
     interface Action {
-        void accept(long position, ByteBuffer operations) throws IOException;
+        void accept(ByteBuffer operations) throws IOException;
     }
 
     /** @param canApply whether the file of the container at an offset is there */
     Unapplied(Path directory, LongPredicate canApply) throws IOException {
         path = directory.resolve(NAME);
         fresh = directory.resolve(NAME + ".new");
-        this.canApply = canApply;
-        end = forEach(path, (position, operations) -> forEachOperation(operations, offset -> {
-            last.put(unit(offset), position);
-            isApplied |= canApply.test(offset);
-        }));
-    }
-
-    private static int unit(long offset) {
-        return (int) (offset >> CONTAINER_ALIGNMENT_BITS);
+        end = forEach(path, operations -> forEachOperation(operations, offset -> isApplied |= canApply.test(offset)));
     }
 
     /** Parts of the address space, by number, that have operations which wait. */
     static Set<Integer> units(Path directory) throws IOException {
         Set<Integer> units = new HashSet<>();
-        forEach(directory.resolve(NAME), (position, operations) -> forEachOperation(operations, offset -> units.add(unit(offset))));
+        forEach(directory.resolve(NAME), operations -> forEachOperation(operations, offset -> units.add((int) (offset >> CONTAINER_ALIGNMENT_BITS))));
         return units;
     }
 
@@ -91,7 +77,7 @@ final class Unapplied implements AutoCloseable {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
             for (ByteBuffer its = read(file, at); its != null; its = read(file, at)) {
                 at += its.capacity();
-                action.accept(its.getLong(8), its.slice(HEADER_BYTES, its.capacity() - HEADER_BYTES - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN));
+                action.accept(its.slice(HEADER_BYTES, its.capacity() - HEADER_BYTES - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN));
             }
         }
         return at;
@@ -116,18 +102,12 @@ final class Unapplied implements AutoCloseable {
             return;
         }
         end = 0;
-        last.clear();
         channel = FileChannel.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.READ, StandardOpenOption.WRITE);
         forEach(path, action);
     }
 
-    /** Sets an operation of the log's record at {@code position} aside: {@code length} bytes of the buffer. */
-    void add(long position, ByteBuffer operations, int start, int length) {
-        int unit = unit(operations.getLong(start + 8));
-        if (position <= last.getOrDefault(unit, -1L)) {
-            return;
-        }
-        units.add(unit);
+    /** Sets an operation of a record aside: {@code length} bytes of the buffer. */
+    void add(ByteBuffer operations, int start, int length) {
         if (record.position() == 0) {
             record.position(HEADER_BYTES);
         }
@@ -138,13 +118,13 @@ final class Unapplied implements AutoCloseable {
         record.put(record.position(), operations, start, length).position(record.position() + length);
     }
 
-    /** Comes when all operations of the log's record were looked at. */
-    void endRecord(long position) throws IOException {
+    /** Comes when all operations of the record were looked at. */
+    void endRecord() throws IOException {
         if (record.position() == 0) {
             return;
         }
         int length = record.position() + CHECK_BYTES;
-        record.putInt(0, RECORD_MAGIC).putInt(4, length).putLong(8, position);
+        record.putInt(0, RECORD_MAGIC).putInt(4, length);
         record.putLong(RedoLog.check(record.array(), 0, length - CHECK_BYTES)).flip();
         if (channel == null) {
             channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -154,8 +134,6 @@ final class Unapplied implements AutoCloseable {
             end += channel.write(record, end);
         }
         record.clear();
-        units.forEach(unit -> last.put(unit, position));
-        units.clear();
     }
 
     /** Makes what was added durable, and takes out what was applied, whose files are durable. */

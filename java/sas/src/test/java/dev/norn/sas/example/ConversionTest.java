@@ -122,6 +122,10 @@ class ConversionTest {
                                 Transaction.run(() -> {
                                     for (int i = 0; i < Model.COUNT; i++) if (Model.isGone(i)) { catalog.byName.remove(items[i].name); Factory.destroyInstance(items[i]); }
                                 });
+                                // Where the destroyed ones were, others are now. Nobody knows them.
+                                Transaction.run(() -> {
+                                    for (int i = 0; i < Model.COUNT; i++) if (Model.isGone(i)) Factory.newInstanceNear(Item.class, items[i - 1], i);
+                                });
                                 store.setRoot("item 4", items[4]);
                                 store.setRoot("item 5", items[5]);
                             }
@@ -301,8 +305,7 @@ class ConversionTest {
         assertTrue(message.contains("ClassChanged") && message.contains("sas convert"), message);
         byte[] before = Files.readAllBytes(filled.resolve("second.container"));
         String report = convert(0, filled, to, second, "--drop", "shop.Item.note");
-        int live = OBJECTS - OBJECTS / 10;
-        assertTrue(report.contains("shop.Item: %,d instances, %,d of them moved".formatted(live, live)), report);
+        assertTrue(report.contains("shop.Item: %,d instances, %,d of them moved".formatted(OBJECTS, OBJECTS)), report);
         assertTrue(report.contains("dropped shop.Item.note") && report.contains("shop.Item.quantity was shop.Item.stock"), report);
         assertTrue(report.contains("shop.Leaf: %,d instances, 0 of them moved".formatted(OBJECTS)), report);
         assertEquals("checked\n", program(0, second, "shop.Check", to));

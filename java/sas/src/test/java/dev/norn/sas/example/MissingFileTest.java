@@ -218,6 +218,31 @@ class MissingFileTest {
         Stores.check(store);
     }
 
+    @Test
+    void bothAreAwayAndComeBackOneAfterTheOther() throws Exception {
+        store.pool().checkpoint();
+        change(0, 20);
+        change(1, 20);
+        Path its = stop("stopped");
+        Files.move(file(its), directory.resolve("one"));
+        Files.move(its.resolve("two.container"), directory.resolve("two"));
+        open(its);
+        assertThrows(ContainerDamaged.class, () -> verify(0, "while it is away"));
+        store.close();
+        Files.move(directory.resolve("two"), its.resolve("two.container"));
+        open(its);
+        verify(1, "when it is back");
+        change(1, 20);
+        its = stop("again");
+        open(its);
+        store.close();
+        Files.move(directory.resolve("one"), file(its));
+        open(its);
+        verify(0, "when it is back, too");
+        verify(1, "when both are back");
+        Stores.check(store);
+    }
+
     /** A replay is cut off before the log begins anew: what it had set aside, up to any byte, is neither lost nor done twice. */
     @Test
     void aReplayThatIsCutOffIsDoneAgain() throws Exception {
