@@ -66,11 +66,27 @@ public final class Store implements AutoCloseable {
         try {
             Directory.create(directory.toAbsolutePath(), options.addressBytes, options.logBytes, options.lockTimeoutMillis, options.pool);
         } catch (IOException e) {
-            throw new StorageWriteFailure("cannot make a store in " + directory + ": " + e.getMessage(), e);
+            throw new StorageWriteFailure("cannot make a store in " + directory + ": " + dev.norn.sas.store.StoreFiles.reason(e), e);
         }
-        Store store = open(directory);
-        Transaction.run(() -> store.createContainer(MAIN, options.mainBytes));
-        return store;
+        try {
+            Store store = open(directory);
+            Transaction.run(() -> store.createContainer(MAIN, options.mainBytes));
+            return store;
+        } catch (RuntimeException e) {
+            removeIncomplete(directory, e);
+            throw e;
+        }
+    }
+
+    private static void removeIncomplete(Path directory, RuntimeException reason) {
+        try {
+            if (current != null && current.pool.toString().equals(directory.toAbsolutePath().toString())) {
+                current.close();
+            }
+            Directory.remove(directory.toAbsolutePath());
+        } catch (IOException | RuntimeException e) {
+            reason.addSuppressed(e);
+        }
     }
 
     public static Store open(Path directory) {

@@ -4,6 +4,8 @@ import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.agent.ClassTree;
 import dev.norn.sas.store.Inspection;
+import dev.norn.sas.store.StoreFiles;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -29,6 +31,10 @@ public final class SasCommand {
         line.setExecutionExceptionHandler((thrown, command, result) -> {
             if (thrown instanceof SASException) {
                 command.getErr().println("sas: " + thrown.getMessage());
+                return 1;
+            }
+            if (thrown instanceof IOException file) {
+                command.getErr().println("sas: " + StoreFiles.reason(file));
                 return 1;
             }
             throw thrown;

@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /**
  * Makes a store in which the instances of changed classes have the layout of the class files.
@@ -86,7 +85,7 @@ public final class Conversion {
                 throw e;
             }
         } catch (IOException e) {
-            throw new StorageWriteFailure("cannot make the store " + to + ": " + e, e);
+            throw new StorageWriteFailure("cannot make the store " + to + ": " + StoreFiles.reason(e), e);
         }
     }
 
@@ -113,18 +112,11 @@ public final class Conversion {
         if (!Files.exists(fresh)) {
             return;
         }
-        List<Path> files;
-        try (Stream<Path> all = Files.list(fresh)) {
-            files = all.toList();
+        Path other = StoreFiles.findOther(fresh);
+        if (other != null) {
+            throw new SASException(fresh + " is in the way, and is not what a conversion left: it has " + other.getFileName());
         }
-        for (Path file : files) {
-            if (!file.getFileName().toString().matches("store\\.properties(\\.new)?|pool|lock|redo\\.log(\\.new)?|.*\\.container(\\.new)?|.*\\.unapplied(\\.new)?")) {
-                throw new SASException(fresh + " is in the way, and is not what a conversion left: it has " + file.getFileName());
-            }
-        }
-        for (Path file : files) {
-            Files.delete(file);
-        }
+        StoreFiles.remove(fresh);
         Files.delete(fresh);
     }
 

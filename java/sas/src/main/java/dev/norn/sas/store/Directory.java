@@ -44,6 +44,7 @@ public final class Directory {
 
     private static final String SYSTEM = "system";
     private static final long SYSTEM_PAGES = 16384;
+    private static final long LOG_BYTES_MIN = 1 << 14;
     private static final int NEXT_OFFSET = 40;
     private static final int NEXT_CONTAINER = 48;
     private static final int NEXT_CLASS = 56;
@@ -71,10 +72,22 @@ public final class Directory {
         if (java.nio.file.Files.exists(directory.resolve("store.properties"))) {
             throw new SASException(directory + " is a store already");
         }
+        Path stray = StoreFiles.find(directory);
+        if (stray != null) {
+            throw new SASException(directory + " has no store.properties, but " + stray.getFileName() + ", which is of a store: make the new one in another directory");
+        }
+        if (logBytes < LOG_BYTES_MIN) {
+            throw new SASException("a log of " + logBytes + " bytes is too short: " + LOG_BYTES_MIN + " is the least");
+        }
         if (addressBytes > Memory.SPACE || addressBytes < CONTAINERS * 2) {
             throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2 + " and " + Memory.SPACE);
         }
         new Pool.Settings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool).write(directory);
+    }
+
+    /** Takes a store away that could not be completed. */
+    public static void remove(Path directory) throws IOException {
+        StoreFiles.remove(directory);
     }
 
     /** Makes the first container known where the pool has it already. */

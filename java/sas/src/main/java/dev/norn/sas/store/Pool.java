@@ -68,7 +68,7 @@ public final class Pool {
             pool.exclusively(() -> attached.attachLocked());
             return pool;
         } catch (IOException e) {
-            throw new StorageReadFailure("cannot attach to the store " + directory + ": " + e.getMessage(), e);
+            throw new StorageReadFailure("cannot attach to the store " + directory + ": " + StoreFiles.reason(e), e);
         } catch (RuntimeException e) {
             if (pool != null) {
                 pool.closeFiles();
@@ -298,6 +298,9 @@ public final class Pool {
      * writing all of them.
      */
     public void backup(Path copy) throws IOException {
+        if (Files.exists(copy)) {
+            throw new SASException(copy + " is there already: a backup is made in a new directory");
+        }
         Files.createDirectory(copy);
         Slot slot = claim();
         try {
