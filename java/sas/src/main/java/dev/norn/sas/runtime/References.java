@@ -43,14 +43,13 @@ public final class References {
         if (known != null) {
             return known;
         }
+        var pool = dev.norn.sas.Store.current().pool();
         if (Range.anyDamaged()) {
-            dev.norn.sas.Store.current().pool().containerOf(word).check();
+            pool.containerOf(word).check();
         }
-        long header = Memory.getLong(offsetOf(word));
-        if (generationOf(header) != generationOfReference(word)) {
-            throw new dev.norn.sas.ObjectDestroyed("the object at " + Long.toHexString(offsetOf(word)) + " has been destroyed");
-        }
-        int number = classOf(header);
+        // Where a larger object now lies, its data might pass for a header of that generation.
+        pool.requireObject(word);
+        int number = classOf(Memory.getLong(offsetOf(word)));
         if (isArray(number)) {
             return ArrayCopies.load(word);
         }
@@ -119,7 +118,7 @@ public final class References {
             return 0;
         }
         if (value instanceof SasObject object && object.$sas$reference() != 0) {
-            return object.$sas$reference();
+            return storable(object.$sas$reference());
         }
         byte[] bytes = Values.encode(value);
         if (bytes != null) {
@@ -129,7 +128,7 @@ public final class References {
         if (value.getClass().isArray()) {
             long array = Session.get().arrays().referenceOf(value);
             if (array != 0) {
-                return array;
+                return storable(array);
             }
         }
         String constant = Constants.nameOf(value, owner.getClass());
@@ -153,6 +152,11 @@ public final class References {
             return object.$sas$reference();
         }
         throw new SASException(describe(value, owner, offset) + " cannot be persistent: " + advice(value));
+    }
+
+    private static long storable(long reference) {
+        Session.get().work().requireStorable(reference);
+        return reference;
     }
 
     private static Object checked(Object value, SasObject owner, int offset) {
@@ -189,7 +193,7 @@ public final class References {
     /** What {@link System#identityHashCode} becomes: by address for persistent objects, the same in every JVM. */
     public static int identityHashCode(Object object) {
         if (object instanceof SasObject handle && handle.$sas$reference() != 0) {
-            return Long.hashCode(handle.$sas$reference() * 0x9E3779B97F4A7C15L);
+            return hashOfAddress(handle.$sas$reference());
         }
         return System.identityHashCode(object);
     }
@@ -198,6 +202,11 @@ public final class References {
     public static String text(Object object) {
         boolean isPersistent = object instanceof SasObject handle && handle.$sas$reference() != 0;
         return object.getClass().getName() + "@" + (isPersistent ? Long.toHexString(offsetOf(((SasObject) object).$sas$reference())) : Integer.toHexString(object.hashCode()));
+    }
+
+    /** The identity hash code of the object with this reference. */
+    public static int hashOfAddress(long reference) {
+        return Long.hashCode(reference * 0x9E3779B97F4A7C15L);
     }
 
     /** What a clone of a persistent object becomes: a temporary object with the same values. */

@@ -362,6 +362,18 @@ public final class Session implements Work.Tenant {
         }
     }
 
+    /** What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be anything. */
+    private static <T> T attempt(Supplier<T> reading, long offset, long quiet) {
+        try {
+            return reading.get();
+        } catch (RuntimeException e) {
+            if (Store.current().pool().isStill(offset, quiet)) {
+                throw e;
+            }
+            return null;
+        }
+    }
+
     /** Reads committed values of an object outside transactions: again, until no writer came between. */
     static <T> T readCommitted(long reference, Supplier<T> reading) {
         var pool = Store.current().pool();
@@ -369,7 +381,7 @@ public final class Session implements Work.Tenant {
         for (;;) {
             try {
                 long quiet = pool.quiet(reference);
-                T value = reading.get();
+                T value = attempt(reading, offset, quiet);
                 if (pool.isStill(offset, quiet)) {
                     return value;
                 }

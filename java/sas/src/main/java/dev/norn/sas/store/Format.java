@@ -32,6 +32,8 @@ public final class Format {
     static final long COMMIT_COUNT = 392;
     static final long LOGGED_BYTES = 400;
     static final long CHECKPOINT_COUNT = 408;
+    /** Above every generation of containers whose making was undone: their addresses are given out again. */
+    static final long FIRST_GENERATION = 416;
 
     // Who is attached: owner words.
     static final long PROCESSES = 4096;
@@ -91,6 +93,8 @@ public final class Format {
     static final long CONTAINER_GROW_LATCH = 72;
     static final long CONTAINER_PAGES_BACKED = 80;
     static final long CONTAINER_DAMAGED_PAGE = 88;
+    /** What {@link #CONTAINER_DAMAGED_PAGE} says of a container whose file is missing. */
+    static final long FILE_MISSING = -1;
 
     // Page descriptors: where objects start, and the page's generation.
     static final long DESCRIPTOR_BYTES = 64;
@@ -105,6 +109,8 @@ public final class Format {
     // Objects: generation, class and length in the first word; the lock in the second.
     public static final int GENERATION_BITS = 24;
     static final long GENERATION_MASK = (1L << GENERATION_BITS) - 1;
+    /** The generation of a page that has given out all: nothing is allocated there any more, so that no generation is ever given out twice. */
+    static final int RETIRED = 1 << GENERATION_BITS;
     static final int CLASS_SHIFT = 24;
     static final int LENGTH_SHIFT = 40;
     static final long LENGTH_MASK = (1L << 23) - 1;

@@ -140,7 +140,12 @@ final class LogFile implements AutoCloseable {
     }
 
     private void readFully(ByteBuffer to, long at) throws IOException {
-        for (int read; to.hasRemaining() && (read = channel.read(to, at)) > 0;) {
+        readFully(channel, to, at);
+    }
+
+    /** Fills the buffer up, as far as the file goes. */
+    static void readFully(FileChannel from, ByteBuffer to, long at) throws IOException {
+        for (int read; to.hasRemaining() && (read = from.read(to, at)) > 0;) {
             at += read;
         }
     }

@@ -73,7 +73,7 @@ public final class Pool {
             pool.checkpointer = new Checkpointer(pool);
             return pool;
         } catch (IOException e) {
-            throw new StorageReadFailure("cannot attach to the store " + directory + ": " + e.getMessage(), e);
+            throw new StorageReadFailure("cannot attach to the store " + directory + ": " + StoreFiles.reason(e), e);
         } catch (RuntimeException e) {
             if (pool != null) {
                 pool.closeFiles();
@@ -87,17 +87,20 @@ public final class Pool {
             channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
         }
         Memory.map(file, settings.addressBytes());
-        if (!isTrusted()) {
-            rebuild();
-        } else {
-            log.open();
+        boolean isTrusted = isTrusted();
+        if (isTrusted) {
             // A container has no file before the first checkpoint; the others are found by the directory when they are met.
             Directory.addSystem(this);
+        }
+        if (isTrusted && (livingProcesses() > 0 || !Directory.hasFileBack(this))) {
+            log.open();
+        } else {
+            rebuild();
         }
         recovery.reapLocked();
         register();
         isOpen = true;
-        if (range(0) == null) {
+        if (range(0) == null || Directory.isUndone(this)) {
             Directory.format(this);
         }
     }
@@ -117,6 +120,8 @@ public final class Pool {
         boolean hasFailed = Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_WRITE_FAILED) != 0;
         long synced = hasFailed ? Memory.getLong(LOG_SYNCED) : Long.MAX_VALUE;
         Memory.unmap();
+        ranges = new Range[8];
+        java.util.Arrays.fill(rangesByUnit, null);
         channel.truncate(0);
         channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
         Memory.map(file, settings.addressBytes());
@@ -125,8 +130,12 @@ public final class Pool {
         // What a failed sync left in the page cache is not to be taken for durable.
         log.restart(synced);
         findRanges();
+        Directory.requirePresent(this);
+        var waiting = Unapplied.units(directory);
         for (Range range : ranges) {
-            if (range != null) {
+            if (range != null && range.units().anyMatch(waiting::contains)) {
+                ContainerFile.loadNothing(this, range);
+            } else if (range != null) {
                 ContainerFile.load(this, range, channel);
             }
         }
@@ -194,7 +203,8 @@ public final class Pool {
         return range != null && range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generationOfReference(reference);
     }
 
-    void requireObject(long reference) {
+    /** @throws dev.norn.sas.ObjectDestroyed if the reference names no object that is there */
+    public void requireObject(long reference) {
         if (!isObject(reference)) {
             throw destroyed(reference);
         }
@@ -321,12 +331,15 @@ public final class Pool {
      * containers.
      */
     public void backup(Path copy) throws IOException {
+        if (Files.exists(copy)) {
+            throw new SASException(copy + " is there already: a backup is made in a new directory");
+        }
         Files.createDirectory(copy);
         Slot slot = claim();
         try {
             log.checkpointAnd(slot, () -> {
                 try (var files = Files.list(directory)) {
-                    for (Path path : files.filter(path -> path.toString().endsWith(".container")).toList()) {
+                    for (Path path : files.filter(path -> path.toString().endsWith(".container") || path.endsWith(Unapplied.NAME)).toList()) {
                         Files.copy(path, copy.resolve(path.getFileName()));
                         ContainerFile.sync(copy.resolve(path.getFileName()));
                     }

@@ -36,6 +36,11 @@ public final class Work {
         void evict(Runnable undo);
     }
 
+    /** Of somebody who lives as long as this JVM. */
+    Work(Pool pool) {
+        this(pool, null);
+    }
+
     public Work(Pool pool, Tenant tenant) {
         this.pool = pool;
         this.tenant = tenant;
@@ -158,6 +163,23 @@ public final class Work {
         return place;
     }
 
+    /**
+     * Comes before a reference is stored: its object is there, and is this transaction's or committed. Waits, as for a shared lock, for a transaction that has made it and has
+     * not ended. So what is durable names only what was durably allocated, and a generation that only undone allocations had may be given out again after the machine stopped.
+     *
+     * @throws dev.norn.sas.ObjectDestroyed if it is not there
+     */
+    public void requireStorable(long reference) {
+        if (offsetOf(reference) < CONTAINERS) {
+            throw Pool.destroyed(reference);
+        }
+        if (Locks.isOfFirstHolder(Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK), slot)) {
+            lockShared(reference);
+        } else {
+            pool.requireObject(reference);
+        }
+    }
+
     private static void requireWritable(Range range) {
         if (!range.isWritable) {
             throw new ObjectAccessDenied("container " + range.name + " is read-only");
@@ -223,8 +245,8 @@ public final class Work {
     }
 
     private void freeAtCommit(long offset) {
-        slot.append(ENTRY_FREE, offset, 0);
-        slot.publish(0);
+        Memory.putLong(slot.append(ENTRY_FREE, offset, Heap.GENERATION_BYTES), generationOf(Memory.getLong(offset)));
+        slot.publish(Heap.GENERATION_BYTES);
     }
 
     /** Says that the container is new, so that the record makes its file. */

@@ -89,6 +89,12 @@ class CommandTest {
             assertEquals("Ann with a long name", store.root("ann", Account.class).owner());
         }
         assertTrue(sas(1, "ls", directory).contains("is no store"));
+        assertTrue(sas(1, "backup", at, directory.resolve("copy")).contains("copy is there already"));
+        assertTrue(sas(1, "create", directory.resolve("bad"), "--main-bytes", -5).contains("would hold -5 bytes"));
+        assertEquals("", sas(0, "create", directory.resolve("bad")), "what could not be completed is not there");
+        Files.delete(directory.resolve("bad/store.properties"));
+        assertTrue(sas(1, "create", directory.resolve("bad")).contains("has no store.properties, but"));
+        assertTrue(sas(1, "transform", directory.resolve("nowhere")).contains("nowhere is not there"));
         sas(2, "nonsense");
         Path damaged = Stores.withoutPool(at, directory.resolve("damaged"));
         Files.writeString(damaged.resolve("store.properties"), "format=9\n");
