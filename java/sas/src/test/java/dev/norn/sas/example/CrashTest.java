@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.store.FaultyLog.Fault;
 import dev.norn.sas.store.LogBytes;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -109,6 +110,44 @@ class CrashTest {
             assertEquals(step == 8, store.roots().contains("other"));
             assertEquals(step == 8, store.containers().contains("other"));
         }
+    }
+
+    /** The record decides: it is whole before the sync, but only a machine that goes on has it for sure. */
+    @Test
+    void aDeathBeforeTheSyncIsFinishedByTheLivingOrAsTheDiskHasIt() throws Exception {
+        Path at = create();
+        store.close();
+        for (Fault fault : new Fault[] {Fault.DIES_HALFWAY, Fault.DIES_BEHIND_WRITE, Fault.DIES_BEFORE_SYNC, Fault.DIES_BEHIND_SYNC}) {
+            for (boolean staysAttached : new boolean[] {false, true}) {
+                store = Store.open(at);
+                long before = verify("before " + fault);
+                if (!staysAttached) {
+                    store.close();
+                }
+                Path unwritten = Stores.withoutPool(at, directory.resolve("unwritten " + fault + staysAttached));
+                assertEquals(9, Stores.start(BankProgram.class, at, "fault", fault).waitFor());
+                Path written = Stores.withoutPool(at, directory.resolve("written " + fault + staysAttached));
+                long after = before + (fault == Fault.DIES_HALFWAY ? 0 : 1);
+                if (staysAttached) {
+                    // Who lives on waits for the dead one's locks, finds it dead, and finishes what it began.
+                    Bank bank = store.root("bank", Bank.class);
+                    Transaction.run(() -> bank.transfer(1, 2, 3));
+                    assertEquals(after + 1, verify("beside a death with " + fault));
+                    store.close();
+                } else {
+                    store = Store.open(at);
+                    assertEquals(after, verify("after a death with " + fault));
+                    store.close();
+                }
+                store = Store.open(written);
+                assertEquals(after, verify("after a stop of the machine that kept what was written, with " + fault));
+                store.close();
+                store = Store.open(unwritten);
+                assertEquals(before, verify("after a stop of the machine that lost it, with " + fault));
+                store.close();
+            }
+        }
+        store = null;
     }
 
     @Test
