@@ -308,6 +308,8 @@ class ConversionTest {
         assertTrue(report.contains("shop.Item: %,d instances, %,d of them moved".formatted(OBJECTS, OBJECTS)), report);
         assertTrue(report.contains("dropped shop.Item.note") && report.contains("shop.Item.quantity was shop.Item.stock"), report);
         assertTrue(report.contains("shop.Leaf: %,d instances, 0 of them moved".formatted(OBJECTS)), report);
+        String check = output(0, start(List.of("-jar", System.getProperty("sas.jar"), "check", to.toString())));
+        assertTrue(check.contains(", 0 findings"), check);
         assertEquals("checked\n", program(0, second, "shop.Check", to));
         assertTrue(java.util.Arrays.equals(before, Files.readAllBytes(filled.resolve("second.container"))), "the old store is not touched");
         assertTrue(convert(1, filled, to, second, "--drop", "shop.Item.note").contains("is there already"));
