@@ -124,7 +124,7 @@ class ConversionTest {
                                 });
                                 // Where the destroyed ones were, others are now. Nobody knows them.
                                 Transaction.run(() -> {
-                                    for (int i = 0; i < Model.COUNT; i++) if (Model.isGone(i)) Factory.newInstanceNear(Item.class, items[i - 1], i);
+                                    for (int i = 0; i < Model.COUNT; i++) if (Model.isGone(i)) Factory.newInstanceNear(Item.class, items[i - 2], i);
                                 });
                                 store.setRoot("item 4", items[4]);
                                 store.setRoot("item 5", items[5]);
@@ -385,6 +385,9 @@ class ConversionTest {
         assertTrue(refused(Files.createDirectory(directory.resolve("empty"))).contains("the class path does not have "));
         assertTrue(convert(1, filled, directory.resolve("new"), directory.resolve("nowhere")).contains("which is not there"));
         assertTrue(convert(1, directory, directory.resolve("new"), second).contains("is no store"));
+        Path missing = Stores.withoutPool(filled, directory.resolve("missing"));
+        Files.delete(missing.resolve("second.container"));
+        assertTrue(convert(1, missing, directory.resolve("new"), second, "--drop", "shop.Item.note").contains("its file second.container is missing"));
         Files.createDirectories(directory.resolve("photos.new"));
         Files.writeString(directory.resolve("photos.new/holiday.jpg"), "");
         assertTrue(convert(1, filled, directory.resolve("photos"), second).contains("is not what a conversion left: it has holiday.jpg"));
