@@ -2,6 +2,7 @@ package dev.norn.sas;
 
 import dev.norn.sas.runtime.ArrayCopies;
 import dev.norn.sas.runtime.Classes;
+import dev.norn.sas.runtime.Description;
 import dev.norn.sas.runtime.Promotion;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
@@ -174,5 +175,13 @@ public final class Factory {
     /** Whether the object is persistent. */
     public static boolean isPersistent(Object object) {
         return object instanceof SasObject handle && handle.$sas$reference() != 0;
+    }
+
+    /**
+     * An object in one line, for a debugger's view, a shell or a log: class, address, container and fields, one level deep. Waits for no lock, so what another transaction is changing
+     * is shown as being changed; never throws, so an object that was destroyed, a damaged container and a closed store are said. For reading by persons only.
+     */
+    public static String describe(Object object) {
+        return Description.of(object);
     }
 }

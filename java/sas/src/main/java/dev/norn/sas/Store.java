@@ -150,6 +150,11 @@ public final class Store implements AutoCloseable {
         return store;
     }
 
+    /** Whether this JVM is attached to a store. */
+    public static boolean isOpen() {
+        return current != null;
+    }
+
     public Pool pool() {
         return pool;
     }

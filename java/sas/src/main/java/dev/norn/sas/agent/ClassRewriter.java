@@ -39,13 +39,14 @@ import java.util.TreeMap;
 
 /**
  * Rewrites one class: its code, so that fields are reached through accessors, and, where its instances may be persistent, what makes them handles. The root of a
- * hierarchy gets the hidden fields and, where it inherits those of Object, equality and hash code by address.
+ * hierarchy gets the hidden fields and, where it inherits those of Object, equality, hash code and text by address.
  */
 final class ClassRewriter {
     private static final int PUBLIC = ClassFile.ACC_PUBLIC | ClassFile.ACC_SYNTHETIC;
     private static final int HIDDEN = ClassFile.ACC_PUBLIC | ClassFile.ACC_SYNTHETIC | ClassFile.ACC_TRANSIENT;
     private static final MethodTypeDesc EQUALS = MethodTypeDesc.of(CD_boolean, OBJECT);
     private static final MethodTypeDesc HASH_CODE = MethodTypeDesc.of(CD_int);
+    private static final MethodTypeDesc TO_STRING = MethodTypeDesc.of(CD_String);
 
     /** A method of so many bytes may grow past the 65,535 that a method may have. */
     private static final int LARGE_BYTES = 16_000;
@@ -152,6 +153,8 @@ final class ClassRewriter {
             if (element instanceof CodeModel code) {
                 CodeRewriter rewriter = new CodeRewriter(shapes, shape, method);
                 methods.transformCode(code, rewriter);
+            } else if (element instanceof java.lang.classfile.AccessFlags flags && SynchronizedBody.replaces(shape, method)) {
+                methods.withFlags(flags.flagsMask() & ~ClassFile.ACC_SYNCHRONIZED);
             } else {
                 methods.with(element);
             }
@@ -189,6 +192,9 @@ final class ClassRewriter {
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
                 code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
         builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD), PUBLIC, this::buildLeave);
+        if (shape.inheritsText() && !declares("toString", TO_STRING)) {
+            builder.withMethodBody("toString", TO_STRING, PUBLIC, code -> code.aload(0).invokestatic(REFERENCES, "text", MethodTypeDesc.of(CD_String, OBJECT)).areturn());
+        }
         if (shape.inheritsIdentity() && !declares("equals", EQUALS)) {
             builder.withMethodBody("equals", EQUALS, PUBLIC,
                     code -> code.aload(0).aload(1).invokestatic(REFERENCES, "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT)).ireturn());
@@ -236,6 +242,7 @@ final class ClassRewriter {
         builder.withMethodBody(SAVE, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildSave);
         builder.withMethodBody(STORE, MethodTypeDesc.of(CD_void), PUBLIC, this::buildStore);
         builder.withMethodBody(COPY, MethodTypeDesc.of(CD_void, SAS_OBJECT), PUBLIC, this::buildCopy);
+        builder.withMethodBody(DROP, MethodTypeDesc.of(CD_void), PUBLIC, this::buildDrop);
     }
 
     /** With the object's offset in the second local variable: pushes the address of a field. */
@@ -285,7 +292,7 @@ final class ClassRewriter {
             }
             code.aload(0).aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
             code.invokestatic(PROMOTION, "store", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
-            if (!shapes.isManagedType(field.descriptor())) {
+            if (!shapes.mayKeep(field.descriptor())) {
                 code.pop().aconst_null();
             }
             code.checkcast(its).putfield(type, field.name(), its);
@@ -301,6 +308,18 @@ final class ClassRewriter {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
             code.aload(0).aload(1).checkcast(type).invokestatic(type, getter(field.name()), getterType(type, its));
             code.putfield(type, field.name(), its);
+        }
+        code.return_();
+    }
+
+    private void buildDrop(CodeBuilder code) {
+        if (!shape.isRoot()) {
+            code.aload(0).invokespecial(above, DROP, MethodTypeDesc.of(CD_void));
+        }
+        for (Field field : shape.fields()) {
+            if (shapes.mayKeep(field.descriptor())) {
+                code.aload(0).aconst_null().putfield(type, field.name(), ClassDesc.ofDescriptor(field.descriptor()));
+            }
         }
         code.return_();
     }

@@ -1,6 +1,7 @@
 package dev.norn.sas.agent;
 
 import static dev.norn.sas.agent.Names.*;
+import static java.lang.constant.ConstantDescs.CD_String;
 import static java.lang.constant.ConstantDescs.CD_VarHandle;
 import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_int;
@@ -13,6 +14,7 @@ import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.CodeElement;
 import java.lang.classfile.CodeTransform;
+import java.lang.classfile.Instruction;
 import java.lang.classfile.MethodModel;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.TypeKind;
@@ -31,7 +33,6 @@ import java.lang.constant.DirectMethodHandleDesc;
 import java.lang.constant.DynamicCallSiteDesc;
 import java.lang.constant.MethodHandleDesc;
 import java.lang.constant.MethodTypeDesc;
-import java.lang.reflect.AccessFlag;
 
 /**
  * Rewrites a method's instructions: fields, comparisons of references, monitors, stores into arrays, and calls that look at identity or at fields behind the compiler's
@@ -42,7 +43,8 @@ final class CodeRewriter implements CodeTransform {
     private final Shapes shapes;
     private final Shape shape;
     private final boolean isConstructor;
-    private final boolean isSynchronized;
+    /** What becomes of a synchronized method; null for others. */
+    private final SynchronizedBody body;
     private final boolean isStaticInitializer;
     /** Final fields are no longer so, but another thread that gets the object through a race is still to see them. */
     private final boolean hasFinalFields;
@@ -53,7 +55,7 @@ final class CodeRewriter implements CodeTransform {
         this.shapes = shapes;
         this.shape = shape;
         isConstructor = method.methodName().equalsString(INIT_NAME);
-        isSynchronized = method.flags().has(AccessFlag.SYNCHRONIZED) && !method.flags().has(AccessFlag.STATIC);
+        body = SynchronizedBody.replaces(shape, method) ? new SynchronizedBody() : null;
         isBeforeSuper = isConstructor;
         isStaticInitializer = method.methodName().equalsString(CLASS_INIT_NAME);
         hasFinalFields = isConstructor && shape.isManaged() && shape.fields().stream().anyMatch(field -> (field.flags() & ClassFile.ACC_FINAL) != 0);
@@ -61,13 +63,23 @@ final class CodeRewriter implements CodeTransform {
 
     @Override
     public void atStart(CodeBuilder code) {
-        if (isSynchronized && shape.isManaged()) {
-            code.aload(0).invokestatic(MONITORS, "enterMethod", MethodTypeDesc.of(CD_void, OBJECT));
+        if (body != null) {
+            body.begin(code);
+        }
+    }
+
+    @Override
+    public void atEnd(CodeBuilder code) {
+        if (body != null) {
+            body.end(code);
         }
     }
 
     @Override
     public void accept(CodeBuilder code, CodeElement element) {
+        if (body != null && element instanceof Instruction) {
+            body.goOn();
+        }
         switch (element) {
             case FieldInstruction field -> rewriteField(code, field);
             case BranchInstruction branch -> rewriteBranch(code, branch);
@@ -76,6 +88,7 @@ final class CodeRewriter implements CodeTransform {
             case MonitorInstruction monitor -> rewriteMonitor(code, monitor);
             // The arrays of a static initializer are new, and its tables would outgrow the method.
             case ArrayStoreInstruction store when !isStaticInitializer -> rewriteArrayStore(code, store);
+            case ReturnInstruction end when body != null -> body.leave(code, end);
             case ReturnInstruction end when hasFinalFields -> code.invokestatic(CD_VarHandle, "storeStoreFence", MethodTypeDesc.of(CD_void)).with(end);
             case NewObjectInstruction instruction -> {
                 openNews++;
@@ -192,6 +205,7 @@ final class CodeRewriter implements CodeTransform {
             case "hashCode" -> code.invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT));
             case "equals" -> same(code);
             case "clone" -> code.dup().with(call).swap().invokestatic(REFERENCES, "cloned", MethodTypeDesc.of(OBJECT, OBJECT, OBJECT));
+            case "toString" -> code.invokestatic(REFERENCES, "text", MethodTypeDesc.of(CD_String, OBJECT));
             default -> code.with(call);
         }
     }

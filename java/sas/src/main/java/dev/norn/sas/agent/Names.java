@@ -16,6 +16,7 @@ final class Names {
     static final String BIND = "$sas$bind";
     static final String STORE = "$sas$store";
     static final String COPY = "$sas$copy";
+    static final String DROP = "$sas$drop";
     static final String LAYOUT = "$sas$layout";
     static final String LOOKUP = "$sas$lookup";
     static final String NEW = "$sas$new";

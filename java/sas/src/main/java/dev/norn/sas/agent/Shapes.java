@@ -52,11 +52,13 @@ final class Shapes {
      * @param isRoot whether it is, and no class above it, so that it has the hidden fields
      * @param inheritsIdentity whether its equality, if it declares none, is Object's
      * @param declaresEquality whether it has a method equals
+     * @param inheritsText whether its toString, if it declares none, is Object's
+     * @param declaresText whether it has a method toString
      * @param isPlain whether a class with persistent instances may extend it although its own may not be persistent: it and those above have no fields, and a constructor
      * @param end where its fields end in persistent instances, in bytes
      */
-    record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot, boolean inheritsIdentity, boolean declaresEquality, boolean isPlain,
-            boolean isRecord, List<Field> fields, int end, int flags) {}
+    record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot, boolean inheritsIdentity, boolean declaresEquality, boolean inheritsText,
+            boolean declaresText, boolean isPlain, boolean isRecord, List<Field> fields, int end, int flags) {}
 
     /** The class of this internal name; null if there is no class file. */
     Shape find(String name) {
@@ -95,9 +97,10 @@ final class Shapes {
         boolean isPlain = isClass && !above.equals("java/lang/Enum") && hasOpenConstructor(model)
                 && (above.isEmpty() || parent != null && parent.isPlain && (fields.isEmpty() || ABOVE.contains(name)));
         boolean inheritsIdentity = above.isEmpty() || parent != null && parent.inheritsIdentity && (above.equals(OBJECT) || !parent.declaresEquality);
+        boolean inheritsText = above.isEmpty() || parent != null && parent.inheritsText && (above.equals(OBJECT) || !parent.declaresText);
         List<String> interfaces = model.interfaces().stream().map(entry -> entry.asInternalName()).toList();
-        return new Shape(name, above, interfaces, isManaged, isManaged && !isBelowManaged, inheritsIdentity, declaresEquality(model), isPlain, above.equals(RECORD), fields,
-                end[0], model.flags().flagsMask());
+        return new Shape(name, above, interfaces, isManaged, isManaged && !isBelowManaged, inheritsIdentity, declares(model, "equals", "(Ljava/lang/Object;)Z"), inheritsText,
+                declares(model, "toString", "()Ljava/lang/String;"), isPlain, above.equals(RECORD), fields, end[0], model.flags().flagsMask());
     }
 
     /** The class dictionary's description of a class: its name, the bytes of an instance, and a line {@code offset descriptor declaring-class.name} for each field. */
@@ -117,8 +120,8 @@ final class Shapes {
                 && (method.flags().has(AccessFlag.PUBLIC) || method.flags().has(AccessFlag.PROTECTED)));
     }
 
-    private static boolean declaresEquality(ClassModel model) {
-        return model.methods().stream().anyMatch(method -> method.methodName().equalsString("equals") && method.methodType().equalsString("(Ljava/lang/Object;)Z"));
+    private static boolean declares(ClassModel model, String name, String type) {
+        return model.methods().stream().anyMatch(method -> method.methodName().equalsString(name) && method.methodType().equalsString(type));
     }
 
     /** Gives the instance fields their places: the widest first, and by name, so that the class file alone decides. */
@@ -173,6 +176,19 @@ final class Shapes {
             }
         }
         return false;
+    }
+
+    /** Whether fields of this type may hold handles, so that the field may keep one beside the word in the store: those of such classes, of Object, and of interfaces. */
+    boolean mayKeep(String descriptor) {
+        if (!descriptor.startsWith("L")) {
+            return false;
+        }
+        String name = descriptor.substring(1, descriptor.length() - 1);
+        if (name.equals(OBJECT)) {
+            return true;
+        }
+        Shape shape = find(name);
+        return shape != null && (shape.isManaged || (shape.flags & ClassFile.ACC_INTERFACE) != 0);
     }
 
     /** Whether fields of this type hold handles only, so that the field may serve as their cache. */

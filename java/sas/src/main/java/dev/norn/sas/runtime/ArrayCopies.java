@@ -211,7 +211,8 @@ public final class ArrayCopies {
     private void lockFor(long reference, long at, long length) {
         session.work().lockExclusive(reference);
         if (Work.isTouched(offsetOf(reference))) {
-            session.work().touch(at, Math.toIntExact(length));
+            long first = at & ~7L;
+            session.work().touch(first, Math.toIntExact((at + length + 7 & ~7L) - first));
         }
     }
 
@@ -257,6 +258,7 @@ public final class ArrayCopies {
     /** The transaction has committed: its copies are no longer its own. */
     void end() {
         if (!copies.isEmpty()) {
+            StrayArrays.release(this);
             copies.forEach((reference, copy) -> StrayArrays.add(copy, reference));
             copies.clear();
             references.clear();
@@ -265,6 +267,7 @@ public final class ArrayCopies {
 
     /** The transaction was undone: copies show what is stored; those of arrays that are gone stay as they are. */
     void restore() {
+        StrayArrays.release(this);
         copies.forEach((reference, copy) -> {
             try {
                 Session.readCommitted(reference, () -> {

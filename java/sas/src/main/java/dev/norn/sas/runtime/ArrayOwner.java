@@ -52,6 +52,11 @@ record ArrayOwner(long reference) implements SasObject {
         throw noHandle();
     }
 
+    @Override
+    public void $sas$drop() {
+        throw noHandle();
+    }
+
     private static UnsupportedOperationException noHandle() {
         return new UnsupportedOperationException("an array is no handle");
     }

@@ -164,6 +164,11 @@ public final class Classes {
             return bytes;
         }
 
+        /** A line of the description for each field. */
+        java.util.List<String> fieldLines() {
+            return description.lines().skip(2).toList();
+        }
+
         String fieldAt(int offset) {
             return fields.getOrDefault(offset, "at offset " + offset);
         }

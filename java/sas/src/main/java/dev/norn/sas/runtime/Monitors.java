@@ -20,26 +20,30 @@ public final class Monitors {
         return object instanceof SasObject handle && handle.$sas$reference() != 0;
     }
 
-    /** The monitor to enter instead of the object's. */
+    /**
+     * The monitor to enter instead of the object's, whose lock the transaction gets.
+     *
+     * @throws SASException outside transactions
+     */
     public static Object enter(Object object) {
         if (!isPersistent(object)) {
             return object;
         }
-        enterMethod(object);
-        return OWN.get();
+        if (Session.write((SasObject) object) == null) {
+            throw new SASException("synchronized on a persistent " + object.getClass().getName()
+                    + " needs a transaction, which then holds the lock to its end");
+        }
+        return monitorOf(object);
     }
 
     /** The monitor that was entered instead. */
     public static Object exit(Object object) {
-        return isPersistent(object) ? OWN.get() : object;
+        return isPersistent(object) ? monitorOf(object) : object;
     }
 
-    /** What a synchronized method does first. */
-    public static void enterMethod(Object object) {
-        if (isPersistent(object) && Session.write((SasObject) object) == null) {
-            throw new SASException("synchronized on a persistent " + object.getClass().getName()
-                    + " needs a transaction, which then holds the lock to its end");
-        }
+    /** One that the thread entered while the object was temporary has its own monitor to the end. */
+    private static Object monitorOf(Object object) {
+        return Thread.holdsLock(object) ? object : OWN.get();
     }
 
     public static void wait(Object object) throws InterruptedException {
@@ -55,7 +59,7 @@ public final class Monitors {
         if (millis < 0) {
             throw new IllegalArgumentException("to wait for " + millis + " ms");
         }
-        SasObject handle = entered(object);
+        SasObject handle = requireEntered(object);
         Session session = Session.get();
         long reference = handle.$sas$reference();
         long seen = Notices.count(reference);
@@ -78,13 +82,13 @@ public final class Monitors {
     /** @throws IllegalMonitorStateException if the thread has not entered the object's monitor */
     public static void notifyAll(Object object) {
         if (isPersistent(object)) {
-            Notices.give(entered(object).$sas$reference());
+            Notices.give(requireEntered(object).$sas$reference());
         } else {
             object.notifyAll();
         }
     }
 
-    private static SasObject entered(Object object) {
+    private static SasObject requireEntered(Object object) {
         SasObject handle = (SasObject) object;
         if (!Session.get().isActive() || !Session.get().work().hasExclusively(handle.$sas$reference())) {
             throw new IllegalMonitorStateException("the transaction has not entered the monitor of the persistent " + object.getClass().getName());

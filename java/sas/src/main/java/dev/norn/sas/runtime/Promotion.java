@@ -28,7 +28,11 @@ public final class Promotion {
         Classes.Info info = Classes.of(object.getClass());
         info.requirePersistable();
         Session session = Session.get();
-        session.holdNew(object, session.work().allocate(range, info.number(), info.bytes(), near));
+        long bytes = object instanceof InPlace array ? Math.max(array.$sas$bytes(), info.bytes()) : info.bytes();
+        session.holdNew(object, session.work().allocate(range, info.number(), bytes, near));
+        if (object instanceof InPlace array) {
+            InPlace.fill(array, Format.offsetOf(object.$sas$reference()));
+        }
     }
 
     /** Stores a reference of an object that becomes persistent; returns what its field keeps. */

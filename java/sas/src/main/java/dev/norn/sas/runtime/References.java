@@ -61,6 +61,19 @@ public final class References {
         return holding(handle) != null ? load(Access.word(handle.$sas$reference(), offset), handle, offset) : committed(handle, offset, null);
     }
 
+    /** The same, without a new handle if {@code kept} is the target's. Outside transactions nothing is looked up that others could not see. */
+    public static Object get(SasObject handle, int offset, Object kept) {
+        if (holding(handle) == null) {
+            return committed(handle, offset, kept);
+        }
+        long word = Access.word(handle.$sas$reference(), offset);
+        return isHandleOf(kept, word) ? kept : load(word, handle, offset);
+    }
+
+    private static boolean isHandleOf(Object kept, long word) {
+        return kept instanceof SasObject target && target.$sas$reference() == word && word != 0;
+    }
+
     /**
      * The handle in whose field the target of a field is kept, or null outside transactions, where nothing may be kept: another thread may hold the handle.
      */
@@ -73,7 +86,7 @@ public final class References {
         long reference = handle.$sas$reference();
         return Session.readCommitted(reference, () -> {
             long word = Access.word(reference, offset);
-            return kept instanceof SasObject target && target.$sas$reference() == word ? kept : load(word, handle, offset);
+            return isHandleOf(kept, word) ? kept : load(word, handle, offset);
         });
     }
 
@@ -96,7 +109,7 @@ public final class References {
 
     /** What a field goes on keeping when its object is held anew: the target, if the word in the store is still its reference. */
     public static Object stillCurrent(Object target, long at) {
-        return target instanceof SasObject handle && handle.$sas$reference() == Memory.getLong(at) ? target : null;
+        return isHandleOf(target, Memory.getLong(at)) ? target : null;
     }
 
     /** The word for a reference that is about to be stored into {@code owner}. */
@@ -183,6 +196,12 @@ public final class References {
             return hashOfAddress(handle.$sas$reference());
         }
         return System.identityHashCode(object);
+    }
+
+    /** What Object's toString becomes: the class and the address, the same in every JVM, or what it is for a temporary object. */
+    public static String text(Object object) {
+        boolean isPersistent = object instanceof SasObject handle && handle.$sas$reference() != 0;
+        return object.getClass().getName() + "@" + (isPersistent ? Long.toHexString(offsetOf(((SasObject) object).$sas$reference())) : Integer.toHexString(object.hashCode()));
     }
 
     /** The identity hash code of the object with this reference. */

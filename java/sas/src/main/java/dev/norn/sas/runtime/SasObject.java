@@ -37,4 +37,7 @@ public interface SasObject {
 
     /** Reads the persistent fields of {@code from} into the plain fields of this, a fresh temporary object of the same class. */
     void $sas$copy(SasObject from);
+
+    /** Forgets the targets that fields keep, so that they no longer keep the targets' handles from the collector. */
+    void $sas$drop();
 }

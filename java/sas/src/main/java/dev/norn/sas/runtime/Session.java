@@ -15,12 +15,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** A thread's transaction: its work on the store, the handles that have the values of what it holds, and the copies of arrays. */
-public final class Session {
+public final class Session implements Work.Tenant {
     private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
+    /** The sessions that were asked for last, by the numbers of their threads: a third of what a ThreadLocal costs. What a race leaves there is compared with the thread. */
+    private static final Session[] RECENT = new Session[64];
     private static final int ATTEMPTS_MAX = 1000;
     private static final long PAUSE_NANOS_MAX = 4_000_000;
     private static final int HANDLES_FIRST = 128;
     private static final SasObject[] NONE = {};
+    /** After so many uses of objects, the transaction that ends has its handles forget what they refer to: some megabytes of handles. */
+    private static final int USES_MAX = 1 << 16;
 
     private final Thread thread = Thread.currentThread();
     private Store store;
@@ -30,6 +34,10 @@ public final class Session {
     /** Those of them that were let through for writing. */
     private SasObject[] written = NONE;
     private int writtenCount;
+    /** Objects that transactions have used since one of them had its handles forget their targets. */
+    private int uses;
+    /** Arrays in place that have {@link InPlace#$sas$kept blocks} of this transaction. */
+    private final List<InPlace> changing = new ArrayList<>();
     private boolean isAlone;
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
@@ -40,7 +48,15 @@ public final class Session {
 
     /** The thread's session, in a transaction or not. */
     public static Session get() {
-        return CURRENT.get();
+        Thread running = Thread.currentThread();
+        Session recent = RECENT[(int) running.threadId() & RECENT.length - 1];
+        return recent != null && recent.thread == running ? recent : find(running);
+    }
+
+    private static Session find(Thread running) {
+        Session session = CURRENT.get();
+        RECENT[(int) running.threadId() & RECENT.length - 1] = session;
+        return session;
     }
 
     public boolean isActive() {
@@ -55,7 +71,7 @@ public final class Session {
         Store current = Store.current();
         if (current != store) {
             store = current;
-            work = new Work(current.pool());
+            work = new Work(current.pool(), this);
         }
         work.begin();
         // New arrays, as storing young handles into old ones is dear for the collector.
@@ -103,9 +119,36 @@ public final class Session {
                 holding[place].$sas$leave(thread);
             }
         }
+        uses += work.places();
+        if (uses > USES_MAX) {
+            dropTargets();
+        }
         holding = NONE;
         written = NONE;
         writtenCount = 0;
+        if (!changing.isEmpty()) {
+            changing.forEach(array -> array.$sas$kept(null));
+            changing.clear();
+        }
+    }
+
+    /**
+     * A handle that is kept, a root's say, keeps what it led to last, and so on. A transaction that reaches such handles again cuts that off now and then; from one that none reaches, a chain is as long as the uses
+     * between two cuts.
+     */
+    private void dropTargets() {
+        uses = 0;
+        for (SasObject handle : holding) {
+            if (handle != null) {
+                handle.$sas$drop();
+            }
+        }
+    }
+
+    /** Takes note of the blocks of an array that may be changed until the transaction's end. */
+    void keepsBlocks(InPlace array, long[] blocks) {
+        changing.add(array);
+        array.$sas$kept(blocks);
     }
 
     /** Makes the object's handle ask again: the object is gone. */
@@ -121,6 +164,18 @@ public final class Session {
         requireActive();
         leave();
         work.abort();
+        afterAbort();
+    }
+
+    @Override
+    public boolean isAlive() {
+        return thread.isAlive();
+    }
+
+    @Override
+    public void evict(Runnable undo) {
+        leave();
+        undo.run();
         afterAbort();
     }
 
@@ -213,7 +268,7 @@ public final class Session {
 
     /** Locks the object for reading; returns the handle that has its values, or null outside transactions. */
     static SasObject read(SasObject handle) {
-        Session session = CURRENT.get();
+        Session session = get();
         if (!session.isActive()) {
             return null;
         }
@@ -226,7 +281,7 @@ public final class Session {
 
     /** Locks the object for writing; returns the handle that has its values, or null outside transactions. */
     static SasObject write(SasObject handle) {
-        Session session = CURRENT.get();
+        Session session = get();
         if (!session.isActive()) {
             return null;
         }
@@ -286,6 +341,12 @@ public final class Session {
     SasObject holding(long reference) {
         int place = work.placeOf(reference);
         return place >= 0 && place < holding.length ? holding[place] : null;
+    }
+
+    /** The same if the transaction may store into its fields; null too outside transactions. */
+    SasObject holdingForWriting(long reference) {
+        SasObject its = isActive() ? holding(reference) : null;
+        return its != null && its.$sas$isWritable() ? its : null;
     }
 
     /** A new object, whose fields have its values. */

@@ -2,14 +2,27 @@ package dev.norn.sas.runtime;
 
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import java.lang.reflect.Array;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Copies of persistent arrays that no transaction holds, by identity and weakly, so that stores into them are noticed. */
+/**
+ * Copies of persistent arrays that no transaction holds, by identity and weakly, so that stores into them are noticed. Transformed code calls this for every store into an array, so
+ * it has to be cheap for all others: there is one word for each type of elements, with a bit for the lengths, modulo 64, that such copies have, or had since there were none.
+ */
 public final class StrayArrays {
     private static final Map<Key, Long> REFERENCES = new ConcurrentHashMap<>();
     private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
-    private static boolean any;
+    private static long bytes;
+    private static long chars;
+    private static long shorts;
+    private static long ints;
+    private static long longs;
+    private static long floats;
+    private static long doubles;
+    private static long references;
+    /** A copy that the transaction of some thread holds; that thread takes it away at the end. Stores into it need nothing, so the many that follow each other are let through. */
+    private static Object held;
 
     private StrayArrays() {}
 
@@ -32,27 +45,57 @@ public final class StrayArrays {
         }
     }
 
-    static void add(Object array, long reference) {
+    static synchronized void add(Object array, long reference) {
         for (Object gone = GONE.poll(); gone != null; gone = GONE.poll()) {
             REFERENCES.remove(gone);
         }
+        if (REFERENCES.isEmpty()) {
+            forgetLengths();
+        }
         REFERENCES.put(new Key(array, GONE), reference);
-        any = true;
+        long bit = 1L << Array.getLength(array);
+        switch (array) {
+            case byte[] a -> bytes |= bit;
+            case boolean[] a -> bytes |= bit;
+            case char[] a -> chars |= bit;
+            case short[] a -> shorts |= bit;
+            case int[] a -> ints |= bit;
+            case long[] a -> longs |= bit;
+            case float[] a -> floats |= bit;
+            case double[] a -> doubles |= bit;
+            default -> references |= bit;
+        }
+    }
+
+    private static void forgetLengths() {
+        bytes = chars = shorts = ints = longs = floats = doubles = references = 0;
     }
 
     /** Forgets all, when the store is closed: the arrays stay, as temporary ones. */
-    public static void clear() {
+    public static synchronized void clear() {
         REFERENCES.clear();
-        any = false;
+        forgetLengths();
+        held = null;
     }
 
     static long get(Object array) {
-        return any ? REFERENCES.getOrDefault(new Key(array, null), 0L) : 0;
+        return REFERENCES.isEmpty() ? 0 : REFERENCES.getOrDefault(new Key(array, null), 0L);
+    }
+
+    /** A transaction no longer holds its copies. */
+    static void release(ArrayCopies copies) {
+        if (held != null && copies.holds(held)) {
+            held = null;
+        }
     }
 
     private static void stored(Object array, int index) {
+        if (array == held) {
+            return;
+        }
         Session session = Session.get();
         if (session.isActive() && session.arrays().holds(array)) {
+            held = array;
             return;
         }
         long reference = get(array);
@@ -62,61 +105,64 @@ public final class StrayArrays {
     }
 
     public static void storeByte(Object array, int index, int value) {
+        int length;
         if (array instanceof boolean[] flags) {
             flags[index] = (value & 1) != 0;
+            length = flags.length;
         } else {
             ((byte[]) array)[index] = (byte) value;
+            length = ((byte[]) array).length;
         }
-        if (any) {
+        if ((1L << length & bytes) != 0) {
             stored(array, index);
         }
     }
 
     public static void storeChar(char[] array, int index, char value) {
         array[index] = value;
-        if (any) {
+        if ((1L << array.length & chars) != 0) {
             stored(array, index);
         }
     }
 
     public static void storeShort(short[] array, int index, short value) {
         array[index] = value;
-        if (any) {
+        if ((1L << array.length & shorts) != 0) {
             stored(array, index);
         }
     }
 
     public static void storeInt(int[] array, int index, int value) {
         array[index] = value;
-        if (any) {
+        if ((1L << array.length & ints) != 0) {
             stored(array, index);
         }
     }
 
     public static void storeLong(long[] array, int index, long value) {
         array[index] = value;
-        if (any) {
+        if ((1L << array.length & longs) != 0) {
             stored(array, index);
         }
     }
 
     public static void storeFloat(float[] array, int index, float value) {
         array[index] = value;
-        if (any) {
+        if ((1L << array.length & floats) != 0) {
             stored(array, index);
         }
     }
 
     public static void storeDouble(double[] array, int index, double value) {
         array[index] = value;
-        if (any) {
+        if ((1L << array.length & doubles) != 0) {
             stored(array, index);
         }
     }
 
     public static void storeObject(Object[] array, int index, Object value) {
         array[index] = value;
-        if (any) {
+        if ((1L << array.length & references) != 0) {
             stored(array, index);
         }
     }

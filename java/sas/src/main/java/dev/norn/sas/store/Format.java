@@ -8,7 +8,7 @@ package dev.norn.sas.store;
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
-    public static final long VERSION = 1;
+    public static final long VERSION = 2;
 
     // The pool's header, at 0.
     static final long POOL_MAGIC = 0;
@@ -23,7 +23,9 @@ public final class Format {
     static final long LOG_TAIL = 128;
     static final long LOG_BASE = 136;
     static final long LOG_SYNCED = 144;
+    static final long LOG_RING = 152;
     static final long SYNC_LATCH = 192;
+    static final long CHECKPOINT_LATCH = 200;
     static final long NEXT_TRANSACTION = 256;
     static final long NEXT_INCARNATION = 320;
     static final long SYNC_COUNT = 384;
@@ -50,6 +52,7 @@ public final class Format {
     static final long SLOT_RECORD_END = 48;
     static final long SLOT_BACKED = 56;
     static final long SLOT_TRANSACTION = 64;
+    static final long SLOT_CHECKPOINT_LATCH = 72;
 
     static final long STATE_FREE = 0;
     static final long STATE_ACTIVE = 1;

@@ -48,10 +48,15 @@ public final class Inspection {
             return "array of references, " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
         }
         if (isArray(number)) {
-            return "array of " + PRIMITIVES.charAt(number - CLASS_ARRAY - 1) + ", " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
+            return "array of " + arrayName(number) + ", " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
         }
         Directory.Entry entry = classEntry(pool, number);
         return entry == null ? "class " + number : entry.name();
+    }
+
+    /** What an array of this class has. */
+    static String arrayName(int number) {
+        return number == CLASS_ARRAY ? "references" : String.valueOf(PRIMITIVES.charAt(number - CLASS_ARRAY - 1));
     }
 
     /** The fields of the object with this root name or hexadecimal address. */
@@ -109,7 +114,7 @@ public final class Inspection {
         return switch ((int) word & TAG_MASK) {
             case TAG_OBJECT -> "%x, %s".formatted(offsetOf(word), className(pool, word));
             case TAG_TEMPORARY -> "a temporary object of attachment " + (word >>> 32);
-            case TAG_INLINE -> value(java.util.Arrays.copyOf(inlineBytes(word), (int) word >>> 4 & 7));
+            case TAG_INLINE -> value(inlineBytes(word));
             case TAG_VALUE -> value(Work.value(word));
             default -> "damaged: " + Long.toHexString(word);
         };
@@ -117,7 +122,7 @@ public final class Inspection {
 
     /** The name of the class of a value; of a constant, which only its class knows, what the store has of it. */
     static String valueClass(long word) {
-        byte[] bytes = (word & TAG_MASK) == TAG_VALUE ? Work.value(word) : java.util.Arrays.copyOf(inlineBytes(word), (int) word >>> 4 & 7);
+        byte[] bytes = (word & TAG_MASK) == TAG_VALUE ? Work.value(word) : inlineBytes(word);
         String text = new String(bytes, 1, bytes.length - 1, java.nio.charset.StandardCharsets.UTF_8);
         return switch (bytes[0]) {
             case 'e' -> text.substring(0, text.indexOf('#'));
@@ -133,8 +138,8 @@ public final class Inspection {
         return (String) Values.decode(Work.value(Memory.getLong(array + ARRAY_HEADER_BYTES)));
     }
 
-    private static byte[] inlineBytes(long word) {
-        byte[] bytes = new byte[7];
+    static byte[] inlineBytes(long word) {
+        byte[] bytes = new byte[(int) word >>> 4 & 7];
         for (int i = 0; i < bytes.length; i++) {
             bytes[i] = (byte) (word >>> 8 * (i + 1));
         }
@@ -142,8 +147,8 @@ public final class Inspection {
     }
 
     /** Constants and classes are shown by name, as their classes may not be there. */
-    private static String value(byte[] bytes) {
-        if (bytes[0] == 'e' || bytes[0] == 'c') {
+    static String value(byte[] bytes) {
+        if (bytes[0] == 'e' || bytes[0] == 'c' || bytes[0] == 's') {
             return new String(bytes, 1, bytes.length - 1, java.nio.charset.StandardCharsets.UTF_8);
         }
         Object value = Values.decode(bytes);

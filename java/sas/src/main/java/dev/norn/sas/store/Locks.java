@@ -185,6 +185,11 @@ final class Locks {
         return value & COUNT;
     }
 
+    /** What {@link #quiet} would return for this lock word, were it quiet. */
+    static long countOf(long value) {
+        return value & COUNT;
+    }
+
     /** Whether nobody has held the object exclusively since {@link #quiet} returned this. */
     static boolean isStill(long offset, long quiet) {
         java.lang.invoke.VarHandle.loadLoadFence();

@@ -86,14 +86,14 @@ final class Unapplied implements AutoCloseable {
     /** The record at this place; null if none is valid there. */
     private static ByteBuffer read(FileChannel file, long at) throws IOException {
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        RedoLog.readFully(file, header, at);
+        LogFile.readFully(file, header, at);
         int length = header.getInt(4);
         if (header.hasRemaining() || header.getInt(0) != RECORD_MAGIC || length < HEADER_BYTES + CHECK_BYTES || at + length > file.size()) {
             return null;
         }
         ByteBuffer whole = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-        RedoLog.readFully(file, whole, at);
-        return whole.getLong(length - CHECK_BYTES) == RedoLog.check(whole.array(), 0, length - CHECK_BYTES) ? whole : null;
+        LogFile.readFully(file, whole, at);
+        return whole.getLong(length - CHECK_BYTES) == LogFile.check(whole.array(), 0, length - CHECK_BYTES) ? whole : null;
     }
 
     /** Gives each operation that can be applied to the action, in order, and keeps the others. Comes before anything is added. */
@@ -125,7 +125,7 @@ final class Unapplied implements AutoCloseable {
         }
         int length = record.position() + CHECK_BYTES;
         record.putInt(0, RECORD_MAGIC).putInt(4, length);
-        record.putLong(RedoLog.check(record.array(), 0, length - CHECK_BYTES)).flip();
+        record.putLong(LogFile.check(record.array(), 0, length - CHECK_BYTES)).flip();
         if (channel == null) {
             channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             channel.truncate(end);

@@ -24,10 +24,26 @@ public final class Work {
     private final OffsetTable held = new OffsetTable();
     private int places;
     private Slot slot;
+    private final Tenant tenant;
     private ByteBuffer record = RedoLog.newRecord(4096);
 
-    public Work(Pool pool) {
+    /** Whose work it is, so that it can be undone when its thread has ended without ending it. */
+    public interface Tenant {
+        /** Whether the thread may still go on with the transaction. */
+        boolean isAlive();
+
+        /** Does what comes before and after the transaction is undone by somebody else. */
+        void evict(Runnable undo);
+    }
+
+    /** Of somebody who lives as long as this JVM. */
+    Work(Pool pool) {
+        this(pool, null);
+    }
+
+    public Work(Pool pool, Tenant tenant) {
         this.pool = pool;
+        this.tenant = tenant;
     }
 
     public Pool pool() {
@@ -40,6 +56,7 @@ public final class Work {
             throw new SASException("the store " + pool.directory + " is closed");
         }
         slot = pool.claim();
+        pool.tenant(slot.index, tenant);
         held.clear();
         places = 0;
         slot.begin(slot.index);
@@ -169,8 +186,11 @@ public final class Work {
         }
     }
 
-    /** Keeps bytes of an object without an image for undoing, before they are overwritten. The object is locked exclusively. */
+    /** Keeps words of an object without an image for undoing, before they are overwritten: both numbers are multiples of 8. The object is locked exclusively. */
     public void touch(long offset, int length) {
+        if ((offset & 7) != 0 || (length & 7) != 0) {
+            throw new AssertionError(length + " bytes from " + offset + " on are no words");
+        }
         Memory.copy(offset, slot.append(ENTRY_RANGE, offset, length), length);
         slot.publish(length);
     }
@@ -263,6 +283,7 @@ public final class Work {
         slot.state(STATE_COMMITTED);
         pool.recovery().finish(slot);
         end();
+        pool.logHasGrown();
         if (record.capacity() > 1 << 20) {
             record = RedoLog.newRecord(4096);
         }
@@ -277,6 +298,7 @@ public final class Work {
     private void end() {
         Slot ended = slot;
         slot = null;
+        pool.tenant(ended.index, null);
         ended.release();
     }
 
@@ -291,8 +313,8 @@ public final class Work {
     private void addToRecord(long entry) {
         long offset = Slot.offset(entry);
         switch (Slot.kind(entry)) {
-            case ENTRY_IMAGE -> addChanges(entry, offset);
-            case ENTRY_RANGE -> add(Replay.RANGE, offset, offset, Slot.length(entry));
+            case ENTRY_IMAGE -> addChanges(entry, offset, OBJECT_HEADER_BYTES);
+            case ENTRY_RANGE -> addChanges(entry, offset, 0);
             case ENTRY_ALLOCATION -> addAllocation(offset);
             case ENTRY_FREE -> add(Replay.FREE, offset, offset, 8);
             case ENTRY_CONTAINER -> add(Replay.CONTAINER, offset, entry + ENTRY_HEADER_BYTES, Slot.length(entry));
@@ -312,13 +334,13 @@ public final class Work {
         }
     }
 
-    /** Adds each run of words that differ from the image, but for the header. */
-    private void addChanges(long entry, long offset) {
+    /** Adds each run of words, from the {@code first} byte on, that differ from the image. */
+    private void addChanges(long entry, long offset, int first) {
         long image = entry + ENTRY_HEADER_BYTES;
         int length = Slot.length(entry);
         int start = -1;
         int end = 0;
-        for (int at = OBJECT_HEADER_BYTES; at < length; at += 8) {
+        for (int at = first; at < length; at += 8) {
             if (Memory.getLong(image + at) != Memory.getLong(offset + at)) {
                 if (start >= 0 && at - end > GAP_WORDS * 8) {
                     add(Replay.RANGE, offset + start, offset + start, end - start);

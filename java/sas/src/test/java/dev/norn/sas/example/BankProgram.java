@@ -8,7 +8,8 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed; {@code STORE step N} does one transfer step by step, and dies at step N.
+ * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed; {@code STORE step N} does one transfer step by step, and dies at step N;
+ * {@code STORE "die in ann"} dies inside a transaction that has locked the root ann.
  */
 final class BankProgram {
     static final int ACCOUNTS = 12;
@@ -17,6 +18,11 @@ final class BankProgram {
 
     public static void main(String[] arguments) throws Exception {
         Store store = Store.open(Path.of(arguments[0]));
+        if (arguments[1].equals("die in ann")) {
+            Transaction.begin();
+            store.root("ann", Account.class).add(1);
+            Runtime.getRuntime().halt(9);
+        }
         Bank bank = store.root("bank", Bank.class);
         if (arguments[1].equals("step")) {
             dieAt(store, bank, Integer.parseInt(arguments[2]));

@@ -186,6 +186,39 @@ class FieldsTest {
         assertArrayEquals(new boolean[] {false, false, true}, again.flags);
     }
 
+    /** Whoever keeps a copy of an array stores into the array through it, also when its transaction is over, however that ended. */
+    @Test
+    void aKeptCopyIsStillTheArray() {
+        Shelf shelf = Factory.newPermInstance(Shelf.class);
+        int[][] kept = new int[1][];
+        Transaction.run(() -> {
+            shelf.numbers = Factory.newIntArrayNear(10, shelf);
+            shelf.letters = Factory.newCharArrayNear(10, shelf);
+            kept[0] = shelf.numbers;
+            kept[0][0] = 1;
+            kept[0][0] = 2;
+        });
+        kept[0][0]++;
+        assertEquals(3, shelf.numbers[0]);
+        Transaction.begin();
+        kept[0] = shelf.numbers;
+        kept[0][1] = 8;
+        kept[0][1] = 9;
+        Transaction.abort();
+        kept[0][2] = 7;
+        assertArrayEquals(new int[] {3, 0, 7, 0, 0, 0, 0, 0, 0, 0}, shelf.numbers);
+        char[] letters = shelf.letters;
+        Transaction.run(() -> {
+            letters[9] = 'x';
+            kept[0][9] = 6;
+        });
+        assertEquals('x', shelf.letters[9]);
+        assertEquals(6, shelf.numbers[9]);
+        store.close();
+        kept[0][0] = 100;
+        store = Store.open(directory);
+    }
+
     @Test
     void largeArraysHavePagesOfTheirOwn() {
         Shelf shelf = Factory.newPermInstance(Shelf.class);

@@ -12,6 +12,8 @@ import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.util.SasList;
+import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -322,6 +324,57 @@ class HeldHandlesTest {
             for (Future<Long> sum : sums) {
                 assertEquals(0, sum.get());
             }
+        }
+    }
+
+    @Test
+    void fieldsOfAnyTypeKeepTheirTargets() {
+        List<Account> list = Factory.newInstanceIn(SasList.class, main);
+        for (int i = 0; i < 20; i++) {
+            list.add(account(i));
+        }
+        Account before = Transaction.call(() -> list.get(3));
+        for (int round = 0; round < 3; round++) {
+            // JUnit is not transformed, so this compares Java objects.
+            assertSame(before, Transaction.call(() -> list.get(3)), "the same Java object serves again");
+        }
+        Transaction.run(() -> list.set(3, account(33)));
+        assertEquals(33, Transaction.call(() -> list.get(3).number()));
+    }
+
+    /** Each handle keeps the next one, so the first would keep all of them for ever. */
+    @Test
+    void aKeptHandleDoesNotKeepAllThatItLedTo() throws Exception {
+        int count = 80_000;
+        for (int transactions : new int[] {1, 40}) {
+            Account first = Transaction.call(() -> {
+                Account at = account(0);
+                for (int i = 1; i < count; i++) {
+                    Account before = Factory.newInstanceIn(Account.class, main, i, null);
+                    before.link(at);
+                    at = before;
+                }
+                return at;
+            });
+            Account head = again(first);
+            List<WeakReference<Account>> seen = new ArrayList<>();
+            Account[] at = {head};
+            for (int i = 0; i < transactions; i++) {
+                Transaction.run(() -> {
+                    for (int step = 0; step < (count - 1) / transactions; step++) {
+                        at[0] = at[0].next();
+                    }
+                    seen.add(new WeakReference<>(at[0]));
+                });
+            }
+            at[0] = null;
+            first = null;
+            for (int i = 0; i < 50 && seen.getLast().get() != null; i++) {
+                System.gc();
+                Thread.sleep(10);
+            }
+            assertNull(seen.getLast().get(), transactions + " transactions");
+            assertEquals(count - 1, head.number());
         }
     }
 }

@@ -29,6 +29,7 @@ public class Shelf implements Cloneable {
     Color color;
     Point point;
     int[] numbers;
+    char[] letters;
     boolean[] flags;
     Shelf[] shelves;
     String[] names;

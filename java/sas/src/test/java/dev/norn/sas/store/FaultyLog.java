@@ -24,10 +24,13 @@ public final class FaultyLog extends FileChannel {
 
     /** Puts itself in the place of the store's log file, in this JVM. */
     public static FaultyLog install(Store store) throws ReflectiveOperationException {
-        Field field = RedoLog.class.getDeclaredField("channel");
+        Field its = RedoLog.class.getDeclaredField("file");
+        its.setAccessible(true);
+        Object file = its.get(store.pool().log());
+        Field field = LogFile.class.getDeclaredField("channel");
         field.setAccessible(true);
-        FaultyLog faulty = new FaultyLog((FileChannel) field.get(store.pool().log()));
-        field.set(store.pool().log(), faulty);
+        FaultyLog faulty = new FaultyLog((FileChannel) field.get(file));
+        field.set(file, faulty);
         return faulty;
     }
 

@@ -1,0 +1,105 @@
+package dev.norn.sas.runtime;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.store.Memory;
+import dev.norn.sas.store.Work;
+import java.util.Arrays;
+import java.util.function.LongFunction;
+
+/**
+ * An array whose elements are used where they lie in the mapping, behind the one field that it has, its length. The handle of a persistent one has no copy of them; a temporary one has a
+ * Java array. A transaction locks the array like any object, but keeps the images of the blocks only that it is about to change: {@code $sas$kept} has a bit for each of them, from the first change until the
+ * transaction leaves its handles.
+ *
+ * <pre>
+ *  0  header (16) | length (32) | 0 (32)
+ * 24  elements
+ * </pre>
+ *
+ * <p>Implemented by {@code SasArray}, whose handles the agent makes.
+ */
+public interface InPlace {
+    long LENGTH = OBJECT_HEADER_BYTES;
+    long ELEMENTS = LENGTH + 8;
+    /** Of blocks: 256 bytes, as an entry of the undo stream has 16 bytes besides. No element is in two. */
+    int BLOCK_BITS = 8;
+
+    /** Blocks whose images are kept, or need none; null if the transaction has not changed any. */
+    long[] $sas$kept();
+
+    void $sas$kept(long[] blocks);
+
+    /** Of the persistent form, in bytes. */
+    long $sas$bytes();
+
+    /** Writes length and elements of the temporary array, which is one no longer, to this offset. */
+    void $sas$move(long offset);
+
+    /** Where the array is if the running transaction may read it, and locks it for that; 0 outside transactions. */
+    static long reading(SasObject array) {
+        boolean isHeld = array.$sas$holder() == Thread.currentThread() || Session.read(array) != null;
+        return isHeld ? offsetOf(array.$sas$reference()) : 0;
+    }
+
+    /** The length of the array at this offset. */
+    static int length(long at) {
+        return Memory.getInt(at + LENGTH);
+    }
+
+    /** Reads committed elements outside transactions; again, if a writer came between. */
+    static <T> T committed(SasObject array, LongFunction<T> reading) {
+        return Session.readCommitted(array.$sas$reference(), () -> reading.apply(offsetOf(array.$sas$reference())));
+    }
+
+    /** Whether the block with the byte at this distance from the array's beginning is among these. */
+    static boolean has(long[] blocks, long distance) {
+        int block = (int) (distance >>> BLOCK_BITS);
+        return (blocks[block >>> 6] >>> block & 1) != 0;
+    }
+
+    /** Locks the array for writing, and keeps the images of what is about to change. In a transaction. */
+    static void keep(SasObject array, long distance, long bytes) {
+        Session session = Session.get();
+        InPlace its = (InPlace) Session.write(array);
+        long at = offsetOf(array.$sas$reference());
+        // Of a small one, the lock has kept an image as a whole.
+        if (its.$sas$kept() == null) {
+            session.keepsBlocks(its, blocks(its.$sas$bytes(), Work.isTouched(at) ? 0 : -1));
+        }
+        long end = distance + bytes;
+        for (long from = distance & -1L << BLOCK_BITS; from < end; from += 1L << BLOCK_BITS) {
+            if (!has(its.$sas$kept(), from)) {
+                from = keepRun(session, its, at, from, end);
+            }
+        }
+    }
+
+    /** Keeps blocks up to one that is kept already; returns where the last one is. */
+    private static long keepRun(Session session, InPlace its, long at, long first, long end) {
+        long[] kept = its.$sas$kept();
+        long last = first;
+        while (last + (1L << BLOCK_BITS) < end && !has(kept, last + (1L << BLOCK_BITS))) {
+            last += 1L << BLOCK_BITS;
+        }
+        long wholeWords = its.$sas$bytes() + 7 & ~7L;
+        session.work().touch(at + first, (int) (Math.min(last + (1L << BLOCK_BITS), wholeWords) - first));
+        for (int block = (int) (first >>> BLOCK_BITS); block <= last >>> BLOCK_BITS; block++) {
+            kept[block >>> 6] |= 1L << block;
+        }
+        return last;
+    }
+
+    private static long[] blocks(long bytes, long each) {
+        long[] blocks = new long[(int) (bytes >>> BLOCK_BITS >>> 6) + 1];
+        Arrays.fill(blocks, each);
+        return blocks;
+    }
+
+    /** Fills a new persistent array; its allocation is undone and redone as a whole. In a transaction. */
+    static void fill(InPlace array, long offset) {
+        long bytes = array.$sas$bytes();
+        array.$sas$move(offset);
+        Session.get().keepsBlocks(array, blocks(bytes, -1));
+    }
+}

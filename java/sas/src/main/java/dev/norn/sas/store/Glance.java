@@ -1,0 +1,123 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import java.util.function.Supplier;
+
+/**
+ * A look at what the store has, for {@code Factory.describe}: takes no lock and no latch, enters no monitor and loads no class, since a debugger may have suspended whoever has what it
+ * would wait for. What it reads may be changed meanwhile, so {@link #quietly} says whether it was.
+ */
+public final class Glance {
+    private static final int ATTEMPTS_MAX = 3;
+    private static final int VALUE_BYTES_MAX = 200;
+
+    private final Pool pool;
+
+    public Glance(Pool pool) {
+        this.pool = pool;
+    }
+
+    /** What was read, and whether nobody changed the object meanwhile. */
+    public record Sight(String text, boolean isQuiet) {}
+
+    /** Reads, a few times if somebody writes meanwhile. */
+    public Sight quietly(long reference, Supplier<String> reading) {
+        long word = offsetOf(reference) + OBJECT_LOCK;
+        String text = "";
+        for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+            long before = Memory.getVolatile(word);
+            text = reading.get();
+            if (Locks.isStill(offsetOf(reference), Locks.countOf(before))) {
+                return new Sight(text, true);
+            }
+        }
+        return new Sight(text, false);
+    }
+
+    /** The container's name; null if none is there. */
+    public String container(long reference) {
+        Range range = range(offsetOf(reference));
+        return range == null ? null : range.name;
+    }
+
+    /** One that this JVM has not met stays so: to make it known takes a monitor. */
+    private Range range(long offset) {
+        for (Range range : pool.ranges()) {
+            if (range != null && range.contains(offset)) {
+                return range;
+            }
+        }
+        return Directory.containers(pool).stream().map(entry -> new Range((int) entry.third(), entry.name(), entry.first(), entry.second(), false))
+                .filter(range -> range.contains(offset)).findFirst().orElse(null);
+    }
+
+    /**
+     * Whether the object is there, in a container that can be read.
+     *
+     * @throws dev.norn.sas.ContainerDamaged if it cannot
+     */
+    public boolean isThere(long reference) {
+        Range range = range(offsetOf(reference));
+        if (range == null) {
+            return false;
+        }
+        range.check();
+        long header = Memory.getLong(offsetOf(reference));
+        return range.startsAt(offsetOf(reference)) && generationOf(header) == generationOfReference(reference) && !isDestroyed(header);
+    }
+
+    /** The field at this offset of the address space. */
+    public String field(long at, char descriptor) {
+        return switch (descriptor) {
+            case 'Z' -> Boolean.toString(Memory.getBoolean(at));
+            case 'B' -> Byte.toString(Memory.getByte(at));
+            case 'S' -> Short.toString(Memory.getShort(at));
+            case 'C' -> "'" + Memory.getChar(at) + "'";
+            case 'I' -> Integer.toString(Memory.getInt(at));
+            case 'J' -> Long.toString(Memory.getLong(at));
+            case 'F' -> Float.toString(Memory.getFloat(at));
+            case 'D' -> Double.toString(Memory.getDouble(at));
+            default -> reference(Memory.getLong(at));
+        };
+    }
+
+    private String reference(long word) {
+        if (word == 0) {
+            return "null";
+        }
+        return switch ((int) word & TAG_MASK) {
+            case TAG_OBJECT -> state(word) + "@" + Long.toHexString(offsetOf(word));
+            case TAG_TEMPORARY -> word >>> 32 == pool.incarnation() ? "temporary" : "temporary in another JVM";
+            case TAG_INLINE -> Inspection.value(Inspection.inlineBytes(word));
+            case TAG_VALUE -> value(offsetOf(word));
+            default -> "damaged: " + Long.toHexString(word);
+        };
+    }
+
+    /** The object's class, or why it has none. */
+    private String state(long reference) {
+        try {
+            return isThere(reference) ? className(reference) : "destroyed";
+        } catch (dev.norn.sas.ContainerDamaged e) {
+            return "damaged";
+        }
+    }
+
+    private static String value(long at) {
+        int length = lengthOf(Memory.getLong(at));
+        byte[] bytes = Memory.bytes(at + VALUE_HEADER_BYTES, Math.min(length, VALUE_BYTES_MAX));
+        if (length <= VALUE_BYTES_MAX) {
+            return Inspection.value(bytes);
+        }
+        return bytes[0] == 'l' || bytes[0] == 'w' ? Inspection.value(bytes) + "…" : "a value of " + length + " bytes";
+    }
+
+    private String className(long reference) {
+        int number = classOf(Memory.getLong(offsetOf(reference)));
+        if (isArray(number)) {
+            return Inspection.arrayName(number) + "[" + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH) + "]";
+        }
+        return Directory.classes(pool).stream().filter(entry -> entry.first() == number).map(Directory.Entry::name).findFirst().orElse("class " + number);
+    }
+}
