@@ -220,7 +220,9 @@ class GenerationTest {
             Thread.onSpinWait();
         }
         isStoring.countDown();
+        long start = System.nanoTime();
         assertThrows(ObjectDestroyed.class, () -> page.link(leaked.get()), "the store waits for the one who made it, who aborts");
+        assertTrue(System.nanoTime() - start < 5_000_000_000L, "not until the lock's timeout");
         maker.join();
         assertEquals(null, page.next());
         Stores.check(store);
