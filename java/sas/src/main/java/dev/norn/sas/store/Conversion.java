@@ -205,6 +205,9 @@ public final class Conversion {
         if (change == null) {
             return;
         }
+        if (granulesOf(header) != granules(change.before().bytes())) {
+            throw new ClassChanged("the object at " + Long.toHexString(offset) + " has elements behind its fields, and the fields of " + change.before().name() + " have changed");
+        }
         counts.get(classOf(header))[0]++;
         int number = newNumbers.get(classOf(header));
         ByteBuffer old = ByteBuffer.wrap(Memory.bytes(offset, granulesOf(header) * GRANULE_BYTES)).order(ByteOrder.LITTLE_ENDIAN);

@@ -63,7 +63,7 @@ class ConversionTest {
                     package shop;
                     import dev.norn.sas.util.*;
                     public class Catalog {
-                        SasMap<String, Item> byName; SasMap<Item, Integer> byItem; SasSortedMap<Integer, Item> byNumber; Leaf[] leaves; SasList<Object> mixed;
+                        SasMap<String, Item> byName; SasMap<Item, Integer> byItem; SasSortedMap<Integer, Item> byNumber; Leaf[] leaves; SasList<Object> mixed; SasLongArray squares;
                     }
                     """,
             "Fill", """
@@ -82,6 +82,8 @@ class ConversionTest {
                                     catalog.byItem = Factory.newInstanceNear(SasMap.class, catalog);
                                     catalog.byNumber = Factory.newInstanceNear(SasSortedMap.class, catalog);
                                     catalog.mixed = Factory.newInstanceNear(SasList.class, catalog);
+                                    catalog.squares = Factory.newInstanceNear(SasLongArray.class, catalog, 2000);
+                                    for (int i = 0; i < 2000; i++) catalog.squares.set(i, (long) i * i);
                                     catalog.leaves = Factory.newArrayOfNear(Leaf.class, Model.COUNT, catalog);
                                 });
                                 for (int start = 0; start < Model.COUNT; start += 500) {
@@ -192,6 +194,7 @@ class ConversionTest {
                                             else { check(leaf.item, i, catalog); is(leaf.item, catalog.byNumber.get(i), "place by number", i); }
                                         }
                                         is(Model.COUNT - Model.COUNT / 10, catalog.byItem.size(), "size", -1);
+                                        for (int i = 0; i < 2000; i++) is((long) i * i, catalog.squares.get(i), "square", i);
                                         is(4, store.root("item 4", Item.class).number, "root", 4);
                                     });
                                 }
