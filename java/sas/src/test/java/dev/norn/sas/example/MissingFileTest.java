@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A container's file is gone while the log has changes of it: the others stay usable, its own changes wait in a file beside the log, and when it is back, everything that was committed is there,
- * wherever a replay was cut off meanwhile.
+ * A container's file is gone while the log has changes of it: the others stay usable, its own changes wait in a file beside the log, and when it is back, everything that was
+ * committed is there, wherever a replay was cut off meanwhile.
  */
 class MissingFileTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
@@ -263,7 +263,8 @@ class MissingFileTest {
         assertTrue(waiting.length > 500, waiting.length + " bytes wait");
         int step = Integer.getInteger("sas.cut", 47);
         for (int cut = 0; cut <= waiting.length; cut += step) {
-            // In the first, the file stays away when it is done again, in the second it is back, in the third the other one is away instead. In the fourth, a bit is flipped at the place.
+            // In the first, the file stays away when it is done again, in the second it is back, in the third the other one is away instead.
+            // In the fourth, a bit is flipped at the place.
             for (int after = 0; after < 4; after++) {
                 Path its = directory.resolve("cut " + cut + " " + after);
                 Stores.withoutPool(before, its);
