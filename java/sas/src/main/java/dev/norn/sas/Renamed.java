@@ -7,7 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Says what a field was called before, so that {@link Store#convert} takes its values over. It may stay when the store is converted: a store that has a field of the new name takes no notice of it.
+ * Says what a field was called before, so that {@link Store#convert} takes its values over. It may stay when the store is converted: a store that has a field of the new name
+ * takes no notice of it.
  */
 @Documented
 @Retention(RetentionPolicy.CLASS)

@@ -109,15 +109,16 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Makes the store {@code to} from {@code from}, in which the instances of classes that have changed have the layout of the class files that {@code classes} finds; none of these classes is loaded, and
-     * this JVM is attached to no store. Programs may go on using {@code from}: the new store has what was committed when the conversion began, and {@code from} is not changed. {@code to} is there when it is
-     * complete, and not before.
+     * Makes the store {@code to} from {@code from}, in which the instances of classes that have changed have the layout of the class files that {@code classes} finds; none of
+     * these classes is loaded, and this JVM is attached to no store. Programs may go on using {@code from}: the new store has what was committed when the conversion began, and
+     * {@code from} is not changed. {@code to} is there when it is complete, and not before.
      *
      * <ul>
      * <li>An added field is zero or null. A removed one has to be named in {@code dropped}, and loses its values. {@link Renamed} says what a field was called before.
      * <li>A number of another primitive type is taken over if the new type has it exactly.
      * <li>A reference of another type is taken over if the object is of that type.
-     * <li>Objects stay at their addresses if they take as many units of 16 bytes as before; others move, and what refers to them is changed. Containers, limits, roots and all else stay.
+     * <li>Objects stay at their addresses if they take as many units of 16 bytes as before; others move, and what refers to them is changed. Containers, limits, roots and all
+     * else stay.
      * </ul>
      *
      * <p>Costs copying the store, two passes over its objects, and 16 bytes of memory for each that moves.

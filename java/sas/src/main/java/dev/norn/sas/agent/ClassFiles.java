@@ -15,7 +15,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What the class files that a loader finds say of classes whose instances a store has, transformed or not. None of the classes is loaded. Names are as in {@link Class#getName}. */
+/**
+ * What the class files that a loader finds say of classes whose instances a store has, transformed or not. None of the classes is loaded. Names are as in
+ * {@link Class#getName}.
+ */
 public final class ClassFiles {
     private static final String RENAMED = "L" + Renamed.class.getName().replace('.', '/') + ";";
 

@@ -60,7 +60,8 @@ record ClassChange(Layout before, Layout now, String description, List<Pair> pai
         }
         for (String name : removed) {
             if (!dropped.contains(name)) {
-                problems.add("class " + now.name() + " no longer has the field " + name + ": drop it by name to lose its values, or annotate the field that took its place with @Renamed");
+                problems.add("class " + now.name() + " no longer has the field " + name
+                        + ": drop it by name to lose its values, or annotate the field that took its place with @Renamed");
             }
         }
         return problems;

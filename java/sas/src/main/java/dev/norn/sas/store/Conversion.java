@@ -35,8 +35,8 @@ import java.util.TreeSet;
  * <li>The containers' files are written from the pool and synced, and {@code NEW.new} is renamed to {@code NEW}.
  * </ol>
  *
- * <p>Nobody else knows the copy, so nothing of this is logged but changes of the directory: what is cut off is thrown away. Costs a backup, two passes over all objects, and 16 bytes of memory for
- * each object that moves.
+ * <p>Nobody else knows the copy, so nothing of this is logged but changes of the directory: what is cut off is thrown away. Costs a backup, two passes over all objects, and 16
+ * bytes of memory for each object that moves.
  */
 public final class Conversion {
     private final Pool pool;
@@ -204,6 +204,9 @@ public final class Conversion {
         ClassChange change = changes.get(classOf(header));
         if (change == null) {
             return;
+        }
+        if (granulesOf(header) != granules(change.before().bytes())) {
+            throw new ClassChanged("the object at " + Long.toHexString(offset) + " has elements behind its fields, and the fields of " + change.before().name() + " have changed");
         }
         counts.get(classOf(header))[0]++;
         int number = newNumbers.get(classOf(header));
@@ -373,7 +376,8 @@ public final class Conversion {
         layouts.forEach((number, layout) -> hashesByAddress.put(number, classes.hashesByAddress(layout.name())));
         changes.forEach((old, change) -> {
             if (counts.get(old)[1] > 0 && hashesByAddress.get(newNumbers.get(old))) {
-                report.add(change.now().name() + ": hash codes of those that moved are new; keys of SasMap were put in order, other structures that hash them have to be built anew");
+                report.add(change.now().name()
+                        + ": hash codes of those that moved are new; keys of SasMap were put in order, other structures that hash them have to be built anew");
             }
         });
         MapOrder order = new MapOrder(pool, slot, layouts, key -> hashesByAddress.getOrDefault(classOf(Memory.getLong(offsetOf(key))), false));

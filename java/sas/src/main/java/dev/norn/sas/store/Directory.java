@@ -100,7 +100,8 @@ public final class Directory {
     /** @throws dev.norn.sas.StorageReadFailure if the offset is in the container that has the directory: without it, the store does not open */
     static void requireOther(Pool pool, long offset) {
         if (offset < CONTAINERS + Range.span(SYSTEM_PAGES)) {
-            throw new dev.norn.sas.StorageReadFailure("the container " + SYSTEM + " of " + pool.directory + ", which has the names of all others, is missing, cut off or cannot be written: put "
+            throw new dev.norn.sas.StorageReadFailure("the container " + SYSTEM + " of " + pool.directory
+                    + ", which has the names of all others, is missing, cut off or cannot be written: put "
                     + SYSTEM + ".container back, or restore the store from a backup");
         }
     }

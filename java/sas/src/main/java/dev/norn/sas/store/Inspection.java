@@ -162,7 +162,8 @@ public final class Inspection {
         return List.of("attached processes   " + pool.livingProcesses(), "commits              " + Memory.getLong(COMMIT_COUNT),
                 "syncs of the log     " + Memory.getLong(SYNC_COUNT), "bytes logged         " + Memory.getLong(LOGGED_BYTES),
                 "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT), "log in use           " + pool.logBytesUsed() + " of " + pool.settings.logBytes(),
-                "retired pages        " + retired, "waiting for a file   " + Unapplied.bytes(pool.directory) + " bytes of changes", "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
+                "retired pages        " + retired, "waiting for a file   " + Unapplied.bytes(pool.directory) + " bytes of changes",
+                "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
     }
 
     /** Runs the checker. */

@@ -19,7 +19,7 @@ record Layout(String name, int bytes, Map<String, Field> fields) {
 
         /** The type as the language writes it. */
         String type() {
-            return java.lang.constant.ClassDesc.ofDescriptor(descriptor).isArray() || isReference() ? className() : java.lang.constant.ClassDesc.ofDescriptor(descriptor).displayName();
+            return isReference() ? className() : java.lang.constant.ClassDesc.ofDescriptor(descriptor).displayName();
         }
 
         /** Of a reference, the class's name, as {@link Class#getName} has it. */

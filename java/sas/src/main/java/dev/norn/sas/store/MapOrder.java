@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.function.LongPredicate;
 
 /**
- * Orders the entries of {@code SasMap}s anew after keys that hash by address have moved, in the stored bytes: the trie of a map that has such a key is built again, from new nodes. Where entries hang
- * depends on the hash codes that they keep.
+ * Orders the entries of {@code SasMap}s anew after keys that hash by address have moved, in the stored bytes: the trie of a map that has such a key is built again, from new
+ * nodes. Where entries hang depends on the hash codes that they keep.
  */
 final class MapOrder {
     private static final String UTIL = "dev.norn.sas.util.";

@@ -149,7 +149,8 @@ public final class Range {
     public void check() {
         long damaged = Memory.getLong(base + CONTAINER_DAMAGED_PAGE);
         if (damaged == FILE_MISSING) {
-            throw new ContainerDamaged("container " + name + ": its file " + name + ".container is missing, cut off, damaged in its header, or cannot be read and written: put it back, and open the store "
+            throw new ContainerDamaged("container " + name + ": its file " + name
+                    + ".container is missing, cut off, damaged in its header, or cannot be read and written: put it back, and open the store "
                     + "when no other program uses it; what was committed and is not in it waits in " + Unapplied.NAME);
         }
         if (damaged != 0) {

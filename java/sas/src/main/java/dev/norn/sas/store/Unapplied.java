@@ -15,11 +15,11 @@ import java.util.Set;
 import java.util.function.LongPredicate;
 
 /**
- * Operations of the log that wait for a container's file, which is missing, cut off, or cannot be written: {@code redo.unapplied}, of each record of the log one with these. They are durable before the
- * log's beginning goes past them, and are applied before the log when the file is back.
+ * Operations of the log that wait for a container's file, which is missing, cut off, or cannot be written: {@code redo.unapplied}, of each record of the log one with these. They
+ * are durable before the log's beginning goes past them, and are applied before the log when the file is back.
  *
- * <p>A replay that was cut off is done again from the same beginning, and sets aside again what it had: the operations say what is to be so afterwards, so going through them twice gives the same. What was cut off
- * while it was written ends the file.
+ * <p>A replay that was cut off is done again from the same beginning, and sets aside again what it had: the operations say what is to be so afterwards, so going through them
+ * twice gives the same. What was cut off while it was written ends the file.
  */
 final class Unapplied implements AutoCloseable {
     static final String NAME = "redo.unapplied";

@@ -25,8 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two versions of a program's classes, compiled here, as a developer would have them: 10,000 objects that refer to each other through fields, arrays, lists and maps are made by the first, the store is
- * converted, and the second finds every value as a model has it. What cannot be converted is refused with class, field and address, and a conversion that is cut off leaves nothing.
+ * Two versions of a program's classes, compiled here, as a developer would have them: 10,000 objects that refer to each other through fields, arrays, lists and maps are made by
+ * the first, the store is converted, and the second finds every value as a model has it. What cannot be converted is refused with class, field and address, and a conversion that
+ * is cut off leaves nothing.
  */
 class ConversionTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
@@ -63,7 +64,7 @@ class ConversionTest {
                     package shop;
                     import dev.norn.sas.util.*;
                     public class Catalog {
-                        SasMap<String, Item> byName; SasMap<Item, Integer> byItem; SasSortedMap<Integer, Item> byNumber; Leaf[] leaves; SasList<Object> mixed;
+                        SasMap<String, Item> byName; SasMap<Item, Integer> byItem; SasSortedMap<Integer, Item> byNumber; Leaf[] leaves; SasList<Object> mixed; SasLongArray squares;
                     }
                     """,
             "Fill", """
@@ -82,6 +83,8 @@ class ConversionTest {
                                     catalog.byItem = Factory.newInstanceNear(SasMap.class, catalog);
                                     catalog.byNumber = Factory.newInstanceNear(SasSortedMap.class, catalog);
                                     catalog.mixed = Factory.newInstanceNear(SasList.class, catalog);
+                                    catalog.squares = Factory.newInstanceNear(SasLongArray.class, catalog, 2000);
+                                    for (int i = 0; i < 2000; i++) catalog.squares.set(i, (long) i * i);
                                     catalog.leaves = Factory.newArrayOfNear(Leaf.class, Model.COUNT, catalog);
                                 });
                                 for (int start = 0; start < Model.COUNT; start += 500) {
@@ -124,7 +127,7 @@ class ConversionTest {
                                 });
                                 // Where the destroyed ones were, others are now. Nobody knows them.
                                 Transaction.run(() -> {
-                                    for (int i = 0; i < Model.COUNT; i++) if (Model.isGone(i)) Factory.newInstanceNear(Item.class, items[i - 1], i);
+                                    for (int i = 0; i < Model.COUNT; i++) if (Model.isGone(i)) Factory.newInstanceNear(Item.class, items[i - 2], i);
                                 });
                                 store.setRoot("item 4", items[4]);
                                 store.setRoot("item 5", items[5]);
@@ -192,6 +195,7 @@ class ConversionTest {
                                             else { check(leaf.item, i, catalog); is(leaf.item, catalog.byNumber.get(i), "place by number", i); }
                                         }
                                         is(Model.COUNT - Model.COUNT / 10, catalog.byItem.size(), "size", -1);
+                                        for (int i = 0; i < 2000; i++) is((long) i * i, catalog.squares.get(i), "square", i);
                                         is(4, store.root("item 4", Item.class).number, "root", 4);
                                     });
                                 }
@@ -308,6 +312,8 @@ class ConversionTest {
         assertTrue(report.contains("shop.Item: %,d instances, %,d of them moved".formatted(OBJECTS, OBJECTS)), report);
         assertTrue(report.contains("dropped shop.Item.note") && report.contains("shop.Item.quantity was shop.Item.stock"), report);
         assertTrue(report.contains("shop.Leaf: %,d instances, 0 of them moved".formatted(OBJECTS)), report);
+        String check = output(0, start(List.of("-jar", System.getProperty("sas.jar"), "check", to.toString())));
+        assertTrue(check.contains(", 0 findings"), check);
         assertEquals("checked\n", program(0, second, "shop.Check", to));
         assertTrue(java.util.Arrays.equals(before, Files.readAllBytes(filled.resolve("second.container"))), "the old store is not touched");
         assertTrue(convert(1, filled, to, second, "--drop", "shop.Item.note").contains("is there already"));
@@ -351,7 +357,8 @@ class ConversionTest {
             ann.add(5);
             store.setRoot("ann", ann);
             assertThrows(SASException.class, () -> Store.convert(from, to), "this JVM is attached");
-            Path classes = compile("accounts", Map.of("Account", "package dev.norn.sas.example; class Account { int number; long balance; String owner; Account next; long[] more; }"));
+            Path classes = compile("accounts", Map.of("Account",
+                    "package dev.norn.sas.example; class Account { int number; long balance; String owner; Account next; long[] more; }"));
             dev.norn.sas.Transaction.begin();
             ann.add(100);
             convert(0, from, to, classes);
@@ -383,6 +390,9 @@ class ConversionTest {
         assertTrue(refused(Files.createDirectory(directory.resolve("empty"))).contains("the class path does not have "));
         assertTrue(convert(1, filled, directory.resolve("new"), directory.resolve("nowhere")).contains("which is not there"));
         assertTrue(convert(1, directory, directory.resolve("new"), second).contains("is no store"));
+        Path missing = Stores.withoutPool(filled, directory.resolve("missing"));
+        Files.delete(missing.resolve("second.container"));
+        assertTrue(convert(1, missing, directory.resolve("new"), second, "--drop", "shop.Item.note").contains("its file second.container is missing"));
         Files.createDirectories(directory.resolve("photos.new"));
         Files.writeString(directory.resolve("photos.new/holiday.jpg"), "");
         assertTrue(convert(1, filled, directory.resolve("photos"), second).contains("is not what a conversion left: it has holiday.jpg"));

@@ -139,6 +139,17 @@ class GenerationTest {
     }
 
     @Test
+    void aFreeThatIsDoneAgainLeavesWhatCameIntoThePlace() {
+        Account gone = beside.get(7);
+        Account[] fresh = new Account[1];
+        Generations.freeTwice(store, gone, () -> fresh[0] = newAccount(70));
+        assertEquals(Generations.offset(Generations.reference(gone)), Generations.offset(Generations.reference(fresh[0])));
+        assertEquals(70, fresh[0].number());
+        assertThrows(ObjectDestroyed.class, gone::number);
+        Stores.check(store);
+    }
+
+    @Test
     void pagesOfLargeObjectsRetire() {
         Container small = store.createContainer("small", 8 << 12);
         Shelf shelf = Factory.newInstanceIn(Shelf.class, small, "with arrays");
@@ -209,7 +220,9 @@ class GenerationTest {
             Thread.onSpinWait();
         }
         isStoring.countDown();
+        long start = System.nanoTime();
         assertThrows(ObjectDestroyed.class, () -> page.link(leaked.get()), "the store waits for the one who made it, who aborts");
+        assertTrue(System.nanoTime() - start < 5_000_000_000L, "not until the lock's timeout");
         maker.join();
         assertEquals(null, page.next());
         Stores.check(store);

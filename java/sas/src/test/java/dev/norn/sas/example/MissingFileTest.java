@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A container's file is gone while the log has changes of it: the others stay usable, its own changes wait in a file beside the log, and when it is back, everything that was committed is there,
- * wherever a replay was cut off meanwhile.
+ * A container's file is gone while the log has changes of it: the others stay usable, its own changes wait in a file beside the log, and when it is back, everything that was
+ * committed is there, wherever a replay was cut off meanwhile.
  */
 class MissingFileTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
@@ -152,14 +152,17 @@ class MissingFileTest {
         verify(1, "when the other's file is back");
         assertTrue(Inspection.stat(store).contains("waiting for a file   0 bytes of changes"), Inspection.stat(store).toString());
         Stores.check(store);
-        change(0, 10);
-        open(stop("last"));
-        verify(0, "after it went on");
         store.close();
         remove(file(directory.resolve("backup")));
         Files.copy(aside, file(directory.resolve("backup")));
         open(directory.resolve("backup"));
+        verify(0, "in a backup that was made while the file was away");
         Stores.check(store);
+        store.close();
+        open(its);
+        change(0, 10);
+        open(stop("last"));
+        verify(0, "after it went on");
     }
 
     private static void remove(Path path) throws Exception {
@@ -258,14 +261,19 @@ class MissingFileTest {
         store.close();
         byte[] waiting = Files.readAllBytes(whole.resolve("redo.unapplied"));
         assertTrue(waiting.length > 500, waiting.length + " bytes wait");
-        int step = Integer.getInteger("sas.cut", 131);
+        int step = Integer.getInteger("sas.cut", 47);
         for (int cut = 0; cut <= waiting.length; cut += step) {
             // In the first, the file stays away when it is done again, in the second it is back, in the third the other one is away instead.
-            for (int after = 0; after < 3; after++) {
+            // In the fourth, a bit is flipped at the place.
+            for (int after = 0; after < 4; after++) {
                 Path its = directory.resolve("cut " + cut + " " + after);
                 Stores.withoutPool(before, its);
-                Files.write(its.resolve("redo.unapplied"), java.util.Arrays.copyOf(waiting, cut));
-                if (after > 0) {
+                byte[] written = java.util.Arrays.copyOf(waiting, after == 3 ? waiting.length : cut);
+                if (after == 3 && cut < waiting.length) {
+                    written[cut] ^= (byte) (1 << random.nextInt(8));
+                }
+                Files.write(its.resolve("redo.unapplied"), written);
+                if (after == 1 || after == 2) {
                     Files.copy(aside, file(its));
                 }
                 Path other = directory.resolve("other " + cut);
@@ -274,7 +282,7 @@ class MissingFileTest {
                 }
                 open(its);
                 store.close();
-                if (after == 0) {
+                if (after == 0 || after == 3) {
                     Files.copy(aside, file(its));
                 }
                 if (after == 2) {

@@ -42,6 +42,20 @@ public final class Generations {
         return range.isRetired(range.pageOf(Format.offsetOf(reference)));
     }
 
+    /** Frees an object, is cut off before that is marked as done, lets others go on, and frees again, as recovery does. */
+    public static void freeTwice(Store store, Object object, Runnable between) {
+        long reference = reference(object);
+        Range range = store.pool().containerOf(reference);
+        Slot slot = store.pool().claim();
+        slot.begin(slot.index);
+        Memory.putLong(slot.append(Format.ENTRY_FREE, Format.offsetOf(reference), Heap.GENERATION_BYTES), Format.generationOfReference(reference));
+        slot.publish(Heap.GENERATION_BYTES);
+        Heap.discard(range, Format.offsetOf(reference));
+        between.run();
+        store.pool().heap().free(slot, range, slot.first());
+        slot.release();
+    }
+
     public static boolean isOnSamePage(long a, long b) {
         return Format.offsetOf(a) >> Format.PAGE_BITS == Format.offsetOf(b) >> Format.PAGE_BITS;
     }
