@@ -66,11 +66,27 @@ public final class Store implements AutoCloseable {
         try {
             Directory.create(directory.toAbsolutePath(), options.addressBytes, options.logBytes, options.lockTimeoutMillis, options.pool);
         } catch (IOException e) {
-            throw new StorageWriteFailure("cannot make a store in " + directory + ": " + e.getMessage(), e);
+            throw new StorageWriteFailure("cannot make a store in " + directory + ": " + dev.norn.sas.store.StoreFiles.reason(e), e);
         }
-        Store store = open(directory);
-        Transaction.run(() -> store.createContainer(MAIN, options.mainBytes));
-        return store;
+        try {
+            Store store = open(directory);
+            Transaction.run(() -> store.createContainer(MAIN, options.mainBytes));
+            return store;
+        } catch (RuntimeException e) {
+            removeIncomplete(directory, e);
+            throw e;
+        }
+    }
+
+    private static void removeIncomplete(Path directory, RuntimeException reason) {
+        try {
+            if (current != null && current.pool.toString().equals(directory.toAbsolutePath().toString())) {
+                current.close();
+            }
+            Directory.remove(directory.toAbsolutePath());
+        } catch (IOException | RuntimeException e) {
+            reason.addSuppressed(e);
+        }
     }
 
     public static Store open(Path directory) {
@@ -90,6 +106,40 @@ public final class Store implements AutoCloseable {
         References.begin();
         current = store;
         return store;
+    }
+
+    /**
+     * Makes the store {@code to} from {@code from}, in which the instances of classes that have changed have the layout of the class files that {@code classes} finds; none of
+     * these classes is loaded, and this JVM is attached to no store. Programs may go on using {@code from}: the new store has what was committed when the conversion began, and
+     * {@code from} is not changed. {@code to} is there when it is complete, and not before.
+     *
+     * <ul>
+     * <li>An added field is zero or null. A removed one has to be named in {@code dropped}, and loses its values. {@link Renamed} says what a field was called before.
+     * <li>A number of another primitive type is taken over if the new type has it exactly.
+     * <li>A reference of another type is taken over if the object is of that type.
+     * <li>Objects stay at their addresses if they take as many units of 16 bytes as before; others move, and what refers to them is changed. Containers, limits, roots and all
+     * else stay.
+     * </ul>
+     *
+     * <p>Costs copying the store, two passes over its objects, and 16 bytes of memory for each that moves.
+     *
+     * @param dropped fields that may be lost, as {@code declaring-class.name}
+     * @return what was done, a line for each class
+     * @throws ClassChanged that says what cannot be converted, with class, field and address
+     * @throws ContainerFull if objects have grown past what their container may take
+     * @throws ContainerDamaged if a container of {@code from} is
+     */
+    public static synchronized List<String> convert(Path from, Path to, ClassLoader classes, java.util.Set<String> dropped) {
+        if (current != null) {
+            throw new SASException("this JVM is attached to " + current + ": a store is converted while it is attached to none");
+        }
+        return dev.norn.sas.store.Conversion.run(from.toAbsolutePath(), to.toAbsolutePath(), new dev.norn.sas.agent.ClassFiles(classes), dropped);
+    }
+
+    /** The same with the classes of the calling thread, and nothing dropped. */
+    public static List<String> convert(Path from, Path to) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return convert(from, to, loader == null ? ClassLoader.getSystemClassLoader() : loader, java.util.Set.of());
     }
 
     /** The store that this JVM is attached to. */

@@ -25,7 +25,8 @@ import java.lang.constant.MethodTypeDesc;
  *                     return Access.reading(object).field
  * put(object, value): if (object.holder == null, or the running thread and the handle is writable) object.field = value;
  *                     else { Access.writing(object).field = value; Access.written() }
- * get of a reference: the same, but a null field of a handle may be one whose target was not asked for yet; it then keeps the target
+ * get of a reference: the same, but a null field of a handle may be one whose target was not asked for yet; it then keeps the target. A field that may hold values as well
+ *                     keeps a target, too, but is compared with the word in the store each time
  * put of a reference: always into the store; the field keeps the target
  * </pre>
  */
@@ -90,9 +91,27 @@ final class Accessors {
             buildKeptGet(code, field, its);
         } else {
             code.aload(0).getfield(type, HOLDER, THREAD).ifnull(plain);
-            code.aload(0).loadConstant(field.offset()).invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int)).checkcast(its).areturn();
+            if (shapes.mayKeep(field.descriptor())) {
+                buildComparedGet(code, field, its);
+            } else {
+                code.aload(0).loadConstant(field.offset()).invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int)).checkcast(its).areturn();
+            }
             code.labelBinding(plain).aload(0).getfield(type, field.name(), its).areturn();
         }
+    }
+
+    /** Finds the target, without a new handle if the field still keeps one, and keeps it. */
+    private void buildComparedGet(CodeBuilder code, Field field, ClassDesc its) {
+        int kept = 1;
+        int target = 2;
+        Label same = code.newLabel();
+        code.aload(0).getfield(type, field.name(), its).astore(kept);
+        code.aload(0).loadConstant(field.offset()).aload(kept).invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
+        code.checkcast(its).astore(target).aload(target).aload(kept).if_acmpeq(same);
+        // Outside transactions nothing is kept: nobody would make the handle give it up.
+        code.aload(0).getfield(type, HOLDER, THREAD).invokestatic(THREAD, "currentThread", MethodTypeDesc.of(THREAD)).if_acmpne(same).aload(0).aload(target);
+        putKept(code, field, its);
+        code.labelBinding(same).aload(target).areturn();
     }
 
     /** Finds the target, and keeps it in the field of the handle that the transaction holds. */
@@ -143,7 +162,7 @@ final class Accessors {
         code.aload(0).aload(value).putfield(type, field.name(), its).return_();
         code.labelBinding(persistent).aload(0).loadConstant(field.offset()).aload(value);
         code.invokestatic(REFERENCES, "put", MethodTypeDesc.of(SAS_OBJECT, SAS_OBJECT, CD_int, OBJECT));
-        if (shapes.isManagedType(field.descriptor())) {
+        if (shapes.mayKeep(field.descriptor())) {
             code.checkcast(type).astore(held).aload(held).ifnull(end).aload(held).aload(value);
             putKept(code, field, its);
             code.labelBinding(end);

@@ -235,7 +235,7 @@ final class ClassRewriter {
             builder.withMethodBody(NEW, MethodTypeDesc.of(OBJECT, CD_long), hidden, code -> code.new_(type).dup()
                     .aconst_null().lload(0).invokespecial(type, INIT_NAME, HANDLE_CONSTRUCTOR).areturn());
         }
-        builder.withMethodBody(LAYOUT, MethodTypeDesc.of(CD_String), hidden, code -> code.loadConstant(layout()).areturn());
+        builder.withMethodBody(LAYOUT, MethodTypeDesc.of(CD_String), hidden, code -> code.loadConstant(shapes.layout(shape)).areturn());
         builder.withMethodBody(LOOKUP, MethodTypeDesc.of(CD_MethodHandles_Lookup), hidden, code -> code.invokestatic(
                 ClassDesc.ofInternalName("java/lang/invoke/MethodHandles"), "lookup", MethodTypeDesc.of(CD_MethodHandles_Lookup)).areturn());
         builder.withMethodBody(LOAD, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildLoad);
@@ -292,7 +292,7 @@ final class ClassRewriter {
             }
             code.aload(0).aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
             code.invokestatic(PROMOTION, "store", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
-            if (!shapes.isManagedType(field.descriptor())) {
+            if (!shapes.mayKeep(field.descriptor())) {
                 code.pop().aconst_null();
             }
             code.checkcast(its).putfield(type, field.name(), its);
@@ -317,23 +317,10 @@ final class ClassRewriter {
             code.aload(0).invokespecial(above, DROP, MethodTypeDesc.of(CD_void));
         }
         for (Field field : shape.fields()) {
-            if (shapes.isManagedType(field.descriptor())) {
+            if (shapes.mayKeep(field.descriptor())) {
                 code.aload(0).aconst_null().putfield(type, field.name(), ClassDesc.ofDescriptor(field.descriptor()));
             }
         }
         code.return_();
     }
-
-    /** The description that the class dictionary keeps. */
-    private String layout() {
-        StringBuilder text = new StringBuilder(shape.name().replace('/', '.')).append("\nbytes ").append((shape.end() + 15) / 16 * 16);
-        for (Shape at = shape; at != null && at.isManaged(); at = at.isRoot() ? null : shapes.find(at.superName())) {
-            for (Field field : at.fields()) {
-                text.append('\n').append(field.offset()).append(' ').append(field.descriptor()).append(' ')
-                        .append(at.name().replace('/', '.')).append('.').append(field.name());
-            }
-        }
-        return text.toString();
-    }
-
 }

@@ -103,6 +103,18 @@ final class Shapes {
                 declares(model, "toString", "()Ljava/lang/String;"), isPlain, above.equals(RECORD), fields, end[0], model.flags().flagsMask());
     }
 
+    /** The class dictionary's description of a class: its name, the bytes of an instance, and a line {@code offset descriptor declaring-class.name} for each field. */
+    String layout(Shape shape) {
+        StringBuilder text = new StringBuilder(shape.name.replace('/', '.')).append("\nbytes ").append((shape.end + 15) / 16 * 16);
+        for (Shape at = shape; at != null && at.isManaged; at = at.isRoot ? null : find(at.superName)) {
+            for (Field field : at.fields) {
+                text.append('\n').append(field.offset).append(' ').append(field.descriptor).append(' ')
+                        .append(at.name.replace('/', '.')).append('.').append(field.name);
+            }
+        }
+        return text.toString();
+    }
+
     private static boolean hasOpenConstructor(ClassModel model) {
         return model.methods().stream().anyMatch(method -> method.methodName().equalsString(ConstantDescs.INIT_NAME) && method.methodType().equalsString("()V")
                 && (method.flags().has(AccessFlag.PUBLIC) || method.flags().has(AccessFlag.PROTECTED)));
@@ -164,6 +176,19 @@ final class Shapes {
             }
         }
         return false;
+    }
+
+    /** Whether fields of this type may hold handles, so that the field may keep one beside the word in the store: those of such classes, of Object, and of interfaces. */
+    boolean mayKeep(String descriptor) {
+        if (!descriptor.startsWith("L")) {
+            return false;
+        }
+        String name = descriptor.substring(1, descriptor.length() - 1);
+        if (name.equals(OBJECT)) {
+            return true;
+        }
+        Shape shape = find(name);
+        return shape != null && (shape.isManaged || (shape.flags & ClassFile.ACC_INTERFACE) != 0);
     }
 
     /** Whether fields of this type hold handles only, so that the field may serve as their cache. */

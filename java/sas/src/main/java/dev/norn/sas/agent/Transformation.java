@@ -26,10 +26,12 @@ public final class Transformation {
 
     /** Whether the class of this internal name is to be transformed. */
     public boolean includes(String name) {
-        if (name.startsWith(OWN) && OWN_TRANSFORMED.stream().noneMatch(name::startsWith)) {
-            return false;
-        }
-        return packages.stream().anyMatch(name::startsWith);
+        return mayInclude(name) && packages.stream().anyMatch(name::startsWith);
+    }
+
+    /** Whether naming its package would include the class. */
+    static boolean mayInclude(String name) {
+        return !name.startsWith(OWN) || OWN_TRANSFORMED.stream().anyMatch(name::startsWith);
     }
 
     /**

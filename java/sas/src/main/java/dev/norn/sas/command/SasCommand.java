@@ -4,6 +4,8 @@ import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.agent.ClassTree;
 import dev.norn.sas.store.Inspection;
+import dev.norn.sas.store.StoreFiles;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -15,7 +17,7 @@ import picocli.CommandLine.Parameters;
 /** {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is wrong, with 2 for wrong arguments. */
 @Command(name = "sas", mixinStandardHelpOptions = true, description = "Java objects in a persistent store.",
         subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class, SasCommand.Check.class,
-            SasCommand.Recover.class, SasCommand.Backup.class, SasCommand.Transform.class})
+            SasCommand.Recover.class, SasCommand.Backup.class, ConvertCommand.class, ServerCommand.class, SasCommand.Transform.class})
 public final class SasCommand {
     private SasCommand() {}
 
@@ -29,6 +31,10 @@ public final class SasCommand {
         line.setExecutionExceptionHandler((thrown, command, result) -> {
             if (thrown instanceof SASException) {
                 command.getErr().println("sas: " + thrown.getMessage());
+                return 1;
+            }
+            if (thrown instanceof IOException file) {
+                command.getErr().println("sas: " + StoreFiles.reason(file));
                 return 1;
             }
             throw thrown;

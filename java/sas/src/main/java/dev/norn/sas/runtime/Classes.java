@@ -240,6 +240,7 @@ public final class Classes {
             StringBuilder text = new StringBuilder("class " + type.getName() + " has changed since the store got instances of it:");
             before.stream().filter(line -> !now.contains(line)).forEach(line -> text.append("\n  the store has  ").append(line));
             now.stream().filter(line -> !before.contains(line)).forEach(line -> text.append("\n  the class has  ").append(line));
+            text.append("\n`sas convert STORE NEW` makes a store whose instances have the class's layout");
             throw new ClassChanged(text.toString());
         }
 

@@ -43,14 +43,13 @@ public final class References {
         if (known != null) {
             return known;
         }
+        var pool = dev.norn.sas.Store.current().pool();
         if (Range.anyDamaged()) {
-            dev.norn.sas.Store.current().pool().containerOf(word).check();
+            pool.containerOf(word).check();
         }
-        long header = Memory.getLong(offsetOf(word));
-        if (generationOf(header) != generationOfReference(word)) {
-            throw new dev.norn.sas.ObjectDestroyed("the object at " + Long.toHexString(offsetOf(word)) + " has been destroyed");
-        }
-        int number = classOf(header);
+        // Where a larger object now lies, its data might pass for a header of that generation.
+        pool.requireObject(word);
+        int number = classOf(Memory.getLong(offsetOf(word)));
         if (isArray(number)) {
             return ArrayCopies.load(word);
         }
@@ -60,6 +59,19 @@ public final class References {
     /** Reads a field that holds a reference of any kind. */
     public static Object get(SasObject handle, int offset) {
         return holding(handle) != null ? load(Access.word(handle.$sas$reference(), offset), handle, offset) : committed(handle, offset, null);
+    }
+
+    /** The same, without a new handle if {@code kept} is the target's. Outside transactions nothing is looked up that others could not see. */
+    public static Object get(SasObject handle, int offset, Object kept) {
+        if (holding(handle) == null) {
+            return committed(handle, offset, kept);
+        }
+        long word = Access.word(handle.$sas$reference(), offset);
+        return isHandleOf(kept, word) ? kept : load(word, handle, offset);
+    }
+
+    private static boolean isHandleOf(Object kept, long word) {
+        return kept instanceof SasObject target && target.$sas$reference() == word && word != 0;
     }
 
     /**
@@ -74,7 +86,7 @@ public final class References {
         long reference = handle.$sas$reference();
         return Session.readCommitted(reference, () -> {
             long word = Access.word(reference, offset);
-            return kept instanceof SasObject target && target.$sas$reference() == word ? kept : load(word, handle, offset);
+            return isHandleOf(kept, word) ? kept : load(word, handle, offset);
         });
     }
 
@@ -97,7 +109,7 @@ public final class References {
 
     /** What a field goes on keeping when its object is held anew: the target, if the word in the store is still its reference. */
     public static Object stillCurrent(Object target, long at) {
-        return target instanceof SasObject handle && handle.$sas$reference() == Memory.getLong(at) ? target : null;
+        return isHandleOf(target, Memory.getLong(at)) ? target : null;
     }
 
     /** The word for a reference that is about to be stored into {@code owner}. */
@@ -106,7 +118,7 @@ public final class References {
             return 0;
         }
         if (value instanceof SasObject object && object.$sas$reference() != 0) {
-            return object.$sas$reference();
+            return storable(object.$sas$reference());
         }
         byte[] bytes = Values.encode(value);
         if (bytes != null) {
@@ -116,7 +128,7 @@ public final class References {
         if (value.getClass().isArray()) {
             long array = Session.get().arrays().referenceOf(value);
             if (array != 0) {
-                return array;
+                return storable(array);
             }
         }
         String constant = Constants.nameOf(value, owner.getClass());
@@ -140,6 +152,11 @@ public final class References {
             return object.$sas$reference();
         }
         throw new SASException(describe(value, owner, offset) + " cannot be persistent: " + advice(value));
+    }
+
+    private static long storable(long reference) {
+        Session.get().work().requireStorable(reference);
+        return reference;
     }
 
     private static Object checked(Object value, SasObject owner, int offset) {
@@ -176,7 +193,7 @@ public final class References {
     /** What {@link System#identityHashCode} becomes: by address for persistent objects, the same in every JVM. */
     public static int identityHashCode(Object object) {
         if (object instanceof SasObject handle && handle.$sas$reference() != 0) {
-            return Long.hashCode(handle.$sas$reference() * 0x9E3779B97F4A7C15L);
+            return hashOfAddress(handle.$sas$reference());
         }
         return System.identityHashCode(object);
     }
@@ -185,6 +202,11 @@ public final class References {
     public static String text(Object object) {
         boolean isPersistent = object instanceof SasObject handle && handle.$sas$reference() != 0;
         return object.getClass().getName() + "@" + (isPersistent ? Long.toHexString(offsetOf(((SasObject) object).$sas$reference())) : Integer.toHexString(object.hashCode()));
+    }
+
+    /** The identity hash code of the object with this reference. */
+    public static int hashOfAddress(long reference) {
+        return Long.hashCode(reference * 0x9E3779B97F4A7C15L);
     }
 
     /** What a clone of a persistent object becomes: a temporary object with the same values. */

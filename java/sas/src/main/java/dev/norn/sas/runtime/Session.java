@@ -15,8 +15,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** A thread's transaction: its work on the store, the handles that have the values of what it holds, and the copies of arrays. */
-public final class Session {
+public final class Session implements Work.Tenant {
     private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
+    /** The sessions that were asked for last, by the numbers of their threads: a third of what a ThreadLocal costs. What a race leaves there is compared with the thread. */
+    private static final Session[] RECENT = new Session[64];
     private static final int ATTEMPTS_MAX = 1000;
     private static final long PAUSE_NANOS_MAX = 4_000_000;
     private static final int HANDLES_FIRST = 128;
@@ -46,7 +48,15 @@ public final class Session {
 
     /** The thread's session, in a transaction or not. */
     public static Session get() {
-        return CURRENT.get();
+        Thread running = Thread.currentThread();
+        Session recent = RECENT[(int) running.threadId() & RECENT.length - 1];
+        return recent != null && recent.thread == running ? recent : find(running);
+    }
+
+    private static Session find(Thread running) {
+        Session session = CURRENT.get();
+        RECENT[(int) running.threadId() & RECENT.length - 1] = session;
+        return session;
     }
 
     public boolean isActive() {
@@ -61,7 +71,7 @@ public final class Session {
         Store current = Store.current();
         if (current != store) {
             store = current;
-            work = new Work(current.pool());
+            work = new Work(current.pool(), this);
         }
         work.begin();
         // New arrays, as storing young handles into old ones is dear for the collector.
@@ -157,6 +167,18 @@ public final class Session {
         afterAbort();
     }
 
+    @Override
+    public boolean isAlive() {
+        return thread.isAlive();
+    }
+
+    @Override
+    public void evict(Runnable undo) {
+        leave();
+        undo.run();
+        afterAbort();
+    }
+
     private void afterAbort() {
         arrays.restore();
         onAbort.forEach(Runnable::run);
@@ -246,7 +268,7 @@ public final class Session {
 
     /** Locks the object for reading; returns the handle that has its values, or null outside transactions. */
     static SasObject read(SasObject handle) {
-        Session session = CURRENT.get();
+        Session session = get();
         if (!session.isActive()) {
             return null;
         }
@@ -259,7 +281,7 @@ public final class Session {
 
     /** Locks the object for writing; returns the handle that has its values, or null outside transactions. */
     static SasObject write(SasObject handle) {
-        Session session = CURRENT.get();
+        Session session = get();
         if (!session.isActive()) {
             return null;
         }
@@ -340,6 +362,18 @@ public final class Session {
         }
     }
 
+    /** What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be anything. */
+    private static <T> T attempt(Supplier<T> reading, long offset, long quiet) {
+        try {
+            return reading.get();
+        } catch (RuntimeException e) {
+            if (Store.current().pool().isStill(offset, quiet)) {
+                throw e;
+            }
+            return null;
+        }
+    }
+
     /** Reads committed values of an object outside transactions: again, until no writer came between. */
     static <T> T readCommitted(long reference, Supplier<T> reading) {
         var pool = Store.current().pool();
@@ -347,7 +381,7 @@ public final class Session {
         for (;;) {
             try {
                 long quiet = pool.quiet(reference);
-                T value = reading.get();
+                T value = attempt(reading, offset, quiet);
                 if (pool.isStill(offset, quiet)) {
                     return value;
                 }

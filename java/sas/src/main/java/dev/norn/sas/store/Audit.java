@@ -15,7 +15,8 @@ import java.util.Map;
  * <li>Objects lie within their page, or have pages of their own, and do not overlap; their class is known.
  * <li>No object is locked or marked as destroyed.
  * <li>Every value is referred to by exactly one field, in its container.
- * <li>A page's latch is free. No object has a generation that its page has yet to give out.
+ * <li>No container is damaged or without its file. What is in such a one is not looked at.
+ * <li>A page's latch is free. No object has a generation that its page has yet to give out, and no page one behind the last.
  * </ul>
  */
 public final class Audit {
@@ -55,6 +56,12 @@ public final class Audit {
         }
         for (Directory.Entry entry : Directory.containers(pool)) {
             Range range = Directory.range(pool, entry);
+            try {
+                range.check();
+            } catch (dev.norn.sas.ContainerDamaged e) {
+                findings.add(e.getMessage());
+                continue;
+            }
             Map<Long, Integer> users = new HashMap<>();
             List<Long> found = new ArrayList<>();
             for (long page = 0; page < range.pagesUsed(); page++) {
@@ -75,6 +82,9 @@ public final class Audit {
         if (Memory.getLong(descriptor + DESCRIPTOR_LATCH) != 0) {
             findings.add(range + ": page " + page + " is latched by slot " + (Memory.getLong(descriptor + DESCRIPTOR_LATCH) - 1));
         }
+        if (Memory.getInt(descriptor + DESCRIPTOR_GENERATION) > RETIRED) {
+            findings.add(range + ": page " + page + " has generation " + Memory.getInt(descriptor + DESCRIPTOR_GENERATION) + ", behind the last, " + (RETIRED - 1));
+        }
         long end = range.pageOffset(page);
         for (int granule = 0; granule < GRANULES; granule++) {
             long offset = range.pageOffset(page) + (long) granule * GRANULE_BYTES;
@@ -90,8 +100,7 @@ public final class Audit {
             if (!isLarge && end > range.pageOffset(page + 1) || isLarge && granule != 0) {
                 findings.add(range + ": the object at " + Long.toHexString(offset) + " crosses the end of page " + page);
             }
-            int ahead = Memory.getInt(descriptor + DESCRIPTOR_GENERATION) - generationOf(header) << 32 - GENERATION_BITS;
-            if (ahead < 0) {
+            if (generationOf(header) > Memory.getInt(descriptor + DESCRIPTOR_GENERATION)) {
                 findings.add(range + ": the object at " + Long.toHexString(offset) + " has generation " + generationOf(header)
                         + ", which page " + page + " has yet to give out");
             }

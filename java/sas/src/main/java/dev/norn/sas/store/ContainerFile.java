@@ -16,7 +16,16 @@ import java.util.zip.CRC32C;
 final class ContainerFile {
     private static final int HEADER_BYTES = 512;
 
+    private static final java.util.Set<String> SAID = java.util.concurrent.ConcurrentHashMap.newKeySet();
+
     private ContainerFile() {}
+
+    /** Says it on standard error, once. */
+    private static void say(String message) {
+        if (SAID.add(message)) {
+            System.err.println(message);
+        }
+    }
 
     /** A check that is never 0, which is what a page that was never written has. */
     static long check(CRC32C crc, byte[] bytes, int start, int length) {
@@ -63,18 +72,63 @@ final class ContainerFile {
         try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
             file.read(header, 0);
         } catch (IOException e) {
-            System.err.println("sas: " + path + " cannot be read: " + e.getMessage());
+            say("sas: " + path + " cannot be read: " + e.getMessage());
         }
         if (header.hasRemaining() || header.getLong((int) CONTAINER_MAGIC) != MAGIC
                 || header.getLong((int) CONTAINER_HEADER_CHECK) != headerCheck(header)
                 || header.getLong((int) CONTAINER_STORE_HIGH) != pool.settings.store().getMostSignificantBits()
                 || header.getLong((int) CONTAINER_STORE_LOW) != pool.settings.store().getLeastSignificantBits()) {
-            System.err.println("sas: the header of " + path + " is damaged, or of another store: the container is left out");
+            say("sas: the header of " + path + " is damaged, or of another store: the container is left out");
             return null;
         }
         String name = path.getFileName().toString().replaceAll("\\.container$", "");
-        return new Range((int) header.getLong((int) CONTAINER_ID), name, header.getLong((int) CONTAINER_PAGES_USED),
+        Range range = new Range((int) header.getLong((int) CONTAINER_ID), name, header.getLong((int) CONTAINER_PAGES_USED),
                 header.getLong((int) CONTAINER_PAGES_MAX), Files.isWritable(path));
+        if (isCutOff(range, path)) {
+            say("sas: " + path + " was cut off: the container is left out");
+            return null;
+        }
+        return range;
+    }
+
+    /** Whether the file ends before pages of which its descriptors say that they have objects. Costs reading a page or two. */
+    private static boolean isCutOff(Range range, Path path) throws IOException {
+        try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
+            if (file.size() == HEADER_BYTES) {
+                return false;
+            }
+            long pages = (file.size() - (range.pageOffset(0) - range.base)) >> PAGE_BITS;
+            int inGroup = (int) (PAGE_BYTES / DESCRIPTOR_BYTES);
+            for (long page = Math.max(0, pages); page < range.pagesMax; page += inGroup - page % inGroup) {
+                ByteBuffer group = read(file, (1 + page / inGroup) * PAGE_BYTES);
+                if (group.position() < PAGE_BYTES) {
+                    return true;
+                }
+                boolean isBlank = true;
+                for (int at = (int) (page % inGroup * DESCRIPTOR_BYTES); at < PAGE_BYTES; at += 8) {
+                    isBlank &= group.getLong(at) == 0;
+                }
+                if (isBlank) {
+                    return false;
+                }
+                if (hasStarts(group, (int) (page % inGroup))) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (FileSystemException e) {
+            say("sas: " + path + " cannot be read: " + e.getMessage());
+            return true;
+        }
+    }
+
+    private static boolean hasStarts(ByteBuffer descriptors, int first) {
+        for (int at = first * (int) DESCRIPTOR_BYTES; at < PAGE_BYTES; at += (int) DESCRIPTOR_BYTES) {
+            if ((descriptors.getLong(at) | descriptors.getLong(at + 8) | descriptors.getLong(at + 16) | descriptors.getLong(at + 24)) != 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Copies the file into the pool and checks each page of it. A page that fails, or cannot be read, makes the container damaged, and only it. */
@@ -87,10 +141,6 @@ final class ContainerFile {
             long fileBytes = file.size();
             // The file ends behind the last page that was ever written; what lies between descriptors and pages is a hole. A new container's has its header only.
             boolean isNew = fileBytes == HEADER_BYTES;
-            if (!isNew && fileBytes < range.pageOffset(1) - range.base) {
-                range.damage(-1);
-                return;
-            }
             long used = 0;
             long descriptorPages = (range.pageOffset(0) - range.base) / PAGE_BYTES - 1;
             for (long index = 1, end = 0; !isNew && index <= descriptorPages && used == end; index++) {
@@ -103,8 +153,36 @@ final class ContainerFile {
                 loadPage(range, file, poolFile, page, crc);
             }
         } catch (FileSystemException e) {
-            System.err.println("sas: " + path + " cannot be read: " + e.getMessage());
-            range.damage(-1);
+            say("sas: " + path + " cannot be read: " + e.getMessage());
+            range.miss();
+        }
+    }
+
+    /** Writes the container from the pool, where no object is locked and nothing changes meanwhile, over its file, and syncs it. */
+    static void save(Pool pool, Range range) throws IOException {
+        CRC32C crc = new CRC32C();
+        long pages = range.pagesUsed();
+        try (var file = FileChannel.open(pool.directory.resolve(range.name + ".container"), StandardOpenOption.WRITE)) {
+            int inGroup = (int) (PAGE_BYTES / DESCRIPTOR_BYTES);
+            for (long first = 0; first < pages; first += inGroup) {
+                ByteBuffer descriptors = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+                for (long page = first; page < Math.min(pages, first + inGroup); page++) {
+                    byte[] content = Memory.bytes(range.pageOffset(page), PAGE_BYTES);
+                    write(file, ByteBuffer.wrap(content), range.pageOffset(page) - range.base);
+                    int at = (int) ((page - first) * DESCRIPTOR_BYTES);
+                    descriptors.put(at, Memory.bytes(range.descriptor(page), (int) DESCRIPTOR_BYTES));
+                    descriptors.putLong(at + (int) DESCRIPTOR_LATCH, 0).putLong(at + (int) DESCRIPTOR_PAGE_CHECK, check(crc, content, 0, PAGE_BYTES));
+                    descriptors.putLong(at + (int) DESCRIPTOR_CHECK, check(crc, descriptors.array(), at, (int) DESCRIPTOR_CHECK));
+                }
+                write(file, descriptors, range.descriptor(first) - range.base);
+            }
+            file.force(true);
+        }
+    }
+
+    private static void write(FileChannel file, ByteBuffer bytes, long at) throws IOException {
+        while (bytes.hasRemaining()) {
+            at += file.write(bytes, at);
         }
     }
 
@@ -112,7 +190,7 @@ final class ContainerFile {
     static void loadNothing(Pool pool, Range range) {
         pool.back(range.base, PAGE_BYTES);
         range.format();
-        range.damage(-1);
+        range.miss();
     }
 
     /** Loads a page of descriptors; returns the number of pages up to the last that is in use. */

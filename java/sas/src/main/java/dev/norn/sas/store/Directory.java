@@ -44,6 +44,7 @@ public final class Directory {
 
     private static final String SYSTEM = "system";
     private static final long SYSTEM_PAGES = 16384;
+    private static final long LOG_BYTES_MIN = 1 << 14;
     private static final int NEXT_OFFSET = 40;
     private static final int NEXT_CONTAINER = 48;
     private static final int NEXT_CLASS = 56;
@@ -71,16 +72,60 @@ public final class Directory {
         if (java.nio.file.Files.exists(directory.resolve("store.properties"))) {
             throw new SASException(directory + " is a store already");
         }
+        Path stray = StoreFiles.find(directory);
+        if (stray != null) {
+            throw new SASException(directory + " has no store.properties, but " + stray.getFileName() + ", which is of a store: make the new one in another directory");
+        }
+        if (logBytes < LOG_BYTES_MIN) {
+            throw new SASException("a log of " + logBytes + " bytes is too short: " + LOG_BYTES_MIN + " is the least");
+        }
         if (addressBytes > Memory.SPACE || addressBytes < CONTAINERS * 2) {
             throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2 + " and " + Memory.SPACE);
         }
         new Pool.Settings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool).write(directory);
     }
 
+    /** Takes a store away that could not be completed. */
+    public static void remove(Path directory) throws IOException {
+        StoreFiles.remove(directory);
+    }
+
     /** Makes the first container known where the pool has it already. */
     static void addSystem(Pool pool) {
         if (Memory.getLong(CONTAINERS + CONTAINER_MAGIC) == MAGIC) {
             pool.add(new Range(0, SYSTEM, CONTAINERS, SYSTEM_PAGES, true));
+        }
+    }
+
+    /** @throws dev.norn.sas.StorageReadFailure if the offset is in the container that has the directory: without it, the store does not open */
+    static void requireOther(Pool pool, long offset) {
+        if (offset < CONTAINERS + Range.span(SYSTEM_PAGES)) {
+            throw new dev.norn.sas.StorageReadFailure("the container " + SYSTEM + " of " + pool.directory
+                    + ", which has the names of all others, is missing, cut off or cannot be written: put "
+                    + SYSTEM + ".container back, or restore the store from a backup");
+        }
+    }
+
+    /** Whether a container that the pool was made without has its file again. */
+    static boolean hasFileBack(Pool pool) throws IOException {
+        if (pool.range(0) == null || !pool.isObject(DIRECTORY)) {
+            return false;
+        }
+        for (Entry entry : read(Kind.CONTAINER)) {
+            Path path = pool.directory.resolve(entry.name() + ".container");
+            if (Memory.getLong(entry.first + CONTAINER_DAMAGED_PAGE) == FILE_MISSING && java.nio.file.Files.exists(path) && ContainerFile.readHeader(pool, path) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The same where the store has containers, but not the one with the directory. */
+    static void requirePresent(Pool pool) throws IOException {
+        try (var files = java.nio.file.Files.newDirectoryStream(pool.directory, "*.container")) {
+            if (pool.range(0) == null && files.iterator().hasNext()) {
+                requireOther(pool, CONTAINERS);
+            }
         }
     }
 
@@ -94,6 +139,11 @@ public final class Directory {
                 ContainerFile.loadNothing(pool, range(pool, entry));
             }
         }
+    }
+
+    /** Whether the directory's making was cut off, and undone. */
+    static boolean isUndone(Pool pool) {
+        return !pool.isObject(DIRECTORY) && java.nio.file.Files.notExists(pool.directory.resolve(SYSTEM + ".container"));
     }
 
     /** Makes the directory in a store that has none yet. */
@@ -212,6 +262,12 @@ public final class Directory {
         }
         add(work, Kind.CLASS, description, number, 0, 0);
         return (int) number;
+    }
+
+    /** Takes a class's description away, when it has no instances. */
+    static void removeClass(Work work, int number) {
+        work.lockExclusive(DIRECTORY);
+        list(work, Kind.CLASS).stream().filter(entry -> entry.first == number).forEach(entry -> remove(work, Kind.CLASS, entry));
     }
 
     /**

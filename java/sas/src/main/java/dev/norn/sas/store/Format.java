@@ -8,7 +8,7 @@ package dev.norn.sas.store;
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
-    public static final long VERSION = 1;
+    public static final long VERSION = 2;
 
     // The pool's header, at 0.
     static final long POOL_MAGIC = 0;
@@ -23,13 +23,17 @@ public final class Format {
     static final long LOG_TAIL = 128;
     static final long LOG_BASE = 136;
     static final long LOG_SYNCED = 144;
+    static final long LOG_RING = 152;
     static final long SYNC_LATCH = 192;
+    static final long CHECKPOINT_LATCH = 200;
     static final long NEXT_TRANSACTION = 256;
     static final long NEXT_INCARNATION = 320;
     static final long SYNC_COUNT = 384;
     static final long COMMIT_COUNT = 392;
     static final long LOGGED_BYTES = 400;
     static final long CHECKPOINT_COUNT = 408;
+    /** Above every generation of containers whose making was undone: their addresses are given out again. */
+    static final long FIRST_GENERATION = 416;
 
     // Who is attached: owner words.
     static final long PROCESSES = 4096;
@@ -48,6 +52,7 @@ public final class Format {
     static final long SLOT_RECORD_END = 48;
     static final long SLOT_BACKED = 56;
     static final long SLOT_TRANSACTION = 64;
+    static final long SLOT_CHECKPOINT_LATCH = 72;
 
     static final long STATE_FREE = 0;
     static final long STATE_ACTIVE = 1;
@@ -88,6 +93,8 @@ public final class Format {
     static final long CONTAINER_GROW_LATCH = 72;
     static final long CONTAINER_PAGES_BACKED = 80;
     static final long CONTAINER_DAMAGED_PAGE = 88;
+    /** What {@link #CONTAINER_DAMAGED_PAGE} says of a container whose file is missing. */
+    static final long FILE_MISSING = -1;
 
     // Page descriptors: where objects start, and the page's generation.
     static final long DESCRIPTOR_BYTES = 64;
@@ -102,6 +109,8 @@ public final class Format {
     // Objects: generation, class and length in the first word; the lock in the second.
     public static final int GENERATION_BITS = 24;
     static final long GENERATION_MASK = (1L << GENERATION_BITS) - 1;
+    /** The generation of a page that has given out all: nothing is allocated there any more, so that no generation is ever given out twice. */
+    static final int RETIRED = 1 << GENERATION_BITS;
     static final int CLASS_SHIFT = 24;
     static final int LENGTH_SHIFT = 40;
     static final long LENGTH_MASK = (1L << 23) - 1;

@@ -10,10 +10,14 @@ import dev.norn.sas.ContainerFull;
  *
  * <p>A page changes under its latch, the number of pages under the container's. The undo entry of an allocation is published under that latch before
  * the bit is set, and is marked as done under it, so that undoing twice does no harm.
+ *
+ * <p>Each free gives a page a new generation. A page that has given out its last one is retired: what lives there stays, but nothing is allocated there again.
  */
 final class Heap {
     private static final int PAGES_BACKED = 256;
     private static final int SCANNED_MAX = 16;
+    /** What an entry that leads to a free has as its content: the object's generation. */
+    static final int GENERATION_BYTES = 8;
 
     private final Pool pool;
     /** Of each slot and container, the page that it allocates from. */
@@ -86,28 +90,28 @@ final class Heap {
     /** Allocates on this page; 0 if it does not fit. */
     private long fit(Slot slot, Range range, long page, int classNumber, int length, int granules) {
         long descriptor = range.descriptor(page);
-        // In the pool, the place of the page's check says from which granule on all are free.
-        if (Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
+        // In the pool, the place of the page's check says from which granule on all are free. A page known from a container that was undone may not count yet.
+        if (page >= range.pagesUsed() || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
             return 0;
         }
         slot.latch(descriptor + DESCRIPTOR_LATCH);
-        int granule = gap(range, page, granules);
+        int granule = range.isRetired(page) ? -1 : gap(range, page, granules);
         if (granule < 0 || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
             slot.unlatch(descriptor + DESCRIPTOR_LATCH);
             return 0;
         }
         long offset = range.pageOffset(page) + (long) granule * GRANULE_BYTES;
-        int generation = Memory.getInt(descriptor + DESCRIPTOR_GENERATION) & (int) GENERATION_MASK;
-        publish(slot, offset);
+        int generation = Memory.getInt(descriptor + DESCRIPTOR_GENERATION);
+        publish(slot, offset, generation);
         place(slot, offset, header(generation, classNumber, length), granules);
         range.setStart(offset);
         slot.unlatch(descriptor + DESCRIPTOR_LATCH);
         return reference(offset, generation);
     }
 
-    private static void publish(Slot slot, long offset) {
-        slot.append(ENTRY_ALLOCATION, offset, 0);
-        slot.publish(0);
+    private static void publish(Slot slot, long offset, int generation) {
+        Memory.putLong(slot.append(ENTRY_ALLOCATION, offset, GENERATION_BYTES), generation);
+        slot.publish(GENERATION_BYTES);
     }
 
     private static void place(Slot slot, long offset, long header, int granules) {
@@ -170,11 +174,11 @@ final class Heap {
                 throw full(range, (long) granules * GRANULE_BYTES);
             }
             long offset = range.pageOffset(first);
-            int generation = Memory.getInt(range.descriptor(first) + DESCRIPTOR_GENERATION) & (int) GENERATION_MASK;
+            int generation = Memory.getInt(range.descriptor(first) + DESCRIPTOR_GENERATION);
             long header = header(generation, classNumber, length);
             // The header comes first: undoing learns the length from it.
             place(slot, offset, header, granules);
-            publish(slot, offset);
+            publish(slot, offset, generation);
             span(range, offset, granules, SPAN_INTERIOR);
             range.setStart(offset);
             return reference(offset, generation);
@@ -186,9 +190,10 @@ final class Heap {
     /** Marks all pages that a large object covers. */
     private static void span(Range range, long offset, int granules, int mark) {
         long first = range.pageOf(offset);
-        for (long page = first; page < first + (granules + GRANULES - 1) / GRANULES; page++) {
-            Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, mark);
+        // The first page comes last: until then, freeing goes on where it was cut off.
+        for (long page = first + (granules - 1) / GRANULES; page >= first; page--) {
             Memory.putLong(range.descriptor(page) + DESCRIPTOR_PAGE_CHECK, 0);
+            Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, mark);
         }
     }
 
@@ -217,7 +222,7 @@ final class Heap {
         java.lang.invoke.VarHandle.fullFence();
         for (long page = first; page < first + pages; page++) {
             long descriptor = range.descriptor(page);
-            boolean isTaken = Memory.getVolatile(descriptor + DESCRIPTOR_LATCH) != 0;
+            boolean isTaken = Memory.getVolatile(descriptor + DESCRIPTOR_LATCH) != 0 || range.isRetired(page);
             for (int word = 0; word < 4; word++) {
                 isTaken |= Memory.getVolatile(descriptor + word * 8L) != 0;
             }
@@ -234,7 +239,7 @@ final class Heap {
     private static boolean isEmpty(Range range, long page) {
         long descriptor = range.descriptor(page);
         return (Memory.getLong(descriptor) | Memory.getLong(descriptor + 8) | Memory.getLong(descriptor + 16)
-                | Memory.getLong(descriptor + 24) | Memory.getInt(descriptor + DESCRIPTOR_SPAN)) == 0;
+                | Memory.getLong(descriptor + 24) | Memory.getInt(descriptor + DESCRIPTOR_SPAN)) == 0 && !range.isRetired(page);
     }
 
     private long grow(Slot slot, Range range, int pages) {
@@ -259,7 +264,14 @@ final class Heap {
             pool.back(range.pageOffset(backed), target - backed << PAGE_BITS);
             long from = range.descriptor(backed);
             pool.back(from, range.descriptor(target) - from);
+            for (long page = backed; page < target; page++) {
+                Memory.putInt(range.descriptor(page) + DESCRIPTOR_GENERATION, (int) Memory.getLong(FIRST_GENERATION));
+            }
             Memory.putRelease(range.base + CONTAINER_PAGES_BACKED, target);
+        }
+        for (long page = used; pages > 1 && page < used + pages; page++) {
+            // Pages of a large object are no others', from the moment that they count.
+            Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, SPAN_INTERIOR);
         }
         Memory.putVolatile(range.base + CONTAINER_PAGES_USED, used + pages);
         return used;
@@ -267,7 +279,7 @@ final class Heap {
 
     /**
      * Gives an object's storage back, with a new generation for what comes after it, and marks the entry that asked for it as done. Doing it twice is
-     * harmless.
+     * harmless, also when it was cut off in between, and another object has the place.
      */
     void free(Slot slot, Range range, long entry) {
         long offset = Slot.offset(entry);
@@ -277,14 +289,37 @@ final class Heap {
         long latch = isLarge ? range.base + CONTAINER_GROW_LATCH : descriptor + DESCRIPTOR_LATCH;
         slot.latch(latch);
         if (Slot.kind(entry) != 0) {
-            if (isLarge) {
-                span(range, offset, granulesOf(Memory.getLong(offset)), 0);
+            if ((isLarge || range.startsAt(offset)) && generationOf(Memory.getLong(offset)) == Memory.getLong(entry + ENTRY_HEADER_BYTES)) {
+                discard(range, offset);
             }
-            range.clearStart(offset);
-            Memory.putInt(descriptor + DESCRIPTOR_GENERATION, Memory.getInt(descriptor + DESCRIPTOR_GENERATION) + 1);
             Memory.putLong(entry, Memory.getLong(entry) & ~0xFFL);
         }
         slot.unlatch(latch);
-        range.freed.add(page);
+        if (!range.isRetired(page)) {
+            range.freed.add(page);
+        }
+    }
+
+    /** The same where nobody else is at the page. */
+    static void discard(Range range, long offset) {
+        long generation = range.descriptor(range.pageOf(offset)) + DESCRIPTOR_GENERATION;
+        int granules = granulesOf(Memory.getLong(offset));
+        range.clearStart(offset);
+        Memory.putInt(generation, Math.min(RETIRED, Memory.getInt(generation) + 1));
+        if (granules > GRANULES) {
+            span(range, offset, granules, 0);
+        }
+    }
+
+    /** A container whose making is undone. Its addresses will be given out again, with generations above those that its objects had. Doing it twice is harmless. */
+    static void forsake(long base, long pagesMax) {
+        Range range = new Range(-1, "", base, pagesMax, true);
+        int highest = 0;
+        for (long page = 0; page < range.pagesUsed(); page++) {
+            highest = Math.max(highest, Memory.getInt(range.descriptor(page) + DESCRIPTOR_GENERATION));
+        }
+        // The directory has generation 0.
+        long first = base == CONTAINERS ? 0 : Math.min(RETIRED, highest + 1);
+        Memory.putLong(FIRST_GENERATION, Math.max(Memory.getLong(FIRST_GENERATION), first));
     }
 }

@@ -23,7 +23,7 @@ public final class Inspection {
             for (Directory.Entry entry : Directory.list(work, Directory.Kind.CONTAINER)) {
                 Range range = Directory.range(store.pool(), entry);
                 lines.add("container %-20s %,15d of %,d bytes%s".formatted(range.name, range.bytesUsed(), range.bytesMax(),
-                        Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
+                        range.isMissing() ? ", MISSING: its file is not there or cannot be used" : Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
             }
             for (Directory.Entry entry : Directory.list(work, Directory.Kind.ROOT)) {
                 lines.add("root      %-20s %x, %s".formatted(entry.name(), offsetOf(entry.first()), className(store.pool(), entry.first())));
@@ -120,6 +120,24 @@ public final class Inspection {
         };
     }
 
+    /** The name of the class of a value; of a constant, which only its class knows, what the store has of it. */
+    static String valueClass(long word) {
+        byte[] bytes = (word & TAG_MASK) == TAG_VALUE ? Work.value(word) : inlineBytes(word);
+        String text = new String(bytes, 1, bytes.length - 1, java.nio.charset.StandardCharsets.UTF_8);
+        return switch (bytes[0]) {
+            case 'e' -> text.substring(0, text.indexOf('#'));
+            case 'c' -> Class.class.getName();
+            case 's' -> "constant " + text;
+            case '7' -> java.time.ZoneId.class.getName();
+            default -> Values.decode(bytes).getClass().getName();
+        };
+    }
+
+    /** The name of the component class of an array of references. */
+    static String arrayComponent(long array) {
+        return (String) Values.decode(Work.value(Memory.getLong(array + ARRAY_HEADER_BYTES)));
+    }
+
     static byte[] inlineBytes(long word) {
         byte[] bytes = new byte[(int) word >>> 4 & 7];
         for (int i = 0; i < bytes.length; i++) {
@@ -140,9 +158,11 @@ public final class Inspection {
     /** Counts since the pool was made. */
     public static List<String> stat(Store store) {
         Pool pool = store.pool();
+        long retired = Directory.containers(pool).stream().mapToLong(entry -> Directory.range(pool, entry).pagesRetired()).sum();
         return List.of("attached processes   " + pool.livingProcesses(), "commits              " + Memory.getLong(COMMIT_COUNT),
                 "syncs of the log     " + Memory.getLong(SYNC_COUNT), "bytes logged         " + Memory.getLong(LOGGED_BYTES),
                 "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT), "log in use           " + pool.logBytesUsed() + " of " + pool.settings.logBytes(),
+                "retired pages        " + retired, "waiting for a file   " + Unapplied.bytes(pool.directory) + " bytes of changes",
                 "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
     }
 

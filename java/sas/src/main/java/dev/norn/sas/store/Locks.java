@@ -33,7 +33,7 @@ final class Locks {
         for (;;) {
             long value = look(reference);
             if (value < 0) {
-                await(slot, offset, 0);
+                await(slot, reference, 0);
             } else if (Memory.compareAndSet(offset + OBJECT_LOCK, value, value | slot.bit())) {
                 recheck(slot, reference);
                 return;
@@ -47,7 +47,7 @@ final class Locks {
         for (;;) {
             long value = look(reference);
             if (!isFreeFor(value, slot)) {
-                await(slot, offset, slot.bit());
+                await(slot, reference, slot.bit());
             } else if (Memory.compareAndSet(offset + OBJECT_LOCK, value, EXCLUSIVE | value | slot.bit())) {
                 recheck(slot, reference);
                 return;
@@ -75,6 +75,11 @@ final class Locks {
         return (value & HOLDERS & ~slot.bit()) == 0;
     }
 
+    /** Whether another slot holds the object exclusively, as the first that does: the one that allocated it; or after 2^15 others, or since the pool was made. */
+    static boolean isOfFirstHolder(long value, Slot slot) {
+        return value < 0 && (value & COUNT) == 0 && (value & slot.bit()) == 0;
+    }
+
     /** Gives up what the slot holds of an object; nothing if it holds nothing. */
     static void release(Slot slot, long offset) {
         long word = offset + OBJECT_LOCK;
@@ -95,7 +100,8 @@ final class Locks {
     }
 
     /** Waits while others hold the object: all of them, or its exclusive holder if {@code own} is 0. */
-    private void await(Slot slot, long offset, long own) {
+    private void await(Slot slot, long reference, long own) {
+        long offset = offsetOf(reference);
         long start = System.nanoTime();
         long deadlockCheck = start + DEADLOCK_CHECK_NANOS;
         long deadCheck = start + DEAD_CHECK_NANOS;
@@ -105,6 +111,8 @@ final class Locks {
                 pool.idle(spins);
                 long now = System.nanoTime();
                 if (now > deadlockCheck) {
+                    // One that was allocated by a transaction that was undone leaves its lock word behind.
+                    pool.requireObject(reference);
                     if (isDeadlock(slot) && isDeadlockOfTheLiving(slot)) {
                         throw new TransactionConflict("deadlock at the object at " + Long.toHexString(offset));
                     }

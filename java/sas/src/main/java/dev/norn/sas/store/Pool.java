@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -36,8 +37,11 @@ public final class Pool {
     private final Recovery recovery;
     private final Heap heap;
     private final Locks locks;
+    private Checkpointer checkpointer;
     private volatile Range[] ranges = new Range[8];
     private final Range[] rangesByUnit = new Range[(int) (Memory.SPACE >> CONTAINER_ALIGNMENT_BITS)];
+    /** Of each slot that this JVM has for a transaction, whose it is. */
+    private final AtomicReferenceArray<Work.Tenant> tenants = new AtomicReferenceArray<>(SLOTS_MAX);
     private int process = -1;
     private long incarnation;
     private volatile boolean isOpen;
@@ -66,9 +70,10 @@ public final class Pool {
             pool = new Pool(directory, Settings.read(directory));
             Pool attached = pool;
             pool.exclusively(() -> attached.attachLocked());
+            pool.checkpointer = new Checkpointer(pool);
             return pool;
         } catch (IOException e) {
-            throw new StorageReadFailure("cannot attach to the store " + directory + ": " + e.getMessage(), e);
+            throw new StorageReadFailure("cannot attach to the store " + directory + ": " + StoreFiles.reason(e), e);
         } catch (RuntimeException e) {
             if (pool != null) {
                 pool.closeFiles();
@@ -82,17 +87,20 @@ public final class Pool {
             channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
         }
         Memory.map(file, settings.addressBytes());
-        if (!isTrusted()) {
-            rebuild();
-        } else {
-            log.open();
+        boolean isTrusted = isTrusted();
+        if (isTrusted) {
             // A container has no file before the first checkpoint; the others are found by the directory when they are met.
             Directory.addSystem(this);
+        }
+        if (isTrusted && (livingProcesses() > 0 || !Directory.hasFileBack(this))) {
+            log.open();
+        } else {
+            rebuild();
         }
         recovery.reapLocked();
         register();
         isOpen = true;
-        if (range(0) == null) {
+        if (range(0) == null || Directory.isUndone(this)) {
             Directory.format(this);
         }
     }
@@ -112,24 +120,27 @@ public final class Pool {
         boolean hasFailed = Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_WRITE_FAILED) != 0;
         long synced = hasFailed ? Memory.getLong(LOG_SYNCED) : Long.MAX_VALUE;
         Memory.unmap();
+        ranges = new Range[8];
+        java.util.Arrays.fill(rangesByUnit, null);
         channel.truncate(0);
         channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
         Memory.map(file, settings.addressBytes());
         back(0, 1 << 20);
         log.open();
         // What a failed sync left in the page cache is not to be taken for durable.
-        long end = log.replay(synced);
+        log.restart(synced);
         findRanges();
+        Directory.requirePresent(this);
+        var waiting = Unapplied.units(directory);
         for (Range range : ranges) {
-            if (range != null) {
+            if (range != null && range.units().anyMatch(waiting::contains)) {
+                ContainerFile.loadNothing(this, range);
+            } else if (range != null) {
                 ContainerFile.load(this, range, channel);
             }
         }
         Directory.markMissing(this);
         long[] boot = Owner.boot();
-        Memory.putLong(LOG_BASE, end);
-        Memory.putLong(LOG_TAIL, end);
-        Memory.putLong(LOG_SYNCED, end);
         Memory.putLong(NEXT_TRANSACTION, 1);
         Memory.putLong(NEXT_INCARNATION, System.currentTimeMillis() / 1000 & 0x3FFF_FFFF);
         Memory.putLong(POOL_BOOT_HIGH, boot[0]);
@@ -192,7 +203,8 @@ public final class Pool {
         return range != null && range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generationOfReference(reference);
     }
 
-    void requireObject(long reference) {
+    /** @throws dev.norn.sas.ObjectDestroyed if the reference names no object that is there */
+    public void requireObject(long reference) {
         if (!isObject(reference)) {
             throw destroyed(reference);
         }
@@ -248,6 +260,15 @@ public final class Pool {
         return count;
     }
 
+    /** Transactions that have begun and not ended, those of dead processes among them. */
+    public int openTransactions() {
+        int count = 0;
+        for (int i = 0; i < SLOTS_MAX; i++) {
+            count += Memory.getVolatile(slotHead(i) + SLOT_OWNER) != 0 ? 1 : 0;
+        }
+        return count;
+    }
+
     /** A number that no other attachment of the store has had within some years. */
     public long incarnation() {
         return incarnation;
@@ -259,12 +280,15 @@ public final class Pool {
             return;
         }
         isOpen = false;
+        checkpointer.close();
         try {
             exclusively(() -> {
                 Memory.putVolatile(PROCESSES + process * 8L, 0);
-                if (livingProcesses() == 0 && Memory.getLong(POOL_WRITE_FAILED) == 0) {
+                if (Memory.getLong(POOL_WRITE_FAILED) == 0) {
                     recovery.reapLocked();
-                    checkpoint();
+                    if (livingProcesses() == 0) {
+                        checkpoint();
+                    }
                 }
             });
         } finally {
@@ -273,7 +297,7 @@ public final class Pool {
         }
     }
 
-    /** Brings the containers' files up to the end of the log, and empties it. */
+    /** Brings the containers' files up to what is committed now; transactions go on. Costs as much as reading the log and writing the pages that it changes. */
     public void checkpoint() {
         Slot slot = claim();
         try {
@@ -283,17 +307,39 @@ public final class Pool {
         }
     }
 
+    /** The same, once more than a share of the log is in use and if nobody is at it already. */
+    public void relieve(double share) {
+        if (!log.isNearlyFull(share)) {
+            return;
+        }
+        Slot slot = claim();
+        try {
+            log.relieve(slot);
+        } finally {
+            slot.release();
+        }
+    }
+
+    /** Undoes what dead processes and ended threads left, and {@link #relieve}s the log. */
+    public void tend(double share) {
+        recovery.reap();
+        relieve(share);
+    }
+
     /**
-     * Copies the store as of one moment into a new directory. Commits wait while the containers' files are brought up to date and copied; costs as much as reading and
-     * writing all of them.
+     * Copies the store as of one moment into a new directory, while transactions go on: until the log is full, then they wait. Costs as much as reading and writing all
+     * containers.
      */
     public void backup(Path copy) throws IOException {
+        if (Files.exists(copy)) {
+            throw new SASException(copy + " is there already: a backup is made in a new directory");
+        }
         Files.createDirectory(copy);
         Slot slot = claim();
         try {
             log.checkpointAnd(slot, () -> {
                 try (var files = Files.list(directory)) {
-                    for (Path path : files.filter(path -> path.toString().endsWith(".container")).toList()) {
+                    for (Path path : files.filter(path -> path.toString().endsWith(".container") || path.endsWith(Unapplied.NAME)).toList()) {
                         Files.copy(path, copy.resolve(path.getFileName()));
                         ContainerFile.sync(copy.resolve(path.getFileName()));
                     }
@@ -315,7 +361,7 @@ public final class Pool {
 
     /** Bytes of the log between its beginning and its end. */
     public long logBytesUsed() {
-        return Memory.getVolatile(LOG_TAIL) - Memory.getVolatile(LOG_BASE);
+        return RedoLog.used();
     }
 
     private void closeFiles() {
@@ -330,6 +376,17 @@ public final class Pool {
 
     public boolean isOpen() {
         return isOpen;
+    }
+
+    /** Says whose the slot is, while the slot is claimed by this JVM; null before and after. */
+    void tenant(int slot, Work.Tenant its) {
+        tenants.set(slot, its);
+    }
+
+    /** The thread's of this JVM that has the slot and has ended; null if it is not so. */
+    Work.Tenant gone(int slot) {
+        Work.Tenant its = tenants.get(slot);
+        return its != null && !its.isAlive() ? its : null;
     }
 
     /** Claims a slot; waits while all are taken. */
@@ -421,6 +478,14 @@ public final class Pool {
 
     Heap heap() {
         return heap;
+    }
+
+    /** Called behind each commit. */
+    void logHasGrown() {
+        // The directory is made before.
+        if (checkpointer != null) {
+            checkpointer.look();
+        }
     }
 
     Locks locks() {

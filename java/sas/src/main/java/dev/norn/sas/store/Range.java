@@ -39,6 +39,12 @@ public final class Range {
         return (firstPageOffset(pagesMax) + pagesMax * PAGE_BYTES + unit - 1) / unit * unit;
     }
 
+    /** The parts of the address space that are the container's, by number. */
+    java.util.stream.IntStream units() {
+        int first = (int) (base >> CONTAINER_ALIGNMENT_BITS);
+        return java.util.stream.IntStream.range(first, first + (int) (span(pagesMax) >> CONTAINER_ALIGNMENT_BITS));
+    }
+
     long descriptor(long page) {
         return base + PAGE_BYTES + page * DESCRIPTOR_BYTES;
     }
@@ -69,6 +75,16 @@ public final class Range {
 
     long pagesUsed() {
         return Memory.getVolatile(base + CONTAINER_PAGES_USED);
+    }
+
+    /** Whether the page has given out its last generation. */
+    boolean isRetired(long page) {
+        return Memory.getInt(descriptor(page) + DESCRIPTOR_GENERATION) >= RETIRED;
+    }
+
+    /** Retired pages; costs a look at each. */
+    long pagesRetired() {
+        return java.util.stream.LongStream.range(0, pagesUsed()).filter(this::isRetired).count();
     }
 
     /** Whether an object starts at {@code offset}. */
@@ -102,10 +118,21 @@ public final class Range {
         Memory.putRelease(base + CONTAINER_MAGIC, MAGIC);
     }
 
-    /** The container's file cannot be trusted: in its header and size if {@code page} is -1. */
+    /** The page of the container's file cannot be trusted. */
     void damage(long page) {
-        Memory.putLong(base + CONTAINER_DAMAGED_PAGE, page == -1 ? -1 : page + 1);
+        Memory.putLong(base + CONTAINER_DAMAGED_PAGE, page + 1);
         anyDamaged = true;
+    }
+
+    /** The container's file is missing, or as good as that. */
+    void miss() {
+        Memory.putLong(base + CONTAINER_DAMAGED_PAGE, FILE_MISSING);
+        anyDamaged = true;
+    }
+
+    /** Whether the pool was made without the container's file. */
+    boolean isMissing() {
+        return Memory.getLong(base + CONTAINER_DAMAGED_PAGE) == FILE_MISSING;
     }
 
     /** Takes note of what the JVM that made the pool found. */
@@ -121,9 +148,13 @@ public final class Range {
     /** @throws ContainerDamaged if a check of the file has failed */
     public void check() {
         long damaged = Memory.getLong(base + CONTAINER_DAMAGED_PAGE);
+        if (damaged == FILE_MISSING) {
+            throw new ContainerDamaged("container " + name + ": its file " + name
+                    + ".container is missing, cut off, damaged in its header, or cannot be read and written: put it back, and open the store "
+                    + "when no other program uses it; what was committed and is not in it waits in " + Unapplied.NAME);
+        }
         if (damaged != 0) {
-            String place = damaged == -1 ? "its header, or cut off, or cannot be read" : "page " + (damaged - 1);
-            throw new ContainerDamaged("container " + name + " is damaged at " + place + ": restore it from a backup");
+            throw new ContainerDamaged("container " + name + " is damaged at page " + (damaged - 1) + ": restore the store from a backup");
         }
     }
 

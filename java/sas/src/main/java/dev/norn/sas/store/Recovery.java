@@ -26,14 +26,14 @@ final class Recovery {
         this.pool = pool;
     }
 
-    /** Recovers the slots of dead processes; alone among all processes. */
+    /** Recovers the slots of dead processes, and of ended threads of this one; alone among all processes. */
     void reap() {
         if (Pool.isExclusive()) {
             return;
         }
         for (int i = 0; i < SLOTS_MAX; i++) {
             long owner = Memory.getVolatile(slotHead(i) + SLOT_OWNER);
-            if (owner != 0 && !Owner.isAlive(owner)) {
+            if (owner != 0 && (!Owner.isAlive(owner) || pool.gone(i) != null)) {
                 pool.exclusively(this::reapLocked);
                 return;
             }
@@ -43,7 +43,11 @@ final class Recovery {
     void reapLocked() throws IOException {
         for (int i = 0; i < SLOTS_MAX; i++) {
             Slot slot = new Slot(pool, i);
-            if (slot.owner() != 0 && !Owner.isAlive(slot.owner())) {
+            Work.Tenant gone = pool.gone(i);
+            if (gone != null) {
+                pool.tenant(i, null);
+                gone.evict(() -> recoverOwn(slot));
+            } else if (slot.owner() != 0 && !Owner.isAlive(slot.owner())) {
                 recover(slot);
             }
         }
@@ -56,14 +60,16 @@ final class Recovery {
         }
     }
 
-    private void recover(Slot slot) throws IOException {
-        long latch = Memory.getVolatile(slot.head + SLOT_LATCH);
-        if (latch != 0 && Memory.getVolatile(latch) == slot.latchValue()) {
-            if (latch == LOG_LATCH) {
-                pool.log().recoverLatched(slot);
-            }
-            slot.unlatch(latch);
+    private void recoverOwn(Slot slot) {
+        try {
+            recover(slot);
+        } catch (IOException e) {
+            throw new dev.norn.sas.StorageReadFailure("cannot undo what an ended thread left in " + pool + ": " + e.getMessage(), e);
         }
+    }
+
+    private void recover(Slot slot) throws IOException {
+        unlatch(slot);
         Memory.putVolatile(slot.head + SLOT_WAITS_FOR, 0);
         long state = slot.state();
         if (state == STATE_COMMITTING && isCommitted(slot)) {
@@ -79,11 +85,29 @@ final class Recovery {
         slot.release();
     }
 
+    /** Gives back what the slot has of latches, the inner one first, and brings what they guard in order. */
+    private void unlatch(Slot slot) throws IOException {
+        long latch = Memory.getVolatile(slot.head + SLOT_LATCH);
+        boolean isInCheckpoint = slot.has(CHECKPOINT_LATCH);
+        if (isInCheckpoint) {
+            pool.log().recoverCheckpoint();
+        }
+        if (slot.has(latch)) {
+            if (latch == LOG_LATCH) {
+                pool.log().recoverAppending(slot);
+            }
+            slot.unlatch(latch);
+        }
+        if (isInCheckpoint) {
+            slot.unlatch(CHECKPOINT_LATCH);
+        }
+    }
+
     /** The tail decides under the log's latch, so that no other record comes into the place meanwhile. */
     private boolean isCommitted(Slot slot) throws IOException {
         slot.latch(LOG_LATCH);
         try {
-            pool.log().recoverLatched(slot);
+            pool.log().recoverAppending(slot);
             return Memory.getLong(slot.head + SLOT_RECORD_END) <= Memory.getLong(LOG_TAIL);
         } finally {
             slot.unlatch(LOG_LATCH);
@@ -99,8 +123,9 @@ final class Recovery {
                 case ENTRY_IMAGE -> restore(entry, offset);
                 case ENTRY_RANGE -> Memory.copy(entry + ENTRY_HEADER_BYTES, offset, Slot.length(entry));
                 case ENTRY_ALLOCATION -> pool.heap().free(slot, pool.rangeOf(offset), entry);
+                case ENTRY_CONTAINER -> Heap.forsake(offset, Memory.getLong(entry + ENTRY_HEADER_BYTES + 4));
                 default -> {
-                    // A lock, or a container that no directory names.
+                    // A lock.
                 }
             }
         });

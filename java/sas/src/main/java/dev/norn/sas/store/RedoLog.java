@@ -2,104 +2,52 @@ package dev.norn.sas.store;
 
 import static dev.norn.sas.store.Format.*;
 
-import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.StorageWriteFailure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.zip.CRC32C;
 
 /**
- * The redo log: one record for each committed transaction, behind two headers of which the newer valid one counts.
+ * The redo log: one record for each committed transaction, in a ring.
  *
- * <p>A position in the log (LSN) is a number of bytes that never starts anew; the header names the position where the file begins. A record names
- * its own position, so that what an earlier round left is not taken for a record, and its check covers all of it. A transaction is committed
- * when its record is valid and durable. Appending is under one latch; syncing under another, so that one sync serves all who wait.
+ * <p>A record names its own position, so that what an earlier round left is not taken for a record, and its check covers all of it. A transaction is committed
+ * when its record is valid and durable. Appending is under one latch; syncing under another, so that one sync serves all who wait; a checkpoint, which replays the log into
+ * the containers' files and gives room, under a third, so that others commit meanwhile.
  */
 final class RedoLog {
-    static final int HEADER_BYTES = 4096;
     private static final int RECORD_HEADER_BYTES = 24;
     private static final int RECORD_MAGIC = 0x5341_5352;
     private static final int CHECK_BYTES = 8;
     private static final int WINDOW_BYTES = 1 << 20;
+    /** What {@link #append} returns when there is no room. */
+    private static final long NO_ROOM = -1;
 
     private final Pool pool;
-    private final Path path;
-    private FileChannel channel;
+    private final LogFile file;
+    /** Why this JVM set the mark that the store takes no more changes. */
+    private volatile IOException failure;
 
     RedoLog(Pool pool, Path path) {
         this.pool = pool;
-        this.path = path;
+        file = new LogFile(path);
     }
 
-    /** Opens the file, or makes it, full of zeros so that later syncs need not write where it is. */
     void open() throws IOException {
-        if (!Files.exists(path)) {
-            Path fresh = path.resolveSibling("redo.log.new");
-            try (var file = FileChannel.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-                byte[] zeros = new byte[1 << 16];
-                for (long at = 0; at < pool.settings.logBytes(); at += zeros.length) {
-                    file.write(ByteBuffer.wrap(zeros), at);
-                }
-                writeHeader(file, 0);
-                file.force(true);
-            }
-            Files.move(fresh, path, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
-            ContainerFile.sync(path.getParent());
-        }
-        channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        file.open(pool.settings.logBytes());
     }
 
     void close() throws IOException {
-        if (channel != null) {
-            channel.close();
-        }
+        file.close();
     }
 
-    private static void writeHeader(FileChannel file, long base) throws IOException {
-        ByteBuffer header = ByteBuffer.allocate(32).order(ByteOrder.LITTLE_ENDIAN);
-        header.putLong(MAGIC).putLong(VERSION).putLong(base);
-        header.putLong(check(header.array(), 0, 24)).flip();
-        // The older of the two is overwritten.
-        long other = readHeaderAt(file, 0) > readHeaderAt(file, 2048) ? 2048 : 0;
-        file.write(header, other);
+    private static long ring() {
+        return Memory.getVolatile(LOG_RING);
     }
 
-    private static long readHeaderAt(FileChannel file, long at) throws IOException {
-        ByteBuffer header = ByteBuffer.allocate(32).order(ByteOrder.LITTLE_ENDIAN);
-        try {
-            readFully(file, header, at);
-        } catch (java.nio.channels.NonReadableChannelException e) {
-            return -1;
-        }
-        boolean isValid = header.position() == 32 && header.getLong(0) == MAGIC && header.getLong(8) == VERSION
-                && header.getLong(24) == check(header.array(), 0, 24);
-        return isValid ? header.getLong(16) : -1;
-    }
-
-    private static void readFully(FileChannel file, ByteBuffer buffer, long at) throws IOException {
-        while (buffer.hasRemaining() && file.read(buffer, at + buffer.position()) > 0) {
-            // Until the buffer is full or the file ends.
-        }
-    }
-
-    /** The position where the file begins. */
-    long readBase() throws IOException {
-        long base = Math.max(readHeaderAt(channel, 0), readHeaderAt(channel, 2048));
-        if (base < 0) {
-            throw new StorageReadFailure("the log " + path + " is damaged: neither of its headers is valid");
-        }
-        return base;
-    }
-
-    private static long check(byte[] bytes, int start, int length) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes, start, length);
-        return crc.getValue() | MAGIC << 32;
+    /** Bytes from the first record that is not in the containers' files to the end. */
+    static long used() {
+        return Memory.getVolatile(LOG_TAIL) - Memory.getVolatile(LOG_BASE);
     }
 
     /** A buffer for a record's operations. */
@@ -115,46 +63,51 @@ final class RedoLog {
      */
     void commit(Slot slot, ByteBuffer record) {
         int length = record.position() + CHECK_BYTES;
+        long end = append(slot, record, length);
+        while (end == NO_ROOM) {
+            makeRoom(slot, length);
+            end = append(slot, record, length);
+        }
+        sync(slot, end);
+    }
+
+    /** Returns the position behind the record, or {@link #NO_ROOM}. */
+    private long append(Slot slot, ByteBuffer record, int length) {
         slot.latch(LOG_LATCH);
-        long position;
         try {
             requireWritable();
-            if (Memory.getLong(LOG_TAIL) + length - Memory.getLong(LOG_BASE) > pool.settings.logBytes() - HEADER_BYTES) {
-                checkpointLatched();
+            long position = Memory.getLong(LOG_TAIL);
+            if (position + length - Memory.getVolatile(LOG_BASE) > ring()) {
+                return NO_ROOM;
             }
-            position = Memory.getLong(LOG_TAIL);
-            byte[] bytes = record.array();
             record.putInt(0, RECORD_MAGIC).putInt(4, length).putLong(8, position).putLong(16, Memory.getLong(slot.head + SLOT_TRANSACTION));
-            record.putLong(check(bytes, 0, length - CHECK_BYTES));
+            record.putLong(LogFile.check(record.array(), 0, length - CHECK_BYTES));
             Memory.putRelease(slot.head + SLOT_RECORD, position);
             Memory.putRelease(slot.head + SLOT_RECORD_END, position + length);
             slot.state(STATE_COMMITTING);
-            write(record.flip(), position);
+            file.write(record.flip(), position, ring());
             Memory.putVolatile(LOG_TAIL, position + length);
             Memory.putLong(COMMIT_COUNT, Memory.getLong(COMMIT_COUNT) + 1);
             Memory.putLong(LOGGED_BYTES, Memory.getLong(LOGGED_BYTES) + length);
+            return position + length;
+        } catch (IOException e) {
+            throw new StorageWriteFailure("cannot write to the log " + file.path + ": " + e.getMessage(), e);
         } finally {
             slot.unlatch(LOG_LATCH);
         }
-        sync(slot, position + length);
     }
 
     private void requireWritable() {
         if (Memory.getVolatile(POOL_WRITE_FAILED) != 0) {
-            throw new StorageWriteFailure("the store takes no more changes, because a sync of " + path
-                    + " failed: restart every program that uses it");
+            throw new StorageWriteFailure("the store takes no more changes, because a sync of " + file.path
+                    + ", or bringing the containers' files up to date, failed: restart every program that uses it", failure);
         }
     }
 
-    private void write(ByteBuffer record, long position) {
-        try {
-            long at = HEADER_BYTES + position - Memory.getLong(LOG_BASE);
-            while (record.hasRemaining()) {
-                at += channel.write(record, at);
-            }
-        } catch (IOException e) {
-            throw new StorageWriteFailure("cannot write to the log " + path + ": " + e.getMessage(), e);
-        }
+    private StorageWriteFailure takeNoMoreChanges(String what, IOException cause) {
+        failure = cause;
+        Memory.putVolatile(POOL_WRITE_FAILED, 1);
+        return new StorageWriteFailure(what + ": " + cause.getMessage(), cause);
     }
 
     /** Returns when everything up to {@code end} is durable. One sync serves all who wait. */
@@ -169,23 +122,16 @@ final class RedoLog {
             try {
                 long tail = Memory.getVolatile(LOG_TAIL);
                 if (Memory.getVolatile(LOG_SYNCED) < end) {
-                    syncLatched(tail);
+                    file.sync();
+                    Memory.putLong(SYNC_COUNT, Memory.getLong(SYNC_COUNT) + 1);
+                    Memory.putVolatile(LOG_SYNCED, tail);
                 }
+            } catch (IOException e) {
+                throw takeNoMoreChanges("cannot sync the log " + file.path, e);
             } finally {
                 slot.unlatch(SYNC_LATCH);
             }
         }
-    }
-
-    private void syncLatched(long tail) {
-        try {
-            channel.force(false);
-        } catch (IOException e) {
-            Memory.putVolatile(POOL_WRITE_FAILED, 1);
-            throw new StorageWriteFailure("cannot sync the log " + path + ": " + e.getMessage(), e);
-        }
-        Memory.putLong(SYNC_COUNT, Memory.getLong(SYNC_COUNT) + 1);
-        Memory.putVolatile(LOG_SYNCED, tail);
     }
 
     /** Whether a dead slot's record is there, as far as the log goes or right behind it, where its writer died before it counted. */
@@ -193,13 +139,12 @@ final class RedoLog {
         if (end <= Memory.getVolatile(LOG_TAIL)) {
             return true;
         }
-        int length = new Reader(Memory.getLong(LOG_BASE)).find(position);
+        int length = new Reader(ring()).find(position);
         return length != 0 && position + length == end && position == Memory.getLong(LOG_TAIL);
     }
 
-    /** What a dead slot left while it held the log's latch; the latch is still its. */
-    void recoverLatched(Slot slot) throws IOException {
-        Memory.putVolatile(LOG_BASE, readBase());
+    /** What a dead slot left while it held the latch of appending, which is still its. */
+    void recoverAppending(Slot slot) throws IOException {
         long position = Memory.getLong(slot.head + SLOT_RECORD);
         long end = Memory.getLong(slot.head + SLOT_RECORD_END);
         if (slot.state() == STATE_COMMITTING && position == Memory.getLong(LOG_TAIL) && hasRecord(position, end)) {
@@ -207,28 +152,44 @@ final class RedoLog {
         }
     }
 
-    /** Reads records one after the other, from a window of the file. */
+    /** What a dead slot left while it held the latch of checkpoints, which is still its: the header may say more than the shared memory. */
+    void recoverCheckpoint() throws IOException {
+        LogFile.Header header = file.readHeader();
+        if (header.ring() != ring()) {
+            begin(header);
+        }
+        Memory.putVolatile(LOG_BASE, header.beginning());
+    }
+
+    /** Says in shared memory that the log is empty. */
+    private static void begin(LogFile.Header header) {
+        Memory.putVolatile(LOG_BASE, header.beginning());
+        Memory.putVolatile(LOG_SYNCED, header.beginning());
+        Memory.putVolatile(LOG_TAIL, header.beginning());
+        Memory.putVolatile(LOG_RING, header.ring());
+    }
+
+    /** Reads records one after the other, from a window of the ring. */
     private final class Reader {
-        private final long base;
+        private final long ring;
         private ByteBuffer window = ByteBuffer.allocate(WINDOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
         private long windowAt;
 
-        Reader(long base) {
-            this.base = base;
+        Reader(long ring) {
+            this.ring = ring;
         }
 
         /** Moves the window's position to the place of the log; false if the file has not so many bytes there. */
         private boolean show(long position, int length) throws IOException {
-            long at = HEADER_BYTES + position - base;
-            if (at < windowAt || at + length > windowAt + window.limit()) {
+            if (position < windowAt || position + length > windowAt + window.limit()) {
                 if (length > window.capacity()) {
                     window = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
                 }
-                readFully(channel, window.clear(), at);
+                file.read(window.clear().limit((int) Math.min(window.capacity(), ring)), position, ring);
                 window.flip();
-                windowAt = at;
+                windowAt = position;
             }
-            window.position((int) (at - windowAt));
+            window.position((int) (position - windowAt));
             return window.remaining() >= length;
         }
 
@@ -239,12 +200,12 @@ final class RedoLog {
             }
             int at = window.position();
             int length = window.getInt(at + 4);
-            if (window.getInt(at) != RECORD_MAGIC || window.getLong(at + 8) != position || length < RECORD_HEADER_BYTES + CHECK_BYTES
-                    || HEADER_BYTES + position - base + length > channel.size() || !show(position, length)) {
+            if (window.getInt(at) != RECORD_MAGIC || window.getLong(at + 8) != position || length < RECORD_HEADER_BYTES + CHECK_BYTES || length > ring
+                    || !show(position, length)) {
                 return 0;
             }
             at = window.position();
-            return window.getLong(at + length - CHECK_BYTES) == check(window.array(), at, length - CHECK_BYTES) ? length : 0;
+            return window.getLong(at + length - CHECK_BYTES) == LogFile.check(window.array(), at, length - CHECK_BYTES) ? length : 0;
         }
 
         /** The operations of the record that was found. */
@@ -254,65 +215,134 @@ final class RedoLog {
     }
 
     /**
-     * Applies every valid record up to {@code limit} to the containers' files, and begins the log anew behind them. Doing it again from the start,
-     * after it was cut off at any place, gives the same.
+     * Applies every valid record up to {@code limit} to the containers' files. Doing it again from the start, after it was cut off at any place, gives the same.
      *
      * @return the position behind the last record
      */
-    long replay(long limit) throws IOException {
-        long base = readBase();
-        long position = base;
+    private long replay(LogFile.Header header, long limit) throws IOException {
+        long position = header.beginning();
         try (Replay replay = new Replay(pool)) {
-            Reader reader = new Reader(base);
+            Reader reader = new Reader(header.ring());
             for (int length; position < limit && (length = reader.find(position)) != 0; position += length) {
                 replay.apply(reader.operations(length));
             }
             replay.finish();
         }
-        // What was cut off, or not to be trusted, lies before the new beginning: no position behind it was ever given out as committed.
-        long fresh = position == base && limit == Long.MAX_VALUE ? base : position + 1;
-        if (fresh != base) {
-            writeHeader(channel, fresh);
-            channel.force(false);
-        }
-        return fresh;
+        return position;
     }
 
-    /** Replays the log into the containers' files while transactions run; commits wait meanwhile. */
+    /**
+     * Brings the containers' files up to the end of the log, as far as it is valid and to {@code limit} at most, and begins it anew. Nobody else uses the store. The new beginning is
+     * behind every position that was ever written, so that nothing of what was left out is ever taken for a record.
+     */
+    void restart(long limit) throws IOException {
+        LogFile.Header header = file.readHeader();
+        replay(header, limit);
+        LogFile.Header next = new LogFile.Header(header.beginning() + header.ring(), header.ring());
+        file.writeHeader(next);
+        begin(next);
+    }
+
+    /** Brings the containers' files up to what is committed now; other transactions commit meanwhile. */
     void checkpoint(Slot slot) {
-        slot.latch(LOG_LATCH);
+        slot.latch(CHECKPOINT_LATCH);
         try {
-            checkpointLatched();
+            checkpointLatched(slot);
         } finally {
-            slot.unlatch(LOG_LATCH);
+            slot.unlatch(CHECKPOINT_LATCH);
         }
     }
 
-    /** The same, and then something before the next commit. */
+    /** The same, and then something before the next checkpoint. */
     void checkpointAnd(Slot slot, Pool.Step step) throws IOException {
-        slot.latch(LOG_LATCH);
+        slot.latch(CHECKPOINT_LATCH);
         try {
-            checkpointLatched();
+            checkpointLatched(slot);
             step.run();
         } finally {
+            slot.unlatch(CHECKPOINT_LATCH);
+        }
+    }
+
+    /** Whether more than a share of the ring is in use, from 0 to 1, and nobody makes a checkpoint. */
+    boolean isNearlyFull(double share) {
+        return used() > share * ring() && Memory.getVolatile(CHECKPOINT_LATCH) == 0;
+    }
+
+    /** A checkpoint, unless somebody else makes one. A failure shows with the next change: what is committed is committed. */
+    void relieve(Slot slot) {
+        if (!slot.tryLatch(CHECKPOINT_LATCH)) {
+            return;
+        }
+        try {
+            checkpointLatched(slot);
+        } catch (StorageWriteFailure e) {
+            // The store takes no more changes, and says why.
+        } finally {
+            slot.unlatch(CHECKPOINT_LATCH);
+        }
+    }
+
+    private void makeRoom(Slot slot, int length) {
+        slot.latch(CHECKPOINT_LATCH);
+        try {
+            if (length > ring()) {
+                lengthen(slot, length);
+            } else if (used() + length > ring()) {
+                checkpointLatched(slot);
+            }
+        } finally {
+            slot.unlatch(CHECKPOINT_LATCH);
+        }
+    }
+
+    private void checkpointLatched(Slot slot) {
+        long limit = Memory.getVolatile(LOG_TAIL);
+        sync(slot, limit);
+        try {
+            LogFile.Header header = file.readHeader();
+            if (limit > header.beginning()) {
+                replay(header, limit);
+                file.writeHeader(new LogFile.Header(limit, header.ring()));
+            }
+            Memory.putVolatile(LOG_BASE, limit);
+            Memory.putLong(CHECKPOINT_COUNT, Memory.getLong(CHECKPOINT_COUNT) + 1);
+        } catch (IOException e) {
+            throw takeNoMoreChanges("cannot bring the containers of " + pool.directory + " up to date", e);
+        }
+    }
+
+    /** Makes the ring longer for a record that does not fit it, while the log is empty. */
+    private void lengthen(Slot slot, int length) {
+        do {
+            checkpointLatched(slot);
+        } while (!lengthenEmpty(slot, length));
+    }
+
+    private boolean lengthenEmpty(Slot slot, int length) {
+        slot.latch(LOG_LATCH);
+        try {
+            if (used() != 0) {
+                return false;
+            }
+            long longer = Math.max(2 * ring(), length);
+            clear(longer, length);
+            LogFile.Header header = new LogFile.Header(Memory.getLong(LOG_TAIL) + LogFile.WORD_BYTES, longer);
+            file.writeHeader(header);
+            begin(header);
+            return true;
+        } catch (IOException e) {
+            throw takeNoMoreChanges("cannot write the header of the log " + file.path, e);
+        } finally {
             slot.unlatch(LOG_LATCH);
         }
     }
 
-    private void checkpointLatched() {
-        long tail = Memory.getLong(LOG_TAIL);
+    private void clear(long longer, int length) {
         try {
-            if (Memory.getVolatile(LOG_SYNCED) < tail) {
-                syncLatched(tail);
-            }
-            long end = replay(tail);
-            Memory.putVolatile(LOG_BASE, end);
-            Memory.putVolatile(LOG_TAIL, end);
-            Memory.putVolatile(LOG_SYNCED, end);
-            Memory.putLong(CHECKPOINT_COUNT, Memory.getLong(CHECKPOINT_COUNT) + 1);
+            file.lengthen(ring(), longer);
         } catch (IOException e) {
-            Memory.putVolatile(POOL_WRITE_FAILED, 1);
-            throw new StorageWriteFailure("cannot bring the containers of " + pool.directory + " up to date: " + e.getMessage(), e);
+            throw new StorageWriteFailure("the log " + file.path + " cannot grow for a record of " + length + " bytes: " + e.getMessage(), e);
         }
     }
 }

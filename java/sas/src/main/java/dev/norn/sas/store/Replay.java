@@ -38,6 +38,8 @@ final class Replay implements AutoCloseable {
     private final Pool pool;
     private final TreeMap<Long, File> files = new TreeMap<>();
     private final CRC32C crc = new CRC32C();
+    /** What waits for a container's file. */
+    private final Unapplied unapplied;
     private int pagesKept;
     /** The file of the operation before. */
     private File last;
@@ -47,10 +49,17 @@ final class Replay implements AutoCloseable {
         try (var found = Files.newDirectoryStream(pool.directory, "*.container")) {
             for (Path path : found) {
                 Range range = ContainerFile.readHeader(pool, path);
-                if (range != null && range.base != 0) {
+                if (range != null && range.base != 0 && range.isWritable) {
                     files.put(range.base, new File(range, path));
                 }
             }
+        }
+        unapplied = new Unapplied(pool.directory, offset -> fileOf(offset) != null);
+        try {
+            unapplied.apply(this::apply);
+        } catch (IOException | RuntimeException e) {
+            close();
+            throw e;
         }
     }
 
@@ -63,9 +72,10 @@ final class Replay implements AutoCloseable {
         record.putLong(kind | (long) length << 8).putLong(offset);
     }
 
-    /** Applies the operations from the buffer's position to its limit. */
+    /** Applies the operations from the buffer's position to its limit. Those of containers whose files are missing are set aside. */
     void apply(ByteBuffer operations) throws IOException {
         while (operations.hasRemaining()) {
+            int start = operations.position();
             long word = operations.getLong();
             long offset = operations.getLong();
             int length = (int) (word >>> 8);
@@ -73,23 +83,30 @@ final class Replay implements AutoCloseable {
             operations.position(content + (length + 7 & ~7));
             if ((word & 0xFF) == CONTAINER) {
                 addContainer(offset, operations.slice(content, length).order(ByteOrder.LITTLE_ENDIAN));
+                continue;
+            }
+            File file = fileOf(offset);
+            if (file != null) {
+                file.apply((int) (word & 0xFF), offset, operations, content, length);
             } else {
-                fileOf(offset).apply((int) (word & 0xFF), offset, operations, content, length);
+                unapplied.add(operations, start, operations.position() - start);
             }
         }
+        unapplied.endRecord();
         if (pagesKept > PAGES_MAX) {
             flush();
         }
     }
 
+    /** The file of the container at this offset; null if it is missing. */
     private File fileOf(long offset) {
         if (last != null && last.range.contains(offset)) {
             return last;
         }
         var entry = files.floorEntry(offset);
         if (entry == null || !entry.getValue().range.contains(offset)) {
-            throw new dev.norn.sas.StorageReadFailure("the log of " + pool.directory + " changes " + Long.toHexString(offset)
-                    + ", where no container is: a container's file is missing or damaged");
+            Directory.requireOther(pool, offset);
+            return null;
         }
         last = entry.getValue();
         return last;
@@ -119,6 +136,7 @@ final class Replay implements AutoCloseable {
         for (File file : files.values()) {
             file.sync();
         }
+        unapplied.finish();
     }
 
     @Override
@@ -126,6 +144,7 @@ final class Replay implements AutoCloseable {
         for (File file : files.values()) {
             file.close();
         }
+        unapplied.close();
     }
 
     /** A container's file and the pages of it that were changed, by their index in the file. */
@@ -198,9 +217,7 @@ final class Replay implements AutoCloseable {
             int word = at + (granule >> 6) * 8;
             in.putLong(word, in.getLong(word) & ~(1L << granule) | (long) start << granule);
             int generation = in.getInt(at + (int) DESCRIPTOR_GENERATION);
-            int wanted = generationOf(header) + 1 - start;
-            int ahead = (wanted - generation) << 32 - GENERATION_BITS >> 32 - GENERATION_BITS;
-            in.putInt(at + (int) DESCRIPTOR_GENERATION, generation + Math.max(0, ahead));
+            in.putInt(at + (int) DESCRIPTOR_GENERATION, Math.max(generation, generationOf(header) + 1 - start));
             int granules = granulesOf(header);
             for (long covered = page; granules > GRANULES && covered <= page + (granules - 1) / GRANULES; covered++) {
                 long its = range.descriptor(covered) - range.base;
@@ -221,13 +238,28 @@ final class Replay implements AutoCloseable {
                     }
                 }
             }
+            if (channel == null) {
+                return;
+            }
+            // A descriptor never says that there are objects behind the file's end: so one that does is that of a file which was cut off.
+            long size = channel.size();
+            write(firstPage, Long.MAX_VALUE);
+            if (channel.size() != size) {
+                channel.force(true);
+            }
+            write(0, firstPage);
+            java.util.Arrays.fill(pages, null);
+        }
+
+        /** Writes the pages with an index from {@code first} on and below {@code end}. */
+        private void write(long first, long end) throws IOException {
             for (int group = 0; group < pages.length; group++) {
                 for (int i = 0; i < GROUP_PAGES && pages[group] != null; i++) {
-                    if (pages[group][i] != null) {
-                        write(((long) group << GROUP_BITS | i) * PAGE_BYTES, pages[group][i].clear());
+                    long index = (long) group << GROUP_BITS | i;
+                    if (pages[group][i] != null && index >= first && index < end) {
+                        write(index * PAGE_BYTES, pages[group][i].clear());
                     }
                 }
-                pages[group] = null;
             }
         }
 

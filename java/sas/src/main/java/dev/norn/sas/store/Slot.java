@@ -151,10 +151,20 @@ final class Slot {
         }
     }
 
+    /** Where the slot says that it has a latch, or is about to take it. Inside the latch of checkpoints, others are taken. */
+    private long announcement(long word) {
+        return head + (word == CHECKPOINT_LATCH ? SLOT_CHECKPOINT_LATCH : SLOT_LATCH);
+    }
+
+    /** Whether a latch is this slot's. */
+    boolean has(long word) {
+        return word != 0 && Memory.getVolatile(word) == latchValue();
+    }
+
     /** Takes a latch, which is a word that holds 0 or its holder's {@link #latchValue}; a dead holder's latch is freed by recovery. */
     void latch(long word) {
         // The compare-and-set orders it: whoever sees the latch taken sees by whom.
-        Memory.putRelease(head + SLOT_LATCH, word);
+        Memory.putRelease(announcement(word), word);
         int spins = 0;
         while (Memory.getVolatile(word) != 0 || !Memory.compareAndSet(word, 0, latchValue())) {
             spins = pool.pause(spins, word);
@@ -163,16 +173,16 @@ final class Slot {
 
     /** Whether the latch could be taken at once. */
     boolean tryLatch(long word) {
-        Memory.putRelease(head + SLOT_LATCH, word);
+        Memory.putRelease(announcement(word), word);
         if (Memory.getVolatile(word) == 0 && Memory.compareAndSet(word, 0, latchValue())) {
             return true;
         }
-        Memory.putVolatile(head + SLOT_LATCH, 0);
+        Memory.putVolatile(announcement(word), 0);
         return false;
     }
 
     void unlatch(long word) {
         Memory.putRelease(word, 0);
-        Memory.putRelease(head + SLOT_LATCH, 0);
+        Memory.putRelease(announcement(word), 0);
     }
 }

@@ -13,6 +13,9 @@ public final class StoreWork {
     }
 
     public static Range createContainer(String name, long bytesMax) {
+        if (bytesMax <= 0 || bytesMax > Memory.SPACE) {
+            throw new ContainerException("container " + name + " would hold " + bytesMax + " bytes: from 1 to " + Memory.SPACE + " are possible");
+        }
         return Directory.createContainer(work(), name, (bytesMax + Format.PAGE_BYTES - 1) / Format.PAGE_BYTES);
     }
 
@@ -34,6 +37,9 @@ public final class StoreWork {
     }
 
     public static void setRoot(String name, long reference) {
+        if (reference != 0) {
+            work().requireStorable(reference);
+        }
         Directory.setRoot(work(), name, reference);
     }
 }

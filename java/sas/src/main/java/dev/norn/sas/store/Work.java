@@ -24,10 +24,26 @@ public final class Work {
     private final OffsetTable held = new OffsetTable();
     private int places;
     private Slot slot;
+    private final Tenant tenant;
     private ByteBuffer record = RedoLog.newRecord(4096);
 
-    public Work(Pool pool) {
+    /** Whose work it is, so that it can be undone when its thread has ended without ending it. */
+    public interface Tenant {
+        /** Whether the thread may still go on with the transaction. */
+        boolean isAlive();
+
+        /** Does what comes before and after the transaction is undone by somebody else. */
+        void evict(Runnable undo);
+    }
+
+    /** Of somebody who lives as long as this JVM. */
+    Work(Pool pool) {
+        this(pool, null);
+    }
+
+    public Work(Pool pool, Tenant tenant) {
         this.pool = pool;
+        this.tenant = tenant;
     }
 
     public Pool pool() {
@@ -40,6 +56,7 @@ public final class Work {
             throw new SASException("the store " + pool.directory + " is closed");
         }
         slot = pool.claim();
+        pool.tenant(slot.index, tenant);
         held.clear();
         places = 0;
         slot.begin(slot.index);
@@ -146,6 +163,23 @@ public final class Work {
         return place;
     }
 
+    /**
+     * Comes before a reference is stored: its object is there, and is this transaction's or committed. Waits, as for a shared lock, for a transaction that has made it and has
+     * not ended. So what is durable names only what was durably allocated, and a generation that only undone allocations had may be given out again after the machine stopped.
+     *
+     * @throws dev.norn.sas.ObjectDestroyed if it is not there
+     */
+    public void requireStorable(long reference) {
+        if (offsetOf(reference) < CONTAINERS) {
+            throw Pool.destroyed(reference);
+        }
+        if (Locks.isOfFirstHolder(Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK), slot)) {
+            lockShared(reference);
+        } else {
+            pool.requireObject(reference);
+        }
+    }
+
     private static void requireWritable(Range range) {
         if (!range.isWritable) {
             throw new ObjectAccessDenied("container " + range.name + " is read-only");
@@ -211,8 +245,8 @@ public final class Work {
     }
 
     private void freeAtCommit(long offset) {
-        slot.append(ENTRY_FREE, offset, 0);
-        slot.publish(0);
+        Memory.putLong(slot.append(ENTRY_FREE, offset, Heap.GENERATION_BYTES), generationOf(Memory.getLong(offset)));
+        slot.publish(Heap.GENERATION_BYTES);
     }
 
     /** Says that the container is new, so that the record makes its file. */
@@ -249,6 +283,7 @@ public final class Work {
         slot.state(STATE_COMMITTED);
         pool.recovery().finish(slot);
         end();
+        pool.logHasGrown();
         if (record.capacity() > 1 << 20) {
             record = RedoLog.newRecord(4096);
         }
@@ -263,6 +298,7 @@ public final class Work {
     private void end() {
         Slot ended = slot;
         slot = null;
+        pool.tenant(ended.index, null);
         ended.release();
     }
 

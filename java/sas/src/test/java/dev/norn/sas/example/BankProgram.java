@@ -3,12 +3,15 @@ package dev.norn.sas.example;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.store.FaultyLog;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed; {@code STORE step N} does one transfer step by step, and dies at step N.
+ * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed; {@code STORE step N} does one transfer step by step, and dies at step N;
+ * {@code STORE fault FAULT} does one transfer on a log that fails so;
+ * {@code STORE "die in ann"} dies inside a transaction that has locked the root ann.
  */
 final class BankProgram {
     static final int ACCOUNTS = 12;
@@ -17,7 +20,17 @@ final class BankProgram {
 
     public static void main(String[] arguments) throws Exception {
         Store store = Store.open(Path.of(arguments[0]));
+        if (arguments[1].equals("die in ann")) {
+            Transaction.begin();
+            store.root("ann", Account.class).add(1);
+            Runtime.getRuntime().halt(9);
+        }
         Bank bank = store.root("bank", Bank.class);
+        if (arguments[1].equals("fault")) {
+            FaultyLog.install(store).fault(FaultyLog.Fault.valueOf(arguments[2]));
+            Transaction.run(() -> bank.transfer(1, 2, 10));
+            return;
+        }
         if (arguments[1].equals("step")) {
             dieAt(store, bank, Integer.parseInt(arguments[2]));
             return;

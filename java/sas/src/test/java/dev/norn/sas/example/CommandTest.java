@@ -29,6 +29,43 @@ class CommandTest {
     }
 
     @Test
+    void aServerTendsTheStoreAndIsTheOnlyOne() throws Exception {
+        Path at = directory.resolve("store");
+        sas(0, "create", at, "--log-bytes", 1 << 20);
+        Process server = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", System.getProperty("sas.jar"), "server", at.toString())
+                .redirectErrorStream(true).start();
+        try (Store store = Store.open(at)) {
+            assertTrue(server.inputReader().readLine().contains("process " + server.pid() + " serves"));
+            assertTrue(sas(1, "server", at).contains("process " + server.pid() + " serves " + at + " already"));
+            Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 7, "Ann");
+            store.setRoot("ann", ann);
+            Stores.start(BankProgram.class, at, "die in ann").waitFor();
+            long start = System.nanoTime();
+            while (store.pool().openTransactions() > 0 && System.nanoTime() - start < 20_000_000_000L) {
+                Thread.sleep(10);
+            }
+            assertEquals(0, store.pool().openTransactions(), "nobody waits for the dead program's locks, and they are given back");
+            long before = store.pool().counts().checkpoints();
+            while (store.pool().logBytesUsed() < 200_000 && store.pool().counts().checkpoints() == before) {
+                ann.rename("x".repeat(400));
+            }
+            for (int i = 0; i < 400 && store.pool().counts().checkpoints() == before; i++) {
+                Thread.sleep(50);
+            }
+            assertTrue(store.pool().counts().checkpoints() > before, "the server replays before this program has to");
+        }
+        server.toHandle().destroy();
+        assertEquals(143, server.waitFor());
+        assertTrue(server.inputReader().readLine().contains("brought up to date"));
+        try (Store store = Store.open(at)) {
+            assertEquals("x".repeat(400), store.root("ann", Account.class).owner());
+            Stores.check(store);
+        }
+        assertTrue(sas(1, "server", directory.resolve("nothing")).contains("is no store"));
+        assertTrue(sas(1, "server", at, "--share", 2).contains("--share is 2.0"));
+    }
+
+    @Test
     void aStoreIsMadeShownCheckedAndBackedUp() throws Exception {
         Path at = directory.resolve("store");
         assertEquals("", sas(0, "create", at, "--log-bytes", 1 << 20));
@@ -52,6 +89,12 @@ class CommandTest {
             assertEquals("Ann with a long name", store.root("ann", Account.class).owner());
         }
         assertTrue(sas(1, "ls", directory).contains("is no store"));
+        assertTrue(sas(1, "backup", at, directory.resolve("copy")).contains("copy is there already"));
+        assertTrue(sas(1, "create", directory.resolve("bad"), "--main-bytes", -5).contains("would hold -5 bytes"));
+        assertEquals("", sas(0, "create", directory.resolve("bad")), "what could not be completed is not there");
+        Files.delete(directory.resolve("bad/store.properties"));
+        assertTrue(sas(1, "create", directory.resolve("bad")).contains("has no store.properties, but"));
+        assertTrue(sas(1, "transform", directory.resolve("nowhere")).contains("nowhere is not there"));
         sas(2, "nonsense");
         Path damaged = Stores.withoutPool(at, directory.resolve("damaged"));
         Files.writeString(damaged.resolve("store.properties"), "format=9\n");

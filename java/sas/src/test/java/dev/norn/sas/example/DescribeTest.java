@@ -190,7 +190,7 @@ class DescribeTest {
         Files.createDirectory(copy.resolve("other.container"));
         store = Store.open(copy);
         assertTrue(Factory.describe(ann).contains("next=damaged@" + address(eve)), Factory.describe(ann));
-        assertTrue(Factory.describe(eve).startsWith(eve + ", container other is damaged"), Factory.describe(eve));
+        assertTrue(Factory.describe(eve).startsWith(eve + ", container other: its file other.container is missing"), Factory.describe(eve));
     }
 
     @Test

@@ -12,6 +12,7 @@ import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.util.SasList;
 import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -324,6 +325,21 @@ class HeldHandlesTest {
                 assertEquals(0, sum.get());
             }
         }
+    }
+
+    @Test
+    void fieldsOfAnyTypeKeepTheirTargets() {
+        List<Account> list = Factory.newInstanceIn(SasList.class, main);
+        for (int i = 0; i < 20; i++) {
+            list.add(account(i));
+        }
+        Account before = Transaction.call(() -> list.get(3));
+        for (int round = 0; round < 3; round++) {
+            // JUnit is not transformed, so this compares Java objects.
+            assertSame(before, Transaction.call(() -> list.get(3)), "the same Java object serves again");
+        }
+        Transaction.run(() -> list.set(3, account(33)));
+        assertEquals(33, Transaction.call(() -> list.get(3).number()));
     }
 
     /** Each handle keeps the next one, so the first would keep all of them for ever. */

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -145,9 +146,28 @@ final class History {
             }
         }
         if (!waitsFor.isEmpty()) {
-            findings.add("no order of the transactions explains what they saw; in the circle, or behind it, are "
-                    + waitsFor.keySet().stream().filter(node -> !node.startsWith("moment")).sorted().limit(10).toList());
+            findings.add("no order of the transactions explains what they saw: " + circle(behind, waitsFor.keySet()) + ", and round again");
         }
+    }
+
+    /** A circle among the nodes that are left: each of them is behind another one. */
+    private String circle(Map<String, List<String>> behind, Set<String> left) {
+        Map<String, String> before = new HashMap<>();
+        left.forEach(node -> behind.getOrDefault(node, List.of()).forEach(next -> before.put(next, node)));
+        String at = left.iterator().next();
+        for (int i = 0; i < left.size(); i++) {
+            at = before.get(at);
+        }
+        ArrayDeque<String> circle = new ArrayDeque<>();
+        for (String node = at; circle.isEmpty() || !node.equals(at); node = before.get(node)) {
+            circle.addFirst(node.startsWith("moment") ? node : node + " " + uses(Long.parseLong(node)));
+        }
+        return String.join(" before ", circle.stream().limit(40).toList());
+    }
+
+    private String uses(long id) {
+        Done its = done.get(id);
+        return its == null ? "(cut off)" : "(from " + its.invoked + " to " + its.ended + ", " + its.uses + ")";
     }
 
     private static void edge(Map<String, List<String>> behind, Map<String, Integer> waitsFor, String from, String to) {

@@ -36,7 +36,7 @@ class LogReplayTest {
         int count = 60;
         Path at = directory.resolve("store");
         Path copy = directory.resolve("copy");
-        try (Store store = Store.create(at, Store.Options.defaults().withLogBytes(32 << 20))) {
+        try (Store store = Store.create(at, Store.Options.defaults().withLogBytes(64 << 20))) {
             for (int i = 0; i < count; i++) {
                 int number = i;
                 Transaction.run(() -> {

@@ -95,6 +95,31 @@ class SharingTest {
     }
 
     @Test
+    void whatAThreadLeavesInsideATransactionIsUndoneWhenItIsNeeded() throws Exception {
+        Account ann = Factory.newInstanceIn(Account.class, main, 1, "Ann");
+        ann.add(5);
+        // The same handle, and arrays and a class that the store first gets in the transaction that is lost.
+        AtomicReference<Shelf> lost = new AtomicReference<>();
+        Thread thread = Thread.ofPlatform().start(() -> {
+            Transaction.begin();
+            ann.add(100);
+            lost.set(Factory.newInstanceNear(Shelf.class, ann));
+        });
+        thread.join();
+        Transaction.run(() -> {
+            assertEquals(5, ann.balance());
+            ann.add(1);
+        });
+        assertEquals(6, ann.balance());
+        assertThrows(SASException.class, () -> lost.get().increase());
+        Shelf shelf = Factory.newInstanceNear(Shelf.class, ann);
+        assertEquals(1, Transaction.call(shelf::increase));
+        store.close();
+        store = Store.open(at);
+        Stores.check(store);
+    }
+
+    @Test
     void aDeadlockIsFoundAndOneGoesOn() throws Exception {
         Account a = Factory.newInstanceIn(Account.class, main, 1, "a");
         Account b = Factory.newInstanceIn(Account.class, main, 2, "b");

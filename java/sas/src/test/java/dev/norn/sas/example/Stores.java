@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /** Stores and JVMs for tests. */
@@ -18,11 +19,15 @@ final class Stores {
 
     private Stores() {}
 
-    /** Copies what is durable, as it would be found after the machine stopped: all but the pool. */
+    /**
+     * Copies what is durable, as it would be found after the machine stopped: all but the pool. The log comes first: a checkpoint that goes on meanwhile changes the other
+     * files, but only to what the log has; nobody may commit.
+     */
     static Path withoutPool(Path store, Path copy) {
         try (var files = Files.list(store)) {
             Files.createDirectories(copy);
-            for (Path file : files.toList()) {
+            Comparator<Path> logFirst = Comparator.comparing(file -> !file.endsWith("redo.log"));
+            for (Path file : files.sorted(logFirst).toList()) {
                 if (!file.getFileName().toString().equals("pool")) {
                     Files.copy(file, copy.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
                 }

@@ -12,7 +12,11 @@ import java.nio.channels.WritableByteChannel;
 
 /** A redo log on a device that fails as it is told: the log's channel, with another in between. */
 public final class FaultyLog extends FileChannel {
-    public enum Fault { NONE, SYNC_FAILS, WRITE_FAILS_HALFWAY }
+    public enum Fault {
+        NONE, SYNC_FAILS, WRITE_FAILS_HALFWAY,
+        /** The process dies, as with kill -9, with half of what it writes written, with all of it, before the sync, and behind the sync. */
+        DIES_HALFWAY, DIES_BEHIND_WRITE, DIES_BEFORE_SYNC, DIES_BEHIND_SYNC
+    }
 
     private final FileChannel channel;
     private Fault fault = Fault.NONE;
@@ -24,10 +28,13 @@ public final class FaultyLog extends FileChannel {
 
     /** Puts itself in the place of the store's log file, in this JVM. */
     public static FaultyLog install(Store store) throws ReflectiveOperationException {
-        Field field = RedoLog.class.getDeclaredField("channel");
+        Field its = RedoLog.class.getDeclaredField("file");
+        its.setAccessible(true);
+        Object file = its.get(store.pool().log());
+        Field field = LogFile.class.getDeclaredField("channel");
         field.setAccessible(true);
-        FaultyLog faulty = new FaultyLog((FileChannel) field.get(store.pool().log()));
-        field.set(store.pool().log(), faulty);
+        FaultyLog faulty = new FaultyLog((FileChannel) field.get(file));
+        field.set(file, faulty);
         return faulty;
     }
 
@@ -46,7 +53,17 @@ public final class FaultyLog extends FileChannel {
         if (fault == Fault.SYNC_FAILS) {
             throw new IOException("Input/output error");
         }
+        if (fault == Fault.DIES_BEFORE_SYNC) {
+            die();
+        }
         channel.force(metaData);
+        if (fault == Fault.DIES_BEHIND_SYNC) {
+            die();
+        }
+    }
+
+    private static void die() {
+        Runtime.getRuntime().halt(9);
     }
 
     @Override
@@ -55,7 +72,15 @@ public final class FaultyLog extends FileChannel {
             channel.write(from.slice(from.position(), from.remaining() / 2), position);
             throw new IOException("No space left on device");
         }
-        return channel.write(from, position);
+        if (fault == Fault.DIES_HALFWAY) {
+            channel.write(from.slice(from.position(), from.remaining() / 2), position);
+            die();
+        }
+        int written = channel.write(from, position);
+        if (fault == Fault.DIES_BEHIND_WRITE) {
+            die();
+        }
+        return written;
     }
 
     @Override

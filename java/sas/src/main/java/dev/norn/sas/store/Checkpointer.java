@@ -1,0 +1,52 @@
+package dev.norn.sas.store;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The thread of a JVM that makes checkpoints before the log is full, so that no transaction has to. Whoever commits wakes it. When it fails, the transaction that finds the log
+ * full makes the checkpoint, and says what is wrong.
+ */
+final class Checkpointer {
+    /** Of the log, what is in use when a checkpoint begins. */
+    private static final double SHARE = 0.5;
+
+    private final Pool pool;
+    private final Thread thread;
+    private volatile boolean isOver;
+
+    Checkpointer(Pool pool) {
+        this.pool = pool;
+        thread = Thread.ofPlatform().daemon().name("sas checkpoints of " + pool).start(this::run);
+    }
+
+    private void run() {
+        while (!isOver) {
+            pool.relieve(SHARE);
+            LockSupport.park(this);
+        }
+    }
+
+    /** Called when the log has grown; costs a few loads. */
+    void look() {
+        if (pool.log().isNearlyFull(SHARE)) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** Returns when the thread has ended; it finishes the checkpoint that it makes. */
+    void close() {
+        isOver = true;
+        LockSupport.unpark(thread);
+        boolean wasInterrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                wasInterrupted = true;
+            }
+        }
+        if (wasInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dev.norn.sas.store;
+
+import dev.norn.sas.agent.ClassFiles;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * What becomes of the fields of a class whose layout has changed. A field is known by its class and name, or by the old name that {@code Renamed} gives it.
+ *
+ * @param pairs fields that keep their values
+ * @param added fields that begin as zero or null
+ * @param removed fields whose values are lost
+ */
+record ClassChange(Layout before, Layout now, String description, List<Pair> pairs, Set<String> added, Set<String> removed) {
+    /** A field as it was and as it is. */
+    record Pair(String oldName, Layout.Field old, String name, Layout.Field now) {
+        boolean isOfOtherType() {
+            return !old.descriptor().equals(now.descriptor());
+        }
+    }
+
+    static ClassChange of(String stored, String current, ClassFiles classes) {
+        Layout before = Layout.of(stored);
+        Layout now = Layout.of(current);
+        Map<String, String> renamed = classes.renamed(now.name());
+        List<Pair> pairs = new ArrayList<>();
+        Set<String> added = new TreeSet<>();
+        Set<String> removed = new TreeSet<>(before.fields().keySet());
+        now.fields().forEach((name, field) -> {
+            String old = before.fields().containsKey(name) ? name : renamed.get(name);
+            if (old != null && before.fields().containsKey(old) && !(now.fields().containsKey(old) && !old.equals(name))) {
+                pairs.add(new Pair(old, before.fields().get(old), name, field));
+                removed.remove(old);
+            } else {
+                added.add(name);
+            }
+        });
+        return new ClassChange(before, now, current, pairs, added, removed);
+    }
+
+    boolean changesLength() {
+        return Format.granules(before.bytes()) != Format.granules(now.bytes());
+    }
+
+    /** What cannot be done for any instance: one line each. */
+    List<String> problems(Set<String> dropped) {
+        List<String> problems = new ArrayList<>();
+        if (now.bytes() > Format.OBJECT_BYTES_MAX) {
+            problems.add("instances of " + now.name() + " would take " + now.bytes() + " bytes, more than a page of " + Format.OBJECT_BYTES_MAX);
+        }
+        for (Pair pair : pairs) {
+            boolean isOfOtherKind = pair.old.isReference() != pair.now.isReference() || (pair.old.descriptor().equals("Z") != pair.now.descriptor().equals("Z"));
+            if (pair.isOfOtherType() && isOfOtherKind) {
+                problems.add("field " + pair.name + " was of type " + pair.old.type() + " and is of type " + pair.now.type()
+                        + ": give the new field another name, convert, and let the program fill it");
+            }
+        }
+        for (String name : removed) {
+            if (!dropped.contains(name)) {
+                problems.add("class " + now.name() + " no longer has the field " + name
+                        + ": drop it by name to lose its values, or annotate the field that took its place with @Renamed");
+            }
+        }
+        return problems;
+    }
+
+    /** What was changed, in a line. */
+    String describe() {
+        List<String> parts = new ArrayList<>();
+        added.forEach(name -> parts.add("added " + name));
+        removed.forEach(name -> parts.add("dropped " + name));
+        pairs.stream().filter(pair -> !pair.name.equals(pair.oldName)).forEach(pair -> parts.add(pair.name + " was " + pair.oldName));
+        pairs.stream().filter(Pair::isOfOtherType).forEach(pair -> parts.add(pair.name + " is " + pair.now.type() + " instead of " + pair.old.type()));
+        return parts.isEmpty() ? "fields have other places" : String.join(", ", parts);
+    }
+}

@@ -1,0 +1,60 @@
+package dev.norn.sas.store;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The files of a store's directory, by their names, and what to say when a file cannot be used. */
+public final class StoreFiles {
+    private static final String NAMES = "store\\.properties(\\.new)?|pool|lock|redo\\.(log|unapplied)(\\.new)?|.*\\.container(\\.new)?";
+
+    private StoreFiles() {}
+
+    private static boolean isStores(Path file) {
+        return file.getFileName().toString().matches(NAMES);
+    }
+
+    private static List<Path> list(Path directory) throws IOException {
+        try (Stream<Path> all = Files.list(directory)) {
+            return all.sorted().toList();
+        }
+    }
+
+    /** A file of the directory that is a store's; null if there is none. */
+    static Path find(Path directory) throws IOException {
+        return list(directory).stream().filter(StoreFiles::isStores).findFirst().orElse(null);
+    }
+
+    /** A file of the directory that is no store's; null if there is none. */
+    static Path findOther(Path directory) throws IOException {
+        return list(directory).stream().filter(file -> !isStores(file)).findFirst().orElse(null);
+    }
+
+    /** Removes a store's files. */
+    static void remove(Path directory) throws IOException {
+        for (Path file : list(directory)) {
+            if (isStores(file)) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    /** What an exception of the file system means, in words: its message alone may be no more than a name. */
+    public static String reason(IOException e) {
+        return switch (e) {
+            case NoSuchFileException file -> file.getFile() + " is not there";
+            case FileAlreadyExistsException file -> file.getFile() + " is there already";
+            case AccessDeniedException file -> "no permission for " + file.getFile();
+            case NotDirectoryException file -> file.getFile() + " is no directory";
+            case FileSystemException file -> file.getReason() == null ? file.getFile() + " cannot be used" : file.getMessage();
+            default -> e.getMessage() == null ? e.toString() : e.getMessage();
+        };
+    }
+}
