@@ -21,12 +21,13 @@ final class Drive {
      * @param firstTerminal the number of the first thread's terminal
      * @param seconds to measure
      * @param warmUpSeconds before that
+     * @param haste what keying and think times are divided by
      */
-    record Plan(Scale scale, int warehouses, int threads, int firstTerminal, double seconds, double warmUpSeconds, Pace pace, Screens screens, Terminal.Mix mix,
-                long seed) {}
+    record Plan(Scale scale, int warehouses, int threads, int firstTerminal, double seconds, double warmUpSeconds, Pace pace, double haste, Screens screens,
+                Terminal.Mix mix, long seed) {}
 
     /** Counts of the measured time. */
-    record Outcome(double seconds, long[] committed, long rolledBack, long conflicts, long cpuNanos, long writtenBytes, long dirtiedBytes, Peer.Counts counts) {
+    record Outcome(double seconds, long[] committed, long rolledBack, long conflicts, Usage usage, Peer.Counts counts) {
         long newOrders() {
             return committed[0];
         }
@@ -40,8 +41,24 @@ final class Drive {
         }
     }
 
+    /** What this process has used. Bytes: given to write calls, of pages of files made dirty, read from disks. */
+    record Usage(long cpuNanos, long writtenBytes, long dirtiedBytes, long readBytes, long majorFaults) {
+        private static Usage now() {
+            return new Usage(Probe.cpuNanos(), Probe.io("wchar"), Probe.io("write_bytes"), Probe.io("read_bytes"), Probe.majorFaults());
+        }
+
+        Usage plus(Usage more, int sign) {
+            return new Usage(cpuNanos + sign * more.cpuNanos, writtenBytes + sign * more.writtenBytes, dirtiedBytes + sign * more.dirtiedBytes,
+                    readBytes + sign * more.readBytes, majorFaults + sign * more.majorFaults);
+        }
+    }
+
+    /** Kept for saying that the heap is full. */
+    private static final int RESERVE_BYTES = 16 << 20;
+
     private final Peer peer;
     private final Plan plan;
+    private volatile byte[] reserve = new byte[RESERVE_BYTES];
     private final CountDownLatch ready;
     private volatile boolean isMeasuring;
     private volatile boolean isOver;
@@ -73,21 +90,15 @@ final class Drive {
             threads.add(Thread.ofPlatform().start(() -> work(number, tally)));
         }
         ready.await();
-        Thread.sleep((long) (plan.warmUpSeconds * 1000));
+        await(plan.warmUpSeconds);
         Peer.Counts before = peer.counts();
-        long cpu = Probe.cpuNanos();
-        long written = Probe.written("wchar");
-        long dirtied = Probe.written("write_bytes");
+        Usage usage = Usage.now();
         long start = System.nanoTime();
         isMeasuring = true;
-        for (long left = (long) (plan.seconds * 1000); left > 0 && failure.get() == null; left -= 100) {
-            Thread.sleep(Math.min(left, 100));
-        }
+        await(plan.seconds);
         isMeasuring = false;
         long nanos = System.nanoTime() - start;
-        cpu = Probe.cpuNanos() - cpu;
-        written = Probe.written("wchar") - written;
-        dirtied = Probe.written("write_bytes") - dirtied;
+        usage = Usage.now().plus(usage, -1);
         Peer.Counts after = peer.counts();
         isOver = true;
         for (Thread thread : threads) {
@@ -96,13 +107,23 @@ final class Drive {
             }
             thread.join();
         }
-        if (failure.get() != null) {
-            throw new IllegalStateException("a terminal failed: " + failure.get().getMessage(), failure.get());
+        if (failure.get() instanceof OutOfMemoryError e) {
+            throw e;
         }
-        return outcome(nanos, tallies, cpu, written, dirtied, before, after);
+        if (failure.get() != null) {
+            throw new IllegalStateException("a terminal failed: " + failure.get(), failure.get());
+        }
+        return outcome(nanos, tallies, usage, before, after);
     }
 
-    private Outcome outcome(long nanos, List<Tally> tallies, long cpu, long written, long dirtied, Peer.Counts before, Peer.Counts after) {
+    /** Until the time is over or a terminal has failed. */
+    private void await(double seconds) throws InterruptedException {
+        for (long left = (long) (seconds * 1000); left > 0 && failure.get() == null; left -= 100) {
+            Thread.sleep(Math.min(left, 100));
+        }
+    }
+
+    private Outcome outcome(long nanos, List<Tally> tallies, Usage usage, Peer.Counts before, Peer.Counts after) {
         long[] committed = new long[Request.Kind.values().length];
         long rolledBack = 0;
         long conflicts = 0;
@@ -115,7 +136,7 @@ final class Drive {
         }
         var counts = before.syncs() < 0 ? Peer.Counts.UNKNOWN : new Peer.Counts(after.syncs() - before.syncs(), after.loggedBytes() - before.loggedBytes(),
                 after.checkpoints() - before.checkpoints());
-        return new Outcome(nanos / 1e9, committed, rolledBack, conflicts, cpu, written, dirtied, counts);
+        return new Outcome(nanos / 1e9, committed, rolledBack, conflicts, usage, counts);
     }
 
     private void work(int number, Tally tally) {
@@ -126,10 +147,14 @@ final class Drive {
             while (!isOver) {
                 step(client, terminal, screen, tally);
             }
-        } catch (InterruptedException e) {
-            // The time is over while the person thinks.
         } catch (Throwable e) {
-            failure.compareAndSet(null, e);
+            if (e instanceof OutOfMemoryError) {
+                reserve = null;
+            }
+            // The time may be over while the person thinks; whatever else ends a terminal ends the run.
+            if (!(e instanceof InterruptedException && isOver)) {
+                failure.compareAndSet(null, e);
+            }
             ready.countDown();
         }
     }
@@ -137,7 +162,7 @@ final class Drive {
     private void step(Peer.Client client, Terminal terminal, StringBuilder screen, Tally tally) throws InterruptedException {
         Request request = terminal.next();
         if (plan.pace == Pace.HUMAN) {
-            terminal.pause(request.kind().keying);
+            terminal.pause(request.kind().keying / plan.haste);
         }
         long conflicts = client.conflicts();
         boolean isCommitted = client.run(request, screen);
@@ -156,7 +181,7 @@ final class Drive {
             screen.setLength(0);
         }
         if (plan.pace == Pace.HUMAN) {
-            terminal.pause(terminal.think(request.kind()));
+            terminal.pause(terminal.think(request.kind()) / plan.haste);
         }
     }
 }

@@ -41,11 +41,6 @@ final class SasPeer implements Peer {
     }
 
     @Override
-    public Durability durability() {
-        return Durability.MACHINE;
-    }
-
-    @Override
     public void populate(Scale its, int warehouses, long seed) {
         scale = its;
         Company company = Factory.newPermInstance(Company.class);

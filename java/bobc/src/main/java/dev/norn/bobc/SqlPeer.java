@@ -65,11 +65,6 @@ final class SqlPeer implements Peer {
     }
 
     @Override
-    public Durability durability() {
-        return dialect.durability();
-    }
-
-    @Override
     public void populate(Scale scale, int warehouses, long seed) {
         try (Statement statement = keeper.createStatement()) {
             for (String table : TABLES) {

@@ -1,13 +1,12 @@
 package dev.norn.bobc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Store;
 import dev.norn.sas.store.Audit;
 import dev.norn.sas.store.Census;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -31,11 +30,11 @@ class BobcTest {
     Path directory;
 
     private static Drive.Plan plan(int threads, Drive.Screens screens) {
-        return new Drive.Plan(SCALE, WAREHOUSES, threads, 0, 1, 0.2, Drive.Pace.NONE, screens, Terminal.Mix.SPECIFIED, SEED);
+        return new Drive.Plan(SCALE, WAREHOUSES, threads, 0, 1, 0.2, Drive.Pace.NONE, 1, screens, Terminal.Mix.SPECIFIED, SEED);
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TEMPORARY", "SAS", "SQLITE", "H2"})
+    @EnumSource(names = {"TEMPORARY", "SAS", "SQLITE", "LMDB", "H2", "HIBERNATE"})
     void conditionsHoldAfterARun(PeerKind kind) throws Exception {
         try (Peer peer = kind.open(directory, SCALE, null)) {
             peer.populate(SCALE, WAREHOUSES, SEED);
@@ -71,15 +70,13 @@ class BobcTest {
 
     /** Lets another JVM run and kills it; returns how many orders there are. */
     private void runAndKill(int process, int millis) throws Exception {
-        Process child = Jvm.start(PeerKind.SAS, List.of("-Xmx256m", "-XX:TieredStopAtLevel=1"), part(directory, process));
-        try (var lines = new BufferedReader(new InputStreamReader(child.getInputStream()))) {
-            assertEquals("ready", lines.readLine());
-            child.getOutputStream().write('\n');
-            child.getOutputStream().flush();
+        try (Jvm child = new Jvm(PeerKind.SAS, "256m", List.of("-XX:TieredStopAtLevel=1"), part(directory, process), List.of())) {
+            child.awaitLine("ready");
+            child.goOn();
             Thread.sleep(millis);
-        } finally {
-            child.destroyForcibly();
-            child.waitFor();
+            ProcessHandle.of(child.pid()).orElseThrow().destroyForcibly();
+            RunFailed failed = assertThrows(RunFailed.class, () -> child.figures(line -> {}));
+            assertTrue(failed.getMessage().contains("was killed (status 137)"), failed.getMessage());
         }
     }
 
@@ -111,6 +108,44 @@ class BobcTest {
     void processesShareTheStore() {
         assertEquals(0, BobcCommand.run("run", "SAS", "--directory=" + directory, "--processes=2", "--threads=2", "--warehouses=2", "--seconds=1", "--warm-up=0.5"));
         assertEquals(2, BobcCommand.run("run", "H2", "--directory=" + directory, "--processes=2"));
+    }
+
+    /** EclipseStore's conditions are those of what it has stored, read again. */
+    @Test
+    void peersWithoutTheAgentAreCompared() {
+        assertEquals(0, BobcCommand.run("compare", "PLAIN", "ECLIPSESTORE", "--directory=" + directory, "--warehouses=2", "--threads=2", "--seconds=1", "--warm-up=0.5",
+                "--rounds=1"));
+    }
+
+    private record Ended(int status, String errors) {}
+
+    private Ended command(String... arguments) throws Exception {
+        List<String> all = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Dsas.jar=" + System.getProperty("sas.jar"), "-cp",
+                System.getProperty("java.class.path"), BobcCommand.class.getName()));
+        all.addAll(List.of(arguments));
+        Path errors = directory.resolve("errors");
+        Process process = new ProcessBuilder(all).redirectError(errors.toFile()).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+        return new Ended(process.waitFor(), Files.readString(errors));
+    }
+
+    @Test
+    void aFullHeapIsSaid() throws Exception {
+        Ended ended = command("run", "PLAIN", "--heap=64m", "--seconds=60", "--directory=" + directory);
+        assertEquals(1, ended.status, ended.errors);
+        assertTrue(ended.errors.contains("the heap of 64 MB is full") && ended.errors.contains("--heap"), ended.errors);
+    }
+
+    @Test
+    void wrongArgumentsAreSaid() throws Exception {
+        Ended ended = command("run", "SAS", "--threads=41", "--directory=" + directory);
+        assertEquals(2, ended.status, ended.errors);
+        assertTrue(ended.errors.contains("41 terminals"), ended.errors);
+    }
+
+    @Test
+    void withoutArgumentsItSaysWhatThereIs() {
+        assertEquals(0, BobcCommand.run());
+        assertEquals(0, BobcCommand.run("help"));
     }
 
     /** Statements that break a condition, each after its number. */

@@ -1,0 +1,182 @@
+package dev.norn.bobc;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** What the JVMs do that the command starts: one thing with one peer, whose figures they print as a line. They need the options that {@link Jvm} gives them. */
+final class ChildCommands {
+    private ChildCommands() {}
+
+    private static int check(List<String> findings) {
+        findings.stream().limit(20).forEach(System.err::println);
+        if (!findings.isEmpty()) {
+            System.err.println("bobc: the consistency conditions do not hold: " + findings.size() + " findings");
+        }
+        return findings.isEmpty() ? 0 : 1;
+    }
+
+    private static RunFailed full(PeerKind kind) {
+        return new RunFailed("the heap of %,d MB is full: %s; ask for more with --heap, or for fewer --seconds, --threads or --warehouses".formatted(
+                Runtime.getRuntime().maxMemory() >> 20, kind.data == PeerKind.Data.ON_THE_HEAP ? kind + " keeps all data on it, and every order stays" : kind + " needs more"));
+    }
+
+    @Command(name = "single", hidden = true, description = "A run of a peer.")
+    static final class Single implements Callable<Integer> {
+        @Parameters(index = "0")
+        private PeerKind kind;
+        @Mixin
+        private Setup setup;
+
+        @Override
+        public Integer call() throws Exception {
+            Path directory = Files.createTempDirectory(setup.directory, "bobc");
+            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
+                return run(peer, directory);
+            } catch (OutOfMemoryError e) {
+                throw full(kind);
+            } finally {
+                BobcCommand.remove(directory);
+            }
+        }
+
+        private int run(Peer peer, Path directory) throws IOException, InterruptedException {
+            long start = System.nanoTime();
+            peer.populate(setup.scale, setup.warehouses, setup.seed);
+            double populated = (System.nanoTime() - start) / 1e9;
+            double before = Probe.syncMicros(directory);
+            Drive.Outcome outcome = setup.processes == 1 ? Drive.run(peer, setup.plan(0)) : runProcesses(directory);
+            Report report = new Report(outcome, populated, before, Probe.syncMicros(directory));
+            if (outcome.transactions() == 0) {
+                throw new RunFailed("no transaction ended within " + setup.seconds + " s");
+            }
+            int status = check(peer.inconsistencies());
+            System.out.println(report.figures().encode());
+            return status;
+        }
+
+        private Drive.Outcome runProcesses(Path directory) throws IOException, InterruptedException {
+            List<Jvm> processes = new ArrayList<>();
+            try {
+                for (int i = 0; i < setup.processes; i++) {
+                    List<String> arguments = new ArrayList<>(List.of("part", directory.toString(), Integer.toString(i)));
+                    arguments.addAll(setup.arguments());
+                    processes.add(new Jvm(kind, setup.heap, List.of(), arguments, List.of()));
+                }
+                for (Jvm process : processes) {
+                    process.awaitLine("ready");
+                }
+                for (Jvm process : processes) {
+                    process.goOn();
+                }
+                List<Drive.Outcome> outcomes = new ArrayList<>();
+                for (Jvm process : processes) {
+                    outcomes.add(Report.of(process.figures(System.out::println)).outcome());
+                }
+                return Report.sum(outcomes);
+            } finally {
+                processes.forEach(Jvm::close);
+            }
+        }
+    }
+
+    @Command(name = "part", hidden = true, description = "The terminals of one JVM in a store that is there; says \"ready\" and waits for a line.")
+    static final class Part implements Callable<Integer> {
+        @Parameters(index = "0")
+        private Path directory;
+        @Parameters(index = "1")
+        private int process;
+        @Mixin
+        private Setup setup;
+
+        @Override
+        public Integer call() throws Exception {
+            try (Peer peer = PeerKind.SAS.open(directory, setup.scale, setup.pool)) {
+                System.out.println("ready");
+                if (System.in.read() < 0) {
+                    throw new RunFailed("whoever started this process is gone");
+                }
+                System.out.println(new Report(Drive.run(peer, setup.plan(process)), 0, 0, 0).figures().encode());
+                return 0;
+            } catch (OutOfMemoryError e) {
+                throw full(PeerKind.SAS);
+            }
+        }
+    }
+
+    @Command(name = "populate", hidden = true, description = "Fills a peer in a directory, where it stays; says what it takes there.")
+    static final class Populate implements Callable<Integer> {
+        @Parameters(index = "0")
+        private PeerKind kind;
+        @Parameters(index = "1")
+        private Path directory;
+        @Mixin
+        private Setup setup;
+
+        @Override
+        public Integer call() throws Exception {
+            Figures figures = new Figures();
+            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
+                peer.populate(setup.scale, setup.warehouses, setup.seed);
+                if (peer instanceof SasPeer sas) {
+                    figures.with("data_bytes", sas.store().container("main").bytesUsed());
+                }
+            } catch (OutOfMemoryError e) {
+                throw full(kind);
+            }
+            System.out.println(figures.with("file_bytes", Probe.diskBytes(directory)).encode());
+            return 0;
+        }
+    }
+
+    @Command(name = "check", hidden = true, description = "Checks the conditions in a SAS store that is there.")
+    static final class Check implements Callable<Integer> {
+        @Parameters(index = "0")
+        private Path directory;
+        @Mixin
+        private Setup setup;
+
+        @Override
+        public Integer call() throws Exception {
+            try (SasPeer peer = (SasPeer) PeerKind.SAS.open(directory, setup.scale, setup.pool)) {
+                int status = check(peer.inconsistencies());
+                System.out.println(new Figures().with("data_bytes", peer.store().container("main").bytesUsed()).with("orders", peer.orders()).encode());
+                return status;
+            }
+        }
+    }
+
+    @Command(name = "sheet", hidden = true, description = "The storage sheet of a warehouse.")
+    static final class Sheet implements Callable<Integer> {
+        @Option(names = "--scale")
+        private Scale scale;
+        @Option(names = "--directory")
+        private Path directory;
+        @Option(names = "--letters")
+        private Draw.Letters letters;
+
+        @Override
+        public Integer call() throws Exception {
+            Draw.use(letters);
+            Path made = Files.createTempDirectory(directory, "bobc");
+            try (SasPeer peer = new SasPeer(made.resolve("store"), scale, null)) {
+                long empty = peer.store().container("main").bytesUsed();
+                peer.populate(scale, 1, 1997);
+                StorageSheet sheet = StorageSheet.of(peer.store(), peer.store().container("main").bytesUsed() - empty, scale);
+                int status = check(peer.inconsistencies());
+                sheet.lines().forEach(System.out::println);
+                System.out.println(sheet.figures().with("date_bytes", StorageSheet.bytesOfADate(peer.store())).encode());
+                return status;
+            } finally {
+                BobcCommand.remove(made);
+            }
+        }
+    }
+}
