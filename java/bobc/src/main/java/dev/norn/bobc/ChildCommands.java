@@ -99,6 +99,7 @@ final class ChildCommands {
         @Override
         public Integer call() throws Exception {
             try (Peer peer = PeerKind.SAS.open(directory, setup.scale, setup.pool)) {
+                setup.paging.apply(setup.pool == null ? directory.resolve("store").resolve("pool") : Path.of(setup.pool));
                 System.out.println("ready");
                 if (System.in.read() < 0) {
                     throw new RunFailed("whoever started this process is gone");

@@ -33,6 +33,8 @@ final class Setup {
     Path directory;
     @Option(names = "--pool", description = "the file of SAS's page pool, for example in /dev/shm (default: in the store)")
     String pool;
+    @Option(names = "--paging", description = "${COMPLETION-CANDIDATES}: how the kernel reads missing pages of SAS's pool, for overcommit (default: ${DEFAULT-VALUE})", defaultValue = "READ_AHEAD")
+    Paging paging;
     @Option(names = "--heap", description = "of each JVM, as 4g (default: 2g; for objects on the heap a third of the free memory, 12g at most)")
     String heap;
 
@@ -59,7 +61,7 @@ final class Setup {
     /** The same options for another JVM. */
     List<String> arguments() {
         List<String> arguments = new ArrayList<>(List.of("--scale=" + scale, "--warehouses=" + warehouses, "--threads=" + threads, "--processes=" + processes,
-                "--seconds=" + seconds, "--warm-up=" + warmUp, "--pace=" + pace, "--haste=" + haste, "--screens=" + screens, "--mix=" + mix, "--seed=" + seed, "--directory=" + directory));
+                "--seconds=" + seconds, "--warm-up=" + warmUp, "--pace=" + pace, "--haste=" + haste, "--screens=" + screens, "--mix=" + mix, "--seed=" + seed, "--paging=" + paging, "--directory=" + directory));
         if (pool != null) {
             arguments.add("--pool=" + pool);
         }
