@@ -23,6 +23,10 @@ final class ChildCommands {
         return findings.isEmpty() ? 0 : 1;
     }
 
+    private static Figures figures(SasPeer peer) {
+        return new Figures().with("data_bytes", peer.store().container("main").bytesUsed());
+    }
+
     private static RunFailed full(PeerKind kind) {
         return new RunFailed("the heap of %,d MB is full: %s; ask for more with --heap, or for fewer --seconds, --threads or --warehouses".formatted(
                 Runtime.getRuntime().maxMemory() >> 20, kind.data == PeerKind.Data.ON_THE_HEAP ? kind + " keeps all data on it, and every order stays" : kind + " needs more"));
@@ -66,7 +70,7 @@ final class ChildCommands {
             List<Jvm> processes = new ArrayList<>();
             try {
                 for (int i = 0; i < setup.processes; i++) {
-                    List<String> arguments = new ArrayList<>(List.of("part", directory.toString(), Integer.toString(i)));
+                    List<String> arguments = new ArrayList<>(List.of("part", kind.toString(), directory.toString(), Integer.toString(i)));
                     arguments.addAll(setup.arguments());
                     processes.add(new Jvm(kind, setup.heap, List.of(), arguments, List.of()));
                 }
@@ -87,19 +91,23 @@ final class ChildCommands {
         }
     }
 
-    @Command(name = "part", hidden = true, description = "The terminals of one JVM in a store that is there; says \"ready\" and waits for a line.")
+    @Command(name = "part", hidden = true, description = "The terminals of one JVM with a peer that is filled; says \"ready\" and waits for a line.")
     static final class Part implements Callable<Integer> {
         @Parameters(index = "0")
-        private Path directory;
+        private PeerKind kind;
         @Parameters(index = "1")
+        private Path directory;
+        @Parameters(index = "2")
         private int process;
         @Mixin
         private Setup setup;
 
         @Override
         public Integer call() throws Exception {
-            try (Peer peer = PeerKind.SAS.open(directory, setup.scale, setup.pool)) {
-                setup.paging.apply(setup.pool == null ? directory.resolve("store").resolve("pool") : Path.of(setup.pool));
+            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
+                if (kind == PeerKind.SAS) {
+                    setup.paging.apply(setup.pool == null ? directory.resolve("store").resolve("pool") : Path.of(setup.pool));
+                }
                 System.out.println("ready");
                 if (System.in.read() < 0) {
                     throw new RunFailed("whoever started this process is gone");
@@ -107,7 +115,7 @@ final class ChildCommands {
                 System.out.println(new Report(Drive.run(peer, setup.plan(process)), 0, 0, 0).figures().encode());
                 return 0;
             } catch (OutOfMemoryError e) {
-                throw full(PeerKind.SAS);
+                throw full(kind);
             }
         }
     }
@@ -127,7 +135,7 @@ final class ChildCommands {
             try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
                 peer.populate(setup.scale, setup.warehouses, setup.seed);
                 if (peer instanceof SasPeer sas) {
-                    figures.with("data_bytes", sas.store().container("main").bytesUsed());
+                    figures = figures(sas);
                 }
             } catch (OutOfMemoryError e) {
                 throw full(kind);
@@ -137,18 +145,20 @@ final class ChildCommands {
         }
     }
 
-    @Command(name = "check", hidden = true, description = "Checks the conditions in a SAS store that is there.")
+    @Command(name = "check", hidden = true, description = "Checks the conditions of a peer that is filled.")
     static final class Check implements Callable<Integer> {
         @Parameters(index = "0")
+        private PeerKind kind;
+        @Parameters(index = "1")
         private Path directory;
         @Mixin
         private Setup setup;
 
         @Override
         public Integer call() throws Exception {
-            try (SasPeer peer = (SasPeer) PeerKind.SAS.open(directory, setup.scale, setup.pool)) {
+            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
                 int status = check(peer.inconsistencies());
-                System.out.println(new Figures().with("data_bytes", peer.store().container("main").bytesUsed()).with("orders", peer.orders()).encode());
+                System.out.println((peer instanceof SasPeer sas ? figures(sas) : new Figures().with("findings", 0)).encode());
                 return status;
             }
         }

@@ -3,6 +3,7 @@ package dev.norn.bobc;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** Runs terminals against a peer, one thread each, for some time. */
@@ -61,7 +62,8 @@ final class Drive {
     private volatile byte[] reserve = new byte[RESERVE_BYTES];
     private final CountDownLatch ready;
     private volatile boolean isMeasuring;
-    private volatile boolean isOver;
+    /** Persons are told by this and not by interrupts, which would close the files that a transaction is writing. */
+    private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
     private Drive(Peer peer, Plan plan) {
@@ -100,11 +102,8 @@ final class Drive {
         long nanos = System.nanoTime() - start;
         usage = Usage.now().plus(usage, -1);
         Peer.Counts after = peer.counts();
-        isOver = true;
+        over.countDown();
         for (Thread thread : threads) {
-            if (plan.pace == Pace.HUMAN) {
-                thread.interrupt();
-            }
             thread.join();
         }
         if (failure.get() instanceof OutOfMemoryError e) {
@@ -144,25 +143,22 @@ final class Drive {
         StringBuilder screen = plan.screens == Screens.NONE ? null : new StringBuilder();
         try (Peer.Client client = peer.client()) {
             ready.countDown();
-            while (!isOver) {
+            while (over.getCount() > 0) {
                 step(client, terminal, screen, tally);
             }
         } catch (Throwable e) {
             if (e instanceof OutOfMemoryError) {
                 reserve = null;
             }
-            // The time may be over while the person thinks; whatever else ends a terminal ends the run.
-            if (!(e instanceof InterruptedException && isOver)) {
-                failure.compareAndSet(null, e);
-            }
+            failure.compareAndSet(null, e);
             ready.countDown();
         }
     }
 
     private void step(Peer.Client client, Terminal terminal, StringBuilder screen, Tally tally) throws InterruptedException {
         Request request = terminal.next();
-        if (plan.pace == Pace.HUMAN) {
-            terminal.pause(request.kind().keying / plan.haste);
+        if (plan.pace == Pace.HUMAN && pause(request.kind().keying)) {
+            return;
         }
         long conflicts = client.conflicts();
         boolean isCommitted = client.run(request, screen);
@@ -181,7 +177,12 @@ final class Drive {
             screen.setLength(0);
         }
         if (plan.pace == Pace.HUMAN) {
-            terminal.pause(terminal.think(request.kind()) / plan.haste);
+            pause(terminal.think(request.kind()));
         }
+    }
+
+    /** Waits as a person would before (keying) and after (thinking); returns whether the time is over. */
+    private boolean pause(double seconds) throws InterruptedException {
+        return over.await((long) (seconds / plan.haste * 1e9), TimeUnit.NANOSECONDS);
     }
 }

@@ -2,7 +2,6 @@ package dev.norn.bobc;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,7 +17,9 @@ final class Jvm implements AutoCloseable {
     private final String what;
     private final Process process;
     private final BufferedReader output;
+    private final Thread complaints;
     private final Thread killer;
+    private volatile String complaint = "";
 
     /**
      * Starts it.
@@ -43,8 +44,9 @@ final class Jvm implements AutoCloseable {
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), BobcCommand.class.getName()));
         command.addAll(arguments);
         what = String.join(" ", arguments);
-        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        output = new BufferedReader(new InputStreamReader(process.getInputStream()));
+        process = new ProcessBuilder(command).start();
+        complaints = Thread.ofPlatform().daemon().start(this::passErrorsOn);
+        output = process.inputReader();
         killer = new Thread(process::destroyForcibly);
         Runtime.getRuntime().addShutdownHook(killer);
     }
@@ -77,6 +79,16 @@ final class Jvm implements AutoCloseable {
 
     boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** The first line that is not a warning of the JVM's is the cause. */
+    private void passErrorsOn() {
+        process.errorReader().lines().forEach(line -> {
+            System.err.println(line);
+            if (complaint.isEmpty() && !line.startsWith("WARNING") && !line.isBlank()) {
+                complaint = line;
+            }
+        });
     }
 
     /** @throws RunFailed if its next line is another, or there is none */
@@ -124,6 +136,7 @@ final class Jvm implements AutoCloseable {
         if (!process.waitFor(END_SECONDS, java.util.concurrent.TimeUnit.SECONDS)) {
             return new RunFailed("\"" + what + "\" does not end: its JVM is killed. " + said);
         }
+        complaints.join();
         int status = process.exitValue();
         String how = switch (status) {
             case 0 -> "ended well, but without figures";
@@ -131,7 +144,7 @@ final class Jvm implements AutoCloseable {
             case 134, 135, 139 -> "crashed (status " + status + "); its hs_err file is in the directory where it ran";
             default -> "ended with status " + status;
         };
-        return new RunFailed("\"" + what + "\" " + how + (said.isEmpty() ? "" : "; it said last:\n" + said));
+        return new RunFailed("\"" + what + "\" " + how + (complaint.isEmpty() ? "" : ": " + complaint) + (said.isEmpty() ? "" : "; it said last:\n" + said));
     }
 
     /** Kills it if it is still there. */

@@ -15,6 +15,8 @@ final class OverCommit {
     private static final Path CONTROLLER = Path.of("/sys/fs/cgroup/memory");
     private static final int SAMPLE_MILLIS = 100;
     private static final String HEAP = "192m";
+    /** Seconds more than it measures after which a run that does nothing but wait for pages is killed. */
+    private static final double PATIENCE = 300;
 
     private final Setup setup;
     private final double share;
@@ -61,7 +63,7 @@ final class OverCommit {
             Figures populated = child("populate", List.of("SAS", directory.toString()));
             dropCache(directory);
             Figures run = limited(directory, populated.get("data_bytes"));
-            Figures checked = child("check", List.of(directory.toString()));
+            Figures checked = child("check", List.of("SAS", directory.toString()));
             return run.with("share", share).with("data_before_bytes", populated.get("data_bytes")).with("data_after_bytes", checked.get("data_bytes"));
         } finally {
             BobcCommand.remove(directory);
@@ -93,12 +95,12 @@ final class OverCommit {
     private Figures limited(Path directory, double dataBytes) throws IOException, InterruptedException {
         Path group = Files.createTempDirectory(ownGroup(), "bobc");
         try {
-            List<String> arguments = new ArrayList<>(List.of("part", directory.toString(), "0"));
+            List<String> arguments = new ArrayList<>(List.of("part", "SAS", directory.toString(), "0"));
             arguments.addAll(setup.arguments());
             List<String> join = List.of("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh");
             try (Jvm jvm = new Jvm(PeerKind.SAS, HEAP, List.of("-Xms" + HEAP, "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"), arguments, join)) {
                 jvm.awaitLine("ready");
-                Governor governor = new Governor(group, (long) (share * dataBytes));
+                Governor governor = new Governor(group, jvm, (long) (share * dataBytes));
                 governor.start();
                 jvm.goOn();
                 Figures figures = jvm.figures(System.err::println);
@@ -127,14 +129,19 @@ final class OverCommit {
     /** Keeps the limit at what the JVM itself takes and the share. */
     private final class Governor extends Thread {
         private final Path group;
+        private final Jvm jvm;
         private final long shareBytes;
+        private final long deadline = System.nanoTime() + (long) ((setup.warmUp + setup.seconds + PATIENCE) * 1e9);
         private volatile boolean isOver;
         private volatile IOException failure;
         private long ownMax;
         private long cacheMax;
+        private long samples;
+        private long samplesWithout;
 
-        Governor(Path group, long shareBytes) {
+        Governor(Path group, Jvm jvm, long shareBytes) {
             this.group = group;
+            this.jvm = jvm;
             this.shareBytes = shareBytes;
             setDaemon(true);
         }
@@ -149,6 +156,10 @@ final class OverCommit {
         }
 
         private void sample() throws IOException {
+            samples++;
+            if (Files.readString(group.resolve("memory.oom_control")).contains("under_oom 1")) {
+                samplesWithout++;
+            }
             long own = stat("rss") + Long.parseLong(Files.readString(group.resolve("memory.kmem.usage_in_bytes")).trim());
             ownMax = Math.max(ownMax, own);
             cacheMax = Math.max(cacheMax, stat("cache"));
@@ -164,8 +175,15 @@ final class OverCommit {
         @Override
         public void run() {
             try {
+                // What finds no page waits for the limit to follow, instead of being killed.
+                Files.writeString(group.resolve("memory.oom_control"), "1");
                 while (!isOver) {
                     sample();
+                    if (System.nanoTime() > deadline) {
+                        System.err.println("bobc: after %.0f s of patience the run with a share of %s is killed: it waits for pages".formatted(PATIENCE, name(share)));
+                        jvm.close();
+                        return;
+                    }
                     Thread.sleep(SAMPLE_MILLIS);
                 }
             } catch (IOException e) {
@@ -181,7 +199,7 @@ final class OverCommit {
             if (failure != null) {
                 throw failure;
             }
-            return figures.with("own_bytes", ownMax).with("cache_bytes", cacheMax).with("share_bytes", shareBytes);
+            return figures.with("own_bytes", ownMax).with("cache_bytes", cacheMax).with("share_bytes", shareBytes).with("waiting_samples", (double) samplesWithout / Math.max(1, samples));
         }
     }
 
@@ -196,14 +214,14 @@ final class OverCommit {
 
     static String table(List<Figures> runs) {
         StringBuilder table = new StringBuilder("| share of the data | tpmBOB-C | to the first | data MB before, after | most cached MB | JVM MB | CPU ms/tx | major faults/tx | KB read/tx "
-                + "| KB of pages dirtied/tx | KB written/tx | KB read each fault | conflicts |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+                + "| KB of pages dirtied/tx | KB written/tx | KB read each fault | conflicts | out of memory, % of samples |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         double first = runs.isEmpty() ? 0 : Report.of(runs.getFirst()).tpm();
         for (Figures run : runs) {
-            table.append("| %s | %,.0f | %.4f | %.1f, %.1f | %.1f | %.0f | %s | %s | %s | %s | %s | %,.1f | %,d |%n".formatted(name(run.get("share")), Report.of(run).tpm(),
+            table.append("| %s | %,.0f | %.4f | %.1f, %.1f | %.1f | %.0f | %s | %s | %s | %s | %s | %,.1f | %,d | %.1f |%n".formatted(name(run.get("share")), Report.of(run).tpm(),
                     Report.of(run).tpm() / first, run.get("data_before_bytes") / 1e6, run.get("data_after_bytes") / 1e6, run.get("cache_bytes") / 1e6,
                     run.get("own_bytes") / 1e6, per(run, "cpu_ns", 1e6, "%,.3f"), per(run, "major_faults", 1, "%,.3f"), per(run, "read_bytes", 1024, "%,.1f"),
                     per(run, "dirtied_bytes", 1024, "%,.1f"), per(run, "written_bytes", 1024, "%,.1f"), run.get("read_bytes") / Math.max(1, run.get("major_faults")) / 1024,
-                    run.whole("conflicts")));
+                    run.whole("conflicts"), 100 * run.get("waiting_samples")));
         }
         return table.toString();
     }

@@ -12,8 +12,8 @@ record PeerTable(Map<PeerKind, List<Report>> reports, PeerKind base) {
         return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
     }
 
-    double tpm(PeerKind kind) {
-        return median(reports.get(kind), Report::tpm);
+    private String ratio(List<Report> its) {
+        return reports.containsKey(base) ? "%.4g".formatted(median(its, Report::tpm) / median(reports.get(base), Report::tpm)) : "-";
     }
 
     private static String perTransaction(List<Report> reports, ToLongFunction<Drive.Outcome> count, String format) {
@@ -22,8 +22,8 @@ record PeerTable(Map<PeerKind, List<Report>> reports, PeerKind base) {
     }
 
     private String row(PeerKind kind, List<Report> its) {
-        return "| %s | %,.0f | %s | %.4g | %.1f | %s | %s | %s | %.2f | %.0f, %.0f |%n".formatted(kind.title, median(its, Report::tpm),
-                String.join(", ", its.stream().map(it -> "%,.0f".formatted(it.tpm())).toList()), median(its, Report::tpm) / tpm(base), median(its, Report::cpuMicros),
+        return "| %s | %,.0f | %s | %s | %.1f | %s | %s | %s | %.2f | %.0f, %.0f |%n".formatted(kind.title, median(its, Report::tpm),
+                String.join(", ", its.stream().map(it -> "%,.0f".formatted(it.tpm())).toList()), ratio(its), median(its, Report::cpuMicros),
                 perTransaction(its, it -> it.counts().loggedBytes(), "%,.0f"), perTransaction(its, it -> it.usage().writtenBytes(), "%,.0f"),
                 perTransaction(its, it -> it.counts().syncs(), "%.3f"), median(its, it -> 1000.0 * it.outcome().conflicts() / it.outcome().transactions()),
                 median(its, Report::probeBefore), median(its, Report::probeAfter));

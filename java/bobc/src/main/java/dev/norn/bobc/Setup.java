@@ -3,6 +3,7 @@ package dev.norn.bobc;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /** The options that a run has, however it is started. */
@@ -37,6 +38,13 @@ final class Setup {
     Paging paging;
     @Option(names = "--heap", description = "of each JVM, as 4g (default: 2g; for objects on the heap a third of the free memory, 12g at most)")
     String heap;
+
+    /** From options as they are written on a command line. */
+    static Setup of(List<String> options) {
+        Setup setup = new Setup();
+        new CommandLine(setup).parseArgs(options.toArray(String[]::new));
+        return setup;
+    }
 
     Drive.Plan plan(int process) {
         return new Drive.Plan(scale, warehouses, threads, process * threads, seconds, warmUp, pace, haste, screens, mix, seed);

@@ -57,7 +57,7 @@ final class SqlPeer implements Peer {
         return connection;
     }
 
-    /** Commits what the keeper did, unless each of its statements, or batches, is a transaction of its own. */
+    /** Commits what the keeper did, unless its transactions are begun by hand. */
     private void commit() throws SQLException {
         if (!keeper.getAutoCommit()) {
             keeper.commit();
@@ -72,7 +72,13 @@ final class SqlPeer implements Peer {
                 statement.execute("create table " + table + (hasKey ? dialect.keyedTable() : ""));
             }
             commit();
+            if (keeper.getAutoCommit()) {
+                statement.execute("begin");
+            }
             fill(scale, warehouses, new Draw(seed, scale));
+            if (keeper.getAutoCommit()) {
+                statement.execute("commit");
+            }
             for (String index : INDEXES) {
                 statement.execute("create index " + index);
             }

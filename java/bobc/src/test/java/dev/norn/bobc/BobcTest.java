@@ -62,15 +62,15 @@ class BobcTest {
         }
     }
 
-    private static List<String> part(Path at, int process) {
-        List<String> arguments = new ArrayList<>(List.of("part", at.toString(), Integer.toString(process)));
+    private static List<String> part(PeerKind kind, Path at, int process) {
+        List<String> arguments = new ArrayList<>(List.of("part", kind.toString(), at.toString(), Integer.toString(process)));
         arguments.addAll(List.of("--warehouses=" + WAREHOUSES, "--threads=3", "--seconds=60", "--warm-up=0", "--seed=" + SEED));
         return arguments;
     }
 
-    /** Lets another JVM run and kills it; returns how many orders there are. */
-    private void runAndKill(int process, int millis) throws Exception {
-        try (Jvm child = new Jvm(PeerKind.SAS, "256m", List.of("-XX:TieredStopAtLevel=1"), part(directory, process), List.of())) {
+    /** Lets another JVM run and kills it. */
+    private void runAndKill(PeerKind kind, int process, int millis) throws Exception {
+        try (Jvm child = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"), part(kind, directory, process), List.of())) {
             child.awaitLine("ready");
             child.goOn();
             Thread.sleep(millis);
@@ -87,7 +87,7 @@ class BobcTest {
         }
         for (int round = 0; round < 2; round++) {
             long before = ordersAndCheck("before round " + round);
-            runAndKill(round, 900);
+            runAndKill(PeerKind.SAS, round, 900);
             if (round == 1) {
                 // As if the machine had stopped: containers and log only.
                 Files.delete(directory.resolve("store").resolve("pool"));
@@ -95,6 +95,22 @@ class BobcTest {
             long after = ordersAndCheck("after round " + round);
             assertTrue(after > before, "no order in round " + round + ": replay with -Dbobc.seed=" + SEED);
         }
+    }
+
+    private void child(PeerKind kind, String command) throws Exception {
+        try (Jvm jvm = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"),
+                List.of(command, kind.toString(), directory.toString(), "--warehouses=" + WAREHOUSES, "--seed=" + SEED), List.of())) {
+            jvm.figures(line -> {});
+        }
+    }
+
+    /** What these peers are said to survive. */
+    @ParameterizedTest
+    @EnumSource(names = {"LMDB", "ECLIPSESTORE"})
+    void peersSurviveAKill(PeerKind kind) throws Exception {
+        child(kind, "populate");
+        runAndKill(kind, 0, 700);
+        child(kind, "check");
     }
 
     private long ordersAndCheck(String when) {
