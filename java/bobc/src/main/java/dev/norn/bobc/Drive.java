@@ -27,8 +27,12 @@ final class Drive {
     record Plan(Scale scale, int warehouses, int threads, int firstTerminal, double seconds, double warmUpSeconds, Pace pace, double haste, Screens screens,
                 Terminal.Mix mix, long seed) {}
 
-    /** Counts of the measured time. */
-    record Outcome(double seconds, long[] committed, long rolledBack, long conflicts, Usage usage, Peer.Counts counts) {
+    /**
+     * Counts of the measured time.
+     *
+     * @param entered New-Orders that were committed before it and after it too
+     */
+    record Outcome(double seconds, long[] committed, long rolledBack, long conflicts, long entered, Usage usage, Peer.Counts counts) {
         long newOrders() {
             return committed[0];
         }
@@ -44,8 +48,10 @@ final class Drive {
 
     /** What this process has used. Bytes: given to write calls, of pages of files made dirty, read from disks. */
     record Usage(long cpuNanos, long writtenBytes, long dirtiedBytes, long readBytes, long majorFaults) {
+        private static final String SELF = "self";
+
         private static Usage now() {
-            return new Usage(Probe.cpuNanos(), Probe.io("wchar"), Probe.io("write_bytes"), Probe.io("read_bytes"), Probe.majorFaults());
+            return new Usage(Probe.cpuNanos(), Probe.io(SELF, "wchar"), Probe.io(SELF, "write_bytes"), Probe.io(SELF, "read_bytes"), Probe.majorFaults(SELF));
         }
 
         Usage plus(Usage more, int sign) {
@@ -80,6 +86,7 @@ final class Drive {
         private final long[] committed = new long[Request.Kind.values().length];
         private long rolledBack;
         private long conflicts;
+        private long entered;
     }
 
     private Outcome run() throws InterruptedException {
@@ -126,16 +133,18 @@ final class Drive {
         long[] committed = new long[Request.Kind.values().length];
         long rolledBack = 0;
         long conflicts = 0;
+        long entered = 0;
         for (Tally tally : tallies) {
             for (int i = 0; i < committed.length; i++) {
                 committed[i] += tally.committed[i];
             }
             rolledBack += tally.rolledBack;
             conflicts += tally.conflicts;
+            entered += tally.entered;
         }
         var counts = before.syncs() < 0 ? Peer.Counts.UNKNOWN : new Peer.Counts(after.syncs() - before.syncs(), after.loggedBytes() - before.loggedBytes(),
                 after.checkpoints() - before.checkpoints());
-        return new Outcome(nanos / 1e9, committed, rolledBack, conflicts, usage, counts);
+        return new Outcome(nanos / 1e9, committed, rolledBack, conflicts, entered, usage, counts);
     }
 
     private void work(int number, Tally tally) {
@@ -162,6 +171,9 @@ final class Drive {
         }
         long conflicts = client.conflicts();
         boolean isCommitted = client.run(request, screen);
+        if (isCommitted && request.kind() == Request.Kind.NEW_ORDER) {
+            tally.entered++;
+        }
         if (isMeasuring) {
             tally.conflicts += client.conflicts() - conflicts;
             if (isCommitted) {

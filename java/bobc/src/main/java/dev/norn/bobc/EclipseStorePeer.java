@@ -88,6 +88,11 @@ final class EclipseStorePeer implements Peer {
     }
 
     @Override
+    public synchronized long orders() {
+        return Consistency.orders(company);
+    }
+
+    @Override
     public Counts counts() {
         return Counts.UNKNOWN;
     }

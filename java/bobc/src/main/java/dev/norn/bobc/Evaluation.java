@@ -159,7 +159,7 @@ final class Evaluation {
                 System.getProperty("java.version"), libraries(), Files.getFileStore(disk).type(), disk, memory));
         head.add("%d runs are of now, %d were kept from before. Load average when a run began: %.1f at most; two processors of other work make every figure here smaller, and ratios uncertain."
                 .formatted(measured, kept, loadMax));
-        head.add("Every run ended with TPC-C's consistency conditions checked, in what was stored; they held in all that are shown. Each run had a JVM of its own, peers in turn. CPU and bytes are of the whole "
+        head.add("Every run ended with TPC-C's consistency conditions checked, in what was stored; they held in all that are shown, and as many orders were kept as had been committed. Each run had a JVM of its own, peers in turn. CPU and bytes are of the whole "
                 + "process. Bytes written are what it gave to `write`; those of SQLite and LMDB, which write from C, too.");
         if (!failures.isEmpty()) {
             head.add("\n**Failed, and not shown below:**\n\n- " + String.join("\n- ", failures));

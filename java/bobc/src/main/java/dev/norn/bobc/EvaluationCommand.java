@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
+/** {@code bobc evaluation}: its parts in their order, and where they run. */
 @Command(name = "evaluation", description = "Redo the paper's evaluation and the comparison with peers; write a dated report in Markdown, with CSV files and plots. Goes on where it was interrupted.")
 final class EvaluationCommand implements Callable<Integer> {
     @Option(names = "--quick", description = "short runs of small data: a test of this command, whose figures say nothing")

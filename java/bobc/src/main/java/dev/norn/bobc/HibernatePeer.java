@@ -216,6 +216,16 @@ final class HibernatePeer implements Peer {
     }
 
     @Override
+    public long orders() {
+        Connection connection = connect();
+        try (StatelessSession session = factory.openStatelessSession(connection)) {
+            return session.createSelectionQuery("select count(*) from CustomerOrder", Long.class).getSingleResult();
+        } finally {
+            close(connection);
+        }
+    }
+
+    @Override
     public Counts counts() {
         return Counts.UNKNOWN;
     }

@@ -6,6 +6,7 @@ import dev.norn.bobc.rows.CustomerRow;
 import dev.norn.bobc.rows.Keys;
 import dev.norn.bobc.rows.NewOrderRow;
 import dev.norn.bobc.rows.OrderLineRow;
+import dev.norn.bobc.rows.OrderRow;
 import dev.norn.bobc.rows.Row;
 import dev.norn.bobc.rows.RowConsistency;
 import dev.norn.bobc.rows.RowPopulation;
@@ -242,6 +243,13 @@ final class LmdbPeer implements Peer {
                     work.each(type, 0, Long.MAX_VALUE, Integer.MAX_VALUE, consumer);
                 }
             });
+        }
+    }
+
+    @Override
+    public long orders() {
+        try (Txn<ByteBuffer> txn = env.txnRead()) {
+            return trees.get(OrderRow.class).stat(txn).entries;
         }
     }
 

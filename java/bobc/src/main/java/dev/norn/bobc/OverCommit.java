@@ -103,8 +103,11 @@ final class OverCommit {
                 Governor governor = new Governor(group, jvm, (long) (share * dataBytes));
                 governor.start();
                 jvm.goOn();
-                Figures figures = jvm.figures(System.err::println);
-                return governor.end(figures);
+                try {
+                    return governor.end(jvm.figures(System.err::println));
+                } catch (RunFailed e) {
+                    return governor.endOfKilled(e);
+                }
             }
         } finally {
             remove(group);
@@ -131,7 +134,10 @@ final class OverCommit {
         private final Path group;
         private final Jvm jvm;
         private final long shareBytes;
-        private final long deadline = System.nanoTime() + (long) ((setup.warmUp + setup.seconds + PATIENCE) * 1e9);
+        private final double allowed = setup.warmUp + setup.seconds + PATIENCE;
+        private final long deadline = System.nanoTime() + (long) (allowed * 1e9);
+        /** Of the process that was killed at the deadline; null if none was. */
+        private volatile Drive.Usage usage;
         private volatile boolean isOver;
         private volatile IOException failure;
         private long ownMax;
@@ -180,7 +186,8 @@ final class OverCommit {
                 while (!isOver) {
                     sample();
                     if (System.nanoTime() > deadline) {
-                        System.err.println("bobc: after %.0f s of patience the run with a share of %s is killed: it waits for pages".formatted(PATIENCE, name(share)));
+                        String process = Long.toString(jvm.pid());
+                        usage = new Drive.Usage(0, Probe.io(process, "wchar"), Probe.io(process, "write_bytes"), Probe.io(process, "read_bytes"), Probe.majorFaults(process));
                         jvm.close();
                         return;
                     }
@@ -191,6 +198,21 @@ final class OverCommit {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
+        }
+
+        /**
+         * What a run has used that did not end.
+         *
+         * @throws RunFailed the given one, if it ended otherwise
+         */
+        Figures endOfKilled(RunFailed failed) throws IOException, InterruptedException {
+            isOver = true;
+            join();
+            if (usage == null) {
+                throw failed;
+            }
+            var outcome = new Drive.Outcome(allowed, new long[Request.Kind.values().length], 0, 0, 0, usage, Peer.Counts.UNKNOWN);
+            return end(new Report(outcome, 0, 0, 0).figures());
         }
 
         Figures end(Figures figures) throws IOException, InterruptedException {
@@ -205,11 +227,17 @@ final class OverCommit {
 
     private static String per(Figures run, String name, double unit, String format) {
         long transactions = Report.of(run).outcome().transactions();
-        return transactions == 0 ? "no transaction ended" : format.formatted(run.get(name) / unit / transactions);
+        return transactions == 0 ? "-" : format.formatted(run.get(name) / unit / transactions);
     }
 
     static String name(double share) {
         return share == 0 ? "no limit" : "%.3g".formatted(share);
+    }
+
+    /** What there is to say of a run without a transaction. */
+    private static String ended(Figures run) {
+        return Report.of(run).outcome().transactions() > 0 ? ""
+                : ": no transaction ended in %.0f s; %,d major faults, %,.0f MB read".formatted(run.get("seconds"), run.whole("major_faults"), run.get("read_bytes") / 1e6);
     }
 
     static String table(List<Figures> runs) {
@@ -217,7 +245,7 @@ final class OverCommit {
                 + "| KB of pages dirtied/tx | KB written/tx | KB read each fault | conflicts | out of memory, % of samples |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         double first = runs.isEmpty() ? 0 : Report.of(runs.getFirst()).tpm();
         for (Figures run : runs) {
-            table.append("| %s | %,.0f | %.4f | %.1f, %.1f | %.1f | %.0f | %s | %s | %s | %s | %s | %,.1f | %,d | %.1f |%n".formatted(name(run.get("share")), Report.of(run).tpm(),
+            table.append("| %s | %,.0f | %.4f | %.1f, %.1f | %.1f | %.0f | %s | %s | %s | %s | %s | %,.1f | %,d | %.1f |%n".formatted(name(run.get("share")) + ended(run), Report.of(run).tpm(),
                     Report.of(run).tpm() / first, run.get("data_before_bytes") / 1e6, run.get("data_after_bytes") / 1e6, run.get("cache_bytes") / 1e6,
                     run.get("own_bytes") / 1e6, per(run, "cpu_ns", 1e6, "%,.3f"), per(run, "major_faults", 1, "%,.3f"), per(run, "read_bytes", 1024, "%,.1f"),
                     per(run, "dirtied_bytes", 1024, "%,.1f"), per(run, "written_bytes", 1024, "%,.1f"), run.get("read_bytes") / Math.max(1, run.get("major_faults")) / 1024,

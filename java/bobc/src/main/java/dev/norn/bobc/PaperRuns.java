@@ -9,8 +9,6 @@ import java.util.Optional;
 
 /** The paper's runs (section 3.2): at the pace of persons, and unconstrained. */
 final class PaperRuns {
-    private static final String SMALL_HEAP = "160m";
-
     private PaperRuns() {}
 
     /** A row of the table. */
@@ -50,7 +48,7 @@ final class PaperRuns {
             series.put(name, new ArrayList<>());
         }
         for (Paced row : rows) {
-            Optional<Report> run = evaluation.run(row.name, PeerKind.SAS, SMALL_HEAP, row.options);
+            Optional<Report> run = evaluation.run(row.name, PeerKind.SAS, null, row.options);
             if (run.isPresent()) {
                 long orders = run.get().outcome().newOrders();
                 double tpm = run.get().tpm() / row.haste;

@@ -13,6 +13,9 @@ interface Peer extends AutoCloseable {
     /** Checks TPC-C's consistency conditions; what is wrong, or nothing. Nothing else may run. */
     List<String> inconsistencies();
 
+    /** Orders that are kept. Nothing else may run. */
+    long orders();
+
     /** Counts of its own since it was opened. */
     Counts counts();
 

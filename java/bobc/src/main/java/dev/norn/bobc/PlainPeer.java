@@ -79,6 +79,11 @@ final class PlainPeer implements Peer {
     }
 
     @Override
+    public long orders() {
+        return Consistency.orders(company);
+    }
+
+    @Override
     public Counts counts() {
         return new Counts(0, 0, 0);
     }

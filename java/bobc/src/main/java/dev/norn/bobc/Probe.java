@@ -56,10 +56,10 @@ final class Probe {
         return ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
-    /** A line of {@code /proc/self/io}: {@code wchar} for bytes given to write calls, {@code write_bytes} for pages of files made dirty, {@code read_bytes} for what came from a disk. */
-    static long io(String name) {
+    /** A line of {@code /proc/PROCESS/io}: {@code wchar} for bytes given to write calls, {@code write_bytes} for pages of files made dirty, {@code read_bytes} for what came from a disk. */
+    static long io(String process, String name) {
         try {
-            for (String line : Files.readAllLines(Path.of("/proc/self/io"))) {
+            for (String line : Files.readAllLines(Path.of("/proc", process, "io"))) {
                 if (line.startsWith(name + ":")) {
                     return Long.parseLong(line.substring(name.length() + 1).trim());
                 }
@@ -70,10 +70,10 @@ final class Probe {
         }
     }
 
-    /** Page faults of this process that waited for a disk. */
-    static long majorFaults() {
+    /** Page faults of a process that waited for a disk. */
+    static long majorFaults(String process) {
         try {
-            String line = Files.readString(Path.of("/proc/self/stat"));
+            String line = Files.readString(Path.of("/proc", process, "stat"));
             // After the name in parentheses: state, parent, group, session, terminal, its group, flags, minor faults, those of children, major faults.
             return Long.parseLong(line.substring(line.lastIndexOf(')') + 2).split(" ")[9]);
         } catch (IOException e) {

@@ -53,7 +53,7 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
         }
         Drive.Usage used = outcome.usage();
         Peer.Counts counts = outcome.counts();
-        return figures.with("rolled_back", outcome.rolledBack()).with("conflicts", outcome.conflicts()).with("cpu_ns", used.cpuNanos())
+        return figures.with("rolled_back", outcome.rolledBack()).with("conflicts", outcome.conflicts()).with("entered", outcome.entered()).with("cpu_ns", used.cpuNanos())
                 .with("written_bytes", used.writtenBytes()).with("dirtied_bytes", used.dirtiedBytes()).with("read_bytes", used.readBytes())
                 .with("major_faults", used.majorFaults()).with("syncs", counts.syncs()).with("logged_bytes", counts.loggedBytes())
                 .with("checkpoints", counts.checkpoints()).with("populate_s", populateSeconds).with("probe_before_us", probeBefore).with("probe_after_us", probeAfter);
@@ -67,7 +67,7 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
         var usage = new Drive.Usage(figures.whole("cpu_ns"), figures.whole("written_bytes"), figures.whole("dirtied_bytes"), figures.whole("read_bytes"),
                 figures.whole("major_faults"));
         var counts = new Peer.Counts(figures.whole("syncs"), figures.whole("logged_bytes"), figures.whole("checkpoints"));
-        var outcome = new Drive.Outcome(figures.get("seconds"), committed, figures.whole("rolled_back"), figures.whole("conflicts"), usage, counts);
+        var outcome = new Drive.Outcome(figures.get("seconds"), committed, figures.whole("rolled_back"), figures.whole("conflicts"), figures.whole("entered"), usage, counts);
         return new Report(outcome, figures.get("populate_s"), figures.get("probe_before_us"), figures.get("probe_after_us"));
     }
 
@@ -77,6 +77,7 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
         long[] committed = new long[first.committed().length];
         long rolledBack = 0;
         long conflicts = 0;
+        long entered = 0;
         Drive.Usage usage = new Drive.Usage(0, 0, 0, 0, 0);
         for (Drive.Outcome part : parts) {
             for (int i = 0; i < committed.length; i++) {
@@ -84,8 +85,9 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
             }
             rolledBack += part.rolledBack();
             conflicts += part.conflicts();
+            entered += part.entered();
             usage = usage.plus(part.usage(), 1);
         }
-        return new Drive.Outcome(first.seconds(), committed, rolledBack, conflicts, usage, first.counts());
+        return new Drive.Outcome(first.seconds(), committed, rolledBack, conflicts, entered, usage, first.counts());
     }
 }

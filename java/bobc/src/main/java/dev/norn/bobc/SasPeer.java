@@ -114,8 +114,8 @@ final class SasPeer implements Peer {
         return findings;
     }
 
-    /** Orders ever entered. */
-    long orders() {
+    @Override
+    public long orders() {
         return Transaction.call(() -> Consistency.orders(company()));
     }
 

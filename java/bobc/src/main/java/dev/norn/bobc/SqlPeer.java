@@ -224,6 +224,18 @@ final class SqlPeer implements Peer {
     }
 
     @Override
+    public long orders() {
+        try (Statement statement = keeper.createStatement(); ResultSet rows = statement.executeQuery("select count(*) from orders")) {
+            rows.next();
+            long count = rows.getLong(1);
+            commit();
+            return count;
+        } catch (SQLException e) {
+            throw new IllegalStateException("cannot count the orders of " + url, e);
+        }
+    }
+
+    @Override
     public Counts counts() {
         return Counts.UNKNOWN;
     }

@@ -40,9 +40,11 @@ class BobcTest {
             peer.populate(SCALE, WAREHOUSES, SEED);
             assertEquals(List.of(), peer.inconsistencies());
             boolean hasScreens = kind.needsAgent();
+            long orders = peer.orders();
             Drive.Outcome outcome = Drive.run(peer, plan(3, hasScreens ? Drive.Screens.BUILD : Drive.Screens.NONE));
             assertTrue(outcome.newOrders() > 0 && outcome.committed()[1] > 0, kind + " did nothing: replay with -Dbobc.seed=" + SEED);
             assertEquals(List.of(), peer.inconsistencies(), "replay with -Dbobc.seed=" + SEED);
+            assertEquals(orders + outcome.entered(), peer.orders(), "replay with -Dbobc.seed=" + SEED);
         }
     }
 

@@ -58,7 +58,7 @@ class EvaluationTest {
 
     @Test
     void tablesAreGroupedByDurability() {
-        var outcome = new Drive.Outcome(60, new long[] {7, 0, 0, 0, 0}, 0, 0, new Drive.Usage(1, 1, 1, 1, 1), new Peer.Counts(10, 10, 10));
+        var outcome = new Drive.Outcome(60, new long[] {7, 0, 0, 0, 0}, 0, 0, 7, new Drive.Usage(1, 1, 1, 1, 1), new Peer.Counts(10, 10, 10));
         Map<PeerKind, List<Report>> reports = new LinkedHashMap<>();
         reports.put(PeerKind.PLAIN, List.of(new Report(outcome, 1, 1, 1)));
         reports.put(PeerKind.SAS, List.of(new Report(outcome, 1, 1, 1)));
