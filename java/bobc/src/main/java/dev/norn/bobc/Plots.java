@@ -61,6 +61,12 @@ final class Plots {
             XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(across).yAxisTitle(unit).build();
             style(chart.getStyler(), axis);
             chart.getStyler().setMarkerSize(10);
+            chart.getStyler().setXAxisMin(0.0);
+            chart.getStyler().setXAxisDecimalPattern("0.##");
+            if (axis == Axis.LINEAR) {
+                chart.getStyler().setYAxisMin(0.0);
+                chart.getStyler().setYAxisDecimalPattern("#,##0.##");
+            }
             series.forEach((name, points) -> chart.addSeries(name, points[0], points[1]));
             return png(chart);
         };
