@@ -1,10 +1,8 @@
 package dev.norn.bobc;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,14 +53,6 @@ public final class BobcCommand implements Callable<Integer> {
             throw thrown;
         });
         return line.execute(arguments);
-    }
-
-    static void remove(Path directory) throws IOException {
-        try (var files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 
     /** Populates, runs and checks a peer in a JVM of its own. */

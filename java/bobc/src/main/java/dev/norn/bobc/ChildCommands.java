@@ -1,7 +1,6 @@
 package dev.norn.bobc;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,13 +44,10 @@ final class ChildCommands {
 
         @Override
         public Integer call() throws Exception {
-            Path directory = Files.createTempDirectory(setup.directory, "bobc");
-            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
-                return run(peer, directory);
+            try (Scratch scratch = new Scratch(setup.directory); Peer peer = kind.open(scratch.path, setup.scale, setup.pool)) {
+                return run(peer, scratch.path);
             } catch (OutOfMemoryError e) {
                 throw full(kind);
-            } finally {
-                BobcCommand.remove(directory);
             }
         }
 
@@ -185,8 +181,7 @@ final class ChildCommands {
         @Override
         public Integer call() throws Exception {
             Draw.use(letters);
-            Path made = Files.createTempDirectory(directory, "bobc");
-            try (SasPeer peer = new SasPeer(made.resolve("store"), scale, null)) {
+            try (Scratch scratch = new Scratch(directory); SasPeer peer = new SasPeer(scratch.path.resolve("store"), scale, null)) {
                 long empty = peer.store().container("main").bytesUsed();
                 peer.populate(scale, 1, 1997);
                 StorageSheet sheet = StorageSheet.of(peer.store(), peer.store().container("main").bytesUsed() - empty, scale);
@@ -194,8 +189,6 @@ final class ChildCommands {
                 sheet.lines().forEach(System.out::println);
                 System.out.println(sheet.figures().with("date_bytes", StorageSheet.bytesOfADate(peer.store())).encode());
                 return status;
-            } finally {
-                BobcCommand.remove(made);
             }
         }
     }

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Another JVM with the same class path, for a peer: with the agent where the peer needs it, and with the options that its libraries need. It does not outlive this one. */
@@ -13,6 +14,7 @@ final class Jvm implements AutoCloseable {
     private static final long GIGABYTE = 1L << 30;
     /** Seconds that a JVM which has said its figures has to end. */
     private static final int END_SECONDS = 60;
+    private static final int KILL_SECONDS = 10;
 
     private final String what;
     private final Process process;
@@ -47,7 +49,7 @@ final class Jvm implements AutoCloseable {
         process = new ProcessBuilder(command).start();
         complaints = Thread.ofPlatform().daemon().start(this::passErrorsOn);
         output = process.inputReader();
-        killer = new Thread(process::destroyForcibly);
+        killer = new Thread(this::kill);
         Runtime.getRuntime().addShutdownHook(killer);
     }
 
@@ -125,7 +127,7 @@ final class Jvm implements AutoCloseable {
                 }
             }
         }
-        boolean hasEnded = process.waitFor(END_SECONDS, java.util.concurrent.TimeUnit.SECONDS);
+        boolean hasEnded = process.waitFor(END_SECONDS, TimeUnit.SECONDS);
         if (!hasEnded || process.exitValue() != 0 || found.isEmpty()) {
             throw failed(String.join("\n", last));
         }
@@ -133,7 +135,7 @@ final class Jvm implements AutoCloseable {
     }
 
     private RunFailed failed(String said) throws InterruptedException {
-        if (!process.waitFor(END_SECONDS, java.util.concurrent.TimeUnit.SECONDS)) {
+        if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
             return new RunFailed("\"" + what + "\" does not end: its JVM is killed. " + said);
         }
         complaints.join();
@@ -147,15 +149,26 @@ final class Jvm implements AutoCloseable {
         return new RunFailed("\"" + what + "\" " + how + (complaint.isEmpty() ? "" : ": " + complaint) + (said.isEmpty() ? "" : "; it said last:\n" + said));
     }
 
-    /** Kills it if it is still there. */
+    /** Lets it remove its files first. */
+    private void kill() {
+        try {
+            process.destroy();
+            if (!process.waitFor(KILL_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                process.waitFor();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Ends it if it is still there. */
     @Override
     public void close() {
-        process.destroyForcibly();
+        kill();
         try {
-            process.waitFor();
             Runtime.getRuntime().removeShutdownHook(killer);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         } catch (IllegalStateException e) {
             // This JVM ends already, and the hook has run or is going to.
         }

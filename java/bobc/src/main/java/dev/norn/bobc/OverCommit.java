@@ -58,15 +58,13 @@ final class OverCommit {
         if (obstacle != null) {
             throw new IllegalArgumentException(obstacle);
         }
-        Path directory = Files.createTempDirectory(setup.directory, "bobc");
-        try {
+        try (Scratch scratch = new Scratch(setup.directory)) {
+            Path directory = scratch.path;
             Figures populated = child("populate", List.of("SAS", directory.toString()));
             dropCache(directory);
             Figures run = limited(directory, populated.get("data_bytes"));
             Figures checked = child("check", List.of("SAS", directory.toString()));
             return run.with("share", share).with("data_before_bytes", populated.get("data_bytes")).with("data_after_bytes", checked.get("data_bytes"));
-        } finally {
-            BobcCommand.remove(directory);
         }
     }
 

@@ -1,7 +1,6 @@
 package dev.norn.bobc;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -87,11 +86,9 @@ final class StorageRuns {
     }
 
     private static Figures populate(PeerKind kind, Scale scale, Path at) throws IOException, InterruptedException {
-        Path directory = Files.createTempDirectory(at, "bobc");
-        try (Jvm jvm = new Jvm(kind, null, List.of(), List.of("populate", kind.toString(), directory.toString(), "--scale=" + scale), List.of())) {
+        try (Scratch scratch = new Scratch(at);
+                Jvm jvm = new Jvm(kind, null, List.of(), List.of("populate", kind.toString(), scratch.path.toString(), "--scale=" + scale), List.of())) {
             return jvm.figures(line -> {});
-        } finally {
-            BobcCommand.remove(directory);
         }
     }
 }

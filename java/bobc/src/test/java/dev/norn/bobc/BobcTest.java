@@ -137,13 +137,38 @@ class BobcTest {
 
     private record Ended(int status, String errors) {}
 
-    private Ended command(String... arguments) throws Exception {
+    private Process start(Path errors, String... arguments) throws Exception {
         List<String> all = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Dsas.jar=" + System.getProperty("sas.jar"), "-cp",
                 System.getProperty("java.class.path"), BobcCommand.class.getName()));
         all.addAll(List.of(arguments));
+        return new ProcessBuilder(all).redirectError(errors.toFile()).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    }
+
+    private Ended command(String... arguments) throws Exception {
         Path errors = directory.resolve("errors");
-        Process process = new ProcessBuilder(all).redirectError(errors.toFile()).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
-        return new Ended(process.waitFor(), Files.readString(errors));
+        return new Ended(start(errors, arguments).waitFor(), Files.readString(errors));
+    }
+
+    @Test
+    void whatIsInterruptedLeavesNothing() throws Exception {
+        Path data = Files.createDirectory(directory.resolve("data"));
+        Process process = start(directory.resolve("errors"), "run", "SQLITE", "--seconds=60", "--directory=" + data);
+        while (process.isAlive() && files(data) < 2) {
+            Thread.sleep(20);
+        }
+        List<ProcessHandle> children = process.children().toList();
+        process.destroy();
+        assertEquals(143, process.waitFor(), Files.readString(directory.resolve("errors")));
+        assertEquals(List.of(), children.stream().filter(ProcessHandle::isAlive).toList());
+        assertEquals(1, files(data), "the directory itself");
+    }
+
+    private static long files(Path directory) throws Exception {
+        try (var files = Files.walk(directory)) {
+            return files.count();
+        } catch (java.io.UncheckedIOException e) {
+            return 0;
+        }
     }
 
     @Test
