@@ -4,7 +4,7 @@ IMAGE = out/purse.img
 SCRIPT = examples/purse.txt
 SEED = 2006
 
-.PHONY: help run test test-java test-long bench lab compare size lint
+.PHONY: help run test test-java test-long bench lab bobc compare size lint
 
 help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
+	@echo "make bobc       the business object benchmark and its peers, into out/bobc; goes on where it was interrupted: two hours, on a machine that does nothing else"
 	@echo "make compare    the heap and the ordered indexes beside other stores for flash, into out/peers: some minutes"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
@@ -51,6 +52,9 @@ bench:
 lab:
 	@tools/ensure-rust
 	cargo run --locked --release --quiet -p norn -- lab run
+
+bobc:
+	tools/bobc evaluation
 
 compare:
 	tools/compare --out out/peers

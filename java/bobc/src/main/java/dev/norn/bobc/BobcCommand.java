@@ -1,50 +1,66 @@
 package dev.norn.bobc;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code bobc}: the business object benchmark. Ends with 1 if a consistency condition does not hold or a run fails, with 2 for wrong arguments. */
+/**
+ * {@code bobc}: the business object benchmark. Whatever runs a peer runs in a JVM of its own, so that this one can say how that ended. Ends with 1 if a consistency condition does not hold or a run
+ * fails, and says why on the error output; with 2 for wrong arguments.
+ */
 @Command(name = "bobc", mixinStandardHelpOptions = true, description = "The business object benchmark: TPC-C's entities as Java objects.",
-        subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class, BobcCommand.Part.class})
-public final class BobcCommand {
+        subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class, BobcCommand.Overcommit.class, EvaluationCommand.class,
+            CommandLine.HelpCommand.class, ChildCommands.Single.class, ChildCommands.Part.class, ChildCommands.Populate.class, ChildCommands.Check.class,
+            ChildCommands.Sheet.class})
+public final class BobcCommand implements Callable<Integer> {
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
     private BobcCommand() {}
 
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(System.out);
+        return 0;
+    }
+
     public static void main(String[] arguments) {
-        System.exit(run(arguments));
+        int status = run(arguments);
+        if (System.out.checkError() && status == 0) {
+            System.err.println("bobc: the output cannot be written");
+            status = 1;
+        }
+        System.exit(status);
     }
 
     static int run(String... arguments) {
         CommandLine line = new CommandLine(new BobcCommand());
         line.setExecutionExceptionHandler((thrown, command, result) -> {
-            if (thrown instanceof IllegalArgumentException) {
+            if (thrown instanceof IllegalArgumentException || thrown instanceof RunFailed) {
                 command.getErr().println("bobc: " + thrown.getMessage());
-                return 2;
+                return thrown instanceof RunFailed ? 1 : 2;
             }
             throw thrown;
         });
         return line.execute(arguments);
     }
 
-    static void remove(Path directory) throws IOException {
-        try (var files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
+    /** Populates, runs and checks a peer in a JVM of its own. */
+    static Report single(PeerKind kind, String heap, List<String> options, Consumer<String> others) throws IOException, InterruptedException {
+        List<String> arguments = new ArrayList<>(List.of("single", kind.toString()));
+        arguments.addAll(options);
+        try (Jvm jvm = new Jvm(kind, heap, List.of(), arguments, List.of())) {
+            return Report.of(jvm.figures(others));
         }
     }
 
@@ -54,92 +70,18 @@ public final class BobcCommand {
         private PeerKind kind;
         @Mixin
         private Setup setup;
-        @Option(names = "--encoded", hidden = true, description = "one line for compare")
-        private boolean isEncoded;
 
         @Override
         public Integer call() throws Exception {
             setup.validate(kind);
-            Path directory = Files.createTempDirectory(setup.directory, "bobc");
-            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
-                long start = System.nanoTime();
-                peer.populate(setup.scale, setup.warehouses, setup.seed);
-                double populated = (System.nanoTime() - start) / 1e9;
-                double before = Probe.syncMicros(directory);
-                Drive.Outcome outcome = setup.processes == 1 ? Drive.run(peer, setup.plan(0)) : runProcesses(directory);
-                Report report = new Report(outcome, populated, before, Probe.syncMicros(directory));
-                List<String> findings = peer.inconsistencies();
-                if (isEncoded) {
-                    System.out.println(report.encode());
-                } else {
-                    report.lines(peer.durability()).forEach(System.out::println);
-                    System.out.printf("%-26s %s%n", "consistency conditions", findings.isEmpty() ? "hold" : "DO NOT HOLD");
-                }
-                findings.stream().limit(20).forEach(System.err::println);
-                return findings.isEmpty() ? 0 : 1;
-            } finally {
-                remove(directory);
-            }
-        }
-
-        private Drive.Outcome runProcesses(Path directory) throws IOException, InterruptedException {
-            List<Process> processes = new ArrayList<>();
-            List<Drive.Outcome> outcomes = new ArrayList<>();
-            try {
-                for (int i = 0; i < setup.processes; i++) {
-                    List<String> arguments = new ArrayList<>(List.of("part", directory.toString(), Integer.toString(i)));
-                    arguments.addAll(setup.arguments());
-                    processes.add(Jvm.start(kind, List.of("-Dsas.jar=" + System.getProperty("sas.jar")), arguments));
-                }
-                List<BufferedReader> outputs = new ArrayList<>();
-                for (Process process : processes) {
-                    BufferedReader output = new BufferedReader(new InputStreamReader(process.getInputStream()));
-                    if (!"ready".equals(output.readLine())) {
-                        throw new IllegalStateException("process " + process.pid() + " did not get ready");
-                    }
-                    outputs.add(output);
-                }
-                for (Process process : processes) {
-                    process.getOutputStream().write('\n');
-                    process.getOutputStream().flush();
-                }
-                for (BufferedReader output : outputs) {
-                    outcomes.add(output.lines().filter(Report::isEncoded).map(Report::decode).map(Report::outcome).findFirst()
-                            .orElseThrow(() -> new IllegalStateException("a process ended without figures")));
-                }
-            } finally {
-                for (Process process : processes) {
-                    process.waitFor(5, java.util.concurrent.TimeUnit.SECONDS);
-                    process.destroyForcibly();
-                }
-            }
-            return Report.sum(outcomes);
+            Report report = single(kind, setup.heap, setup.arguments(), System.out::println);
+            report.lines(kind.durability).forEach(System.out::println);
+            System.out.printf("%-26s %s%n", "consistency conditions", "hold");
+            return 0;
         }
     }
 
-    @Command(name = "part", hidden = true, description = "A process of a run: the terminals of one JVM.")
-    static final class Part implements Callable<Integer> {
-        @Parameters(index = "0")
-        private Path directory;
-        @Parameters(index = "1")
-        private int process;
-        @Mixin
-        private Setup setup;
-
-        @Override
-        public Integer call() throws Exception {
-            try (Peer peer = PeerKind.SAS.open(directory, setup.scale, setup.pool)) {
-                System.out.println("ready");
-                if (System.in.read() < 0) {
-                    return 1;
-                }
-                System.out.println(new Report(Drive.run(peer, setup.plan(process)), 0, 0, 0).encode());
-                return 0;
-            }
-        }
-    }
-
-    @Command(name = "compare", description = "Run peers in turn, each in a JVM of its own, several rounds; print medians and ratios.")
+    @Command(name = "compare", description = "Run peers in turn, each in a JVM of its own, several rounds; print medians and ratios, grouped by what a commit survives.")
     static final class Compare implements Callable<Integer> {
         @Parameters(arity = "1..*", description = "${COMPLETION-CANDIDATES}; ratios are to the first")
         private List<PeerKind> kinds;
@@ -147,57 +89,20 @@ public final class BobcCommand {
         private Setup setup;
         @Option(names = "--rounds", description = "(default: ${DEFAULT-VALUE})", defaultValue = "3")
         private int rounds;
-        @Option(names = "--heap", description = "of each JVM (default: ${DEFAULT-VALUE})", defaultValue = "2g")
-        private String heap;
 
         @Override
         public Integer call() throws Exception {
+            for (PeerKind kind : kinds) {
+                setup.validate(kind);
+            }
             Map<PeerKind, List<Report>> reports = new LinkedHashMap<>();
             for (int round = 0; round < rounds; round++) {
                 for (PeerKind kind : kinds) {
-                    reports.computeIfAbsent(kind, key -> new ArrayList<>()).add(once(kind));
+                    reports.computeIfAbsent(kind, key -> new ArrayList<>()).add(single(kind, setup.heap, setup.arguments(), System.err::println));
                 }
             }
-            System.out.println("| peer | tpmBOB-C, median | all rounds | ratio | CPU us/tx | bytes logged/tx | bytes written/tx | syncs/tx | conflicts/1000 tx "
-                    + "| fdatasync us before, after |");
-            System.out.println("|---|---|---|---|---|---|---|---|---|---|");
-            double first = median(reports.get(kinds.getFirst()), Report::tpm);
-            reports.forEach((kind, its) -> print(kind, its, first));
+            System.out.print(new PeerTable(reports, kinds.getFirst()));
             return 0;
-        }
-
-        private Report once(PeerKind kind) throws IOException, InterruptedException {
-            setup.validate(kind);
-            List<String> arguments = new ArrayList<>(List.of("run", kind.toString(), "--encoded"));
-            arguments.addAll(setup.arguments());
-            Process process = Jvm.start(kind, List.of("-Xmx" + heap, "-Dsas.jar=" + System.getProperty("sas.jar")), arguments);
-            try (var output = new BufferedReader(new InputStreamReader(process.getInputStream()))) {
-                List<String> lines = output.lines().toList();
-                if (process.waitFor() != 0) {
-                    throw new IllegalStateException("the run of " + kind + " failed: " + lines);
-                }
-                return lines.stream().filter(Report::isEncoded).map(Report::decode).findFirst().orElseThrow();
-            } finally {
-                process.destroyForcibly();
-            }
-        }
-
-        private static double median(List<Report> reports, java.util.function.ToDoubleFunction<Report> figure) {
-            double[] sorted = reports.stream().mapToDouble(figure).sorted().toArray();
-            return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
-        }
-
-        private static String perTransaction(List<Report> reports, java.util.function.ToLongFunction<Drive.Outcome> count, String format) {
-            return count.applyAsLong(reports.getFirst().outcome()) < 0 ? "-"
-                    : format.formatted(median(reports, it -> (double) count.applyAsLong(it.outcome()) / it.outcome().transactions()));
-        }
-
-        private void print(PeerKind kind, List<Report> its, double first) {
-            System.out.printf("| %s | %,.0f | %s | %.4f | %.1f | %s | %s | %s | %.2f | %.0f, %.0f |%n", kind, median(its, Report::tpm),
-                    String.join(", ", its.stream().map(it -> "%,.0f".formatted(it.tpm())).toList()), median(its, Report::tpm) / first, median(its, Report::cpuMicros),
-                    perTransaction(its, it -> it.counts().loggedBytes(), "%,.0f"), perTransaction(its, Drive.Outcome::writtenBytes, "%,.0f"),
-                    perTransaction(its, it -> it.counts().syncs(), "%.3f"), median(its, it -> 1000.0 * it.outcome().conflicts() / it.outcome().transactions()),
-                    median(its, Report::probeBefore), median(its, Report::probeAfter));
         }
     }
 
@@ -207,22 +112,40 @@ public final class BobcCommand {
         private Scale scale;
         @Option(names = "--directory", description = "(default: ${DEFAULT-VALUE})", defaultValue = "/dev/shm")
         private Path directory;
+        @Option(names = "--letters", description = "${COMPLETION-CANDIDATES} of all strings: GREEK takes two bytes each (default: ${DEFAULT-VALUE})", defaultValue = "LATIN")
+        private Draw.Letters letters;
 
         @Override
         public Integer call() throws Exception {
-            Path made = Files.createTempDirectory(directory, "bobc");
-            try (SasPeer peer = new SasPeer(made.resolve("store"), scale, null)) {
-                long empty = peer.store().container("main").bytesUsed();
-                peer.populate(scale, 1, 1997);
-                StorageSheet.print(peer.store(), peer.store().container("main").bytesUsed() - empty, scale);
-                List<String> findings = peer.inconsistencies();
-                findings.stream().limit(20).forEach(System.err::println);
-                return findings.isEmpty() ? 0 : 1;
-            } catch (UncheckedIOException e) {
-                throw e.getCause();
-            } finally {
-                remove(made);
+            sheet(scale, directory, letters, System.out::println);
+            return 0;
+        }
+
+        static Figures sheet(Scale scale, Path directory, Draw.Letters letters, Consumer<String> lines) throws IOException, InterruptedException {
+            List<String> arguments = List.of("sheet", "--scale=" + scale, "--directory=" + directory, "--letters=" + letters);
+            try (Jvm jvm = new Jvm(PeerKind.SAS, null, List.of(), arguments, List.of())) {
+                return jvm.figures(lines);
             }
+        }
+    }
+
+    @Command(name = "overcommit", description = "SAS with a page pool on disk and less memory for it than data, in a control group; the specified mix.")
+    static final class Overcommit implements Callable<Integer> {
+        @Mixin
+        private Setup setup;
+        @Option(names = "--shares", split = ",", description = "of the data's size, that the page cache may take; 0 for no limit (default: ${DEFAULT-VALUE})",
+                defaultValue = "0,1,0.5,0.25")
+        private List<Double> shares;
+
+        @Override
+        public Integer call() throws Exception {
+            setup.validate(PeerKind.SAS);
+            List<Figures> runs = new ArrayList<>();
+            for (double share : shares) {
+                runs.add(new OverCommit(setup, share).run());
+            }
+            System.out.print(OverCommit.table(runs));
+            return 0;
         }
     }
 }

@@ -10,12 +10,34 @@ public final class Draw {
     private static final int LOAD_C = 157;
     private static final int RUN_C = 223;
 
+    /** What texts are made of. */
+    enum Letters {
+        LATIN(0), GREEK(0x350);
+
+        private final int shift;
+
+        Letters(int shift) {
+            this.shift = shift;
+        }
+    }
+
+    private static Letters letters = Letters.LATIN;
+
     private final SplittableRandom random;
     private final Scale scale;
 
     public Draw(long seed, Scale scale) {
         random = new SplittableRandom(seed);
         this.scale = scale;
+    }
+
+    /** From now on, all of this JVM's texts are made of these: for what a store takes for them. */
+    static void use(Letters its) {
+        letters = its;
+    }
+
+    private static String inLetters(String latin) {
+        return letters == Letters.LATIN ? latin : latin.chars().collect(StringBuilder::new, (text, c) -> text.append((char) (c + letters.shift)), StringBuilder::append).toString();
     }
 
     /** Uniform, both ends included. */
@@ -63,7 +85,7 @@ public final class Draw {
     }
 
     static String lastName(int number) {
-        return SYLLABLES[number / 100] + SYLLABLES[number / 10 % 10] + SYLLABLES[number % 10];
+        return inLetters(SYLLABLES[number / 100] + SYLLABLES[number / 10 % 10] + SYLLABLES[number % 10]);
     }
 
     public String text(int low, int high) {
@@ -75,7 +97,7 @@ public final class Draw {
         for (int i = 0; i < chars.length; i++) {
             chars[i] = LETTERS.charAt(random.nextInt(letters));
         }
-        return new String(chars);
+        return inLetters(new String(chars));
     }
 
     public String digits(int length) {
@@ -83,7 +105,7 @@ public final class Draw {
         for (int i = 0; i < length; i++) {
             chars[i] = (char) ('0' + random.nextInt(10));
         }
-        return new String(chars);
+        return inLetters(new String(chars));
     }
 
     /** What items and stocks say of themselves: one in ten says ORIGINAL somewhere. */

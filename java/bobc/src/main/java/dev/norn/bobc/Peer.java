@@ -4,19 +4,6 @@ import java.util.List;
 
 /** Something that keeps the company's data and runs its transactions. */
 interface Peer extends AutoCloseable {
-    /** What a committed transaction survives. */
-    enum Durability {
-        NONE("nothing"), PROCESS("a killed process; says of itself that a stop of the machine may cost commits"), MACHINE("a stop of the machine");
-
-        final String survives;
-
-        Durability(String survives) {
-            this.survives = survives;
-        }
-    }
-
-    Durability durability();
-
     /** Fills it; deterministic for a seed. */
     void populate(Scale scale, int warehouses, long seed);
 
@@ -25,6 +12,9 @@ interface Peer extends AutoCloseable {
 
     /** Checks TPC-C's consistency conditions; what is wrong, or nothing. Nothing else may run. */
     List<String> inconsistencies();
+
+    /** Orders that are kept. Nothing else may run. */
+    long orders();
 
     /** Counts of its own since it was opened. */
     Counts counts();

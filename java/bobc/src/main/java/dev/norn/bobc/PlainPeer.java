@@ -19,11 +19,6 @@ final class PlainPeer implements Peer {
     private Lock[] locks;
 
     @Override
-    public Durability durability() {
-        return Durability.NONE;
-    }
-
-    @Override
     public void populate(Scale its, int warehouses, long seed) {
         scale = its;
         locks = new Lock[warehouses + 1];
@@ -81,6 +76,11 @@ final class PlainPeer implements Peer {
     @Override
     public List<String> inconsistencies() {
         return Consistency.check(company, scale);
+    }
+
+    @Override
+    public long orders() {
+        return Consistency.orders(company);
     }
 
     @Override

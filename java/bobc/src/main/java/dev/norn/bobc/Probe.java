@@ -37,20 +37,45 @@ final class Probe {
         }
     }
 
+    /** What the files of a directory take on its disk, holes not counted. */
+    static long diskBytes(Path directory) throws IOException {
+        try {
+            Process du = new ProcessBuilder("du", "-s", "-B1", directory.toString()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            String said = new String(du.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            if (du.waitFor() != 0) {
+                throw new IOException("du does not know what " + directory + " takes");
+            }
+            return Long.parseLong(said.split("\\s")[0]);
+        } catch (InterruptedException e) {
+            throw new IOException("interrupted", e);
+        }
+    }
+
     /** CPU time of this process, in nanoseconds. */
     static long cpuNanos() {
         return ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
-    /** A line of {@code /proc/self/io}: {@code wchar} for bytes given to write calls, {@code write_bytes} for pages of files made dirty. */
-    static long written(String name) {
+    /** A line of {@code /proc/PROCESS/io}: {@code wchar} for bytes given to write calls, {@code write_bytes} for pages of files made dirty, {@code read_bytes} for what came from a disk. */
+    static long io(String process, String name) {
         try {
-            for (String line : Files.readAllLines(Path.of("/proc/self/io"))) {
+            for (String line : Files.readAllLines(Path.of("/proc", process, "io"))) {
                 if (line.startsWith(name + ":")) {
                     return Long.parseLong(line.substring(name.length() + 1).trim());
                 }
             }
             return -1;
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    /** Page faults of a process that waited for a disk. */
+    static long majorFaults(String process) {
+        try {
+            String line = Files.readString(Path.of("/proc", process, "stat"));
+            // After the name in parentheses: state, parent, group, session, terminal, its group, flags, minor faults, those of children, major faults.
+            return Long.parseLong(line.substring(line.lastIndexOf(')') + 2).split(" ")[9]);
         } catch (IOException e) {
             return -1;
         }

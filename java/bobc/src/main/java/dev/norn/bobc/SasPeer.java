@@ -41,11 +41,6 @@ final class SasPeer implements Peer {
     }
 
     @Override
-    public Durability durability() {
-        return Durability.MACHINE;
-    }
-
-    @Override
     public void populate(Scale its, int warehouses, long seed) {
         scale = its;
         Company company = Factory.newPermInstance(Company.class);
@@ -119,8 +114,8 @@ final class SasPeer implements Peer {
         return findings;
     }
 
-    /** Orders ever entered. */
-    long orders() {
+    @Override
+    public long orders() {
         return Transaction.call(() -> Consistency.orders(company()));
     }
 

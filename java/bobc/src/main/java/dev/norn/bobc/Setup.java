@@ -3,6 +3,7 @@ package dev.norn.bobc;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /** The options that a run has, however it is started. */
@@ -21,6 +22,8 @@ final class Setup {
     double warmUp;
     @Option(names = "--pace", description = "${COMPLETION-CANDIDATES}: HUMAN waits to key in and to think (default: ${DEFAULT-VALUE})", defaultValue = "NONE")
     Drive.Pace pace;
+    @Option(names = "--haste", description = "divides the times to key in and to think (default: ${DEFAULT-VALUE})", defaultValue = "1")
+    double haste;
     @Option(names = "--screens", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})", defaultValue = "NONE")
     Drive.Screens screens;
     @Option(names = "--mix", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})", defaultValue = "SPECIFIED")
@@ -31,15 +34,26 @@ final class Setup {
     Path directory;
     @Option(names = "--pool", description = "the file of SAS's page pool, for example in /dev/shm (default: in the store)")
     String pool;
+    @Option(names = "--paging", description = "${COMPLETION-CANDIDATES}: how the kernel reads missing pages of SAS's pool, for overcommit (default: ${DEFAULT-VALUE})", defaultValue = "READ_AHEAD")
+    Paging paging;
+    @Option(names = "--heap", description = "of each JVM, as 4g; 192m for more than four processes of terminals (default: 2g; for objects on the heap a third of the free memory, 12g at most)")
+    String heap;
+
+    /** From options as they are written on a command line. */
+    static Setup of(List<String> options) {
+        Setup setup = new Setup();
+        new CommandLine(setup).parseArgs(options.toArray(String[]::new));
+        return setup;
+    }
 
     Drive.Plan plan(int process) {
-        return new Drive.Plan(scale, warehouses, threads, process * threads, seconds, warmUp, pace, screens, mix, seed);
+        return new Drive.Plan(scale, warehouses, threads, process * threads, seconds, warmUp, pace, haste, screens, mix, seed);
     }
 
     /** @throws IllegalArgumentException that names what is wrong */
     void validate(PeerKind kind) {
-        if (warehouses < 1 || threads < 1 || processes < 1 || seconds <= 0 || warmUp < 0) {
-            throw new IllegalArgumentException("--warehouses, --threads and --processes are at least 1, --seconds more than 0, --warm-up not less");
+        if (warehouses < 1 || threads < 1 || processes < 1 || seconds <= 0 || warmUp < 0 || haste <= 0) {
+            throw new IllegalArgumentException("--warehouses, --threads and --processes are at least 1, --seconds and --haste more than 0, --warm-up not less");
         }
         if (processes > 1 && kind != PeerKind.SAS) {
             throw new IllegalArgumentException("--processes is for SAS only, not for " + kind);
@@ -47,7 +61,7 @@ final class Setup {
         if (kind == PeerKind.SAS && processes * threads > 40 && pace == Drive.Pace.NONE) {
             throw new IllegalArgumentException(processes * threads + " terminals without pause: a store runs 48 transactions at a time, so 40 at most");
         }
-        if (screens != Drive.Screens.NONE && (kind == PeerKind.SQLITE || kind == PeerKind.H2)) {
+        if (screens != Drive.Screens.NONE && !kind.hasScreens()) {
             throw new IllegalArgumentException("--screens is for objects only, not for " + kind);
         }
     }
@@ -55,9 +69,12 @@ final class Setup {
     /** The same options for another JVM. */
     List<String> arguments() {
         List<String> arguments = new ArrayList<>(List.of("--scale=" + scale, "--warehouses=" + warehouses, "--threads=" + threads, "--processes=" + processes,
-                "--seconds=" + seconds, "--warm-up=" + warmUp, "--pace=" + pace, "--screens=" + screens, "--mix=" + mix, "--seed=" + seed, "--directory=" + directory));
+                "--seconds=" + seconds, "--warm-up=" + warmUp, "--pace=" + pace, "--haste=" + haste, "--screens=" + screens, "--mix=" + mix, "--seed=" + seed, "--paging=" + paging, "--directory=" + directory));
         if (pool != null) {
             arguments.add("--pool=" + pool);
+        }
+        if (heap != null) {
+            arguments.add("--heap=" + heap);
         }
         return arguments;
     }

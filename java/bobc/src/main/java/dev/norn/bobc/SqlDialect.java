@@ -35,11 +35,6 @@ enum SqlDialect {
         }
 
         @Override
-        Peer.Durability durability() {
-            return Peer.Durability.MACHINE;
-        }
-
-        @Override
         boolean isConflict(SQLException e) {
             return e.getErrorCode() == 5 || e.getErrorCode() == 6;
         }
@@ -72,11 +67,6 @@ enum SqlDialect {
         }
 
         @Override
-        Peer.Durability durability() {
-            return Peer.Durability.PROCESS;
-        }
-
-        @Override
         boolean isConflict(SQLException e) {
             return e.getErrorCode() == 40001 || e.getErrorCode() == 50200 || e.getErrorCode() == 90131 || e.getErrorCode() == 90039;
         }
@@ -95,8 +85,6 @@ enum SqlDialect {
 
     /** What follows a query of a row that is to be changed. */
     abstract String forUpdate();
-
-    abstract Peer.Durability durability();
 
     /** Whether the transaction should be tried again: busy, deadlock, timeout or a concurrent update. */
     abstract boolean isConflict(SQLException e);

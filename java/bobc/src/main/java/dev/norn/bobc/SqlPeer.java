@@ -57,16 +57,11 @@ final class SqlPeer implements Peer {
         return connection;
     }
 
-    /** Commits what the keeper did, unless each of its statements, or batches, is a transaction of its own. */
+    /** Commits what the keeper did, unless its transactions are begun by hand. */
     private void commit() throws SQLException {
         if (!keeper.getAutoCommit()) {
             keeper.commit();
         }
-    }
-
-    @Override
-    public Durability durability() {
-        return dialect.durability();
     }
 
     @Override
@@ -77,7 +72,13 @@ final class SqlPeer implements Peer {
                 statement.execute("create table " + table + (hasKey ? dialect.keyedTable() : ""));
             }
             commit();
+            if (keeper.getAutoCommit()) {
+                statement.execute("begin");
+            }
             fill(scale, warehouses, new Draw(seed, scale));
+            if (keeper.getAutoCommit()) {
+                statement.execute("commit");
+            }
             for (String index : INDEXES) {
                 statement.execute("create index " + index);
             }
@@ -220,6 +221,18 @@ final class SqlPeer implements Peer {
             throw new IllegalStateException("cannot check " + url, e);
         }
         return findings;
+    }
+
+    @Override
+    public long orders() {
+        try (Statement statement = keeper.createStatement(); ResultSet rows = statement.executeQuery("select count(*) from orders")) {
+            rows.next();
+            long count = rows.getLong(1);
+            commit();
+            return count;
+        } catch (SQLException e) {
+            throw new IllegalStateException("cannot count the orders of " + url, e);
+        }
     }
 
     @Override

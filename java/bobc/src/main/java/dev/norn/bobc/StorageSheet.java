@@ -1,32 +1,76 @@
 package dev.norn.bobc;
 
+import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
 import dev.norn.sas.store.Census;
+import dev.norn.sas.util.SasList;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /** What a warehouse takes, by class, beside the paper's sheet (section 3.1). MB are millions of bytes. */
-final class StorageSheet {
+record StorageSheet(Map<String, Census.Share> shares, long pageBytes, Scale scale) {
     private static final String PAPER = "paper, full warehouse: 77 MB as tables, 245 at 32-bit references, 267 at 64-bit, 350 at 128-bit; bar at 64 bits: 185";
     /** Of each page, what its descriptor takes. */
     private static final double PAGE_WITH_DESCRIPTOR = (4096 + 64) / 4096.0;
+    private static final int DATES = 1000;
+    private static final String MODEL = "dev.norn.bobc.model.";
 
-    private StorageSheet() {}
+    static StorageSheet of(Store store, long pageBytes, Scale scale) {
+        return new StorageSheet(Census.of(store.pool(), Store.MAIN), pageBytes, scale);
+    }
 
-    static void print(Store store, long pageBytes, Scale scale) {
-        Map<String, Census.Share> shares = Census.of(store.pool(), Store.MAIN);
-        long count = 0;
-        long bytes = 0;
-        System.out.println("| class | instances | bytes | bytes each |");
-        System.out.println("|---|---|---|---|");
-        for (var entry : shares.entrySet()) {
-            Census.Share share = entry.getValue();
-            System.out.printf("| %s | %,d | %,d | %.1f |%n", entry.getKey(), share.count(), share.bytes(), (double) share.bytes() / share.count());
-            count += share.count();
-            bytes += share.bytes();
+    /** What a time takes as an object: measured on instants in a list, their places in the list not counted. */
+    static double bytesOfADate(Store store) {
+        Census.Share before = values(store);
+        Transaction.run(() -> {
+            SasList<Instant> list = Factory.newPermInstance(SasList.class);
+            for (int i = 0; i < DATES; i++) {
+                list.add(Instant.ofEpochMilli(876_000_000_123L + i));
+            }
+        });
+        Census.Share after = values(store);
+        if (after.count() - before.count() != DATES) {
+            throw new IllegalStateException(DATES + " instants became " + (after.count() - before.count()) + " values");
         }
-        System.out.printf("| together | %,d | %,d | %.1f |%n", count, bytes, (double) bytes / count);
-        System.out.printf("%ncompany and one warehouse, %s: %.1f MB of objects and values, %.1f MB of pages with their descriptors%n", scale, bytes / 1e6,
-                pageBytes * PAGE_WITH_DESCRIPTOR / 1e6);
-        System.out.println(PAPER);
+        return (double) (after.bytes() - before.bytes()) / DATES;
+    }
+
+    private static Census.Share values(Store store) {
+        return Census.of(store.pool(), Store.MAIN).get("values");
+    }
+
+    private long count() {
+        return shares.values().stream().mapToLong(Census.Share::count).sum();
+    }
+
+    private long bytes() {
+        return shares.values().stream().mapToLong(Census.Share::bytes).sum();
+    }
+
+    private long count(String name) {
+        return shares.get(MODEL + name).count();
+    }
+
+    List<String> lines() {
+        List<String> lines = new ArrayList<>(List.of("| class | instances | bytes | bytes each |", "|---|---|---|---|"));
+        shares.forEach((name, share) -> lines.add("| %s | %,d | %,d | %.1f |".formatted(name, share.count(), share.bytes(), (double) share.bytes() / share.count())));
+        lines.add("| together | %,d | %,d | %.1f |".formatted(count(), bytes(), (double) bytes() / count()));
+        lines.add("");
+        lines.add("company and one warehouse, %s: %.1f MB of objects and values, %.1f MB of pages with their descriptors".formatted(scale, bytes() / 1e6,
+                pageBytes * PAGE_WITH_DESCRIPTOR / 1e6));
+        lines.add(PAPER);
+        return lines;
+    }
+
+    /** {@code dates} is how many fields hold a time: of customers, payments and orders one each, and of every delivered line. */
+    Figures figures() {
+        Census.Share values = shares.get("values");
+        double delivered = (double) (scale.customers() - scale.newOrders()) / scale.customers();
+        double dates = count("Customer") + count("History") + count("Order") + count("OrderLine") * delivered;
+        return new Figures().with("objects", count()).with("object_bytes", bytes()).with("page_bytes", pageBytes * PAGE_WITH_DESCRIPTOR).with("values", values.count())
+                .with("value_bytes", values.bytes()).with("dates", Math.round(dates));
     }
 }

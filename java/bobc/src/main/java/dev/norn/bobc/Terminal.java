@@ -85,11 +85,6 @@ final class Terminal {
         return new Request.OrderStatus(warehouse, draw.number(1, Scale.DISTRICTS), lastName == null ? draw.customer() : 0, lastName);
     }
 
-    /** Waits as a person would before (keying) and after (thinking). */
-    void pause(double seconds) throws InterruptedException {
-        Thread.sleep((long) (seconds * 1000));
-    }
-
     double think(Kind kind) {
         return draw.think(kind.thinking);
     }

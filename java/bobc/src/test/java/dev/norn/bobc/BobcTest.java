@@ -1,13 +1,12 @@
 package dev.norn.bobc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Store;
 import dev.norn.sas.store.Audit;
 import dev.norn.sas.store.Census;
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -31,19 +30,21 @@ class BobcTest {
     Path directory;
 
     private static Drive.Plan plan(int threads, Drive.Screens screens) {
-        return new Drive.Plan(SCALE, WAREHOUSES, threads, 0, 1, 0.2, Drive.Pace.NONE, screens, Terminal.Mix.SPECIFIED, SEED);
+        return new Drive.Plan(SCALE, WAREHOUSES, threads, 0, 1, 0.2, Drive.Pace.NONE, 1, screens, Terminal.Mix.SPECIFIED, SEED);
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"TEMPORARY", "SAS", "SQLITE", "H2"})
+    @EnumSource(names = {"TEMPORARY", "SAS", "SQLITE", "LMDB", "H2", "HIBERNATE"})
     void conditionsHoldAfterARun(PeerKind kind) throws Exception {
         try (Peer peer = kind.open(directory, SCALE, null)) {
             peer.populate(SCALE, WAREHOUSES, SEED);
             assertEquals(List.of(), peer.inconsistencies());
             boolean hasScreens = kind.needsAgent();
+            long orders = peer.orders();
             Drive.Outcome outcome = Drive.run(peer, plan(3, hasScreens ? Drive.Screens.BUILD : Drive.Screens.NONE));
             assertTrue(outcome.newOrders() > 0 && outcome.committed()[1] > 0, kind + " did nothing: replay with -Dbobc.seed=" + SEED);
             assertEquals(List.of(), peer.inconsistencies(), "replay with -Dbobc.seed=" + SEED);
+            assertEquals(orders + outcome.entered(), peer.orders(), "replay with -Dbobc.seed=" + SEED);
         }
     }
 
@@ -63,23 +64,21 @@ class BobcTest {
         }
     }
 
-    private static List<String> part(Path at, int process) {
-        List<String> arguments = new ArrayList<>(List.of("part", at.toString(), Integer.toString(process)));
+    private static List<String> part(PeerKind kind, Path at, int process) {
+        List<String> arguments = new ArrayList<>(List.of("part", kind.toString(), at.toString(), Integer.toString(process)));
         arguments.addAll(List.of("--warehouses=" + WAREHOUSES, "--threads=3", "--seconds=60", "--warm-up=0", "--seed=" + SEED));
         return arguments;
     }
 
-    /** Lets another JVM run and kills it; returns how many orders there are. */
-    private void runAndKill(int process, int millis) throws Exception {
-        Process child = Jvm.start(PeerKind.SAS, List.of("-Xmx256m", "-XX:TieredStopAtLevel=1"), part(directory, process));
-        try (var lines = new BufferedReader(new InputStreamReader(child.getInputStream()))) {
-            assertEquals("ready", lines.readLine());
-            child.getOutputStream().write('\n');
-            child.getOutputStream().flush();
+    /** Lets another JVM run and kills it. */
+    private void runAndKill(PeerKind kind, int process, int millis) throws Exception {
+        try (Jvm child = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"), part(kind, directory, process), List.of())) {
+            child.awaitLine("ready");
+            child.goOn();
             Thread.sleep(millis);
-        } finally {
-            child.destroyForcibly();
-            child.waitFor();
+            ProcessHandle.of(child.pid()).orElseThrow().destroyForcibly();
+            RunFailed failed = assertThrows(RunFailed.class, () -> child.figures(line -> {}));
+            assertTrue(failed.getMessage().contains("was killed (status 137)"), failed.getMessage());
         }
     }
 
@@ -90,7 +89,7 @@ class BobcTest {
         }
         for (int round = 0; round < 2; round++) {
             long before = ordersAndCheck("before round " + round);
-            runAndKill(round, 900);
+            runAndKill(PeerKind.SAS, round, 900);
             if (round == 1) {
                 // As if the machine had stopped: containers and log only.
                 Files.delete(directory.resolve("store").resolve("pool"));
@@ -98,6 +97,22 @@ class BobcTest {
             long after = ordersAndCheck("after round " + round);
             assertTrue(after > before, "no order in round " + round + ": replay with -Dbobc.seed=" + SEED);
         }
+    }
+
+    private void child(PeerKind kind, String command) throws Exception {
+        try (Jvm jvm = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"),
+                List.of(command, kind.toString(), directory.toString(), "--warehouses=" + WAREHOUSES, "--seed=" + SEED), List.of())) {
+            jvm.figures(line -> {});
+        }
+    }
+
+    /** What these peers are said to survive. */
+    @ParameterizedTest
+    @EnumSource(names = {"LMDB", "ECLIPSESTORE"})
+    void peersSurviveAKill(PeerKind kind) throws Exception {
+        child(kind, "populate");
+        runAndKill(kind, 0, 700);
+        child(kind, "check");
     }
 
     private long ordersAndCheck(String when) {
@@ -111,6 +126,69 @@ class BobcTest {
     void processesShareTheStore() {
         assertEquals(0, BobcCommand.run("run", "SAS", "--directory=" + directory, "--processes=2", "--threads=2", "--warehouses=2", "--seconds=1", "--warm-up=0.5"));
         assertEquals(2, BobcCommand.run("run", "H2", "--directory=" + directory, "--processes=2"));
+    }
+
+    /** EclipseStore's conditions are those of what it has stored, read again. */
+    @Test
+    void peersWithoutTheAgentAreCompared() {
+        assertEquals(0, BobcCommand.run("compare", "PLAIN", "ECLIPSESTORE", "--directory=" + directory, "--warehouses=2", "--threads=2", "--seconds=1", "--warm-up=0.5",
+                "--rounds=1"));
+    }
+
+    private record Ended(int status, String errors) {}
+
+    private Process start(Path errors, String... arguments) throws Exception {
+        List<String> all = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Dsas.jar=" + System.getProperty("sas.jar"), "-cp",
+                System.getProperty("java.class.path"), BobcCommand.class.getName()));
+        all.addAll(List.of(arguments));
+        return new ProcessBuilder(all).redirectError(errors.toFile()).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    }
+
+    private Ended command(String... arguments) throws Exception {
+        Path errors = directory.resolve("errors");
+        return new Ended(start(errors, arguments).waitFor(), Files.readString(errors));
+    }
+
+    @Test
+    void whatIsInterruptedLeavesNothing() throws Exception {
+        Path data = Files.createDirectory(directory.resolve("data"));
+        Process process = start(directory.resolve("errors"), "run", "SQLITE", "--seconds=60", "--directory=" + data);
+        while (process.isAlive() && files(data) < 2) {
+            Thread.sleep(20);
+        }
+        List<ProcessHandle> children = process.children().toList();
+        process.destroy();
+        assertEquals(143, process.waitFor(), Files.readString(directory.resolve("errors")));
+        assertEquals(List.of(), children.stream().filter(ProcessHandle::isAlive).toList());
+        assertEquals(1, files(data), "the directory itself");
+    }
+
+    private static long files(Path directory) throws Exception {
+        try (var files = Files.walk(directory)) {
+            return files.count();
+        } catch (java.io.UncheckedIOException e) {
+            return 0;
+        }
+    }
+
+    @Test
+    void aFullHeapIsSaid() throws Exception {
+        Ended ended = command("run", "PLAIN", "--heap=64m", "--seconds=60", "--directory=" + directory);
+        assertEquals(1, ended.status, ended.errors);
+        assertTrue(ended.errors.contains("the heap of 64 MB is full") && ended.errors.contains("--heap"), ended.errors);
+    }
+
+    @Test
+    void wrongArgumentsAreSaid() throws Exception {
+        Ended ended = command("run", "SAS", "--threads=41", "--directory=" + directory);
+        assertEquals(2, ended.status, ended.errors);
+        assertTrue(ended.errors.contains("41 terminals"), ended.errors);
+    }
+
+    @Test
+    void withoutArgumentsItSaysWhatThereIs() {
+        assertEquals(0, BobcCommand.run());
+        assertEquals(0, BobcCommand.run("help"));
     }
 
     /** Statements that break a condition, each after its number. */

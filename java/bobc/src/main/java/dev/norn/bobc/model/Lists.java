@@ -10,21 +10,35 @@ import java.util.Map;
 
 /** Where the entities' collections come from: the only place that knows whether they may become persistent. */
 public final class Lists {
-    private static boolean arePersistable;
+    /** What a list is. */
+    private enum Form {
+        WHOLE, PARTED, PERSISTABLE
+    }
+
+    private static Form form = Form.WHOLE;
 
     private Lists() {}
 
     /** Collections that can become persistent with the objects that hold them, from now on; before, those of the JDK. */
     public static void makePersistable() {
-        arePersistable = true;
+        form = Form.PERSISTABLE;
+    }
+
+    /** Lists of which a part can be stored, from now on. */
+    public static void makeParted() {
+        form = Form.PARTED;
     }
 
     static <E> List<E> list() {
-        return arePersistable ? new SasList<>() : new ArrayList<>();
+        return switch (form) {
+            case WHOLE -> new ArrayList<>();
+            case PARTED -> new PartedList<>();
+            case PERSISTABLE -> new SasList<>();
+        };
     }
 
     static <K, V> Map<K, V> map() {
-        return arePersistable ? new SasMap<>() : new HashMap<>();
+        return form == Form.PERSISTABLE ? new SasMap<>() : new HashMap<>();
     }
 
     /** What {@code delete} would be: persistent objects are destroyed, others left to the collector. */

@@ -1,0 +1,51 @@
+package dev.norn.bobc;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+
+/** A directory for a run's data, removed with all that is in it when the run ends, also by a signal that can be caught. */
+final class Scratch implements AutoCloseable {
+    private static final int ATTEMPTS = 20;
+
+    final Path path;
+    private final Thread remover = new Thread(this::removeAtTheEnd);
+
+    /** @param parent where it is made */
+    Scratch(Path parent) throws IOException {
+        path = Files.createTempDirectory(parent, "bobc");
+        Runtime.getRuntime().addShutdownHook(remover);
+    }
+
+    private void remove() throws IOException {
+        try (var files = Files.walk(path)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+
+    /** The run goes on meanwhile, and makes files. */
+    private void removeAtTheEnd() {
+        for (int attempt = 0; Files.exists(path) && attempt < ATTEMPTS; attempt++) {
+            try {
+                remove();
+            } catch (IOException | java.io.UncheckedIOException e) {
+                if (attempt == ATTEMPTS - 1) {
+                    System.err.println("bobc: " + path + " is left: " + e);
+                }
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        remove();
+        try {
+            Runtime.getRuntime().removeShutdownHook(remover);
+        } catch (IllegalStateException e) {
+            // This JVM ends already.
+        }
+    }
+}
