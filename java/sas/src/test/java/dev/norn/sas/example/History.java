@@ -31,9 +31,12 @@ final class History {
         }
     }
 
-    /** Takes a line of {@link HistoryProgram}. The last line of a killed JVM may be cut off. */
+    /** Takes a line of {@link HistoryProgram}. The last line of a killed JVM may be cut off, within a number too. */
     void add(String line) {
-        String[] words = line.split(" ");
+        if (!line.endsWith(HistoryProgram.END)) {
+            return;
+        }
+        String[] words = line.substring(0, line.length() - HistoryProgram.END.length()).split(" ");
         if (words[0].equals("invoke") && words.length == 3) {
             invoked.put(Long.parseLong(words[1]), Long.parseLong(words[2]));
         } else if (words[0].equals("done") && words.length > 3) {

@@ -13,11 +13,12 @@ import java.util.Random;
 
 /**
  * What child JVMs run: {@code STORE FILE PROCESS THREADS SEED}, random transactions on the registers for ever. Each thread writes its history into a file of its own, each line
- * with one system call, so that a killed JVM leaves all it did: {@code invoke ID TIME}, and when the transaction is over {@code done ID INVOKED ENDED} and what it used,
+ * with one system call and with {@link #END}, so that a killed JVM leaves all it did, and a line that the kill cut off is known: {@code invoke ID TIME}, and when the transaction is over {@code done ID INVOKED ENDED} and what it used,
  * {@code REGISTER:WRITERS:KIND}, where KIND is r for read and w for read and then written.
  */
 final class HistoryProgram {
     static final int REGISTERS = 5;
+    static final String END = " ;";
 
     private HistoryProgram() {}
 
@@ -47,7 +48,7 @@ final class HistoryProgram {
 
     private static void say(FileOutputStream out, String line) {
         try {
-            out.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+            out.write((line + END + "\n").getBytes(StandardCharsets.US_ASCII));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

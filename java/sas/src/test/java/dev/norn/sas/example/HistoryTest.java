@@ -97,7 +97,7 @@ class HistoryTest {
 
     private static List<String> check(String... lines) {
         History history = new History(2);
-        List.of(lines).forEach(history::add);
+        List.of(lines).forEach(line -> history.add(line + HistoryProgram.END));
         return history.check();
     }
 }
