@@ -96,6 +96,7 @@ class CommandTest {
         assertTrue(sas(1, "create", directory.resolve("bad")).contains("has no store.properties, but"));
         assertTrue(sas(1, "transform", directory.resolve("nowhere")).contains("nowhere is not there"));
         sas(2, "nonsense");
+        assertTrue(sas(0, "show", "--help").contains("Usage: sas show"));
         Path damaged = Stores.withoutPool(at, directory.resolve("damaged"));
         Files.writeString(damaged.resolve("store.properties"), "format=9\n");
         assertTrue(sas(1, "ls", damaged).contains("format 9 is not 1"));
