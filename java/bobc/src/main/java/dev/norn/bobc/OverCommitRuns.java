@@ -26,12 +26,12 @@ final class OverCommitRuns {
         }
         Map<String, double[][]> series = new LinkedHashMap<>();
         List<String> csv = new ArrayList<>();
-        for (Paging paging : Paging.values()) {
+        for (Paging paging : List.of(Paging.RANDOM, Paging.READ_AHEAD)) {
             List<Figures> runs = runs(evaluation, paging);
             if (!runs.isEmpty()) {
-                evaluation.say("\n" + (paging == Paging.READ_AHEAD
-                        ? "As the store maps its pool: a page that is missing is read with what is around it, here up to %,d KB.".formatted(Paging.readAheadKb(evaluation.disk))
-                        : "The same with the mapping advised (`madvise`) that accesses are random: a page that is missing is read alone.") + "\n\n" + OverCommit.table(runs));
+                evaluation.say("\n" + (paging == Paging.RANDOM
+                        ? "As the store maps its pool, advised (`madvise`) that accesses are random: a page that is missing is read alone."
+                        : "The same without that advice: a page that is missing is read with what is around it, here up to %,d KB.".formatted(Paging.readAheadKb(evaluation.disk))) + "\n\n" + OverCommit.table(runs));
                 List<Figures> limited = runs.stream().filter(run -> run.get("share") > 0).toList();
                 double unlimited = runs.stream().filter(run -> run.get("share") == 0).mapToDouble(run -> Report.of(run).tpm()).findFirst().orElse(Double.NaN);
                 series.put(paging == Paging.READ_AHEAD ? "with the kernel's read-ahead" : "page by page", new double[][] {limited.stream().mapToDouble(run -> run.get("share")).toArray(),
@@ -49,7 +49,7 @@ final class OverCommitRuns {
 
     /** A quick evaluation leaves out what may take minutes. */
     private static List<Double> shares(Evaluation evaluation, Paging paging) {
-        return evaluation.of(List.of(0.0, 1.0, 0.75, 0.5, 0.25), paging == Paging.READ_AHEAD ? List.of(0.0) : List.of(0.0, 0.5));
+        return paging == Paging.RANDOM ? evaluation.of(List.of(0.0, 1.0, 0.75, 0.5, 0.25), List.of(0.0, 0.5)) : evaluation.of(List.of(0.0, 1.0, 0.5), List.of(0.0));
     }
 
     private static List<Figures> runs(Evaluation evaluation, Paging paging) throws IOException, InterruptedException {

@@ -12,10 +12,10 @@ import java.nio.file.Path;
 enum Paging {
     /** As the disk's {@code read_ahead_kb} says, around the page that is missing. */
     READ_AHEAD,
-    /** The page that is missing, no other. */
+    /** The page that is missing, no other: as the store maps its pool. */
     RANDOM;
 
-    private static final int MADV_RANDOM = 1;
+    private static final int MADV_NORMAL = 0;
 
     /** Where the kernel says how far it reads ahead on the disk that has the file; in KB, -1 if it does not say. */
     static long readAheadKb(Path file) throws IOException {
@@ -35,7 +35,7 @@ enum Paging {
      * @throws IllegalStateException if there is no such mapping, or the kernel refuses
      */
     void apply(Path file) throws IOException {
-        if (this == READ_AHEAD) {
+        if (this == RANDOM) {
             return;
         }
         String name = file.toRealPath().toString();
@@ -59,7 +59,7 @@ enum Paging {
                 FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
         int result;
         try {
-            result = (int) madvise.invokeExact(MemorySegment.ofAddress(start), length, MADV_RANDOM);
+            result = (int) madvise.invokeExact(MemorySegment.ofAddress(start), length, MADV_NORMAL);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }

@@ -34,7 +34,7 @@ final class Setup {
     Path directory;
     @Option(names = "--pool", description = "the file of SAS's page pool, for example in /dev/shm (default: in the store)")
     String pool;
-    @Option(names = "--paging", description = "${COMPLETION-CANDIDATES}: how the kernel reads missing pages of SAS's pool, for overcommit (default: ${DEFAULT-VALUE})", defaultValue = "READ_AHEAD")
+    @Option(names = "--paging", description = "${COMPLETION-CANDIDATES}: how the kernel reads missing pages of SAS's pool, for overcommit (default: ${DEFAULT-VALUE})", defaultValue = "RANDOM")
     Paging paging;
     @Option(names = "--heap", description = "of each JVM, as 4g; 192m for more than four processes of terminals (default: 2g; for objects on the heap a third of the free memory, 12g at most)")
     String heap;

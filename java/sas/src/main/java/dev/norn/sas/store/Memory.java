@@ -30,10 +30,12 @@ public final class Memory {
     private static final int MAP_FIXED = 0x10;
     private static final int MAP_ANONYMOUS = 0x20;
     private static final int MAP_NORESERVE = 0x4000;
+    private static final int MADV_RANDOM = 1;
     private static final int O_RDWR = 2;
     private static final int O_CLOEXEC = 0x80000;
 
     private static final MethodHandle MMAP;
+    private static final MethodHandle MADVISE;
     private static final MethodHandle OPEN;
     private static final MethodHandle CLOSE;
     /** The range, with room behind it for the largest offset within an object. */
@@ -54,6 +56,7 @@ public final class Memory {
         ValueLayout.OfInt number = ValueLayout.JAVA_INT;
         MMAP = linker.downcallHandle(linker.defaultLookup().findOrThrow("mmap"),
                 FunctionDescriptor.of(word, word, word, number, number, number, word));
+        MADVISE = linker.downcallHandle(linker.defaultLookup().findOrThrow("madvise"), FunctionDescriptor.of(number, word, word, number));
         OPEN = linker.downcallHandle(linker.defaultLookup().findOrThrow("open"),
                 FunctionDescriptor.of(number, ValueLayout.ADDRESS, number), Linker.Option.firstVariadicArg(2));
         CLOSE = linker.downcallHandle(linker.defaultLookup().findOrThrow("close"), FunctionDescriptor.of(number, number));
@@ -87,6 +90,8 @@ public final class Memory {
             if (at == -1) {
                 throw new dev.norn.sas.StorageReadFailure("cannot map " + length + " bytes of the pool " + file);
             }
+            // Objects that are used together lie on a page, not on neighbouring ones: reading ahead would push pages out that are in use. If the kernel does not take the advice, that is no loss.
+            int ignoredToo = (int) MADVISE.invokeExact(at, length, MADV_RANDOM);
         } catch (RuntimeException e) {
             throw e;
         } catch (Throwable e) {
