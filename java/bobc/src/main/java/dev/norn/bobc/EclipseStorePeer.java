@@ -84,7 +84,7 @@ final class EclipseStorePeer implements Peer {
         storage.shutdown();
         company = null;
         open();
-        return Consistency.check(company, scale);
+        return Consistency.check(company, scale, Runnable::run);
     }
 
     @Override

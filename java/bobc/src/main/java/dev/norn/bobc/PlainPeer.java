@@ -75,7 +75,7 @@ final class PlainPeer implements Peer {
 
     @Override
     public List<String> inconsistencies() {
-        return Consistency.check(company, scale);
+        return Consistency.check(company, scale, Runnable::run);
     }
 
     @Override

@@ -109,7 +109,7 @@ final class SasPeer implements Peer {
 
     @Override
     public List<String> inconsistencies() {
-        List<String> findings = new ArrayList<>(Transaction.call(() -> Consistency.check(company(), scale)));
+        List<String> findings = new ArrayList<>(Consistency.check(company(), scale, Transaction::run));
         findings.addAll(new Audit(store.pool()).run());
         return findings;
     }

@@ -14,9 +14,9 @@ class ConsistencyTest {
     private static void assertBreaks(int condition, java.util.function.Consumer<District> damage) {
         Company company = new Company();
         new Population(company, SCALE, 1997, Runnable::run).run(1);
-        assertEquals(List.of(), Consistency.check(company, SCALE));
+        assertEquals(List.of(), Consistency.check(company, SCALE, Runnable::run));
         damage.accept(company.warehouse(1).district(3));
-        List<String> findings = Consistency.check(company, SCALE);
+        List<String> findings = Consistency.check(company, SCALE, Runnable::run);
         assertTrue(findings.stream().anyMatch(finding -> finding.startsWith("condition " + condition + ":")), condition + " is not among " + findings);
     }
 

@@ -36,7 +36,7 @@ final class ContainerFile {
 
     /** Syncs a file or directory. */
     static void sync(Path path) throws IOException {
-        try (var channel = FileChannel.open(path, StandardOpenOption.READ)) {
+        try (var channel = NativeFile.open(path, StandardOpenOption.READ)) {
             channel.force(true);
         }
     }
@@ -51,7 +51,7 @@ final class ContainerFile {
         header.putLong((int) CONTAINER_HEADER_CHECK, headerCheck(header));
         Path path = pool.directory.resolve(range.name + ".container");
         Path fresh = pool.directory.resolve(range.name + ".container.new");
-        try (var file = FileChannel.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+        try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
             file.write(header, 0);
             file.force(true);
         }
@@ -69,7 +69,7 @@ final class ContainerFile {
     /** What the file's header says of the container; null, with a message on standard error, if the file is damaged or of another store. */
     static Range readHeader(Pool pool, Path path) throws IOException {
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
+        try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
             file.read(header, 0);
         } catch (IOException e) {
             say("sas: " + path + " cannot be read: " + e.getMessage());
@@ -93,7 +93,7 @@ final class ContainerFile {
 
     /** Whether the file ends before pages of which its descriptors say that they have objects. Costs reading a page or two. */
     private static boolean isCutOff(Range range, Path path) throws IOException {
-        try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
+        try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
             if (file.size() == HEADER_BYTES) {
                 return false;
             }
@@ -137,7 +137,7 @@ final class ContainerFile {
         pool.back(range.base, PAGE_BYTES);
         range.format();
         CRC32C crc = new CRC32C();
-        try (var file = FileChannel.open(path, StandardOpenOption.READ)) {
+        try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
             long fileBytes = file.size();
             // The file ends behind the last page that was ever written; what lies between descriptors and pages is a hole. A new container's has its header only.
             boolean isNew = fileBytes == HEADER_BYTES;
@@ -162,7 +162,7 @@ final class ContainerFile {
     static void save(Pool pool, Range range) throws IOException {
         CRC32C crc = new CRC32C();
         long pages = range.pagesUsed();
-        try (var file = FileChannel.open(pool.directory.resolve(range.name + ".container"), StandardOpenOption.WRITE)) {
+        try (var file = NativeFile.open(pool.directory.resolve(range.name + ".container"), StandardOpenOption.WRITE)) {
             int inGroup = (int) (PAGE_BYTES / DESCRIPTOR_BYTES);
             for (long first = 0; first < pages; first += inGroup) {
                 ByteBuffer descriptors = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);

@@ -50,7 +50,7 @@ final class LogFile implements AutoCloseable {
     void open(long bytes) throws IOException {
         if (!Files.exists(path)) {
             Path fresh = path.resolveSibling("redo.log.new");
-            try (var file = FileChannel.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
                 long ring = Math.max(bytes - HEADER_BYTES, ZEROS.length) / WORD_BYTES * WORD_BYTES;
                 clear(file, 0, HEADER_BYTES + ring);
                 file.write(new Header(0, ring).encode(), 0);
@@ -59,7 +59,7 @@ final class LogFile implements AutoCloseable {
             Files.move(fresh, path, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
             ContainerFile.sync(path.getParent());
         }
-        channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        channel = NativeFile.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
     private static void clear(FileChannel file, long from, long to) throws IOException {

@@ -31,7 +31,7 @@ public final class Pool {
     final Settings settings;
     private final Path file;
     private final FileChannel channel;
-    private final FileChannel lockFile;
+    private final NativeFile lockFile;
     private static final ReentrantLock ATTACHING = new ReentrantLock();
     private final RedoLog log;
     private final Recovery recovery;
@@ -50,8 +50,8 @@ public final class Pool {
         this.directory = directory;
         this.settings = settings;
         file = settings.pool() == null ? directory.resolve("pool") : Path.of(settings.pool());
-        lockFile = FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        lockFile = NativeFile.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        channel = NativeFile.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         log = new RedoLog(this, directory.resolve("redo.log"));
         recovery = new Recovery(this);
         heap = new Heap(this);
@@ -450,8 +450,13 @@ public final class Pool {
     /** Runs alone among all processes and threads of the store: attaching, detaching and recovery. */
     void exclusively(Step step) {
         ATTACHING.lock();
-        try (var ignored = lockFile.lock()) {
-            step.run();
+        try {
+            lockFile.lockAll();
+            try {
+                step.run();
+            } finally {
+                lockFile.unlockAll();
+            }
         } catch (IOException e) {
             throw new StorageReadFailure("store " + directory + ": " + e.getMessage(), e);
         } finally {

@@ -169,7 +169,7 @@ final class Replay implements AutoCloseable {
 
         private ByteBuffer read(long index) throws IOException {
             if (channel == null) {
-                channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                channel = NativeFile.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
             }
             ByteBuffer page = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             while (page.hasRemaining() && channel.read(page, index * PAGE_BYTES + page.position()) > 0) {

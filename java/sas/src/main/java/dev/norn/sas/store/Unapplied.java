@@ -74,7 +74,7 @@ final class Unapplied implements AutoCloseable {
             return 0;
         }
         long at = 0;
-        try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
+        try (FileChannel file = NativeFile.open(path, StandardOpenOption.READ)) {
             for (ByteBuffer its = read(file, at); its != null; its = read(file, at)) {
                 at += its.capacity();
                 action.accept(its.slice(HEADER_BYTES, its.capacity() - HEADER_BYTES - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN));
@@ -102,7 +102,7 @@ final class Unapplied implements AutoCloseable {
             return;
         }
         end = 0;
-        channel = FileChannel.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        channel = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.READ, StandardOpenOption.WRITE);
         forEach(path, action);
     }
 
@@ -127,7 +127,7 @@ final class Unapplied implements AutoCloseable {
         record.putInt(0, RECORD_MAGIC).putInt(4, length);
         record.putLong(LogFile.check(record.array(), 0, length - CHECK_BYTES)).flip();
         if (channel == null) {
-            channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            channel = NativeFile.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             channel.truncate(end);
         }
         while (record.hasRemaining()) {

@@ -1,0 +1,269 @@
+package dev.norn.sas.store;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+
+/**
+ * A file by the system's calls. The JDK closes its own file channels when a thread that uses them is interrupted; but the threads that use the store are the program's, and an interrupted one must
+ * not take the log away from all others. What a store does at positions is here; all else is refused.
+ */
+final class NativeFile extends FileChannel {
+    private static final int O_WRONLY = 1;
+    private static final int O_RDWR = 2;
+    private static final int O_CREAT = 0x40;
+    private static final int O_TRUNC = 0x200;
+    private static final int O_CLOEXEC = 0x80000;
+    private static final int MODE = 0666;
+    private static final int SEEK_END = 2;
+    private static final int LOCK_EXCLUSIVE = 2;
+    private static final int LOCK_NONE = 8;
+    private static final int ENOENT = 2;
+    private static final int EINTR = 4;
+    private static final int EACCES = 13;
+    /** As much goes through a thread's buffer at a time. */
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final StructLayout STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+    private static final MethodHandle OPEN = LINKER.downcallHandle(find("open"), FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
+            Linker.Option.firstVariadicArg(2), Linker.Option.captureCallState("errno"));
+    private static final MethodHandle CLOSE = handle("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle PREAD = handle("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle PWRITE = handle("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle FDATASYNC = handle("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle FSYNC = handle("fsync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle FTRUNCATE = handle("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle LSEEK = handle("lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle FLOCK = handle("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle STRERROR = LINKER.downcallHandle(find("strerror"), FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(Scratch::new);
+
+    private final Path path;
+    private final int descriptor;
+    /** The lock that keeps the descriptor from being closed, and given to another file, while a call uses it. */
+    private final java.util.concurrent.locks.ReentrantReadWriteLock use = new java.util.concurrent.locks.ReentrantReadWriteLock();
+
+    private NativeFile(Path path, int descriptor) {
+        this.path = path;
+        this.descriptor = descriptor;
+    }
+
+    private static MemorySegment find(String name) {
+        return LINKER.defaultLookup().findOrThrow(name);
+    }
+
+    private static MethodHandle handle(String name, FunctionDescriptor function) {
+        return LINKER.downcallHandle(find(name), function, Linker.Option.captureCallState("errno"));
+    }
+
+    /** What a thread needs for calls: what they say of errors, and bytes outside the heap. */
+    private static final class Scratch {
+        final MemorySegment state = Arena.ofAuto().allocate(STATE);
+        final MemorySegment bytes = Arena.ofAuto().allocate(BUFFER_BYTES);
+    }
+
+    private interface Call {
+        long run(Scratch scratch) throws Throwable;
+    }
+
+    /** Calls again when a signal came between; else says what went wrong. */
+    private static long call(Path path, Call call) throws IOException {
+        Scratch scratch = SCRATCH.get();
+        for (;;) {
+            long result;
+            try {
+                result = call.run(scratch);
+            } catch (Throwable e) {
+                throw new AssertionError(e);
+            }
+            if (result >= 0) {
+                return result;
+            }
+            int error = (int) ERRNO.get(scratch.state, 0L);
+            if (error != EINTR) {
+                throw exception(path, error);
+            }
+        }
+    }
+
+    private static IOException exception(Path path, int error) {
+        String reason;
+        try {
+            reason = ((MemorySegment) STRERROR.invokeExact(error)).reinterpret(Long.MAX_VALUE).getString(0);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+        return switch (error) {
+            case ENOENT -> new NoSuchFileException(path.toString());
+            case EACCES -> new AccessDeniedException(path.toString());
+            default -> new FileSystemException(path.toString(), null, reason);
+        };
+    }
+
+    /**
+     * Opens the file for READ, WRITE or both, with CREATE and TRUNCATE_EXISTING as they are for other channels.
+     *
+     * @throws NoSuchFileException and other {@link FileSystemException}s that say why not
+     */
+    public static NativeFile open(Path path, OpenOption... options) throws IOException {
+        Set<OpenOption> all = Set.of(options);
+        int flags = O_CLOEXEC | (!all.contains(StandardOpenOption.WRITE) ? 0 : all.contains(StandardOpenOption.READ) ? O_RDWR : O_WRONLY)
+                | (all.contains(StandardOpenOption.CREATE) ? O_CREAT : 0) | (all.contains(StandardOpenOption.TRUNCATE_EXISTING) ? O_TRUNC : 0);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocateFrom(path.toString());
+            return new NativeFile(path, (int) call(path, scratch -> (int) OPEN.invokeExact(scratch.state, name, flags, MODE)));
+        }
+    }
+
+    /** A call on the descriptor, which stays open meanwhile. */
+    private long use(Call call) throws IOException {
+        use.readLock().lock();
+        try {
+            if (!isOpen()) {
+                throw new ClosedChannelException();
+            }
+            return call(path, call);
+        } finally {
+            use.readLock().unlock();
+        }
+    }
+
+    @Override
+    public int read(ByteBuffer to, long position) throws IOException {
+        int length = Math.min(to.remaining(), BUFFER_BYTES);
+        int read = (int) use(scratch -> (long) PREAD.invokeExact(scratch.state, descriptor, scratch.bytes, (long) length, position));
+        to.put(to.position(), SCRATCH.get().bytes.asByteBuffer(), 0, read).position(to.position() + read);
+        return read == 0 && length > 0 ? -1 : read;
+    }
+
+    @Override
+    public int write(ByteBuffer from, long position) throws IOException {
+        int length = Math.min(from.remaining(), BUFFER_BYTES);
+        MemorySegment.copy(MemorySegment.ofBuffer(from), 0, SCRATCH.get().bytes, 0, length);
+        int written = (int) use(scratch -> (long) PWRITE.invokeExact(scratch.state, descriptor, scratch.bytes, (long) length, position));
+        from.position(from.position() + written);
+        return written;
+    }
+
+    @Override
+    public void force(boolean metaData) throws IOException {
+        use(scratch -> metaData ? (int) FSYNC.invokeExact(scratch.state, descriptor) : (int) FDATASYNC.invokeExact(scratch.state, descriptor));
+    }
+
+    @Override
+    public long size() throws IOException {
+        return use(scratch -> (long) LSEEK.invokeExact(scratch.state, descriptor, 0L, SEEK_END));
+    }
+
+    @Override
+    public FileChannel truncate(long size) throws IOException {
+        if (size < size()) {
+            use(scratch -> (int) FTRUNCATE.invokeExact(scratch.state, descriptor, size));
+        }
+        return this;
+    }
+
+    /** Waits until nobody else has the file's lock, in this process or another: a lock of the whole file, which belongs to this channel, and ends with {@link #unlockAll} or the process. */
+    void lockAll() throws IOException {
+        use(scratch -> (int) FLOCK.invokeExact(scratch.state, descriptor, LOCK_EXCLUSIVE));
+    }
+
+    void unlockAll() throws IOException {
+        use(scratch -> (int) FLOCK.invokeExact(scratch.state, descriptor, LOCK_NONE));
+    }
+
+    @Override
+    protected void implCloseChannel() throws IOException {
+        use.writeLock().lock();
+        try {
+            call(path, scratch -> (int) CLOSE.invokeExact(scratch.state, descriptor));
+        } finally {
+            use.writeLock().unlock();
+        }
+    }
+
+    private static UnsupportedOperationException positionsOnly() {
+        return new UnsupportedOperationException("a store's files are read and written at positions");
+    }
+
+    @Override
+    public int read(ByteBuffer to) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public long read(ByteBuffer[] to, int offset, int length) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public int write(ByteBuffer from) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public long write(ByteBuffer[] from, int offset, int length) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public long position() {
+        throw positionsOnly();
+    }
+
+    @Override
+    public FileChannel position(long position) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public long transferTo(long position, long count, WritableByteChannel to) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public long transferFrom(ReadableByteChannel from, long position, long count) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public MappedByteBuffer map(MapMode mode, long position, long size) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public FileLock lock(long position, long size, boolean shared) {
+        throw positionsOnly();
+    }
+
+    @Override
+    public FileLock tryLock(long position, long size, boolean shared) {
+        throw positionsOnly();
+    }
+}
