@@ -2,6 +2,7 @@ package dev.norn.sas;
 
 import dev.norn.sas.runtime.ArrayCopies;
 import dev.norn.sas.runtime.Classes;
+import dev.norn.sas.runtime.Nobody;
 import dev.norn.sas.runtime.Description;
 import dev.norn.sas.runtime.Promotion;
 import dev.norn.sas.runtime.SasObject;
@@ -79,6 +80,9 @@ public final class Factory {
 
     private static long referenceOf(Object object) {
         Objects.requireNonNull(object, "near");
+        if (object instanceof SasObject handle) {
+            Nobody.requireOpenStore(handle);
+        }
         long reference = object instanceof SasObject handle ? handle.$sas$reference()
                 : object.getClass().isArray() ? Session.get().within(() -> ArrayCopies.referenceOfCopy(object)) : 0;
         if (reference == 0) {

@@ -1,6 +1,7 @@
 package dev.norn.sas;
 
 import dev.norn.sas.runtime.Classes;
+import dev.norn.sas.runtime.Nobody;
 import dev.norn.sas.runtime.References;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
@@ -104,6 +105,7 @@ public final class Store implements AutoCloseable {
         }
         Store store = new Store(Pool.attach(directory.toAbsolutePath()), subObjects);
         References.begin();
+        Nobody.renew();
         current = store;
         return store;
     }
@@ -186,6 +188,9 @@ public final class Store implements AutoCloseable {
 
     /** Names an object; null takes the name away. */
     public void setRoot(String name, Object object) {
+        if (object instanceof SasObject handle) {
+            Nobody.requireOpenStore(handle);
+        }
         long reference = object instanceof SasObject handle ? handle.$sas$reference() : 0;
         if (object != null && reference == 0) {
             throw new SASException("root " + name + " would be a temporary object: create it with Factory.newInstanceIn");
@@ -210,6 +215,7 @@ public final class Store implements AutoCloseable {
             }
             current = null;
             pool.close();
+            Nobody.renew();
             Classes.clear();
             Temporaries.clear();
             dev.norn.sas.runtime.StrayArrays.clear();

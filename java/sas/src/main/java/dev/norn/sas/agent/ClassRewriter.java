@@ -215,7 +215,7 @@ final class ClassRewriter {
         code.aload(0).getfield(type, HOLDER, THREAD).aload(1).if_acmpne(end);
         code.aload(0);
         pushReference(code).putfield(type, REFERENCE, CD_long);
-        code.aload(0).getstatic(SAS_OBJECT, "NOBODY", THREAD).putfield(type, HOLDER, THREAD);
+        code.aload(0).invokestatic(NOBODY, "get", MethodTypeDesc.of(THREAD)).putfield(type, HOLDER, THREAD);
         code.labelBinding(end).return_();
     }
 
@@ -224,7 +224,7 @@ final class ClassRewriter {
             if (shape.isRoot()) {
                 code.aload(0).invokespecial(above, INIT_NAME, MethodTypeDesc.of(CD_void));
                 code.aload(0).lload(2).putfield(type, REFERENCE, CD_long);
-                code.aload(0).getstatic(SAS_OBJECT, "NOBODY", THREAD).putfield(type, HOLDER, THREAD);
+                code.aload(0).invokestatic(NOBODY, "get", MethodTypeDesc.of(THREAD)).putfield(type, HOLDER, THREAD);
             } else {
                 code.aload(0).aload(1).lload(2).invokespecial(above, INIT_NAME, HANDLE_CONSTRUCTOR);
             }

@@ -9,7 +9,7 @@ record ArrayOwner(long reference) implements SasObject {
 
     @Override
     public Thread $sas$holder() {
-        return NOBODY;
+        return Nobody.get();
     }
 
     @Override

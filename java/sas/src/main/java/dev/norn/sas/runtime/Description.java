@@ -45,7 +45,7 @@ public final class Description {
         if (reference == 0) {
             return name(handle) + ", temporary {" + fields(handle, (field, declared) -> plain(handle, field)) + "}";
         }
-        if (!Store.isOpen()) {
+        if (!Store.isOpen() || Nobody.isOfClosedStore(handle)) {
             return name(handle) + ", its store is closed";
         }
         Glance glance = new Glance(Store.current().pool());

@@ -118,6 +118,7 @@ public final class References {
             return 0;
         }
         if (value instanceof SasObject object && object.$sas$reference() != 0) {
+            Nobody.requireOpenStore(object);
             return storable(object.$sas$reference());
         }
         byte[] bytes = Values.encode(value);
@@ -187,7 +188,7 @@ public final class References {
     /** Whether two references name one object; what {@code ==} becomes. */
     public static boolean same(Object a, Object b) {
         return a == b || hasPersistent && a instanceof SasObject x && b instanceof SasObject y && x.$sas$reference() == y.$sas$reference()
-                && x.$sas$reference() != 0;
+                && x.$sas$reference() != 0 && Nobody.isOfClosedStore(x) == Nobody.isOfClosedStore(y);
     }
 
     /** What {@link System#identityHashCode} becomes: by address for persistent objects, the same in every JVM. */

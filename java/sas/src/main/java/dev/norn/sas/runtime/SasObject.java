@@ -4,14 +4,12 @@ package dev.norn.sas.runtime;
 public interface SasObject {
     /** In a handle's reference word: the holder may store into the fields. */
     long WRITABLE = 1;
-    /** Holds handles that no transaction holds: it is never started. */
-    Thread NOBODY = Thread.ofPlatform().unstarted(() -> {});
 
     /** The reference of the persistent object that this is a handle of; 0 for a temporary object. */
     long $sas$reference();
 
     /**
-     * Whose transaction holds the object and has its values in this handle's fields; {@link #NOBODY} or another thread if the running one has to ask. Null for a temporary
+     * Whose transaction holds the object and has its values in this handle's fields; {@link Nobody} or another thread if the running one has to ask. Null for a temporary
      * object.
      */
     Thread $sas$holder();

@@ -268,6 +268,7 @@ public final class Session implements Work.Tenant {
 
     /** Locks the object for reading; returns the handle that has its values, or null outside transactions. */
     static SasObject read(SasObject handle) {
+        Nobody.requireOpenStore(handle);
         Session session = get();
         if (!session.isActive()) {
             return null;
@@ -281,6 +282,7 @@ public final class Session implements Work.Tenant {
 
     /** Locks the object for writing; returns the handle that has its values, or null outside transactions. */
     static SasObject write(SasObject handle) {
+        Nobody.requireOpenStore(handle);
         Session session = get();
         if (!session.isActive()) {
             return null;

@@ -1,6 +1,7 @@
 package dev.norn.sas.example;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -9,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.norn.sas.Container;
 import dev.norn.sas.Factory;
 import dev.norn.sas.ObjectDestroyed;
+import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.TransactionConflict;
@@ -26,6 +28,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -340,6 +343,24 @@ class HeldHandlesTest {
         }
         Transaction.run(() -> list.set(3, account(33)));
         assertEquals(33, Transaction.call(() -> list.get(3).number()));
+    }
+
+    @Test
+    void aHandleOfAClosedStoreIsNoHandleOfTheNext() {
+        Account old = account(1);
+        store.close();
+        assertThrows(SASException.class, old::balance, "no store is open");
+        store = Store.create(directory.resolve("other"), Stores.SMALL);
+        main = store.container("main");
+        Account now = account(2);
+        for (Executable use : List.<Executable>of(old::balance, () -> old.add(1), () -> Transaction.run(old::balance), () -> Transaction.run(() -> old.add(1)), () -> now.link(old),
+                () -> store.setRoot("old", old), () -> Factory.destroyInstance(old), () -> Factory.newInstanceNear(Account.class, old, 3, "x"))) {
+            String message = assertThrows(SASException.class, use).getMessage();
+            assertTrue(message.contains("Account is a handle of a store that was closed"), message);
+        }
+        assertNotEquals(old, now);
+        assertEquals(0, now.balance());
+        Stores.check(store);
     }
 
     /** Each handle keeps the next one, so the first would keep all of them for ever. */
