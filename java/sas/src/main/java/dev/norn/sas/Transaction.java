@@ -34,7 +34,7 @@ public final class Transaction {
         return Session.get().isActive();
     }
 
-    /** Runs the action in a transaction: in the open one, or in one of its own, again after each {@link TransactionConflict}. Any other exception undoes it. */
+    /** Runs the action in a transaction: in the open one, or in one of its own, again after each {@link TransactionConflict} for up to 30 s. Any other exception undoes it. */
     public static void run(Runnable action) {
         call(() -> {
             action.run();

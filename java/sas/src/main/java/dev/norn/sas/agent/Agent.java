@@ -5,12 +5,15 @@ import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * The agent: {@code -javaagent:norn-sas.jar=packages=com.acme,org.example}. Classes of these packages, and of packages below them, are transformed when they are loaded, so that
  * their instances may be persistent. Other agents may stand before and behind it on the command line.
  */
 public final class Agent {
+    private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");
+
     private Agent() {}
 
     /** @throws IllegalArgumentException if the argument is not of the form {@code packages=…} */
@@ -21,7 +24,11 @@ public final class Agent {
                 throw new IllegalArgumentException("-javaagent:norn-sas.jar takes packages=NAME,NAME…, not " + argument);
             }
             packages = List.of(argument.substring("packages=".length()).split("[,:]"));
+            packages.stream().filter(name -> !NAME.matcher(name).matches()).findFirst().ifPresent(name -> {
+                throw new IllegalArgumentException("-javaagent:norn-sas.jar=packages=" + name + " names no package: subpackages belong to it without a sign for them");
+            });
         }
+        Classes.agent(packages);
         instrumentation.addTransformer(new Transformer(new Transformation(packages)));
     }
 
@@ -34,10 +41,14 @@ public final class Agent {
         /** Also what a debugger brings in the place of a loaded class is transformed: otherwise it would lack methods, which the JVM refuses. */
         @Override
         public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
-            if (name == null || loader == null || !transformation.includes(name)) {
+            if (name == null || loader == null || !Transformation.mayInclude(name)) {
                 return null;
             }
             try {
+                if (!transformation.includes(name)) {
+                    warn(name.replace('/', '.'), transformation.fieldUsed(loader, bytes));
+                    return null;
+                }
                 Transformation.Result result = transformation.transform(loader, name, bytes);
                 result.refusals().forEach((refused, reason) -> {
                     System.err.println("sas: instances of " + refused + " cannot be persistent: " + reason);
@@ -51,6 +62,13 @@ public final class Agent {
                     e.printStackTrace();
                 }
                 return null;
+            }
+        }
+
+        private static void warn(String name, String field) {
+            if (field != null) {
+                System.err.println("sas: " + name + " uses the field " + field + " itself, but is not transformed: of a persistent object, it would not see the values, and what it stores would be lost. "
+                        + "Add its package to -javaagent:norn-sas.jar=packages=…");
             }
         }
     }

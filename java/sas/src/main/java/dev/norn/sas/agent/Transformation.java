@@ -1,5 +1,8 @@
 package dev.norn.sas.agent;
 
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.constantpool.FieldRefEntry;
+import java.lang.classfile.constantpool.PoolEntry;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -35,6 +38,29 @@ public final class Transformation {
     }
 
     /**
+     * A field that a class, which is not to be transformed, uses of one that is: it would see what is not the object's, and what it stores would be lost. Null if there is none. Costs a pass over
+     * the constants.
+     *
+     * @throws IllegalArgumentException if the class file is damaged
+     */
+    public String fieldUsed(ClassLoader loader, byte[] bytes) {
+        Shapes shapes = null;
+        for (PoolEntry entry : ClassFile.of().parse(bytes).constantPool()) {
+            if (entry instanceof FieldRefEntry field && includes(field.owner().asInternalName())) {
+                shapes = shapes == null ? shapes(loader) : shapes;
+                if (shapes.declaring(field.owner().asInternalName(), field.name().stringValue(), field.type().stringValue()) != null) {
+                    return field.owner().asInternalName().replace('/', '.') + "." + field.name().stringValue();
+                }
+            }
+        }
+        return null;
+    }
+
+    private Shapes shapes(ClassLoader loader) {
+        return new Shapes(loader, this::includes, known.computeIfAbsent(loader, key -> new ConcurrentHashMap<>()));
+    }
+
+    /**
      * A class after its transformation.
      *
      * @param bytes its class file; null if it was transformed before
@@ -48,7 +74,6 @@ public final class Transformation {
      * @throws IllegalArgumentException if the class file is damaged
      */
     public Result transform(ClassLoader loader, String name, byte[] bytes) {
-        Shapes shapes = new Shapes(loader, this::includes, known.computeIfAbsent(loader, key -> new ConcurrentHashMap<>()));
-        return ClassRewriter.rewrite(shapes, bytes);
+        return ClassRewriter.rewrite(shapes(loader), bytes);
     }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.CountDownLatch;
@@ -36,7 +37,7 @@ final class ServerCommand extends SasCommand.OnStore {
             throw new SASException("--interval-millis is " + intervalMillis + ", less than 1");
         }
         Path file = directory().resolve("server");
-        if (!java.nio.file.Files.exists(directory().resolve("store.properties"))) {
+        if (!Files.exists(directory().resolve("store.properties"))) {
             throw new SASException(directory() + " is no store: it has no store.properties; `sas create` makes one");
         }
         try (var channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -70,6 +71,9 @@ final class ServerCommand extends SasCommand.OnStore {
         print("process " + ProcessHandle.current().pid() + " serves " + store + " until it is interrupted");
         long before = store.pool().counts().checkpoints();
         while (!interrupted.await(intervalMillis, TimeUnit.MILLISECONDS)) {
+            if (!Files.exists(directory().resolve("store.properties"))) {
+                throw new SASException(directory() + " is gone: nothing is left to serve");
+            }
             store.pool().tend(share);
         }
         print(store.pool().counts().checkpoints() - before + " times the containers' files were brought up to date meanwhile");

@@ -11,6 +11,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -108,6 +109,31 @@ public final class Classes {
         table = new Info[0];
     }
 
+    /** The packages of the agent of this JVM, null without one. */
+    private static volatile List<String> agentPackages;
+
+    /** Says which packages' classes the agent transforms. */
+    public static void agent(List<String> packages) {
+        agentPackages = packages;
+    }
+
+    /** Why the class has not become what it has to be. */
+    private static String notTransformed(Class<?> type) {
+        List<String> packages = agentPackages;
+        String how = "name its package in -javaagent:norn-sas.jar=packages=…, or transform it when it is built (`sas transform`, the Maven plugin)";
+        if (type.getClassLoader() == null || type.getModule() == Object.class.getModule()) {
+            return "it is a class of the JDK";
+        }
+        if (packages == null) {
+            return "it is not transformed, and no agent runs in this JVM: " + how;
+        }
+        if (packages.stream().noneMatch(name -> type.getName().startsWith(name + "."))) {
+            return "it is not among the agent's packages, " + packages + ": " + how;
+        }
+        return "it extends " + type.getSuperclass().getName() + ", which " + (type.getSuperclass().getClassLoader() == null ? "is a class of the JDK with fields or without an open constructor"
+                : "is not among the agent's packages, " + packages + ", and has fields or no open constructor: name its package, too");
+    }
+
     /** A class whose instances may be persistent, or the reason why not. */
     public static final class Info {
         private final Class<?> type;
@@ -177,8 +203,7 @@ public final class Classes {
         public void requirePersistable() {
             if (description == null) {
                 throw new SASException("instances of " + type.getName() + " cannot be persistent: " + (SasObject.class.isAssignableFrom(type)
-                        ? "it is an interface" : "the agent did not transform it; it is not among the packages of -javaagent:norn-sas.jar=packages=…, or "
-                        + "it extends a class of the JDK"));
+                        ? "it is an interface" : notTransformed(type)));
             }
             for (Class<?> at = REFUSED.isEmpty() ? null : type; at != null; at = at.getSuperclass()) {
                 String reason = REFUSED.get(at.getName());

@@ -20,6 +20,8 @@ public final class Session implements Work.Tenant {
     /** The sessions that were asked for last, by the numbers of their threads: a third of what a ThreadLocal costs. What a race leaves there is compared with the thread. */
     private static final Session[] RECENT = new Session[64];
     private static final int ATTEMPTS_MAX = 1000;
+    /** After so long, no other attempt begins: somebody keeps a lock, and the caller has to know. */
+    private static final long ATTEMPTS_NANOS_MAX = 30_000_000_000L;
     private static final long PAUSE_NANOS_MAX = 4_000_000;
     private static final int HANDLES_FIRST = 128;
     private static final SasObject[] NONE = {};
@@ -203,13 +205,14 @@ public final class Session implements Work.Tenant {
     /** Begins, and runs the action, which commits or leaves that for later; again after each {@link TransactionConflict}. Any exception undoes it. */
     private <T> T run(Supplier<T> action) {
         hasWaited = false;
+        long start = System.nanoTime();
         for (int attempt = 1;; attempt++) {
             begin();
             try {
                 return action.get();
             } catch (TransactionConflict e) {
                 undo();
-                if (attempt == ATTEMPTS_MAX || hasWaited) {
+                if (attempt == ATTEMPTS_MAX || hasWaited || System.nanoTime() - start > ATTEMPTS_NANOS_MAX) {
                     throw e;
                 }
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));

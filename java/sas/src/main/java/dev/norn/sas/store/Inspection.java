@@ -39,7 +39,7 @@ public final class Inspection {
         return Directory.classes(pool).stream().filter(entry -> entry.first() == number).findFirst().orElse(null);
     }
 
-    private static String className(Pool pool, long reference) {
+    static String className(Pool pool, long reference) {
         if (!pool.isObject(reference)) {
             return "destroyed";
         }

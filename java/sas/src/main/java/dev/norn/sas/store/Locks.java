@@ -114,7 +114,7 @@ final class Locks {
                     // One that was allocated by a transaction that was undone leaves its lock word behind.
                     pool.requireObject(reference);
                     if (isDeadlock(slot) && isDeadlockOfTheLiving(slot)) {
-                        throw new TransactionConflict("deadlock at the object at " + Long.toHexString(offset));
+                        throw new TransactionConflict("deadlock at " + describe(reference));
                     }
                     deadlockCheck = now + DEADLOCK_CHECK_NANOS;
                 }
@@ -123,13 +123,24 @@ final class Locks {
                     deadCheck = System.nanoTime() + DEAD_CHECK_NANOS;
                 }
                 if (now - start > timeoutNanos) {
-                    throw new TransactionConflict("no lock within " + timeoutNanos / 1_000_000 + " ms on the object at "
-                            + Long.toHexString(offset));
+                    throw new TransactionConflict("no lock within " + timeoutNanos / 1_000_000 + " ms on " + describe(reference));
                 }
             }
         } finally {
             Memory.putVolatile(slot.head + SLOT_WAITS_FOR, 0);
         }
+    }
+
+    /** The object, and whose transactions have locked it. */
+    private String describe(long reference) {
+        StringBuilder text = new StringBuilder("the ").append(Inspection.className(pool, reference)).append(" at ").append(Long.toHexString(offsetOf(reference)));
+        String before = ", locked by a transaction of process ";
+        for (long holders = Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK) & HOLDERS; holders != 0; holders &= holders - 1) {
+            long owner = Memory.getVolatile(slotHead(Long.numberOfTrailingZeros(holders)) + SLOT_OWNER);
+            text.append(before).append(Owner.number(owner)).append(owner == Owner.SELF ? ", which is this one" : "");
+            before = ", and of process ";
+        }
+        return text.toString();
     }
 
     private static boolean isHeld(long offset, long own) {
@@ -165,7 +176,8 @@ final class Locks {
     }
 
     /** A lock word that a reader outside transactions may read under; waits while somebody writes. */
-    long quiet(long offset) {
+    long quiet(long reference) {
+        long offset = offsetOf(reference);
         long start = System.nanoTime();
         long deadCheck = start + DEAD_CHECK_NANOS;
         long value = Memory.getVolatile(offset + OBJECT_LOCK);
@@ -177,8 +189,7 @@ final class Locks {
                 deadCheck = System.nanoTime() + DEAD_CHECK_NANOS;
             }
             if (now - start > timeoutNanos) {
-                throw new TransactionConflict("no quiet moment within " + timeoutNanos / 1_000_000 + " ms at the object at "
-                        + Long.toHexString(offset));
+                throw new TransactionConflict("no committed values within " + timeoutNanos / 1_000_000 + " ms of " + describe(reference));
             }
             value = Memory.getVolatile(offset + OBJECT_LOCK);
         }

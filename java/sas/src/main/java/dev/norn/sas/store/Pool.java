@@ -214,7 +214,7 @@ public final class Pool {
     public long quiet(long reference) {
         requireObject(reference);
         containerOf(reference).check();
-        long quiet = locks.quiet(offsetOf(reference));
+        long quiet = locks.quiet(reference);
         if (!isObject(reference) || isDestroyed(Memory.getLong(offsetOf(reference)))) {
             throw destroyed(reference);
         }
