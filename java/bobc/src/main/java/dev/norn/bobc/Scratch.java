@@ -12,6 +12,13 @@ final class Scratch implements AutoCloseable {
     final Path path;
     private final Thread remover = new Thread(this::removeAtTheEnd);
 
+    /** @throws IllegalArgumentException if no scratch directory can be made there */
+    static void requireParent(Path parent) {
+        if (!Files.isDirectory(parent) || !Files.isWritable(parent)) {
+            throw new IllegalArgumentException("--directory " + parent + " is " + (!Files.exists(parent) ? "not there" : Files.isDirectory(parent) ? "not writable" : "no directory"));
+        }
+    }
+
     /** @param parent where it is made */
     Scratch(Path parent) throws IOException {
         path = Files.createTempDirectory(parent, "bobc");
