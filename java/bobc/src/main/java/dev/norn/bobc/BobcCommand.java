@@ -19,7 +19,8 @@ import picocli.CommandLine.Parameters;
  * {@code bobc}: the business object benchmark. Whatever runs a peer runs in a JVM of its own, so that this one can say how that ended. Ends with 1 if a consistency condition does not hold or a run
  * fails, and says why on the error output; with 2 for wrong arguments.
  */
-@Command(name = "bobc", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class, description = "The business object benchmark: TPC-C's entities as Java objects.",
+@Command(name = "bobc", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
+        description = "The business object benchmark: TPC-C's entities as Java objects.",
         subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class, BobcCommand.Overcommit.class, EvaluationCommand.class,
             CommandLine.HelpCommand.class, ChildCommands.Single.class, ChildCommands.Part.class, ChildCommands.Populate.class, ChildCommands.Check.class,
             ChildCommands.Sheet.class})

@@ -14,8 +14,9 @@ final class Scratch implements AutoCloseable {
 
     /** @throws IllegalArgumentException if no scratch directory can be made there */
     static void requireParent(Path parent) {
-        if (!Files.isDirectory(parent) || !Files.isWritable(parent)) {
-            throw new IllegalArgumentException("--directory " + parent + " is " + (!Files.exists(parent) ? "not there" : Files.isDirectory(parent) ? "not writable" : "no directory"));
+        String reason = !Files.exists(parent) ? "not there" : !Files.isDirectory(parent) ? "no directory" : !Files.isWritable(parent) ? "not writable" : null;
+        if (reason != null) {
+            throw new IllegalArgumentException("--directory " + parent + " is " + reason);
         }
     }
 

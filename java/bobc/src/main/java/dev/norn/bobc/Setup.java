@@ -76,8 +76,8 @@ final class Setup {
 
     /** What a commit of the peer survives where its data are made. */
     String survives(PeerKind kind) throws IOException {
-        return kind.durability == PeerKind.Durability.MACHINE && isInMemory() ? "what the file system of " + directory + " does: it is memory, so a killed process, not a stop of the machine"
-                : kind.durability.survives;
+        return kind.durability == PeerKind.Durability.MACHINE && isInMemory()
+                ? "what the file system of " + directory + " does: it is memory, so a killed process, not a stop of the machine" : kind.durability.survives;
     }
 
     /** The same options for another JVM. */

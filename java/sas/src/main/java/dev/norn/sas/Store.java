@@ -201,8 +201,9 @@ public final class Store implements AutoCloseable {
             if (!isPart) {
                 Classes.of(object.getClass()).requirePersistable();
             }
-            throw new SASException("root " + name + (isPart ? " cannot be a " + object.getClass().getTypeName() + ": values and arrays have no names; name a persistent object that has it in a field"
-                    : " would be a temporary " + object.getClass().getName() + ": create it with Factory.newInstanceIn"));
+            String type = object.getClass().getTypeName();
+            throw new SASException("root " + name + (isPart ? " cannot be a " + type + ": values and arrays have no names; name a persistent object that has it in a field"
+                    : " would be a temporary " + type + ": create it with Factory.newInstanceIn"));
         }
         Transaction.run(() -> StoreWork.setRoot(name, reference));
     }

@@ -47,13 +47,15 @@ public final class ClassTree {
 
         @Override
         public String toString() {
-            return (transformed == 1 ? "1 class" : "%,d classes".formatted(transformed)) + " transformed" + (unchanged == 0 ? "" : ", %,d transformed already".formatted(unchanged));
+            return (transformed == 1 ? "1 class" : "%,d classes".formatted(transformed)) + " transformed"
+                    + (unchanged == 0 ? "" : ", %,d transformed already".formatted(unchanged));
         }
 
         /** What to say if it was of no use. */
         public String complaint(Path directory, List<String> packages) {
-            return "nothing is transformed: no class in " + directory + " is of " + (packages.isEmpty() ? "a package that was named (--packages com.acme)" : String.join(" or ", packages))
-                    + (others.isEmpty() ? "; it has no classes" : "; it has classes of " + String.join(", ", others.stream().limit(NAMED_MAX).toList()) + (others.size() > NAMED_MAX ? ", …" : ""));
+            String wanted = packages.isEmpty() ? "a package that was named (--packages com.acme)" : String.join(" or ", packages);
+            String there = String.join(", ", others.stream().limit(NAMED_MAX).toList()) + (others.size() > NAMED_MAX ? ", …" : "");
+            return "nothing is transformed: no class in " + directory + " is of " + wanted + "; it has " + (others.isEmpty() ? "no classes" : "classes of " + there);
         }
     }
 

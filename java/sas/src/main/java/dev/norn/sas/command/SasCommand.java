@@ -15,7 +15,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is wrong, with 2 for wrong arguments. */
-@Command(name = "sas", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class, description = "Java objects in a persistent store.",
+@Command(name = "sas", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
+        description = "Java objects in a persistent store.",
         subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class, SasCommand.Check.class,
             SasCommand.Recover.class, SasCommand.Backup.class, ConvertCommand.class, ServerCommand.class, SasCommand.Transform.class, CommandLine.HelpCommand.class})
 public final class SasCommand {

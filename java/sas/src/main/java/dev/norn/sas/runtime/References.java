@@ -180,7 +180,8 @@ public final class References {
             String method = value.getClass().getComponentType().isPrimitive() ? "new" + Character.toUpperCase(type.charAt(0)) + type.substring(1) + "ArrayNear" : "newArrayOfNear";
             return " is temporary: create it with Factory." + method + ", or open the store with SubObjects.ADOPT";
         }
-        return value instanceof SasObject ? " is temporary: create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT" : " cannot be persistent: " + advice(value);
+        return value instanceof SasObject ? " is temporary: create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT"
+                : " cannot be persistent: " + advice(value);
     }
 
     private static String describe(Object value, SasObject owner, int offset) {

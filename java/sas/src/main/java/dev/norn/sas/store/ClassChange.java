@@ -72,8 +72,9 @@ record ClassChange(Layout before, Layout now, String description, List<Pair> pai
         }
         for (String name : removed) {
             if (!dropped.contains(name)) {
+                String old = name.substring(name.lastIndexOf('.') + 1);
                 problems.add("class " + now.name() + " no longer has the field " + name
-                        + ": drop it to lose its values (--drop " + name + "), or annotate the field that took its place with @Renamed(\"" + name.substring(name.lastIndexOf('.') + 1) + "\")");
+                        + ": drop it to lose its values (--drop " + name + "), or annotate the field that took its place with @Renamed(\"" + old + "\")");
             }
         }
         return problems;

@@ -174,8 +174,8 @@ public final class Inspection {
                 + " findings");
         int others = store.pool().livingProcesses() - 1;
         if (!findings.isEmpty() && others > 0) {
-            out.accept((others == 1 ? "1 other process is" : others + " other processes are") + " attached: locks that are held and changes that are not committed count as findings; end "
-                    + (others == 1 ? "it" : "them") + " first, and check again");
+            out.accept((others == 1 ? "1 other process is" : others + " other processes are") + " attached: locks that are held and changes that are not"
+                    + " committed count as findings; end " + (others == 1 ? "it" : "them") + " first, and check again");
         }
         return findings;
     }

@@ -22,7 +22,10 @@ public record Layout(String name, int bytes, Map<String, Field> fields) {
         /** The type as the language writes it. */
         String type() {
             int dimensions = descriptor.lastIndexOf('[') + 1;
-            return dimensions > 0 ? new Field(0, descriptor.substring(dimensions)).type() + "[]".repeat(dimensions) : isReference() ? className() : java.lang.constant.ClassDesc.ofDescriptor(descriptor).displayName();
+            if (dimensions > 0) {
+                return new Field(0, descriptor.substring(dimensions)).type() + "[]".repeat(dimensions);
+            }
+            return isReference() ? className() : java.lang.constant.ClassDesc.ofDescriptor(descriptor).displayName();
         }
 
         /** Of a reference, the class's name, as {@link Class#getName} has it. */

@@ -103,7 +103,8 @@ class CommandTest {
         assertTrue(sas(1, "transform", directory.resolve("nowhere")).contains("nowhere is not there"));
         assertTrue(sas(1, "transform", directory).contains("no class in " + directory + " is of a package that was named (--packages com.acme); it has no classes"));
         Path tree = Files.createDirectories(directory.resolve("tree/org/example"));
-        Files.copy(Path.of(CommandTest.class.getProtectionDomain().getCodeSource().getLocation().toURI()).resolve("dev/norn/sas/example/Account.class"), tree.resolve("Account.class"));
+        Path compiled = Path.of(CommandTest.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Files.copy(compiled.resolve("dev/norn/sas/example/Account.class"), tree.resolve("Account.class"));
         assertTrue(sas(1, "transform", directory.resolve("tree"), "--packages", "com.acme").contains("is of com.acme; it has classes of org.example"));
         assertEquals("1 class transformed\n", sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
         assertEquals("0 classes transformed, 1 transformed already\n", sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));

@@ -376,7 +376,8 @@ class ConversionTest {
         assertTrue(refused(second).contains("class shop.Item no longer has the field shop.Item.note: drop it"));
         assertTrue(refused(second, "shop.Item.note", "shop.Item.nte").contains("no class has lost the field shop.Item.nte"));
         assertTrue(refused(second, "note").contains("no class has lost the field note, which is to be dropped: its full name is shop.Item.note"));
-        String misspelt = refused(compileWith(FIRST, "Leaf", "package shop; public class Leaf { Item item; @dev.norn.sas.Renamed(\"numbr\") int index; Leaf() {} }"), "shop.Leaf.number");
+        String leaf = "package shop; public class Leaf { Item item; @dev.norn.sas.Renamed(\"numbr\") int index; Leaf() {} }";
+        String misspelt = refused(compileWith(FIRST, "Leaf", leaf), "shop.Leaf.number");
         assertTrue(misspelt.contains("field shop.Leaf.index is said by @Renamed to have been shop.Leaf.numbr, but the store has neither"), misspelt);
         String item = FIRST.get("Item");
         String narrow = refused(compileWith(FIRST, "Item", item.replace("int number;", "byte number;").replace("number = i;", "number = (byte) i;")));

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program of the tutorial in {@code java/README.md}, taken from there: it compiles without a warning, and runs with the agent, and without it when it was transformed before. */
+/**
+ * The program of the tutorial in {@code java/README.md}, taken from there: it compiles without a warning, and runs with the agent, and without it when it was transformed
+ * before.
+ */
 class TutorialTest {
     private static final String JAR = System.getProperty("sas.jar");
 
@@ -25,7 +28,8 @@ class TutorialTest {
         Matcher program = Pattern.compile("```java\n(package com\\.acme;.*?)```", Pattern.DOTALL).matcher(Files.readString(Path.of("../README.md")));
         assertTrue(program.find(), "the tutorial has a program");
         Path source = Files.writeString(directory.resolve("Shop.java"), program.group(1));
-        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-cp", JAR, "-d", directory.resolve("out").toString(), "-Xlint:all,-path", "-Werror", source.toString()));
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-cp", JAR, "-d",
+                directory.resolve("out").toString(), "-Xlint:all,-path", "-Werror", source.toString()));
     }
 
     private String shop(int status, String... options) throws Exception {
