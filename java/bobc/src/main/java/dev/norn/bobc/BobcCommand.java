@@ -1,5 +1,6 @@
 package dev.norn.bobc;
 
+import dev.norn.sas.command.Version;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,7 +19,8 @@ import picocli.CommandLine.Parameters;
  * {@code bobc}: the business object benchmark. Whatever runs a peer runs in a JVM of its own, so that this one can say how that ended. Ends with 1 if a consistency condition does not hold or a run
  * fails, and says why on the error output; with 2 for wrong arguments.
  */
-@Command(name = "bobc", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, description = "The business object benchmark: TPC-C's entities as Java objects.",
+@Command(name = "bobc", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
+        description = "The business object benchmark: TPC-C's entities as Java objects.",
         subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class, BobcCommand.Overcommit.class, EvaluationCommand.class,
             CommandLine.HelpCommand.class, ChildCommands.Single.class, ChildCommands.Part.class, ChildCommands.Populate.class, ChildCommands.Check.class,
             ChildCommands.Sheet.class})
@@ -52,6 +54,14 @@ public final class BobcCommand implements Callable<Integer> {
             }
             throw thrown;
         });
+        line.setParameterExceptionHandler((wrong, given) -> {
+            CommandLine command = wrong.getCommandLine();
+            command.getErr().println("bobc: " + wrong.getMessage());
+            if (!CommandLine.UnmatchedArgumentException.printSuggestions(wrong, command.getErr())) {
+                command.getErr().println("`" + command.getCommandSpec().qualifiedName() + " --help` says what there is");
+            }
+            return 2;
+        });
         return line.execute(arguments);
     }
 
@@ -75,7 +85,7 @@ public final class BobcCommand implements Callable<Integer> {
         public Integer call() throws Exception {
             setup.validate(kind);
             Report report = single(kind, setup.heap, setup.arguments(), System.out::println);
-            report.lines(kind.durability).forEach(System.out::println);
+            report.lines(setup.survives(kind)).forEach(System.out::println);
             System.out.printf("%-26s %s%n", "consistency conditions", "hold");
             return 0;
         }
@@ -102,6 +112,9 @@ public final class BobcCommand implements Callable<Integer> {
                 }
             }
             System.out.print(new PeerTable(reports, kinds.getFirst()));
+            if (setup.isInMemory()) {
+                System.out.println("The data were in " + setup.directory + ", which is memory: nothing there survives a stop of the machine.");
+            }
             return 0;
         }
     }
@@ -117,6 +130,7 @@ public final class BobcCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws Exception {
+            Scratch.requireParent(directory);
             sheet(scale, directory, letters, System.out::println);
             return 0;
         }

@@ -19,7 +19,7 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
         return count < 0 ? "not counted" : format.formatted((double) count / transactions);
     }
 
-    List<String> lines(PeerKind.Durability durability) {
+    List<String> lines(String survives) {
         Drive.Outcome its = outcome;
         Drive.Usage used = its.usage();
         long transactions = its.transactions();
@@ -38,7 +38,7 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
         lines.add("%-26s %s".formatted("checkpoints", its.counts().checkpoints() < 0 ? "not counted" : its.counts().checkpoints()));
         lines.add("%-26s %.0f us before, %.0f us after".formatted("fdatasync of 512 bytes", probeBefore, probeAfter));
         lines.add("%-26s %.1f s".formatted("populated in", populateSeconds));
-        lines.add("%-26s %s".formatted("survives", durability.survives));
+        lines.add("%-26s %s".formatted("survives", survives));
         return lines;
     }
 

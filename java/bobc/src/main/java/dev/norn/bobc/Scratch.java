@@ -12,6 +12,14 @@ final class Scratch implements AutoCloseable {
     final Path path;
     private final Thread remover = new Thread(this::removeAtTheEnd);
 
+    /** @throws IllegalArgumentException if no scratch directory can be made there */
+    static void requireParent(Path parent) {
+        String reason = !Files.exists(parent) ? "not there" : !Files.isDirectory(parent) ? "no directory" : !Files.isWritable(parent) ? "not writable" : null;
+        if (reason != null) {
+            throw new IllegalArgumentException("--directory " + parent + " is " + reason);
+        }
+    }
+
     /** @param parent where it is made */
     Scratch(Path parent) throws IOException {
         path = Files.createTempDirectory(parent, "bobc");

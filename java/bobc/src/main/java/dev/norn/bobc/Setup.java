@@ -1,5 +1,7 @@
 package dev.norn.bobc;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +54,7 @@ final class Setup {
 
     /** @throws IllegalArgumentException that names what is wrong */
     void validate(PeerKind kind) {
+        Scratch.requireParent(directory);
         if (warehouses < 1 || threads < 1 || processes < 1 || seconds <= 0 || warmUp < 0 || haste <= 0) {
             throw new IllegalArgumentException("--warehouses, --threads and --processes are at least 1, --seconds and --haste more than 0, --warm-up not less");
         }
@@ -64,6 +67,17 @@ final class Setup {
         if (screens != Drive.Screens.NONE && !kind.hasScreens()) {
             throw new IllegalArgumentException("--screens is for objects only, not for " + kind);
         }
+    }
+
+    /** Whether the data are in a file system that a stop of the machine empties. */
+    boolean isInMemory() throws IOException {
+        return Files.getFileStore(directory).type().matches("tmpfs|ramfs");
+    }
+
+    /** What a commit of the peer survives where its data are made. */
+    String survives(PeerKind kind) throws IOException {
+        return kind.durability == PeerKind.Durability.MACHINE && isInMemory()
+                ? "what the file system of " + directory + " does: it is memory, so a killed process, not a stop of the machine" : kind.durability.survives;
     }
 
     /** The same options for another JVM. */

@@ -135,6 +135,14 @@ class BobcTest {
                 "--rounds=1"));
     }
 
+    @Test
+    void whatACommitSurvivesDependsOnTheFileSystem() throws Exception {
+        Setup setup = Setup.of(List.of("--directory=/dev/shm"));
+        assertTrue(setup.isInMemory() && setup.survives(PeerKind.SAS).startsWith("what the file system of /dev/shm does"), setup.survives(PeerKind.SAS));
+        assertEquals(PeerKind.H2.durability.survives, setup.survives(PeerKind.H2));
+        assertEquals("a stop of the machine", Setup.of(List.of("--directory=/proc")).survives(PeerKind.SAS));
+    }
+
     private record Ended(int status, String errors) {}
 
     private Process start(Path errors, String... arguments) throws Exception {
@@ -183,6 +191,12 @@ class BobcTest {
         Ended ended = command("run", "SAS", "--threads=41", "--directory=" + directory);
         assertEquals(2, ended.status, ended.errors);
         assertTrue(ended.errors.contains("41 terminals"), ended.errors);
+        ended = command("run", "SAS", "--directory=" + directory.resolve("nowhere"));
+        assertEquals(2, ended.status, ended.errors);
+        assertEquals("bobc: --directory " + directory.resolve("nowhere") + " is not there\n", ended.errors);
+        ended = command("run", "ORACLE");
+        assertEquals(2, ended.status, ended.errors);
+        assertTrue(ended.errors.contains("ORACLE") && ended.errors.contains("SQLITE") && ended.errors.lines().count() == 2, ended.errors);
     }
 
     @Test

@@ -40,7 +40,11 @@ public final class TransformMojo extends AbstractMojo {
         }
         try {
             ClassTree.Result result = new ClassTree(classesDirectory.toPath(), classPath.stream().map(Path::of).toList()).transform(packages);
-            getLog().info(result.transformed() + " classes transformed in " + classesDirectory);
+            if (result.isOfAnyUse()) {
+                getLog().info(result + " in " + classesDirectory);
+            } else {
+                getLog().warn(result.complaint(classesDirectory.toPath(), packages));
+            }
             if (!result.refusals().isEmpty()) {
                 throw new MojoFailureException("instances of these cannot be persistent: " + result.refusals());
             }

@@ -10,10 +10,13 @@ import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.plugin.logging.Log;
+import org.apache.maven.plugin.logging.SystemStreamLog;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +28,7 @@ class TransformMojoTest {
     @TempDir
     Path directory;
     private Path classes;
+    private Log log = new SystemStreamLog();
 
     @BeforeEach
     void copyClasses() throws Exception {
@@ -48,6 +52,7 @@ class TransformMojoTest {
         set(mojo, "packages", packages);
         set(mojo, "classesDirectory", classes.toFile());
         set(mojo, "classPath", List.of(dependencies().split(File.pathSeparator)));
+        mojo.setLog(log);
         mojo.execute();
     }
 
@@ -82,7 +87,15 @@ class TransformMojoTest {
     @Test
     void otherPackagesStayAsTheyAre() throws Exception {
         byte[] before = Files.readAllBytes(classes.resolve(GARDEN));
+        List<String> warnings = new ArrayList<>();
+        log = new SystemStreamLog() {
+            @Override
+            public void warn(CharSequence text) {
+                warnings.add(text.toString());
+            }
+        };
         transform(List.of("org.example.other"));
+        assertEquals(List.of("nothing is transformed: no class in " + classes + " is of org.example.other; it has classes of org.example.garden"), warnings);
         assertTrue(Arrays.equals(before, Files.readAllBytes(classes.resolve(GARDEN))));
     }
 

@@ -3,6 +3,7 @@ package dev.norn.sas;
 import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Finds the constructor that arguments fit; of several the most specific, as the language does, where {@code int} is more specific than {@code Number}. */
 final class Constructors {
@@ -14,13 +15,25 @@ final class Constructors {
         List<Constructor<?>> fitting = Arrays.stream(type.getDeclaredConstructors())
                 .filter(candidate -> !candidate.isSynthetic() && fits(candidate.getParameterTypes(), arguments)).toList();
         if (fitting.isEmpty()) {
-            throw new SASException("no constructor of " + type.getName() + " fits " + Arrays.toString(arguments));
+            throw new SASException("no constructor of " + type.getName() + " fits the arguments " + describe(arguments) + ": it has " + describe(type)
+                    + (arguments.length > 0 ? "" : "; arguments are given as in Factory.newInstanceIn(" + type.getSimpleName() + ".class, container, \"Ann\")"));
         }
         Constructor<T> found = (Constructor<T>) fitting.stream()
                 .filter(candidate -> fitting.stream().allMatch(other -> isAsSpecific(candidate.getParameterTypes(), other.getParameterTypes()))).findFirst()
-                .orElseThrow(() -> new SASException("several constructors of " + type.getName() + " fit " + Arrays.toString(arguments) + ": " + fitting));
+                .orElseThrow(() -> new SASException("several constructors of " + type.getName() + " fit the arguments " + describe(arguments) + ": " + fitting));
         found.setAccessible(true);
         return found;
+    }
+
+    /** The arguments' types: the arguments themselves may be large, or not ready to be asked. */
+    private static String describe(Object[] arguments) {
+        return Arrays.stream(arguments).map(argument -> argument == null ? "null" : argument.getClass().getTypeName()).collect(Collectors.joining(", ", "(", ")"));
+    }
+
+    private static String describe(Class<?> type) {
+        return Arrays.stream(type.getDeclaredConstructors()).filter(candidate -> !candidate.isSynthetic())
+                .map(candidate -> Arrays.stream(candidate.getParameterTypes()).map(Class::getTypeName).collect(Collectors.joining(", ", type.getSimpleName() + "(", ")")))
+                .sorted().collect(Collectors.joining(", "));
     }
 
     private static boolean isAsSpecific(Class<?>[] types, Class<?>[] others) {

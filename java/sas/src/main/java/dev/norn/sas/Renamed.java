@@ -14,6 +14,6 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.FIELD)
 public @interface Renamed {
-    /** The old name; with the class before it, {@code com.acme.Old.field}, if another class declared the field. */
+    /** The old name, which a store that has lost a field and does not have the new name must have; with the class before it, {@code com.acme.Old.field}, if another class declared the field. */
     String value();
 }

@@ -6,6 +6,7 @@ import dev.norn.sas.runtime.References;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
 import dev.norn.sas.runtime.Temporaries;
+import dev.norn.sas.runtime.Values;
 import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Pool;
 import dev.norn.sas.store.StoreWork;
@@ -181,19 +182,33 @@ public final class Store implements AutoCloseable {
         return Session.get().within(() -> StoreWork.names(Directory.Kind.CONTAINER));
     }
 
-    /** The object with this name; null if there is none. */
+    /**
+     * The object with this name; null if there is none.
+     *
+     * @throws ObjectDestroyed with the name, if the object was destroyed: the name stays until {@link #setRoot} takes it away or gives it to another
+     */
     public <T> T root(String name, Class<T> type) {
         return Session.get().within(() -> type.cast(StoreWork.root(name)));
     }
 
-    /** Names an object; null takes the name away. */
+    /**
+     * Names an object; null takes the name away.
+     *
+     * @throws SASException if it is temporary, an array, or a value as a string is
+     */
     public void setRoot(String name, Object object) {
         if (object instanceof SasObject handle) {
             Nobody.requireOpenStore(handle);
         }
         long reference = object instanceof SasObject handle ? handle.$sas$reference() : 0;
         if (object != null && reference == 0) {
-            throw new SASException("root " + name + " would be a temporary object: create it with Factory.newInstanceIn");
+            boolean isPart = object.getClass().isArray() || Values.encode(object) != null;
+            if (!isPart) {
+                Classes.of(object.getClass()).requirePersistable();
+            }
+            String type = object.getClass().getTypeName();
+            throw new SASException("root " + name + (isPart ? " cannot be a " + type + ": values and arrays have no names; name a persistent object that has it in a field"
+                    : " would be a temporary " + type + ": create it with Factory.newInstanceIn"));
         }
         Transaction.run(() -> StoreWork.setRoot(name, reference));
     }

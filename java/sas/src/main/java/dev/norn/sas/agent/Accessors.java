@@ -50,11 +50,16 @@ final class Accessors {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
             // A private field is read by its nest, so the accessor is the package's.
             int flags = field.flags() & VISIBILITY | ClassFile.ACC_STATIC | ClassFile.ACC_SYNTHETIC;
-            builder.withMethodBody(getter(field.name()), getterType(type, its), flags, code -> buildGet(code, field, its));
+            builder.withMethodBody(getter(field.name()), getterType(type, its), flags, code -> buildGet(named(code), field, its));
             if (!shape.isRecord()) {
-                builder.withMethodBody(putter(field.name()), putterType(type, its), flags, code -> buildPut(code, field, its));
+                builder.withMethodBody(putter(field.name()), putterType(type, its), flags, code -> buildPut(named(code), field, its));
             }
         }
+    }
+
+    /** Names the object in what a NullPointerException says. */
+    private CodeBuilder named(CodeBuilder code) {
+        return code.localVariable(0, "object", type, code.startLabel(), code.endLabel());
     }
 
     /** Pushes the holder and the running thread unless the object is temporary. */

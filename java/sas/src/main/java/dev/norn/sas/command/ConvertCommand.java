@@ -41,6 +41,8 @@ final class ConvertCommand implements Callable<Integer> {
         }
         try (URLClassLoader loader = new URLClassLoader(urls, ConvertCommand.class.getClassLoader())) {
             Store.convert(from, to, loader, dropped).forEach(spec.commandLine().getOut()::println);
+            spec.commandLine().getOut().println(to + " is made; " + from + " is as it was. Check " + to + " with the new program; then, when nothing uses either, move " + from
+                    + " away and " + to + " to its place. What was committed in " + from + " since the conversion began is not in " + to + ".");
         }
         return 0;
     }

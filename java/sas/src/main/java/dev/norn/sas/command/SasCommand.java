@@ -15,9 +15,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is wrong, with 2 for wrong arguments. */
-@Command(name = "sas", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, description = "Java objects in a persistent store.",
+@Command(name = "sas", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
+        description = "Java objects in a persistent store.",
         subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class, SasCommand.Check.class,
-            SasCommand.Recover.class, SasCommand.Backup.class, ConvertCommand.class, ServerCommand.class, SasCommand.Transform.class})
+            SasCommand.Recover.class, SasCommand.Backup.class, ConvertCommand.class, ServerCommand.class, SasCommand.Transform.class, CommandLine.HelpCommand.class})
 public final class SasCommand {
     private SasCommand() {}
 
@@ -167,7 +168,10 @@ public final class SasCommand {
         @Override
         public Integer call() throws Exception {
             ClassTree.Result result = new ClassTree(directory, classPath).transform(packages);
-            spec.commandLine().getOut().println(result.transformed() + " classes transformed");
+            if (!result.isOfAnyUse()) {
+                throw new SASException(result.complaint(directory, packages));
+            }
+            spec.commandLine().getOut().println(result);
             result.refusals().forEach((type, reason) -> spec.commandLine().getErr().println("sas: instances of " + type + " cannot be persistent: " + reason));
             return result.refusals().isEmpty() ? 0 : 1;
         }

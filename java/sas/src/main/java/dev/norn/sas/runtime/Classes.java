@@ -260,13 +260,11 @@ public final class Classes {
             if (stored.equals(description)) {
                 return;
             }
-            var before = java.util.List.of(stored.split("\n"));
-            var now = java.util.List.of(description.split("\n"));
-            StringBuilder text = new StringBuilder("class " + type.getName() + " has changed since the store got instances of it:");
-            before.stream().filter(line -> !now.contains(line)).forEach(line -> text.append("\n  the store has  ").append(line));
-            now.stream().filter(line -> !before.contains(line)).forEach(line -> text.append("\n  the class has  ").append(line));
-            text.append("\n`sas convert STORE NEW` makes a store whose instances have the class's layout");
-            throw new ClassChanged(text.toString());
+            var differences = dev.norn.sas.store.Layout.differences(stored, description);
+            throw new ClassChanged("class " + type.getName() + " has changed since the store got instances of it:\n  "
+                    + (differences.isEmpty() ? "the order of the fields" : String.join("\n  ", differences))
+                    + "\n`sas convert " + Store.current() + " NEW --class-path DIRECTORY` makes a store, NEW, whose instances have the layout of the classes in DIRECTORY. "
+                    + "A field that was renamed needs @Renamed(\"old name\") in the class, one that was removed needs --drop com.acme.Customer.note");
         }
 
         /** A handle of the object; no constructor of the program runs. */

@@ -36,6 +36,9 @@ public final class Description {
     }
 
     private static String ofOther(Object object) {
+        if (Values.encode(object) != null) {
+            return value(object) + ", a value";
+        }
         long reference = object.getClass().isArray() && Store.isOpen() ? ArrayCopies.referenceOfCopy(object) : 0;
         return name(object) + (reference == 0 ? ", temporary" : ", copy of the array at " + Long.toHexString(Format.offsetOf(reference)));
     }
@@ -108,16 +111,19 @@ public final class Description {
     /** What the Java object's field has. */
     private static String plain(SasObject handle, Field field) {
         try {
-            Object value = field.get(handle);
-            return switch (value) {
-                case null -> "null";
-                case String text -> "\"" + (text.length() > TEXT_MAX ? text.substring(0, TEXT_MAX) + "\"…" : text + "\"");
-                case Character letter -> "'" + letter + "'";
-                case Enum<?> constant -> constant.getDeclaringClass().getName() + "#" + constant.name();
-                default -> Values.encode(value) == null ? name(value) : value.toString();
-            };
+            return value(field.get(handle));
         } catch (IllegalAccessException e) {
             return "not accessible";
         }
+    }
+
+    private static String value(Object value) {
+        return switch (value) {
+            case null -> "null";
+            case String text -> "\"" + (text.length() > TEXT_MAX ? text.substring(0, TEXT_MAX) + "\"…" : text + "\"");
+            case Character letter -> "'" + letter + "'";
+            case Enum<?> constant -> constant.getDeclaringClass().getName() + "#" + constant.name();
+            default -> Values.encode(value) == null ? name(value) : value.toString();
+        };
     }
 }

@@ -138,8 +138,7 @@ public final class References {
         }
         return switch (Session.get().store().subObjects()) {
             case ADOPT -> adopt(value, owner, offset);
-            case STRICT -> throw new SASException(describe(value, owner, offset)
-                    + " is temporary: create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT");
+            case STRICT -> throw new SASException(describe(value, owner, offset) + refusal(value));
             case TEMPORARY -> Temporaries.put(checked(value, owner, offset));
         };
     }
@@ -172,7 +171,18 @@ public final class References {
     private static String advice(Object value) {
         return value instanceof java.util.Collection || value instanceof java.util.Map
                 ? "use SasMap, SasSortedMap or SasList of dev.norn.sas.util, which implement the same interfaces"
-                : "its class is not among the agent's packages, and has no codec";
+                : "its class is not among the packages that are transformed, and it is no value as strings, numbers, dates and enums are";
+    }
+
+    /** What is wrong with a temporary object, and what would do instead. */
+    private static String refusal(Object value) {
+        if (value.getClass().isArray()) {
+            String type = value.getClass().getComponentType().getSimpleName();
+            String method = value.getClass().getComponentType().isPrimitive() ? "new" + Character.toUpperCase(type.charAt(0)) + type.substring(1) + "ArrayNear" : "newArrayOfNear";
+            return " is temporary: create it with Factory." + method + ", or open the store with SubObjects.ADOPT";
+        }
+        return value instanceof SasObject ? " is temporary: create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT"
+                : " cannot be persistent: " + advice(value);
     }
 
     private static String describe(Object value, SasObject owner, int offset) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -13,8 +14,10 @@ import java.util.TreeSet;
  * @param pairs fields that keep their values
  * @param added fields that begin as zero or null
  * @param removed fields whose values are lost
+ * @param unfounded of the added fields, those with an old name that the store does not have either: the old name by the new one
  */
-record ClassChange(Layout before, Layout now, String description, List<Pair> pairs, Set<String> added, Set<String> removed) {
+record ClassChange(Layout before, Layout now, String description, List<Pair> pairs, Set<String> added, Set<String> removed,
+        Map<String, String> unfounded) {
     /** A field as it was and as it is. */
     record Pair(String oldName, Layout.Field old, String name, Layout.Field now) {
         boolean isOfOtherType() {
@@ -29,6 +32,7 @@ record ClassChange(Layout before, Layout now, String description, List<Pair> pai
         List<Pair> pairs = new ArrayList<>();
         Set<String> added = new TreeSet<>();
         Set<String> removed = new TreeSet<>(before.fields().keySet());
+        Map<String, String> unfounded = new TreeMap<>();
         now.fields().forEach((name, field) -> {
             String old = before.fields().containsKey(name) ? name : renamed.get(name);
             if (old != null && before.fields().containsKey(old) && !(now.fields().containsKey(old) && !old.equals(name))) {
@@ -36,9 +40,12 @@ record ClassChange(Layout before, Layout now, String description, List<Pair> pai
                 removed.remove(old);
             } else {
                 added.add(name);
+                if (old != null && !before.fields().containsKey(old)) {
+                    unfounded.put(name, old);
+                }
             }
         });
-        return new ClassChange(before, now, current, pairs, added, removed);
+        return new ClassChange(before, now, current, pairs, added, removed, unfounded);
     }
 
     boolean changesLength() {
@@ -58,10 +65,16 @@ record ClassChange(Layout before, Layout now, String description, List<Pair> pai
                         + ": give the new field another name, convert, and let the program fill it");
             }
         }
+        // Where no field is lost, the annotation may be of a later change than the store's.
+        if (!removed.isEmpty()) {
+            unfounded.forEach((name, old) -> problems.add("field " + name + " is said by @Renamed to have been " + old + ", but the store has neither; of the fields that "
+                    + now.name() + " no longer has, it has " + String.join(", ", removed) + ": correct the old name, or remove @Renamed if the field is new"));
+        }
         for (String name : removed) {
             if (!dropped.contains(name)) {
+                String old = name.substring(name.lastIndexOf('.') + 1);
                 problems.add("class " + now.name() + " no longer has the field " + name
-                        + ": drop it by name to lose its values, or annotate the field that took its place with @Renamed");
+                        + ": drop it to lose its values (--drop " + name + "), or annotate the field that took its place with @Renamed(\"" + old + "\")");
             }
         }
         return problems;

@@ -173,6 +173,7 @@ public final class Conversion {
     private void plan() {
         List<String> problems = new ArrayList<>();
         Set<String> unknown = new TreeSet<>(dropped);
+        Set<String> removed = new TreeSet<>();
         List<String> missing = new ArrayList<>();
         for (Directory.Entry entry : Directory.classes(pool)) {
             int number = (int) entry.first();
@@ -187,10 +188,12 @@ public final class Conversion {
                 ClassChange change = ClassChange.of(entry.text(), current, classes);
                 changes.put(number, change);
                 problems.addAll(change.problems(dropped));
-                unknown.removeAll(change.removed());
+                removed.addAll(change.removed());
             }
         }
-        unknown.forEach(name -> problems.add("no class has lost the field " + name + ", which is to be dropped"));
+        unknown.removeAll(removed);
+        unknown.forEach(name -> problems.add("no class has lost the field " + name + ", which is to be dropped" + removed.stream().filter(full -> full.endsWith("." + name))
+                .reduce((a, b) -> a + " or " + b).map(full -> ": its full name is " + full).orElse("")));
         if (problems.isEmpty() && changes.isEmpty()) {
             problems.add("no class on the class path differs from the store's" + (missing.isEmpty() ? "" : "; the class path does not have " + String.join(", ", missing)));
         }
@@ -306,7 +309,7 @@ public final class Conversion {
         }
         String target = tag == TAG_OBJECT ? objectClass(moves.find(word) == 0 ? word : moves.find(word)) : Inspection.valueClass(word);
         if (!isAssignable(target, pair.now().className())) {
-            throw new ClassChanged("field " + pair.name() + " of the object at " + Long.toHexString(object) + " refers to a " + target + ", which is no " + pair.now().type());
+            throw new ClassChanged("field " + pair.name() + " of the object at " + Long.toHexString(object) + " refers to a " + target + ", which is no " + pair.now().className());
         }
     }
 

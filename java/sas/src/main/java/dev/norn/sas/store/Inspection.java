@@ -172,6 +172,11 @@ public final class Inspection {
         List<String> findings = audit.run();
         out.accept(audit.objects() + " objects, " + audit.values() + " values, " + audit.dangling() + " dangling references, " + findings.size()
                 + " findings");
+        int others = store.pool().livingProcesses() - 1;
+        if (!findings.isEmpty() && others > 0) {
+            out.accept((others == 1 ? "1 other process is" : others + " other processes are") + " attached: locks that are held and changes that are not"
+                    + " committed count as findings; end " + (others == 1 ? "it" : "them") + " first, and check again");
+        }
         return findings;
     }
 }

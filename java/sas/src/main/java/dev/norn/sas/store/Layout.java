@@ -1,6 +1,8 @@
 package dev.norn.sas.store;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -10,15 +12,19 @@ import java.util.Map;
  * @param bytes length of an instance, header included
  * @param fields by {@code declaring-class.name}
  */
-record Layout(String name, int bytes, Map<String, Field> fields) {
+public record Layout(String name, int bytes, Map<String, Field> fields) {
     /** Where a field is in an instance, and its descriptor. */
-    record Field(int offset, String descriptor) {
+    public record Field(int offset, String descriptor) {
         boolean isReference() {
             return descriptor.length() > 1;
         }
 
         /** The type as the language writes it. */
         String type() {
+            int dimensions = descriptor.lastIndexOf('[') + 1;
+            if (dimensions > 0) {
+                return new Field(0, descriptor.substring(dimensions)).type() + "[]".repeat(dimensions);
+            }
             return isReference() ? className() : java.lang.constant.ClassDesc.ofDescriptor(descriptor).displayName();
         }
 
@@ -36,6 +42,27 @@ record Layout(String name, int bytes, Map<String, Field> fields) {
             fields.put(words[2], new Field(Integer.parseInt(words[0]), words[1]));
         }
         return new Layout(lines[0], Integer.parseInt(lines[1].split(" ")[1]), fields);
+    }
+
+    /** How the fields of a class differ from those that the store's instances have, one line each; none if only their places do. */
+    public static List<String> differences(String stored, String current) {
+        Map<String, Field> before = of(stored).fields;
+        Map<String, Field> now = of(current).fields;
+        List<String> lines = new ArrayList<>();
+        now.forEach((name, field) -> {
+            Field old = before.get(name);
+            if (old == null) {
+                lines.add("added: " + field.type() + " " + name);
+            } else if (!old.descriptor.equals(field.descriptor)) {
+                lines.add("of another type: " + field.type() + " " + name + ", in the store " + old.type());
+            }
+        });
+        before.forEach((name, field) -> {
+            if (!now.containsKey(name)) {
+                lines.add("removed: " + field.type() + " " + name);
+            }
+        });
+        return lines;
     }
 
     /** Where instances have references. */

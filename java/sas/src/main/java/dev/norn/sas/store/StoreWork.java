@@ -1,6 +1,8 @@
 package dev.norn.sas.store;
 
 import dev.norn.sas.ContainerException;
+import dev.norn.sas.ObjectDestroyed;
+import dev.norn.sas.runtime.References;
 import dev.norn.sas.runtime.Session;
 import java.util.List;
 
@@ -33,7 +35,14 @@ public final class StoreWork {
 
     public static Object root(String name) {
         Directory.Entry entry = Directory.find(work(), Directory.Kind.ROOT, name);
-        return entry == null ? null : dev.norn.sas.runtime.References.load(entry.first(), null, 0);
+        if (entry == null) {
+            return null;
+        }
+        try {
+            return References.load(entry.first(), null, 0);
+        } catch (ObjectDestroyed e) {
+            throw new ObjectDestroyed("root " + name + ": " + e.getMessage() + "; setRoot(\"" + name + "\", null) takes the name away", e);
+        }
     }
 
     public static void setRoot(String name, long reference) {

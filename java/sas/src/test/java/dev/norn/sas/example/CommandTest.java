@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,6 +83,11 @@ class CommandTest {
             sas(0, "backup", at, directory.resolve("copy"));
             ann.rename("changed after the backup");
             assertTrue(sas(0, "check", at).contains("0 findings"));
+            Transaction.begin();
+            ann.rename("not committed yet");
+            String locked = sas(1, "check", at);
+            assertTrue(locked.contains("1 other process is attached") && locked.contains("end it first"), locked);
+            Transaction.abort();
             assertTrue(sas(1, "show", at, "bob").contains("no root bob"));
         }
         sas(0, "recover", at);
@@ -95,7 +101,16 @@ class CommandTest {
         Files.delete(directory.resolve("bad/store.properties"));
         assertTrue(sas(1, "create", directory.resolve("bad")).contains("has no store.properties, but"));
         assertTrue(sas(1, "transform", directory.resolve("nowhere")).contains("nowhere is not there"));
+        assertTrue(sas(1, "transform", directory).contains("no class in " + directory + " is of a package that was named (--packages com.acme); it has no classes"));
+        Path tree = Files.createDirectories(directory.resolve("tree/org/example"));
+        Path compiled = Path.of(CommandTest.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Files.copy(compiled.resolve("dev/norn/sas/example/Account.class"), tree.resolve("Account.class"));
+        assertTrue(sas(1, "transform", directory.resolve("tree"), "--packages", "com.acme").contains("is of com.acme; it has classes of org.example"));
+        assertEquals("1 class transformed\n", sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
+        assertEquals("0 classes transformed, 1 transformed already\n", sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
         sas(2, "nonsense");
+        assertTrue(sas(0, "help", "convert").contains("Usage: sas convert"));
+        assertTrue(sas(0, "-V").matches("Norn SAS \\d+\\.\\d+\\.\\d+\\S*, Java 25.*\n"));
         assertTrue(sas(0, "show", "--help").contains("Usage: sas show"));
         Path damaged = Stores.withoutPool(at, directory.resolve("damaged"));
         Files.writeString(damaged.resolve("store.properties"), "format=9\n");

@@ -306,12 +306,14 @@ class ConversionTest {
     void everyValueIsThereAfterwards() throws Exception {
         Path to = directory.resolve("converted");
         String message = program(1, second, "shop.Check", filled);
-        assertTrue(message.contains("ClassChanged") && message.contains("sas convert"), message);
+        assertTrue(message.contains("ClassChanged") && message.contains("`sas convert " + filled + " NEW --class-path DIRECTORY`"), message);
+        assertTrue(message.contains("\n  added: int shop.Leaf.index\n  removed: int shop.Leaf.number\n") && !message.contains("shop.Leaf.item"), message);
         byte[] before = Files.readAllBytes(filled.resolve("second.container"));
         String report = convert(0, filled, to, second, "--drop", "shop.Item.note");
         assertTrue(report.contains("shop.Item: %,d instances, %,d of them moved".formatted(OBJECTS, OBJECTS)), report);
         assertTrue(report.contains("dropped shop.Item.note") && report.contains("shop.Item.quantity was shop.Item.stock"), report);
         assertTrue(report.contains("shop.Leaf: %,d instances, 0 of them moved".formatted(OBJECTS)), report);
+        assertTrue(report.contains(to + " is made; " + filled + " is as it was"), report);
         String check = output(0, start(List.of("-jar", System.getProperty("sas.jar"), "check", to.toString())));
         assertTrue(check.contains(", 0 findings"), check);
         assertEquals("checked\n", program(0, second, "shop.Check", to));
@@ -373,6 +375,10 @@ class ConversionTest {
     void whatWouldBeLostIsRefused() throws Exception {
         assertTrue(refused(second).contains("class shop.Item no longer has the field shop.Item.note: drop it"));
         assertTrue(refused(second, "shop.Item.note", "shop.Item.nte").contains("no class has lost the field shop.Item.nte"));
+        assertTrue(refused(second, "note").contains("no class has lost the field note, which is to be dropped: its full name is shop.Item.note"));
+        String leaf = "package shop; public class Leaf { Item item; @dev.norn.sas.Renamed(\"numbr\") int index; Leaf() {} }";
+        String misspelt = refused(compileWith(FIRST, "Leaf", leaf), "shop.Leaf.number");
+        assertTrue(misspelt.contains("field shop.Leaf.index is said by @Renamed to have been shop.Leaf.numbr, but the store has neither"), misspelt);
         String item = FIRST.get("Item");
         String narrow = refused(compileWith(FIRST, "Item", item.replace("int number;", "byte number;").replace("number = i;", "number = (byte) i;")));
         assertTrue(narrow.matches("(?s)field shop.Item.number of the object at [0-9a-f]+ has 128, which no byte has"), narrow);

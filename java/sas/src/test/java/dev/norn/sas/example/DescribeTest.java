@@ -165,6 +165,7 @@ class DescribeTest {
         }
         assertTrue(Factory.describe(shelf.any).matches("long\\[]@[0-9a-f]+, copy of the array at [0-9a-f]+"), Factory.describe(shelf.any));
         assertEquals("null", Factory.describe(null));
+        assertEquals("\"text\", a value", Factory.describe("text"));
     }
 
     @Test

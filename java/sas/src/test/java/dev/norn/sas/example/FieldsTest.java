@@ -121,7 +121,14 @@ class FieldsTest {
         reopen(SubObjects.TEMPORARY);
         Shelf again = store.root("shelf", Shelf.class);
         var thrown = assertThrows(TemporaryReference.class, () -> System.out.println(again.random));
-        assertTrue(thrown.getMessage().contains("Shelf.random"), thrown.getMessage());
+        for (String part : java.util.List.of("Shelf.random", "is not in the store", "Factory.newInstanceNear", "SubObjects.ADOPT")) {
+            assertTrue(thrown.getMessage().contains(part), thrown.getMessage());
+        }
+    }
+
+    private static void refused(Runnable use, String part) {
+        String message = assertThrows(SASException.class, use::run).getMessage();
+        assertTrue(message.contains(part), message);
     }
 
     @Test
@@ -130,7 +137,11 @@ class FieldsTest {
         store.setRoot("shelf", shelf);
         reopen(SubObjects.STRICT);
         Shelf strict = store.root("shelf", Shelf.class);
-        assertThrows(SASException.class, () -> strict.any = new Account(1, "ann"));
+        refused(() -> strict.any = new Account(1, "ann"), "is temporary: create it with Factory.newInstanceNear");
+        refused(() -> strict.any = new long[3], "is temporary: create it with Factory.newLongArrayNear");
+        refused(() -> strict.any = new Shelf[3], "is temporary: create it with Factory.newArrayOfNear");
+        refused(() -> strict.any = new HashMap<>(), "cannot be persistent: use SasMap");
+        refused(() -> strict.any = new java.util.Random(), "cannot be persistent: its class is not among the packages that are transformed, and it is no value");
         assertNull(strict.any);
         reopen(SubObjects.ADOPT);
         Shelf adopting = store.root("shelf", Shelf.class);

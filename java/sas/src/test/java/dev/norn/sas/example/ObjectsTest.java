@@ -70,6 +70,49 @@ class ObjectsTest {
         assertEquals(java.util.List.of("ann"), store.roots());
     }
 
+    /** What went wrong, and what to do. */
+    private static void refused(Runnable use, String... parts) {
+        String message = assertThrows(SASException.class, use::run).getMessage();
+        for (String part : parts) {
+            assertTrue(message.contains(part), part + " in " + message);
+        }
+    }
+
+    @Test
+    void whatCannotBeARootIsSaid() {
+        refused(() -> store.setRoot("greeting", "hello"), "root greeting cannot be a java.lang.String", "name a persistent object that has it in a field");
+        refused(() -> store.setRoot("numbers", new int[3]), "root numbers cannot be a int[]");
+        refused(() -> store.setRoot("eve", new Account(3, "eve")), "root eve would be a temporary " + Account.class.getName(), "Factory.newInstanceIn");
+        refused(() -> store.setRoot("random", new java.util.Random()), "instances of java.util.Random cannot be persistent");
+        Account ann = account(1, "ann");
+        store.setRoot("ann", ann);
+        Factory.destroyInstance(ann);
+        var thrown = assertThrows(ObjectDestroyed.class, () -> store.root("ann", Account.class));
+        assertTrue(thrown.getMessage().startsWith("root ann: ") && thrown.getMessage().endsWith("setRoot(\"ann\", null) takes the name away"), thrown.getMessage());
+        store.setRoot("ann", null);
+        assertNull(store.root("ann", Account.class));
+    }
+
+    @Test
+    void aConstructorThatDoesNotFitIsSaid() {
+        refused(() -> Factory.newInstanceIn(Account.class, main, "ann", null), "the arguments (java.lang.String, null)", "it has Account(int, java.lang.String)");
+        refused(() -> Factory.newPermInstance(Account.class), "the arguments ()", "Account(int, java.lang.String)", "Factory.newInstanceIn(Account.class, container, ");
+    }
+
+    @Test
+    void aNullReferenceIsNamedAsAnObject() {
+        Account nobody = account(1, "ann").next();
+        var thrown = assertThrows(NullPointerException.class, () -> new Peer(nobody).owner());
+        assertTrue(thrown.getMessage().endsWith("because \"object\" is null"), thrown.getMessage());
+    }
+
+    private record Peer(Account account) {
+        String owner() {
+            Peer none = account == null ? null : this;
+            return none.account.owner();
+        }
+    }
+
     @Test
     void aTransactionIsWholeOrNotAtAll() {
         Account ann = account(1, "ann");

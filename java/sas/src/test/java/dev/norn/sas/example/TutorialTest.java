@@ -1,79 +1,59 @@
 package dev.norn.sas.example;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.sas.Container;
-import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
-import dev.norn.sas.Store;
-import dev.norn.sas.Transaction;
-import dev.norn.sas.util.SasList;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tutorial of {@code java/README.md}, step by step. */
+/**
+ * The program of the tutorial in {@code java/README.md}, taken from there: it compiles without a warning, and runs with the agent, and without it when it was transformed
+ * before.
+ */
 class TutorialTest {
-    /** A class like any other: nothing in it says that its instances may be persistent. */
-    static class Customer {
-        private final String name;
-        private long credit;
-        private List<String> orders;
+    private static final String JAR = System.getProperty("sas.jar");
 
-        Customer(String name) {
-            this.name = name;
-        }
+    @TempDir
+    Path directory;
 
-        void order(String article, long price) {
-            if (price > credit) {
-                throw new IllegalStateException(name + " has no credit for " + article);
-            }
-            credit -= price;
-            orders.add(article);
-        }
+    @BeforeEach
+    void compile() throws Exception {
+        Matcher program = Pattern.compile("```java\n(package com\\.acme;.*?)```", Pattern.DOTALL).matcher(Files.readString(Path.of("../README.md")));
+        assertTrue(program.find(), "the tutorial has a program");
+        Path source = Files.writeString(directory.resolve("Shop.java"), program.group(1));
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-cp", JAR, "-d",
+                directory.resolve("out").toString(), "-Xlint:all,-path", "-Werror", source.toString()));
+    }
+
+    private String shop(int status, String... options) throws Exception {
+        var command = new java.util.ArrayList<>(java.util.List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(java.util.List.of(options));
+        command.add("com.acme.Shop");
+        Process process = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(status, process.waitFor(), output);
+        return output;
     }
 
     @Test
-    void fromNothingToAPersistentObjectAndBack(@TempDir Path directory) {
-        // A store is a directory. It has the container "main"; others are made as needed, with a limit each.
-        try (Store store = Store.create(directory.resolve("shop"), Store.Options.defaults())) {
-            Container shop = store.createContainer("shop", 16 << 20);
-
-            // `new` makes a temporary object, as ever. A factory method makes a persistent one of the same class.
-            Customer passer = new Customer("nobody");
-            Customer ann = Factory.newInstanceIn(Customer.class, shop, "Ann");
-            assertTrue(!Factory.isPersistent(passer) && Factory.isPersistent(ann));
-
-            // Several changes, as one: durable together when run() returns.
-            Transaction.run(() -> {
-                ann.orders = Factory.newInstanceNear(SasList.class, ann);
-                ann.credit = 100;
-                ann.order("a book", 30);
-            });
-
-            // An exception undoes what was done.
-            assertThrows(IllegalStateException.class, () -> Transaction.run(() -> {
-                ann.order("a pen", 10);
-                ann.order("a car", 10_000);
-            }));
-            assertEquals(70, ann.credit);
-
-            // A name, to find it again.
-            store.setRoot("ann", ann);
+    void eachRunGoesOnWhereTheLastOneEnded() throws Exception {
+        String[] withAgent = {"-javaagent:" + JAR + "=packages=com.acme", "-cp", "out"};
+        assertEquals("Ann has [a book] and 70 left\n", shop(0, withAgent));
+        assertEquals("Ann has [a book, a book] and 40 left\n", shop(0, withAgent));
+        assertEquals(0, dev.norn.sas.command.SasCommand.run("transform", directory.resolve("out").toString(), "--packages", "com.acme"));
+        String[] without = {"-cp", "out:" + JAR};
+        assertEquals("Ann has [a book, a book, a book] and 10 left\n", shop(0, without));
+        for (int round = 0; round < 2; round++) {
+            assertTrue(shop(1, without).contains("Ann has no credit for a book"));
         }
-
-        // Another run of the program, or another program.
-        try (Store store = Store.open(directory.resolve("shop"))) {
-            Customer ann = store.root("ann", Customer.class);
-            assertEquals(70, ann.credit);
-            assertEquals(List.of("a book"), ann.orders);
-
-            // Persistent objects live until they are destroyed. What still refers to them throws.
-            Factory.destroyInstance(ann);
-            assertThrows(ObjectDestroyed.class, () -> System.out.println(store.root("ann", Customer.class).credit));
-        }
+        assertTrue(shop(1, "-cp", "out").contains("NoClassDefFoundError"), "norn-sas.jar is needed in either case");
     }
 }
