@@ -26,7 +26,6 @@ public final class Format {
     static final long LOG_RING = 152;
     static final long SYNC_LATCH = 192;
     static final long CHECKPOINT_LATCH = 200;
-    static final long NEXT_TRANSACTION = 256;
     static final long NEXT_INCARNATION = 320;
     static final long SYNC_COUNT = 384;
     static final long COMMIT_COUNT = 392;

@@ -141,7 +141,6 @@ public final class Pool {
         }
         Directory.markMissing(this);
         long[] boot = Owner.boot();
-        Memory.putLong(NEXT_TRANSACTION, 1);
         Memory.putLong(NEXT_INCARNATION, System.currentTimeMillis() / 1000 & 0x3FFF_FFFF);
         Memory.putLong(POOL_BOOT_HIGH, boot[0]);
         Memory.putLong(POOL_BOOT_LOW, boot[1]);

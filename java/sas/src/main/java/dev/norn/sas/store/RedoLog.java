@@ -134,20 +134,11 @@ final class RedoLog {
         }
     }
 
-    /** Whether a dead slot's record is there, as far as the log goes or right behind it, where its writer died before it counted. */
-    boolean hasRecord(long position, long end) throws IOException {
-        if (end <= Memory.getVolatile(LOG_TAIL)) {
-            return true;
-        }
-        int length = new Reader(ring()).find(position);
-        return length != 0 && position + length == end && position == Memory.getLong(LOG_TAIL);
-    }
-
-    /** What a dead slot left while it held the latch of appending, which is still its. */
+    /** What a dead slot left while it held the latch of appending, which is still its: its record, right behind the end, counts if it is whole. */
     void recoverAppending(Slot slot) throws IOException {
         long position = Memory.getLong(slot.head + SLOT_RECORD);
         long end = Memory.getLong(slot.head + SLOT_RECORD_END);
-        if (slot.state() == STATE_COMMITTING && position == Memory.getLong(LOG_TAIL) && hasRecord(position, end)) {
+        if (slot.state() == STATE_COMMITTING && position == Memory.getLong(LOG_TAIL) && new Reader(ring()).find(position) == end - position) {
             Memory.putVolatile(LOG_TAIL, end);
         }
     }

@@ -346,6 +346,22 @@ class HeldHandlesTest {
     }
 
     @Test
+    void aConflictNamesTheObjectAndWhoHasIt() {
+        Account ann = account(1);
+        elsewhere(() -> {
+            Transaction.begin();
+            ann.add(1);
+        });
+        String who = "the dev.norn.sas.example.Account at " + ann.toString().split("@")[1] + ", locked by a transaction of process " + ProcessHandle.current().pid() + ", which is this one";
+        Transaction.begin();
+        assertEquals("no lock within 200 ms on " + who, assertThrows(TransactionConflict.class, () -> ann.add(1)).getMessage());
+        Transaction.abort();
+        assertEquals("no committed values within 200 ms of " + who, assertThrows(TransactionConflict.class, ann::balance).getMessage());
+        elsewhere(Transaction::abort);
+        assertEquals(0, ann.balance());
+    }
+
+    @Test
     void aHandleOfAClosedStoreIsNoHandleOfTheNext() {
         Account old = account(1);
         store.close();

@@ -236,6 +236,24 @@ class LogRingTest {
         }
     }
 
+    @Test
+    void halfARingIsReplayedWithoutAnyCommit() throws Exception {
+        Path at = directory.resolve("store");
+        try (Store store = Store.create(at, Stores.SMALL)) {
+            make(store, 1, 200);
+            long ring = LogBytes.of(at).ring();
+            long before = store.pool().counts().checkpoints();
+            for (long value = 1; store.pool().logBytesUsed() < 0.6 * ring && store.pool().counts().checkpoints() == before; value++) {
+                long its = value;
+                Transaction.run(() -> page(store, 0).fill(its));
+            }
+            for (int i = 0; i < 200 && store.pool().counts().checkpoints() == before; i++) {
+                sleep(50);
+            }
+            assertEquals(before + 1, store.pool().counts().checkpoints(), "nobody commits any more, so it is the store's own thread that replays");
+        }
+    }
+
     private static void sleep(long millis) {
         try {
             Thread.sleep(millis);
