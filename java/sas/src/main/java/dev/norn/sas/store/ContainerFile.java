@@ -15,6 +15,7 @@ import java.util.zip.CRC32C;
 /** The durable form of a container: the bytes of its range up to its last page, with a check of each page and of each descriptor. */
 final class ContainerFile {
     private static final int HEADER_BYTES = 512;
+    private static final ByteBuffer ZEROS = ByteBuffer.allocate(1 << 16).asReadOnlyBuffer();
 
     private static final java.util.Set<String> SAID = java.util.concurrent.ConcurrentHashMap.newKeySet();
 
@@ -38,6 +39,26 @@ final class ContainerFile {
     static void sync(Path path) throws IOException {
         try (var channel = NativeFile.open(path, StandardOpenOption.READ)) {
             channel.force(true);
+        }
+    }
+
+    /** Copies a file, and syncs the copy. Holes stay holes, so that the descriptors of pages that are not there cost nothing in the copy either. */
+    static void copy(Path from, Path to) throws IOException {
+        try (var its = NativeFile.open(from, StandardOpenOption.READ); var file = NativeFile.open(to, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            long size = its.size();
+            ByteBuffer chunk = ByteBuffer.allocate(ZEROS.capacity());
+            for (long at = its.nextData(0); at < size; at = its.nextData(at)) {
+                int length = read(its, chunk.clear(), at);
+                if (length == 0) {
+                    throw new FileSystemException(from.toString(), null, "it was cut off while it was copied");
+                }
+                write(file, chunk.flip(), at);
+                at += length;
+            }
+            if (file.size() < size) {
+                write(file, ByteBuffer.allocate(1), size - 1);
+            }
+            file.force(true);
         }
     }
 
@@ -85,35 +106,28 @@ final class ContainerFile {
         Range range = new Range((int) header.getLong((int) CONTAINER_ID), name, header.getLong((int) CONTAINER_PAGES_USED),
                 header.getLong((int) CONTAINER_PAGES_MAX), Files.isWritable(path));
         if (isCutOff(range, path)) {
-            say("sas: " + path + " was cut off: the container is left out");
+            say("sas: " + path + " was cut off, or a descriptor of a page behind its end is damaged: the container is left out");
             return null;
         }
         return range;
     }
 
-    /** Whether the file ends before pages of which its descriptors say that they have objects. Costs reading a page or two. */
+    /** Whether the file ends before a page that it had: one whose descriptor was written. Costs reading the descriptors of all pages behind the end that are no hole. */
     private static boolean isCutOff(Range range, Path path) throws IOException {
         try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
-            if (file.size() == HEADER_BYTES) {
-                return false;
+            long size = file.size();
+            long first = range.pageOffset(0) - range.base;
+            if (size < first) {
+                return size != HEADER_BYTES;
             }
-            long pages = (file.size() - (range.pageOffset(0) - range.base)) >> PAGE_BITS;
-            int inGroup = (int) (PAGE_BYTES / DESCRIPTOR_BYTES);
-            for (long page = Math.max(0, pages); page < range.pagesMax; page += inGroup - page % inGroup) {
-                ByteBuffer group = read(file, (1 + page / inGroup) * PAGE_BYTES);
-                if (group.position() < PAGE_BYTES) {
+            long wholePages = Math.min(size - first >> PAGE_BITS, range.pagesMax);
+            ByteBuffer chunk = ByteBuffer.allocate(ZEROS.capacity());
+            for (long at = file.nextData(range.descriptor(wholePages) - range.base); at < first; at = file.nextData(at)) {
+                int length = read(file, chunk.clear().limit((int) Math.min(chunk.capacity(), first - at)), at);
+                if (length == 0 || !isBlank(chunk.flip())) {
                     return true;
                 }
-                boolean isBlank = true;
-                for (int at = (int) (page % inGroup * DESCRIPTOR_BYTES); at < PAGE_BYTES; at += 8) {
-                    isBlank &= group.getLong(at) == 0;
-                }
-                if (isBlank) {
-                    return false;
-                }
-                if (hasStarts(group, (int) (page % inGroup))) {
-                    return true;
-                }
+                at += length;
             }
             return false;
         } catch (FileSystemException e) {
@@ -122,13 +136,8 @@ final class ContainerFile {
         }
     }
 
-    private static boolean hasStarts(ByteBuffer descriptors, int first) {
-        for (int at = first * (int) DESCRIPTOR_BYTES; at < PAGE_BYTES; at += (int) DESCRIPTOR_BYTES) {
-            if ((descriptors.getLong(at) | descriptors.getLong(at + 8) | descriptors.getLong(at + 16) | descriptors.getLong(at + 24)) != 0) {
-                return true;
-            }
-        }
-        return false;
+    private static boolean isBlank(ByteBuffer bytes) {
+        return bytes.equals(ZEROS.slice(0, bytes.remaining()));
     }
 
     /** Copies the file into the pool and checks each page of it. A page that fails, or cannot be read, makes the container damaged, and only it. */
@@ -138,18 +147,14 @@ final class ContainerFile {
         range.format();
         CRC32C crc = new CRC32C();
         try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
-            long fileBytes = file.size();
-            // The file ends behind the last page that was ever written; what lies between descriptors and pages is a hole. A new container's has its header only.
-            boolean isNew = fileBytes == HEADER_BYTES;
-            long used = 0;
-            long descriptorPages = (range.pageOffset(0) - range.base) / PAGE_BYTES - 1;
-            for (long index = 1, end = 0; !isNew && index <= descriptorPages && used == end; index++) {
-                used = Math.max(used, loadDescriptors(range, file, poolFile, index, crc));
-                end = index * PAGE_BYTES / DESCRIPTOR_BYTES;
+            // The file's length says how many pages there are. A blank descriptor says nothing about the others: only undone transactions used its page.
+            long pages = Math.clamp(file.size() - (range.pageOffset(0) - range.base) + PAGE_BYTES - 1 >> PAGE_BITS, 0, range.pagesMax);
+            for (long first = 0; first < pages; first += PAGE_BYTES / DESCRIPTOR_BYTES) {
+                loadDescriptors(range, file, poolFile, first, crc);
             }
-            Memory.putLong(range.base + CONTAINER_PAGES_USED, used);
-            Memory.putLong(range.base + CONTAINER_PAGES_BACKED, used);
-            for (long page = 0; page < used; page++) {
+            Memory.putLong(range.base + CONTAINER_PAGES_USED, pages);
+            Memory.putLong(range.base + CONTAINER_PAGES_BACKED, pages);
+            for (long page = 0; page < pages; page++) {
                 loadPage(range, file, poolFile, page, crc);
             }
         } catch (FileSystemException e) {
@@ -193,47 +198,41 @@ final class ContainerFile {
         range.miss();
     }
 
-    /** Loads a page of descriptors; returns the number of pages up to the last that is in use. */
-    private static long loadDescriptors(Range range, FileChannel file, FileChannel poolFile, long index, CRC32C crc) throws IOException {
-        ByteBuffer bytes = read(file, index * PAGE_BYTES);
-        long first = (index - 1) * PAGE_BYTES / DESCRIPTOR_BYTES;
-        long used = 0;
+    /** Loads a page of descriptors, from the one of page {@code first} on. */
+    private static void loadDescriptors(Range range, FileChannel file, FileChannel poolFile, long first, CRC32C crc) throws IOException {
+        ByteBuffer bytes = readPage(file, range.descriptor(first) - range.base);
         for (int at = 0; at < PAGE_BYTES; at += (int) DESCRIPTOR_BYTES) {
-            long stored = bytes.getLong(at + (int) DESCRIPTOR_CHECK);
-            boolean isBlank = stored == 0 && bytes.slice(at, (int) DESCRIPTOR_BYTES).equals(ByteBuffer.allocate((int) DESCRIPTOR_BYTES));
-            if (!isBlank) {
-                used = first + at / DESCRIPTOR_BYTES + 1;
-                if (stored != check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK)) {
-                    range.damage(used - 1);
-                }
+            if (!isBlank(bytes.slice(at, (int) DESCRIPTOR_BYTES)) && bytes.getLong(at + (int) DESCRIPTOR_CHECK) != check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK)) {
+                range.damage(first + at / DESCRIPTOR_BYTES);
             }
         }
-        if (used > 0) {
-            poolFile.write(bytes.clear(), range.base + index * PAGE_BYTES);
-        }
-        return used;
+        poolFile.write(bytes.clear(), range.descriptor(first));
     }
 
     private static void loadPage(Range range, FileChannel file, FileChannel poolFile, long page, CRC32C crc) throws IOException {
-        ByteBuffer bytes = read(file, range.pageOffset(page) - range.base);
-        long descriptor = range.descriptor(page);
-        long stored = Memory.getLong(descriptor + DESCRIPTOR_PAGE_CHECK);
-        if (stored != 0 && stored != check(crc, bytes.array(), 0, PAGE_BYTES)) {
+        ByteBuffer bytes = readPage(file, range.pageOffset(page) - range.base);
+        long stored = Memory.getLong(range.descriptor(page) + DESCRIPTOR_PAGE_CHECK);
+        // A page that was never written is a hole; one with a content has lost its descriptor.
+        if (stored == 0 ? !isBlank(bytes.clear()) : stored != check(crc, bytes.array(), 0, PAGE_BYTES)) {
             range.damage(page);
         }
         poolFile.write(bytes.clear(), range.pageOffset(page));
         Heap.findEnd(range, page);
     }
 
-    private static ByteBuffer read(FileChannel file, long at) throws IOException {
+    private static ByteBuffer readPage(FileChannel file, long at) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        try {
-            while (bytes.hasRemaining() && file.read(bytes, at + bytes.position()) > 0) {
-                // Until the page is full or the file ends.
-            }
-        } catch (IOException e) {
-            throw new FileSystemException("the page at " + at, null, e.getMessage());
-        }
+        read(file, bytes, at);
         return bytes;
+    }
+
+    /** Reads until the buffer is full or the file ends; returns how many bytes there were. */
+    private static int read(FileChannel file, ByteBuffer to, long at) throws IOException {
+        try {
+            LogFile.readFully(file, to, at);
+            return to.position();
+        } catch (IOException e) {
+            throw new FileSystemException("the bytes at " + at, null, e.getMessage());
+        }
     }
 }

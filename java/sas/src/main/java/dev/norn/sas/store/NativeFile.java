@@ -40,10 +40,12 @@ final class NativeFile extends FileChannel {
     private static final int O_CLOEXEC = 0x80000;
     private static final int MODE = 0666;
     private static final int SEEK_END = 2;
+    private static final int SEEK_DATA = 3;
     private static final int LOCK_EXCLUSIVE = 2;
     private static final int LOCK_NONE = 8;
     private static final int ENOENT = 2;
     private static final int EINTR = 4;
+    private static final int ENXIO = 6;
     private static final int EACCES = 13;
     /** As much goes through a thread's buffer at a time. */
     private static final int BUFFER_BYTES = 1 << 16;
@@ -171,9 +173,23 @@ final class NativeFile extends FileChannel {
         return written;
     }
 
+    /** @throws SyncFailed if it fails */
     @Override
     public void force(boolean metaData) throws IOException {
-        use(scratch -> metaData ? (int) FSYNC.invokeExact(scratch.state, descriptor) : (int) FDATASYNC.invokeExact(scratch.state, descriptor));
+        try {
+            use(scratch -> metaData ? (int) FSYNC.invokeExact(scratch.state, descriptor) : (int) FDATASYNC.invokeExact(scratch.state, descriptor));
+        } catch (FileSystemException e) {
+            throw new SyncFailed(e);
+        }
+    }
+
+    /** Where data begin at or behind a place: holes are passed over. The file's size if there are none. */
+    long nextData(long from) throws IOException {
+        long size = size();
+        return use(scratch -> {
+            long found = (long) LSEEK.invokeExact(scratch.state, descriptor, from, SEEK_DATA);
+            return found < 0 && (int) ERRNO.get(scratch.state, 0L) == ENXIO ? size : found;
+        });
     }
 
     @Override

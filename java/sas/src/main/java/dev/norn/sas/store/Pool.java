@@ -338,9 +338,8 @@ public final class Pool {
         try {
             log.checkpointAnd(slot, () -> {
                 try (var files = Files.list(directory)) {
-                    for (Path path : files.filter(path -> path.toString().endsWith(".container") || path.endsWith(Unapplied.NAME)).toList()) {
-                        Files.copy(path, copy.resolve(path.getFileName()));
-                        ContainerFile.sync(copy.resolve(path.getFileName()));
+                    for (Path path : files.filter(path -> path.toString().endsWith(".container") || path.endsWith(Unapplied.NAME)).filter(Files::isRegularFile).toList()) {
+                        ContainerFile.copy(path, copy.resolve(path.getFileName()));
                     }
                 }
             });
