@@ -8,8 +8,8 @@ use core::fmt;
 
 use norn_flash::{Address, EraseUnit, Nor};
 
-use crate::code::Code;
 use crate::error::{Corruption, StoreError};
+use crate::features::Features;
 use crate::format::{Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr};
 use crate::log::Slot;
 use crate::sector::Census;
@@ -44,7 +44,7 @@ pub trait Auditor {
     fn notice(&mut self, _: Violation) {}
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Reports that `what` is wrong with the sector `pointer`.
     pub fn report(&self, auditor: &mut impl Auditor, pointer: SectorPtr, what: &'static str) {
         auditor.violation(Violation { address: self.place_of(pointer), what });

@@ -19,8 +19,8 @@
 
 use norn_flash::Nor;
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{Entry, LINK_BYTES, SectorPtr};
 use crate::sector::Sector;
 use crate::store::Store;
@@ -160,7 +160,7 @@ fn zeros(word: u32) -> u32 {
     (!word << (32 - CODED_BITS)).count_ones()
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// The delta at `at` of a sector; `None` where there is none, or a torn one. Cost: 1 word read.
     ///
     /// # Errors

@@ -16,8 +16,8 @@
 use crc::{CRC_8_SMBUS, CRC_16_IBM_3740, Crc, NoTable};
 use norn_flash::{Address, EraseUnit, Nor};
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{
     ASSIGNMENT_OFFSET, Descriptor, ENTRY_BYTES, ERASED_WORD, Entry, HEADER_BYTES, Link, NODE_SLOTS, NODE_SPARES,
     SectorPtr, TREE_WORD_BYTES,
@@ -64,10 +64,10 @@ impl ErrorDetection {
     }
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Whether codes are kept: never where the program has no code for them.
     pub(crate) fn detection(&self) -> ErrorDetection {
-        if C::ERROR_DETECTION { self.settings.error_detection } else { ErrorDetection::Off }
+        if F::ERROR_DETECTION { self.settings.error_detection } else { ErrorDetection::Off }
     }
 
     /// Whether error detection is on.

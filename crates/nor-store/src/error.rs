@@ -89,8 +89,8 @@ pub enum MountError<E> {
     Settings(&'static str),
     /// The image was made with settings that this program does not know.
     UnknownSettings,
-    /// The image has what is named, or is to have it, and this program has no [code](crate::Code) for it.
-    NoCode(&'static str),
+    /// The image has what is named, or is to have it, and this program has no [code](crate::Features) for it.
+    MissingFeature(&'static str),
     /// The flash holds something impossible.
     Corrupted(Corruption),
     /// Recovery found no room or log space for its own records: the image is damaged.
@@ -115,10 +115,10 @@ impl<E: fmt::Debug> fmt::Display for MountError<E> {
             }
             MountError::Settings(why) => write!(f, "impossible settings: {why}"),
             MountError::UnknownSettings => f.write_str("the image's settings are not known to this program"),
-            MountError::NoCode(feature) => {
+            MountError::MissingFeature(feature) => {
                 write!(
                     f,
-                    "the image has {feature}, or is to be formatted with it, and this program's `Code` leaves it out"
+                    "the image has {feature}, or is to be formatted with it, and this program's `Features` leave it out"
                 )
             }
             MountError::Corrupted(corruption) => write!(f, "corrupted: {corruption}"),
@@ -136,7 +136,7 @@ pub(crate) enum MountFault<E> {
     NewerFormat { found: u8 },
     WrongGeometry { unit_size_bytes: u64, unit_count: u16 },
     UnknownSettings,
-    NoCode(&'static str),
+    MissingFeature(&'static str),
     Store(StoreError<E>),
 }
 
@@ -156,7 +156,7 @@ impl<E> MountFault<E> {
                 MountError::WrongGeometry { unit_size_bytes, unit_count }
             }
             (MountFault::UnknownSettings, _) => MountError::UnknownSettings,
-            (MountFault::NoCode(feature), _) => MountError::NoCode(feature),
+            (MountFault::MissingFeature(feature), _) => MountError::MissingFeature(feature),
             (MountFault::Store(StoreError::Device(error)), _) => MountError::Device(error),
             (MountFault::Store(StoreError::Corrupted), Some(corruption)) => MountError::Corrupted(corruption),
             (MountFault::Store(_), _) => MountError::Unrecoverable,

@@ -33,11 +33,11 @@
 #![forbid(unsafe_code)]
 
 mod audit;
-mod code;
 mod delta;
 mod detection;
 mod entry;
 mod error;
+mod features;
 pub mod format;
 mod log;
 mod marks;
@@ -53,10 +53,10 @@ mod tree_word;
 mod units;
 
 pub use audit::{Auditor, Violation};
-pub use code::{AllCode, Code, LeastCode};
 pub use delta::{Counting, DELTAS_OFFSET, Delta, DeltaRecords};
 pub use detection::{ErrorDetection, crc_8, crc_16};
 pub use error::{Corruption, MountError, StoreError};
+pub use features::{AllFeatures, Features, LeastFeatures};
 pub use format::{Link, LogicalUnit, SectorKind, SectorPtr};
 pub use scratch::ScratchBits;
 pub use sector::{Extension, Room, Sector, SectorSpec};

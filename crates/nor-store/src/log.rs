@@ -15,8 +15,8 @@
 
 use norn_flash::{Address, EraseUnit, Nor};
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{
     ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, ERASE_COUNT_OFFSET, Entry, FORMAT_VERSION, HEADER_BYTES,
     IDENTITY_BYTES, Identity, SectorPtr,
@@ -119,7 +119,7 @@ pub(crate) enum Slot {
     Entry(Entry),
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     pub(crate) fn read_identity(&mut self, unit: EraseUnit) -> Result<Option<Identity>, StoreError<D::Error>> {
         let mut bytes = [0; IDENTITY_BYTES];
         self.medium.read(self.geometry.part.start_of(unit), &mut bytes)?;

@@ -5,10 +5,10 @@
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::code::Code;
+use crate::features::Features;
 use crate::store::Store;
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// The first marked unit from number `from` on. Cost: RAM only.
     pub fn next_marked_unit(&self, from: u16) -> Option<EraseUnit> {
         self.units.all().skip(usize::from(from)).find(|&unit| self.units.is_marked(unit))

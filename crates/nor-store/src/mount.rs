@@ -36,8 +36,8 @@ use core::marker::PhantomData;
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::code::Code;
 use crate::error::{MountError, MountFault, StoreError};
+use crate::features::Features;
 use crate::format::{
     ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Identity, Link, LogicalUnit, SectorPtr,
 };
@@ -66,7 +66,7 @@ struct Replay {
     changed: bool,
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// A store that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat) says `Halted`.
     /// For places where a store is to stay, such as a static, without ever being on the stack.
     pub fn unmounted(device: D) -> Self {
@@ -106,9 +106,9 @@ impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
     pub fn reformat(&mut self, settings: Settings) -> Result<(), MountError<D::Error>> {
         self.start()?;
         self.settings = settings;
-        if let Some(feature) = settings.lacks::<C>() {
+        if let Some(feature) = settings.lacks::<F>() {
             self.medium.halt();
-            return Err(MountError::NoCode(feature));
+            return Err(MountError::MissingFeature(feature));
         }
         let laid_out = match settings.validate().and_then(|()| self.geometry.suits(&settings)) {
             Ok(()) => self.lay_out().map_err(|error| MountFault::Store(error).explained(self.corruption)),
@@ -334,8 +334,8 @@ impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
             Entry::Chain { first } => replay.chain_first = Sequence::new(first),
             Entry::Setting { key, value } => {
                 self.settings.set(key, value).ok_or(MountFault::UnknownSettings)?;
-                if let Some(feature) = self.settings.lacks::<C>() {
-                    return Err(MountFault::NoCode(feature));
+                if let Some(feature) = self.settings.lacks::<F>() {
+                    return Err(MountFault::MissingFeature(feature));
                 }
             }
             Entry::Serial { serial } => self.serial = serial,

@@ -10,8 +10,8 @@
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{DESCRIPTOR_BYTES, Descriptor, Entry, HEADER_BYTES, LogicalUnit, SectorPtr};
 use crate::medium::Target;
 use crate::sector::Filling;
@@ -22,7 +22,7 @@ const CHUNK_BYTES: usize = 32;
 /// Units whose obsolete space differs by less than this part of a unit are equally good victims.
 const NEARLY_AS_MUCH: u32 = 16;
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Does work ahead of time: switches to a new log unit if less than half of this one is left; otherwise reclaims a unit if that
     /// wins at least `least_bytes`. Returns whether it did something. Only outside a transaction, where it is not done otherwise.
     ///

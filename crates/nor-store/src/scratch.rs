@@ -9,8 +9,8 @@
 
 use norn_flash::{Address, EraseUnit, Nor};
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{ENTRY_BYTES, Entry, HEADER_BYTES, LogicalUnit};
 use crate::store::Store;
 use crate::units::Role;
@@ -39,7 +39,7 @@ impl ScratchBits {
     }
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Begins a field of bits. Nothing else may be open: no transaction, and no other field.
     ///
     /// Cost: 2 words programmed for each new unit, and perhaps an erase; reads a used unit from its end to its last field.

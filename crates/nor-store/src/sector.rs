@@ -11,8 +11,8 @@
 
 use norn_flash::{Address, EraseUnit, Nor};
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{
     DESCRIPTOR_LIVE, Descriptor, ERASED_WORD, Entry, LINK_BYTES, Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind,
     SectorPtr,
@@ -110,7 +110,7 @@ pub(crate) struct UnitSurvey {
     pub obsolete: u32,
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Allocates a sector; its bytes are erased. An abort frees it.
     ///
     /// Cost: 3 words programmed, plus a reclamation when no unit has room.

@@ -7,10 +7,10 @@ use core::marker::PhantomData;
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
-use crate::code::{AllCode, Code};
 use crate::delta::DeltaRecords;
 use crate::detection::ErrorDetection;
 use crate::error::{Corruption, MountError, StoreError};
+use crate::features::{AllFeatures, Features};
 use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, SectorPtr};
 use crate::log::{LOG_UNITS_MAX, Log};
 use crate::medium::Medium;
@@ -93,10 +93,10 @@ impl Settings {
     }
 
     /// What these settings need that a program has no code for.
-    pub(crate) fn lacks<C: Code>(&self) -> Option<&'static str> {
+    pub(crate) fn lacks<F: Features>(&self) -> Option<&'static str> {
         match self {
-            Settings { error_detection: ErrorDetection::On, .. } if !C::ERROR_DETECTION => Some("error detection"),
-            Settings { delta_records: DeltaRecords::On, .. } if !C::DELTA_RECORDS => Some("delta records"),
+            Settings { error_detection: ErrorDetection::On, .. } if !F::ERROR_DETECTION => Some("error detection"),
+            Settings { delta_records: DeltaRecords::On, .. } if !F::DELTA_RECORDS => Some("delta records"),
             _ => None,
         }
     }
@@ -199,11 +199,11 @@ impl Geometry {
 /// Every change belongs to a transaction: it is open from the first change to the next [`commit`](Store::commit) or
 /// [`abort`](Store::abort), and what it changed is whole or absent after a power cut.
 ///
-/// `C` is what the program has [code](Code) for; images that need more are refused.
+/// `F` is what the program has [code](Features) for; images that need more are refused.
 ///
 /// RAM: eight bytes for each of `UNITS`, and about 200 bytes.
 #[derive(Clone, Debug)]
-pub struct Store<D: Nor, const UNITS: usize, C = AllCode> {
+pub struct Store<D: Nor, const UNITS: usize, F = AllFeatures> {
     pub(crate) medium: Medium<D>,
     pub(crate) geometry: Geometry,
     pub(crate) units: UnitTable<UNITS>,
@@ -215,10 +215,10 @@ pub struct Store<D: Nor, const UNITS: usize, C = AllCode> {
     pub(crate) settings: Settings,
     pub(crate) serial: u32,
     pub(crate) random: u32,
-    pub(crate) code: PhantomData<C>,
+    pub(crate) code: PhantomData<F>,
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// The device.
     pub fn device(&self) -> &D {
         self.medium.device()

@@ -15,14 +15,14 @@
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{Entry, SectorPtr};
 use crate::log::{Position, Sequence, Slot};
 use crate::store::Store;
 use crate::tree::Close;
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Whether a transaction has begun to change anything.
     pub fn transaction_is_open(&self) -> bool {
         self.log.open

@@ -18,8 +18,8 @@
 
 use norn_flash::Nor;
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{
     ERASED_WORD, Entry, Link, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TREE_WORD_BYTES, TreeWord,
 };
@@ -95,7 +95,7 @@ fn digit(key: u32, level: u8) -> u32 {
     key >> (4 * u32::from(level)) & (NODE_SLOTS - 1)
 }
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// The open version of one of the store's own trees.
     pub fn tree(&self, tree: TreeId) -> TreeRoot {
         self.trees[tree as usize].open

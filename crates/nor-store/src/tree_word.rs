@@ -9,8 +9,8 @@
 
 use norn_flash::Nor;
 
-use crate::code::Code;
 use crate::error::StoreError;
+use crate::features::Features;
 use crate::format::{ERASED_WORD, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TREE_WORD_BYTES, TreeWord};
 use crate::sector::Sector;
 use crate::store::Store;
@@ -19,7 +19,7 @@ use crate::tree::Close;
 /// A word and its mirror.
 type Pair = [TreeWord; 2];
 
-impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
+impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// The word at `position` of a node. Cost: 1 word read, 2 with error detection.
     pub(crate) fn tree_word(&mut self, node: &Sector, position: u32) -> Result<TreeWord, StoreError<D::Error>> {
         match self.find_tree_word(node, position)? {
@@ -70,7 +70,7 @@ impl<D: Nor, const UNITS: usize, C: Code> Store<D, UNITS, C> {
             return Ok(());
         };
         match node.kind {
-            SectorKind::Opaque if C::DELTA_RECORDS => return self.close_deltas(&node, close),
+            SectorKind::Opaque if F::DELTA_RECORDS => return self.close_deltas(&node, close),
             SectorKind::Node if node.bytes >= self.detection().node_bytes() => {}
             _ => return Ok(()),
         }

@@ -17,7 +17,7 @@
 use core::ops::Range;
 
 use norn_flash::Nor;
-use norn_nor_store::{Code, Counting, Extension, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::{Counting, Extension, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
 use crate::code::ValueCode;
 use crate::descriptor::{Named, Object};
@@ -37,7 +37,7 @@ pub(crate) struct Field {
     pub width: u32,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Reads field `index` of an object into a buffer of its width.
     ///
     /// Cost: a look-up; 2 reads for the initialization flag, if there are any; 3 for each record before the one that holds the

@@ -8,7 +8,7 @@
 //! elements, chosen so that two records fit an erase unit.
 
 use norn_flash::{Address, Nor};
-use norn_nor_store::{Code, Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot};
+use norn_nor_store::{Features, Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, TreeRoot};
 
 use crate::descriptor::{Named, Object, Owner, descriptor_bytes};
 use crate::error::{AccessError, CreateError};
@@ -48,7 +48,7 @@ impl Array {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Section `number` of an array. Cost: *h*(3+*s*) reads on the array's tree, and 2.
     pub(crate) fn section(&mut self, array: &Array, number: u32) -> Result<Object, StoreError<D::Error>> {
         let Some(found) = self.store.tree_get(array.tree, number)? else {

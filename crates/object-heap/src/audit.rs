@@ -1,7 +1,7 @@
 //! The heap's part of the checker: walks every object, array and root, and asserts what `format` states.
 
 use norn_flash::{EraseUnit, Nor};
-use norn_nor_store::{Auditor, Code, Link, Role, Sector, SectorKind, SectorPtr, StoreError, TreeId, Violation};
+use norn_nor_store::{Auditor, Features, Link, Role, Sector, SectorKind, SectorPtr, StoreError, TreeId, Violation};
 
 use crate::array::Array;
 use crate::descriptor::{Named, Object};
@@ -10,7 +10,7 @@ use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_place};
 use crate::heap::Heap;
 use crate::notify::{Listener, Place};
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Walks everything on flash and reports each invariant that does not hold to `auditor`.
     ///
     /// Cost: reads the whole part about twice.

@@ -12,7 +12,7 @@
 use core::ops::Range;
 
 use norn_flash::Nor;
-use norn_nor_store::{Code, ErrorDetection, Sector, SectorPtr, StoreError, crc_8, crc_16};
+use norn_nor_store::{ErrorDetection, Features, Sector, SectorPtr, StoreError, crc_8, crc_16};
 
 use crate::access::Field;
 use crate::descriptor::Object;
@@ -50,10 +50,10 @@ impl ValueCode {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Whether codes are kept: never where the program has no code for them.
     pub(crate) fn detection(&self) -> ErrorDetection {
-        if C::ERROR_DETECTION { self.config.error_detection } else { ErrorDetection::Off }
+        if F::ERROR_DETECTION { self.config.error_detection } else { ErrorDetection::Off }
     }
 
     pub(crate) fn detects(&self) -> bool {
@@ -62,12 +62,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
 
     /// The checksum of bytes; nothing where the program has no code for it.
     pub(crate) fn checksum_of(&self, bytes: &[u8]) -> u16 {
-        if C::ERROR_DETECTION { crc_16(CHECKSUM_START, bytes) } else { CHECKSUM_START }
+        if F::ERROR_DETECTION { crc_16(CHECKSUM_START, bytes) } else { CHECKSUM_START }
     }
 
     /// The checksum of stretches of a sector, padding included; where error detection is off nothing is read.
     pub(crate) fn checksum(&mut self, sector: &Sector, stretches: &[Range<u32>]) -> Result<u16, StoreError<D::Error>> {
-        if C::ERROR_DETECTION { self.read_checksum(sector, stretches) } else { Ok(CHECKSUM_START) }
+        if F::ERROR_DETECTION { self.read_checksum(sector, stretches) } else { Ok(CHECKSUM_START) }
     }
 
     #[inline(never)]
@@ -105,7 +105,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
         at: u32,
         checksum: u16,
     ) -> Result<(), StoreError<D::Error>> {
-        if C::ERROR_DETECTION { self.compare_checksum(sector, at, checksum) } else { Ok(()) }
+        if F::ERROR_DETECTION { self.compare_checksum(sector, at, checksum) } else { Ok(()) }
     }
 
     #[inline(never)]

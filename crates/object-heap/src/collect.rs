@@ -15,7 +15,7 @@
 //! or without some of the garbage.
 
 use norn_flash::Nor;
-use norn_nor_store::{AllCode, Code, ScratchBits, StoreError, TreeId};
+use norn_nor_store::{AllFeatures, Features, ScratchBits, StoreError, TreeId};
 
 use crate::error::{AccessError, CollectError};
 use crate::heap::{Heap, Transaction};
@@ -36,8 +36,8 @@ pub struct Collected {
 
 /// What a tracing function uses: the heap, and a way to say what it found.
 #[derive(Debug)]
-pub struct Tracer<'a, D: Nor, const UNITS: usize, L = (), C = AllCode> {
-    heap: &'a mut Heap<D, UNITS, L, C>,
+pub struct Tracer<'a, D: Nor, const UNITS: usize, L = (), F = AllFeatures> {
+    heap: &'a mut Heap<D, UNITS, L, F>,
     scratch: &'a ScratchBits,
     pending: &'a mut Pending,
 }
@@ -67,9 +67,9 @@ impl Pending {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Tracer<'_, D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, L, F> {
     /// The heap, for reading the object that is traced. It must not be changed, nor asked for pointers with notification.
-    pub fn heap(&mut self) -> &mut Heap<D, UNITS, L, C> {
+    pub fn heap(&mut self) -> &mut Heap<D, UNITS, L, F> {
         self.heap
     }
 
@@ -95,7 +95,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Tracer<'_, D, UNITS, L, C
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Deletes every object and array that neither the named roots nor `roots` reach. `trace` is called once for each object
     /// that is reached, and tells the tracer to what it refers.
     ///
@@ -108,7 +108,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
     pub fn collect(
         &mut self,
         roots: &[Ref],
-        mut trace: impl FnMut(&mut Tracer<'_, D, UNITS, L, C>, Ref) -> Result<(), AccessError<D::Error>>,
+        mut trace: impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<Collected, CollectError<D::Error>> {
         if self.transaction != Transaction::None {
             return Err(CollectError::TransactionOpen);
@@ -135,7 +135,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
         &mut self,
         scratch: &ScratchBits,
         roots: &[Ref],
-        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L, C>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let mut pending = Pending::default();
         let mut tracer = Tracer { heap: self, scratch, pending: &mut pending };
@@ -190,12 +190,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Tracer<'_, D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, L, F> {
     /// Has the object in `slot` traced.
     fn trace(
         &mut self,
         slot: u32,
-        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L, C>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let store = &mut self.heap.store;
         if let Some(found) = store.tree_get(store.tree(TreeId::Ref), slot)? {

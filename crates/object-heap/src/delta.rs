@@ -14,7 +14,7 @@
 
 use norn_flash::Nor;
 use norn_nor_store::{
-    Auditor, Code, Counting, DELTAS_OFFSET, Delta, DeltaRecords, Link, Sector, SectorKind, SectorPtr, SectorSpec,
+    Auditor, Counting, DELTAS_OFFSET, Delta, DeltaRecords, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec,
     StoreError,
 };
 
@@ -55,10 +55,10 @@ impl Deltas {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Whether lists may have delta records.
     pub(crate) fn has_deltas(&self) -> bool {
-        C::DELTA_RECORDS && self.config.delta_records == DeltaRecords::On
+        F::DELTA_RECORDS && self.config.delta_records == DeltaRecords::On
     }
 
     /// The place before a list's first delta. Cost: 3 reads where there are deltas, else 2 or none.

@@ -3,7 +3,7 @@
 //! Invariant: sectors are named by logical pointers, so that what has been looked up outlives reclamations.
 
 use norn_flash::Nor;
-use norn_nor_store::{Code, ErrorDetection, Link, Sector, SectorPtr, StoreError, TreeId, TreeRoot};
+use norn_nor_store::{ErrorDetection, Features, Link, Sector, SectorPtr, StoreError, TreeId, TreeRoot};
 
 use crate::array::Array;
 use crate::error::AccessError;
@@ -109,7 +109,7 @@ impl Object {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Most records that a list may grow to.
     pub(crate) fn list_limit(&self, object: &Object) -> usize {
         match object.shape.form.representation() {

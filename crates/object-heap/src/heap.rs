@@ -3,7 +3,7 @@
 //! Invariant: between calls the store has an open transaction only while the client has.
 
 use norn_flash::Nor;
-use norn_nor_store::{AllCode, Code, Corruption, MountError, Settings, Store, StoreError};
+use norn_nor_store::{AllFeatures, Corruption, Features, MountError, Settings, Store, StoreError};
 
 use crate::config::Config;
 use crate::error::TransactionError;
@@ -21,9 +21,9 @@ pub(crate) enum Transaction {
 /// Persistent objects and arrays on one NOR part of at most `UNITS` erase units. `L` hears which pointers are no longer valid:
 /// see [`Listener`].
 ///
-/// `C` is what the program has [code](Code) for. With [`AllCode`] each image is used as it was formatted. With
-/// [`LeastCode`](crate::LeastCode) a fifth less is linked, and an image with [error detection](Config::error_detection) or
-/// [delta records](Config::delta_records) gives [`NoCode`](MountError::NoCode): `Heap<_, 64, (), LeastCode>`, made by
+/// `F` is what the program has [code](Features) for. With [`AllFeatures`] each image is used as it was formatted. With
+/// [`LeastFeatures`](crate::LeastFeatures) a fifth less is linked, and an image with [error detection](Config::error_detection) or
+/// [delta records](Config::delta_records) gives [`MissingFeature`](MountError::MissingFeature): `Heap<_, 64, (), LeastFeatures>`, made by
 /// [`format_with`](Self::format_with) and [`mount_with`](Self::mount_with).
 ///
 /// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call recurses.
@@ -33,8 +33,8 @@ pub(crate) enum Transaction {
 /// of what is stated, any call that programs may find its erase unit full: it then reclaims one, which copies the live data
 /// of a unit at most and erases one unit, or starts a new log unit, 12 words and an erase.
 #[derive(Clone, Debug)]
-pub struct Heap<D: Nor, const UNITS: usize, L = (), C = AllCode> {
-    pub(crate) store: Store<D, UNITS, C>,
+pub struct Heap<D: Nor, const UNITS: usize, L = (), F = AllFeatures> {
+    pub(crate) store: Store<D, UNITS, F>,
     pub(crate) config: Config,
     pub(crate) transaction: Transaction,
     /// No slot of the REF tree below this one is free.
@@ -68,7 +68,7 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// As [`format`](Heap::format), with somebody to notify of pointers that are no longer valid.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
     }
 
     /// The store below, for reading its state.
-    pub fn store(&self) -> &Store<D, UNITS, C> {
+    pub fn store(&self) -> &Store<D, UNITS, F> {
         &self.store
     }
 

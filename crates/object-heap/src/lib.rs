@@ -116,8 +116,8 @@ pub use error::{AccessError, CollectError, CreateError, PointerError, Transactio
 pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
 pub use norn_nor_store::{
-    AllCode, Auditor, Code, Corruption, DeltaRecords, ErrorDetection, LeastCode, MountError, SectorPtr, StoreError,
-    Violation,
+    AllFeatures, Auditor, Corruption, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, SectorPtr,
+    StoreError, Violation,
 };
 pub use notify::Listener;
 pub use object::{Info, Kind, Layout, Representation};

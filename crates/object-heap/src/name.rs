@@ -4,7 +4,7 @@
 //! looking through all: cheaper to keep than an order by name, and a program looks up a root once.
 
 use norn_flash::Nor;
-use norn_nor_store::{Code, Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+use norn_nor_store::{Features, Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
 use crate::error::AccessError;
 use crate::format::{NAME_HEAD_BYTES, name_offset};
@@ -24,7 +24,7 @@ pub(crate) struct Root {
     pub len: usize,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.
     ///
     /// Cost: the reads of [`root`](Self::root); at most 20 words programmed, unless a tree node is copied.

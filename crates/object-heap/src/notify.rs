@@ -19,7 +19,7 @@
 //! All of it concerns a running program: a mount empties the tree.
 
 use norn_flash::{Address, EraseUnit, Nor};
-use norn_nor_store::{Code, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+use norn_nor_store::{Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
 use crate::descriptor::{Named, Object};
 use crate::format::{BUCKET_LAST_REFERENCE, BUCKET_REFERENCES_OFFSET, VALID_FLAGS_OFFSET, flag_bytes, flag_place};
@@ -66,7 +66,7 @@ struct BucketSurvey {
     free: Option<u32>,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Whether no pointer with notification is outstanding. Cost: RAM only.
     fn has_no_pointers(&self) -> bool {
         !L::LISTENS || self.store.tree(TreeId::Notify).node.is_none()
@@ -302,7 +302,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
     }
 
     /// Where references may stand in a bucket.
-    pub(crate) fn places(&self, bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<D, UNITS, L, C> {
+    pub(crate) fn places(&self, bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<D, UNITS, L, F> {
         let (from, step) = (BUCKET_REFERENCES_OFFSET, self.place_bytes());
         let count = (bucket.bytes - from) / step;
         (0..count).map(move |number| from + number * step)

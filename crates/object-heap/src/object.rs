@@ -1,7 +1,7 @@
 //! Objects and arrays as a whole: creation, deletion, enumeration.
 
 use norn_flash::Nor;
-use norn_nor_store::{Code, Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+use norn_nor_store::{Features, Link, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
 
 use crate::descriptor::{Named, Object, Owner, header_lengths};
 use crate::error::{AccessError, CreateError};
@@ -139,7 +139,7 @@ pub struct Info {
     pub records: usize,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Creates an object with all its fields at their default value, zeros.
     ///
     /// Cost: 13 words programmed, and the header; without initialization flags also the data. Once in 16 times a new tree node,

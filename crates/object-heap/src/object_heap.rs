@@ -7,7 +7,7 @@ use core::cmp::Ordering;
 use core::fmt;
 
 use norn_flash::{Eeprom, Nor};
-use norn_nor_store::Code;
+use norn_nor_store::Features;
 
 use crate::eeprom::EepromHeap;
 use crate::error::{AccessError, CreateError, TransactionError};
@@ -158,7 +158,7 @@ macro_rules! same_calls {
     };
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> ObjectHeap for Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> ObjectHeap for Heap<D, UNITS, L, F> {
     type DeviceError = D::Error;
 
     same_calls!();

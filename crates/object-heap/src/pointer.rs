@@ -14,7 +14,7 @@
 //! Each step leaves every value as it was, whenever the power fails.
 
 use norn_flash::{Address, Nor};
-use norn_nor_store::{Code, ErrorDetection, Sector, StoreError};
+use norn_nor_store::{ErrorDetection, Features, Sector, StoreError};
 
 use crate::descriptor::Object;
 use crate::error::{AccessError, PointerError};
@@ -46,7 +46,7 @@ enum Place {
     Zeros(usize),
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// The value of field `index` of an object, in place.
     ///
     /// Cost: as [`get_field`](Self::get_field), without the value's words.

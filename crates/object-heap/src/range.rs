@@ -13,7 +13,7 @@
 use core::cmp::Ordering;
 
 use norn_flash::Nor;
-use norn_nor_store::{Code, StoreError};
+use norn_nor_store::{Features, StoreError};
 
 use crate::access::Field;
 use crate::descriptor::{Named, Object};
@@ -52,7 +52,7 @@ pub(crate) struct Piece {
     pub done: u32,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Reads elements from `first` on into a buffer of some whole elements.
     ///
     /// Cost: for each 32 bytes about 10 reads and the bytes' words.

@@ -8,7 +8,7 @@
 //! All of it belongs to the open transaction, be it the client's or one of its own.
 
 use norn_flash::Nor;
-use norn_nor_store::{Code, ErrorDetection, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::{ErrorDetection, Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
 
 use crate::access::Field;
 use crate::array::Array;
@@ -124,7 +124,7 @@ impl Stretch {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     pub(crate) fn rewrite(&mut self, object: &Object, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
         self.forget_values(object)?;
         let data_bytes = self.data_bytes(object)?;

@@ -5,7 +5,7 @@
 //! 3. Else the list is [rewritten](crate::rewrite) with all of them: its data once, and one transaction for all.
 
 use norn_flash::Nor;
-use norn_nor_store::{Code, Counting, StoreError};
+use norn_nor_store::{Counting, Features, StoreError};
 
 use crate::access::Field;
 use crate::descriptor::Object;
@@ -20,7 +20,7 @@ use crate::rewrite::{Change, Range, Source};
 /// Fields that are set by deltas at most: a new representation takes less for more of them.
 const FEW: u32 = 8;
 
-impl<D: Nor, const UNITS: usize, L: Listener, C: Code> Heap<D, UNITS, L, C> {
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Makes the fields of an object from `first` on the values that stand one behind the other in `values`: all of them or none.
     ///
     /// Cost: for up to eight fields, where delta records are on and there is room, 2 words programmed a field (and a wide value's

@@ -13,7 +13,7 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_nor_remap::{Remap, RemapConfig};
 #[cfg(feature = "pointers")]
 use norn_object_heap::Listener;
-use norn_object_heap::{Code, Config, Heap, Layout, Ref, Representation};
+use norn_object_heap::{Config, Features, Heap, Layout, Ref, Representation};
 #[cfg(feature = "arrays")]
 use norn_object_heap::{Elements, Tracer};
 
@@ -79,14 +79,14 @@ type Part = Remap<Device, 64>;
 type Part = Device;
 
 /// What images may need.
-struct Features;
+struct Linked;
 
-impl Code for Features {
+impl Features for Linked {
     const ERROR_DETECTION: bool = cfg!(feature = "codes");
     const DELTA_RECORDS: bool = cfg!(feature = "deltas");
 }
 
-type DeviceHeap = Heap<Part, 64, Client, Features>;
+type DeviceHeap = Heap<Part, 64, Client, Linked>;
 
 /// Bytes of RAM of a mounted heap for 64 units, as the size of a symbol.
 #[unsafe(no_mangle)]

@@ -3,12 +3,12 @@
 
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
-use norn_object_heap::{Code, Config, DeltaRecords, ErrorDetection, Heap, Layout, LeastCode, MountError};
+use norn_object_heap::{Config, DeltaRecords, ErrorDetection, Features, Heap, Layout, LeastFeatures, MountError};
 
 const UNITS: u16 = 12;
 const UNIT_BYTES: u32 = 1024;
 
-type Least = Heap<NorSim, 64, (), LeastCode>;
+type Least = Heap<NorSim, 64, (), LeastFeatures>;
 type All = Heap<NorSim, 64>;
 
 fn device() -> NorSim {
@@ -16,7 +16,7 @@ fn device() -> NorSim {
 }
 
 /// Updates, a transaction, arrays and reclamations.
-fn work<C: Code>(heap: &mut Heap<NorSim, 64, (), C>) {
+fn work<F: Features>(heap: &mut Heap<NorSim, 64, (), F>) {
     let object = heap.create(Layout::fields(&[4, 1, 2]).with_header(b"head")).unwrap();
     heap.set_root(b"root", Some(object)).unwrap();
     let array = heap.create_array(600, 2, b"").unwrap();
@@ -68,9 +68,9 @@ fn images_that_need_more_are_refused() {
         let mut device = heap.into_device();
         let before = cells(&device);
 
-        let mut least = Heap::<_, 64, (), LeastCode>::unmounted(&mut device, ());
-        assert_eq!(least.remount(), Err(MountError::NoCode(feature)));
-        assert_eq!(least.reformat(config), Err(MountError::NoCode(feature)));
+        let mut least = Heap::<_, 64, (), LeastFeatures>::unmounted(&mut device, ());
+        assert_eq!(least.remount(), Err(MountError::MissingFeature(feature)));
+        assert_eq!(least.reformat(config), Err(MountError::MissingFeature(feature)));
         assert!(least.create(Layout::uniform(1, 1)).is_err(), "a heap that was not mounted was used");
         assert!(cells(&device) == before, "what was refused was changed");
 
