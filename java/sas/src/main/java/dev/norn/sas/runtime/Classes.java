@@ -3,6 +3,7 @@ package dev.norn.sas.runtime;
 import dev.norn.sas.ClassChanged;
 import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
+import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Format;
 import dev.norn.sas.store.Memory;
@@ -53,11 +54,17 @@ public final class Classes {
     }
 
     private static Info find(int number) {
-        for (Directory.Entry entry : Directory.classes(Store.current().pool())) {
+        Info own = Session.get().newClass(number);
+        if (own != null) {
+            return own;
+        }
+        var pool = Store.current().pool();
+        for (Directory.Entry entry : Directory.classes(pool)) {
             if (entry.first() == number) {
                 Info info = of(find(entry.name()));
                 info.check(entry.text());
-                return info.know(number);
+                // A reader outside transactions comes here with what a transaction that has not ended stored; it will read again.
+                return Directory.isCommitted(pool, entry) ? info.know(number) : info;
             }
         }
         throw new SASException("the store has no class of number " + number + ": it is damaged");
@@ -217,22 +224,31 @@ public final class Classes {
             }
         }
 
-        /** The class's number in the store; it gets one with its first persistent instance. In a transaction. */
+        /**
+         * The class's number in the store; it gets one with its first persistent instance. Until the transaction that made the number is durable, it alone knows it: others wait for the
+         * transaction's end, as for any object that it has changed. In a transaction.
+         */
         int number() {
             int known = number;
             if (known != 0) {
                 return known;
             }
             Session session = Session.get();
-            Directory.Entry entry = Directory.find(session.work(), Directory.Kind.CLASS, type.getName());
-            if (entry != null) {
-                check(entry.text());
-                know((int) entry.first());
-            } else {
-                know(Directory.addClass(session.work(), description));
-                session.onAbort(() -> forget());
+            int own = session.newNumber(this);
+            if (own != 0) {
+                return own;
             }
-            return number;
+            try {
+                Directory.Entry entry = Directory.findLasting(session.work(), Directory.Kind.CLASS, type.getName());
+                if (entry == null) {
+                    return session.addClass(this, description);
+                }
+                check(entry.text());
+                return know((int) entry.first()).number;
+            } catch (TransactionConflict e) {
+                session.wants(this);
+                throw e;
+            }
         }
 
         private Info know(int its) {
@@ -243,15 +259,6 @@ public final class Classes {
                 table = all;
             }
             return this;
-        }
-
-        private void forget() {
-            synchronized (Classes.class) {
-                Info[] all = table.clone();
-                all[number] = null;
-                table = all;
-                number = 0;
-            }
         }
 
         /** @throws ClassChanged that says what differs, if the store's instances have another layout */

@@ -4,6 +4,7 @@ import dev.norn.sas.SASException;
 import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Format;
 import dev.norn.sas.store.Work;
 import java.lang.invoke.VarHandle;
@@ -44,7 +45,13 @@ public final class Session implements Work.Tenant {
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
     private final ArrayCopies arrays = new ArrayCopies(this);
-    private final List<Runnable> onAbort = new ArrayList<>();
+    /** Classes that got their numbers from this transaction. Nobody else may use them before it is durable. */
+    private final List<NewClass> newClasses = new ArrayList<>();
+
+    private record NewClass(Classes.Info info, int number) {}
+
+    /** The class that a conflict kept from getting its number. */
+    private Classes.Info wanted;
 
     private Session() {}
 
@@ -75,6 +82,7 @@ public final class Session implements Work.Tenant {
             store = current;
             work = new Work(current.pool(), this);
         }
+        wanted = null;
         work.begin();
         // New arrays, as storing young handles into old ones is dear for the collector.
         holding = new SasObject[HANDLES_FIRST];
@@ -101,7 +109,7 @@ public final class Session implements Work.Tenant {
             throw e;
         }
         arrays.end();
-        onAbort.clear();
+        newClasses.clear();
     }
 
     private void save() {
@@ -182,9 +190,8 @@ public final class Session implements Work.Tenant {
     }
 
     private void afterAbort() {
+        newClasses.clear();
         arrays.restore();
-        onAbort.forEach(Runnable::run);
-        onAbort.clear();
     }
 
     private void requireActive() {
@@ -215,6 +222,7 @@ public final class Session implements Work.Tenant {
                 if (attempt == ATTEMPTS_MAX || hasWaited || System.nanoTime() - start > ATTEMPTS_NANOS_MAX) {
                     throw e;
                 }
+                numberWanted();
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
             } catch (Throwable e) {
                 undo();
@@ -250,9 +258,58 @@ public final class Session implements Work.Tenant {
         }
     }
 
-    /** To be done if the transaction is undone. */
-    void onAbort(Runnable action) {
-        onAbort.add(action);
+    /** Gives the class a number that is this transaction's own until it is durable. */
+    int addClass(Classes.Info info, String description) {
+        int number = Directory.addClass(work, description);
+        newClasses.add(new NewClass(info, number));
+        return number;
+    }
+
+    /** A conflict keeps the class from getting its number in the running transaction. */
+    void wants(Classes.Info info) {
+        wanted = info;
+    }
+
+    /**
+     * Gives a class its number in a transaction of its own, before the one that conflicted is run again. Threads that all read the directory first, and then all want to change it, would
+     * conflict again and again.
+     */
+    private void numberWanted() {
+        Classes.Info info = wanted;
+        wanted = null;
+        if (info == null) {
+            return;
+        }
+        begin();
+        try {
+            info.number();
+            commit();
+        } catch (TransactionConflict e) {
+            undo();
+        } catch (Throwable e) {
+            undo();
+            throw e;
+        }
+    }
+
+    /** The number that the class got from this transaction; 0 if it got none. */
+    int newNumber(Classes.Info info) {
+        for (NewClass its : newClasses) {
+            if (its.info == info) {
+                return its.number;
+            }
+        }
+        return 0;
+    }
+
+    /** The class that got this number from this transaction; null if there is none. */
+    Classes.Info newClass(int number) {
+        for (NewClass its : newClasses) {
+            if (its.number == number) {
+                return its.info;
+            }
+        }
+        return null;
     }
 
     /** The work on the store. In a transaction. */

@@ -191,23 +191,89 @@ public final class Directory {
     private static List<Entry> read(Kind kind) {
         List<Entry> entries = new ArrayList<>();
         for (long reference = Memory.getLong(offsetOf(DIRECTORY) + kind.head); reference != 0;) {
-            long at = offsetOf(reference);
-            String text = new String(Memory.bytes(at + ENTRY_TEXT, Memory.getInt(at + ENTRY_TEXT_LENGTH)), StandardCharsets.UTF_8);
-            entries.add(new Entry(reference, text, Memory.getLong(at + ENTRY_FIRST), Memory.getLong(at + ENTRY_SECOND),
-                    Memory.getLong(at + ENTRY_THIRD)));
-            reference = Memory.getLong(at + ENTRY_NEXT);
+            Entry entry = entry(reference);
+            entries.add(entry);
+            reference = Memory.getLong(offsetOf(reference) + ENTRY_NEXT);
         }
         return entries;
     }
 
-    /** The classes, read without a lock: entries are only ever added in front. */
+    private static Entry entry(long reference) {
+        long at = offsetOf(reference);
+        String text = new String(Memory.bytes(at + ENTRY_TEXT, Memory.getInt(at + ENTRY_TEXT_LENGTH)), StandardCharsets.UTF_8);
+        return new Entry(reference, text, Memory.getLong(at + ENTRY_FIRST), Memory.getLong(at + ENTRY_SECOND), Memory.getLong(at + ENTRY_THIRD));
+    }
+
+    /**
+     * The entries of a list as they are now, read without a lock. Those of transactions that have not ended are among them; one whose making is undone meanwhile makes the walk begin
+     * again, since other data may be in its place.
+     */
+    private static List<Entry> glance(Pool pool, Kind kind) {
+        for (;;) {
+            long lock = Memory.getVolatile(offsetOf(DIRECTORY) + OBJECT_LOCK);
+            List<Entry> entries = new ArrayList<>();
+            if (walk(pool, Memory.getVolatile(offsetOf(DIRECTORY) + kind.head), entries)) {
+                return entries;
+            }
+            if (lock >= 0 && lock == Memory.getVolatile(offsetOf(DIRECTORY) + OBJECT_LOCK)) {
+                throw new dev.norn.sas.StorageReadFailure("the list of " + kind + " entries in the container " + SYSTEM + " of " + pool + " is damaged: restore the store from a backup");
+            }
+            pool.quiet(DIRECTORY);
+        }
+    }
+
+    /** Returns false where an entry is gone. */
+    private static boolean walk(Pool pool, long first, List<Entry> entries) {
+        for (long reference = first; reference != 0;) {
+            if (!isEntry(pool, reference)) {
+                return false;
+            }
+            int textBytes = Memory.getInt(offsetOf(reference) + ENTRY_TEXT_LENGTH);
+            if (textBytes < 0 || ENTRY_TEXT + textBytes > granulesOf(Memory.getLong(offsetOf(reference))) * GRANULE_BYTES) {
+                return false;
+            }
+            Entry entry = entry(reference);
+            long next = Memory.getVolatile(offsetOf(reference) + ENTRY_NEXT);
+            if (!isEntry(pool, reference)) {
+                return false;
+            }
+            entries.add(entry);
+            reference = next;
+        }
+        return true;
+    }
+
+    private static boolean isEntry(Pool pool, long reference) {
+        return pool.isObject(reference) && classOf(Memory.getLong(offsetOf(reference))) == CLASS_ENTRY;
+    }
+
+    /** The classes, read without a lock, those of transactions that have not ended among them. */
     public static List<Entry> classes(Pool pool) {
-        return read(Kind.CLASS);
+        return glance(pool, Kind.CLASS);
+    }
+
+    /** Whether the entry's making is committed: until then, its maker has it locked, and what was undone is no object. */
+    public static boolean isCommitted(Pool pool, Entry entry) {
+        return Memory.getVolatile(offsetOf(entry.reference) + OBJECT_LOCK) >= 0 && pool.isObject(entry.reference);
+    }
+
+    /**
+     * The entry with this name of a list from which nothing is ever removed, containers or classes, if it is committed: looked up without a lock. Where there is none, the list is locked for
+     * writing, so that the answer stays true; then the entry may be the running transaction's own. Null if there is none.
+     */
+    public static Entry findLasting(Work work, Kind kind, String name) {
+        for (Entry entry : glance(work.pool(), kind)) {
+            if (entry.name().equals(name) && isCommitted(work.pool(), entry)) {
+                return entry;
+            }
+        }
+        work.lockExclusive(DIRECTORY);
+        return find(work, kind, name);
     }
 
     /** The containers, read without a lock. */
     public static List<Entry> containers(Pool pool) {
-        return read(Kind.CONTAINER);
+        return glance(pool, Kind.CONTAINER);
     }
 
     /** The entry with this name; null if there is none. */

@@ -22,7 +22,7 @@ public final class StoreWork {
     }
 
     public static Range container(String name) {
-        Directory.Entry entry = Directory.find(work(), Directory.Kind.CONTAINER, name);
+        Directory.Entry entry = Directory.findLasting(work(), Directory.Kind.CONTAINER, name);
         if (entry == null) {
             throw new ContainerException("there is no container " + name);
         }
