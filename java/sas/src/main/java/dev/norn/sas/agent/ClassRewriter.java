@@ -28,6 +28,7 @@ import java.lang.classfile.MethodModel;
 import java.lang.classfile.Opcode;
 import java.lang.classfile.attribute.CodeAttribute;
 import java.lang.classfile.attribute.ConstantValueAttribute;
+import java.lang.classfile.attribute.ExceptionsAttribute;
 import java.lang.classfile.instruction.FieldInstruction;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
@@ -46,7 +47,10 @@ final class ClassRewriter {
     private static final int HIDDEN = ClassFile.ACC_PUBLIC | ClassFile.ACC_SYNTHETIC | ClassFile.ACC_TRANSIENT;
     private static final MethodTypeDesc EQUALS = MethodTypeDesc.of(CD_boolean, OBJECT);
     private static final MethodTypeDesc HASH_CODE = MethodTypeDesc.of(CD_int);
+    private static final MethodTypeDesc CLONE = MethodTypeDesc.of(OBJECT);
     private static final MethodTypeDesc TO_STRING = MethodTypeDesc.of(CD_String);
+
+    private static final ClassDesc CLONE_NOT_SUPPORTED = ClassDesc.of("java.lang.CloneNotSupportedException");
 
     /** A method of so many bytes may grow past the 65,535 that a method may have. */
     private static final int LARGE_BYTES = 16_000;
@@ -192,6 +196,13 @@ final class ClassRewriter {
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
                 code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
         builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD), PUBLIC, this::buildLeave);
+        boolean isInheritedFinal = (shape.cloneFlags() & ClassFile.ACC_FINAL) != 0;
+        if (!declares("clone", CLONE) && !isInheritedFinal) {
+            // An inherited clone would make a second handle of the object, whoever calls it.
+            int visibility = shape.cloneFlags() & (ClassFile.ACC_PUBLIC | ClassFile.ACC_PROTECTED) | ClassFile.ACC_SYNTHETIC;
+            builder.withMethod("clone", CLONE, visibility, method -> method.with(ExceptionsAttribute.ofSymbols(CLONE_NOT_SUPPORTED))
+                    .withCode(code -> CodeRewriter.copy(code.aload(0).invokespecial(above, "clone", CLONE).aload(0)).areturn()));
+        }
         if (shape.inheritsText() && !declares("toString", TO_STRING)) {
             builder.withMethodBody("toString", TO_STRING, PUBLIC, code -> code.aload(0).invokestatic(REFERENCES, "text", MethodTypeDesc.of(CD_String, OBJECT)).areturn());
         }

@@ -140,6 +140,8 @@ final class CodeRewriter implements CodeTransform {
             } else {
                 isBeforeSuper = false;
             }
+        } else if (isSpecial && shape.isRoot() && isClone(name, call.typeSymbol())) {
+            copy(code.dup().with(call).swap()).checkcast(call.typeSymbol().returnType());
         } else if (isSpecial && owner.equals("java/lang/Object")) {
             rewriteObjectCall(code, call, name);
         } else if (owner.equals("java/lang/System") && name.equals("identityHashCode")) {
@@ -158,6 +160,16 @@ final class CodeRewriter implements CodeTransform {
         } else {
             code.with(call);
         }
+    }
+
+    /** The classes below the root get their copies from there. */
+    private static boolean isClone(String name, MethodTypeDesc type) {
+        return name.equals("clone") && type.parameterCount() == 0 && !type.returnType().isPrimitive();
+    }
+
+    /** With what the superclass made, and the object, on the stack: a copy of the object. */
+    static CodeBuilder copy(CodeBuilder code) {
+        return code.invokestatic(REFERENCES, "cloned", MethodTypeDesc.of(OBJECT, OBJECT, OBJECT));
     }
 
     private static boolean isMonitorCall(String name, MethodTypeDesc type) {
@@ -195,6 +207,7 @@ final class CodeRewriter implements CodeTransform {
             case "java/lang/invoke/MethodHandles$Lookup" -> name.equals("findVarHandle") || name.equals("findGetter") || name.equals("findSetter")
                     || name.startsWith("unreflect") && !name.equals("unreflect") && !name.equals("unreflectSpecial")
                             && !name.equals("unreflectConstructor");
+            case "java/lang/invoke/ConstantBootstraps" -> name.equals("fieldVarHandle");
             case "java/io/ObjectOutputStream" -> name.equals("writeObject") || name.equals("writeUnshared");
             default -> false;
         };
@@ -204,7 +217,6 @@ final class CodeRewriter implements CodeTransform {
         switch (name) {
             case "hashCode" -> code.invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT));
             case "equals" -> same(code);
-            case "clone" -> code.dup().with(call).swap().invokestatic(REFERENCES, "cloned", MethodTypeDesc.of(OBJECT, OBJECT, OBJECT));
             case "toString" -> code.invokestatic(REFERENCES, "text", MethodTypeDesc.of(CD_String, OBJECT));
             default -> code.with(call);
         }

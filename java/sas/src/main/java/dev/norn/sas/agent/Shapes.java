@@ -54,11 +54,12 @@ final class Shapes {
      * @param declaresEquality whether it has a method equals
      * @param inheritsText whether its toString, if it declares none, is Object's
      * @param declaresText whether it has a method toString
+     * @param cloneFlags access flags of its method clone, declared or inherited
      * @param isPlain whether a class with persistent instances may extend it although its own may not be persistent: it and those above have no fields, and a constructor
      * @param end where its fields end in persistent instances, in bytes
      */
     record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot, boolean inheritsIdentity, boolean declaresEquality,
-            boolean inheritsText, boolean declaresText, boolean isPlain, boolean isRecord, List<Field> fields, int end, int flags) {}
+            boolean inheritsText, boolean declaresText, int cloneFlags, boolean isPlain, boolean isRecord, List<Field> fields, int end, int flags) {}
 
     /** The class of this internal name; null if there is no class file. */
     Shape find(String name) {
@@ -100,7 +101,7 @@ final class Shapes {
         boolean inheritsText = above.isEmpty() || parent != null && parent.inheritsText && (above.equals(OBJECT) || !parent.declaresText);
         List<String> interfaces = model.interfaces().stream().map(entry -> entry.asInternalName()).toList();
         return new Shape(name, above, interfaces, isManaged, isManaged && !isBelowManaged, inheritsIdentity, declares(model, "equals", "(Ljava/lang/Object;)Z"), inheritsText,
-                declares(model, "toString", "()Ljava/lang/String;"), isPlain, above.equals(RECORD), fields, end[0], model.flags().flagsMask());
+                declares(model, "toString", "()Ljava/lang/String;"), cloneFlags(model, parent), isPlain, above.equals(RECORD), fields, end[0], model.flags().flagsMask());
     }
 
     /** The class dictionary's description of a class: its name, the bytes of an instance, and a line {@code offset descriptor declaring-class.name} for each field. */
@@ -118,6 +119,11 @@ final class Shapes {
     private static boolean hasOpenConstructor(ClassModel model) {
         return model.methods().stream().anyMatch(method -> method.methodName().equalsString(ConstantDescs.INIT_NAME) && method.methodType().equalsString("()V")
                 && (method.flags().has(AccessFlag.PUBLIC) || method.flags().has(AccessFlag.PROTECTED)));
+    }
+
+    private static int cloneFlags(ClassModel model, Shape parent) {
+        return model.methods().stream().filter(method -> method.methodName().equalsString("clone") && method.methodType().equalsString("()Ljava/lang/Object;"))
+                .findFirst().map(method -> method.flags().flagsMask()).orElse(parent == null ? 0 : parent.cloneFlags);
     }
 
     private static boolean declares(ClassModel model, String name, String type) {

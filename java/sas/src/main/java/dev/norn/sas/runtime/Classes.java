@@ -12,8 +12,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
@@ -33,6 +35,8 @@ public final class Classes {
     private static volatile Info[] table = new Info[0];
     /** Classes that cannot be persistent, and why. */
     private static final Map<String, String> REFUSED = new ConcurrentHashMap<>();
+    /** Classes of which this JVM has used persistent instances of the store that is open. */
+    private static final Set<Class<?>> USED = new HashSet<>();
 
     private Classes() {}
 
@@ -44,6 +48,23 @@ public final class Classes {
     /** Says that instances of the class cannot be persistent; what was created before keeps working. */
     public static void refuse(String name, String reason) {
         REFUSED.putIfAbsent(name, reason);
+    }
+
+    /**
+     * Says that instances of the class, and of those below it, cannot be persistent.
+     *
+     * @throws SASException if this JVM has used such instances already: they would lose what is stored
+     */
+    static synchronized void refuse(Class<?> type, String reason) {
+        USED.stream().filter(type::isAssignableFrom).findFirst().ifPresent(used -> {
+            throw new SASException("instances of " + type.getName() + " cannot be persistent, but this JVM has used persistent ones of " + used.getName() + ": " + reason);
+        });
+        refuse(type.getName(), reason);
+    }
+
+    private static synchronized void use(Info info) {
+        info.requirePersistable();
+        USED.add(info.type);
     }
 
     /** The class with this number. */
@@ -114,6 +135,7 @@ public final class Classes {
             }
         }
         table = new Info[0];
+        USED.clear();
     }
 
     /** The packages of the agent of this JVM, null without one. */
@@ -192,6 +214,15 @@ public final class Classes {
             return (MethodHandles.Lookup) method.invoke(null);
         }
 
+        /** A static method that the agent has added. */
+        MethodHandle accessor(String name, MethodType its) throws IllegalAccessException {
+            try {
+                return lookup(type).findStatic(type, name, its);
+            } catch (Throwable e) {
+                throw (IllegalAccessException) new IllegalAccessException(type.getName() + " has no " + name + ": it was not transformed as a whole").initCause(e);
+            }
+        }
+
         /** An instance's length in bytes, header included. */
         int bytes() {
             return bytes;
@@ -241,6 +272,7 @@ public final class Classes {
             try {
                 Directory.Entry entry = Directory.findLasting(session.work(), Directory.Kind.CLASS, type.getName());
                 if (entry == null) {
+                    use(this);
                     return session.addClass(this, description);
                 }
                 check(entry.text());
@@ -263,7 +295,7 @@ public final class Classes {
 
         /** @throws ClassChanged that says what differs, if the store's instances have another layout */
         private void check(String stored) {
-            requirePersistable();
+            use(this);
             if (stored.equals(description)) {
                 return;
             }

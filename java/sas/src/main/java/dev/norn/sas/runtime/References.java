@@ -220,10 +220,10 @@ public final class References {
         return Long.hashCode(reference * 0x9E3779B97F4A7C15L);
     }
 
-    /** What a clone of a persistent object becomes: a temporary object with the same values. */
+    /** What a clone of a persistent object becomes: a temporary object with the same values. Other objects that a method clone may return stay as they are. */
     public static Object cloned(Object clone, Object original) {
-        if (original instanceof SasObject handle && handle.$sas$reference() != 0) {
-            SasObject copy = (SasObject) clone;
+        if (clone != original && clone instanceof SasObject copy && original instanceof SasObject handle && handle.$sas$reference() != 0
+                && copy.$sas$reference() == handle.$sas$reference()) {
             copy.$sas$bind(0);
             copy.$sas$holder(null);
             copy.$sas$copy(handle);
