@@ -46,8 +46,8 @@ bench:
 	@tools/ensure-rust
 	cargo run --locked --release --quiet -p norn -- lab run tinystore-table1 tinystore-worst-read tinystore-array-copy \
 		--endurance 100 --fresh --out out/bench
-	cargo run --locked --release --quiet -p norn-ordered-index --example micro_benchmark -- fat 2
-	cargo run --locked --release --quiet -p norn-ordered-index --example micro_benchmark -- logged 2
+	cargo run --locked --release --quiet -p norn-lab --example micro_benchmark -- fat 2
+	cargo run --locked --release --quiet -p norn-lab --example micro_benchmark -- logged 2
 
 lab:
 	@tools/ensure-rust

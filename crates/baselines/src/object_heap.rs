@@ -7,15 +7,11 @@ use core::cmp::Ordering;
 use core::fmt;
 
 use norn_flash::{Eeprom, Nor};
-use norn_nor_store::Features;
+use norn_object_heap::{
+    AccessError, CreateError, Elements, Features, Heap, Info, Layout, Listener, Ref, TransactionError,
+};
 
-use crate::eeprom::EepromHeap;
-use crate::error::{AccessError, CreateError, TransactionError};
-use crate::heap::Heap;
-use crate::notify::Listener;
-use crate::object::{Info, Layout};
-use crate::range::Elements;
-use crate::reference::Ref;
+use crate::eeprom_heap::EepromHeap;
 
 /// Persistent objects and arrays on some device.
 #[expect(missing_docs, reason = "the module's head says where each call is described")]

@@ -1,7 +1,8 @@
 //! The costs that the EEPROM heap's documentation states, counted by the simulated part.
 
+use norn_baselines::EepromHeap;
 use norn_flash_sim::{EepromSim, catalogue};
-use norn_object_heap::{EepromHeap, Elements, Layout, Ref, StoreError};
+use norn_object_heap::{Elements, Layout, Ref, StoreError};
 
 type SimHeap = EepromHeap<EepromSim>;
 

@@ -1,8 +1,9 @@
 //! The bytes of the example in `docs/format/eeprom-heap.md` are those that the heap writes.
 
+use norn_baselines::EepromHeap;
 use norn_flash::Address;
 use norn_flash_sim::{EepromSim, catalogue};
-use norn_object_heap::{EepromHeap, Layout};
+use norn_object_heap::Layout;
 
 #[test]
 fn the_example_is_what_is_on_the_part() {

@@ -8,8 +8,9 @@
 mod either;
 
 use either::{Model, Op, Pair, from_environment, perform, read_back};
+use norn_baselines::EepromHeap;
 use norn_flash_sim::{EepromSim, Tear, WriteStage, catalogue};
-use norn_object_heap::{EepromHeap, Elements, Violation};
+use norn_object_heap::{Elements, Violation};
 
 type SimHeap = EepromHeap<EepromSim>;
 
@@ -306,7 +307,7 @@ fn every_cut_of_formatting() {
             device.power_on();
             let state = match EepromHeap::mount(device) {
                 Err(error) => {
-                    assert_eq!(error, norn_object_heap::EepromMountError::NotFormatted);
+                    assert_eq!(error, norn_baselines::EepromMountError::NotFormatted);
                     0
                 }
                 Ok(mut heap) => {

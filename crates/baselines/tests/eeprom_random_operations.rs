@@ -4,8 +4,9 @@
 mod either;
 
 use either::{Failure, Op, Pair, from_environment, read_back};
+use norn_baselines::{EepromHeap, EepromMountError, ObjectHeap};
 use norn_flash_sim::{EepromSim, NorSim, catalogue};
-use norn_object_heap::{Config, EepromHeap, Heap, ObjectHeap, Violation};
+use norn_object_heap::{Config, Heap, Violation};
 
 fn check(heap: &mut EepromHeap<EepromSim>, context: &dyn Fn() -> String) {
     heap.device_mut().freeze_counters();
@@ -81,7 +82,7 @@ fn the_flash_heap_does_the_same() {
 
 #[test]
 fn what_cannot_be_done_is_named_and_changes_nothing() {
-    use norn_object_heap::{AccessError, CreateError, EepromMountError, Elements, Layout, TransactionError};
+    use norn_object_heap::{AccessError, CreateError, Elements, Layout, TransactionError};
     let blank = || EepromSim::new(catalogue::eeprom_test_part(1024, 4));
     assert_eq!(EepromHeap::mount(blank()).unwrap_err(), EepromMountError::NotFormatted);
     assert!(matches!(EepromHeap::format(blank(), 48), Err(EepromMountError::Unsuitable(_))));

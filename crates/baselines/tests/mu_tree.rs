@@ -4,13 +4,17 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use norn_baselines::MuTree;
 use norn_flash::Reprogramming;
 use norn_flash_sim::{NorSim, PartSpec, Tear, catalogue};
-use norn_ordered_index::{IndexError, MountError, MuTree, OrderedIndex};
+use norn_ordered_index::{IndexError, MountError, OrderedIndex};
 
 /// Without a log, as the paper has it, and with one.
 type Tree<const LOG: usize> = MuTree<NorSim, 2, 3, 128, LOG>;
 type Map = BTreeMap<[u8; 2], [u8; 3]>;
+
+// It takes a constant amount of RAM, with a reference to the device, which is the caller's.
+const _: () = assert!(size_of::<MuTree<&mut NorSim, 4, 4, 512>>() <= 64);
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -98,7 +102,7 @@ fn random_calls_answer_as_a_map() {
 fn answer_as_a_map<const LOG: usize>() {
     let mut full = 0;
     for seed in seeds(12) {
-        println!("(NORN_SEED={seed} cargo test -p norn-ordered-index --test mu_tree random)");
+        println!("(NORN_SEED={seed} cargo test -p norn-baselines --test mu_tree random)");
         let mut random = fastrand::Rng::with_seed(seed);
         let mut tree = Tree::<LOG>::format(NorSim::new(parts()[seed as usize % 2].clone())).unwrap();
         let (mut map, keys) = (Map::new(), [40, 200, 2000][seed as usize % 3]);

@@ -6,9 +6,10 @@
 
 use std::ops::Bound;
 
+use norn_baselines::MuTree;
 use norn_flash::{Nor, NorPart};
 use norn_flash_sim::{Counters, NorSim, catalogue};
-use norn_ordered_index::{FatList, MuTree, OrderedIndex, Settings};
+use norn_ordered_index::{FatList, OrderedIndex, Settings};
 
 const KEYS: u32 = 25_000;
 const SEED: u64 = 2011;

@@ -95,14 +95,12 @@ mod collect;
 mod config;
 mod delta;
 mod descriptor;
-mod eeprom;
 mod error;
 pub mod format;
 mod heap;
 mod name;
 mod notify;
 mod object;
-mod object_heap;
 mod pointer;
 mod range;
 mod reference;
@@ -111,7 +109,6 @@ mod write;
 
 pub use collect::{Collected, Tracer};
 pub use config::{Config, InitializationFlags};
-pub use eeprom::{EepromHeap, EepromMountError};
 pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
 pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
@@ -120,8 +117,7 @@ pub use norn_nor_store::{
     StoreError, Violation,
 };
 pub use notify::Listener;
-pub use object::{Info, Kind, Layout, Representation};
-pub use object_heap::ObjectHeap;
+pub use object::{Info, Kind, Layout, Representation, Widths};
 pub use pointer::PhysicalPointer;
 pub use range::Elements;
 pub use reference::Ref;

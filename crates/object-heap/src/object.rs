@@ -24,9 +24,17 @@ pub struct Layout<'a> {
     representation: Representation,
 }
 
+/// The widths of the fields of a [`Layout`], in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Widths<'a> {
-    Uniform { count: usize, width: u8 },
+pub enum Widths<'a> {
+    /// All have one width.
+    Uniform {
+        /// Number of fields.
+        count: usize,
+        /// Width of each.
+        width: u8,
+    },
+    /// The width of each field.
     Each(&'a [u8]),
 }
 
@@ -58,12 +66,12 @@ impl<'a> Layout<'a> {
     }
 
     /// The fields' widths, as one width where all are equal.
-    pub(crate) fn widths(&self) -> Widths<'a> {
+    pub fn widths(&self) -> Widths<'a> {
         self.simplified().widths
     }
 
     /// The header's bytes.
-    pub(crate) fn header(&self) -> &'a [u8] {
+    pub fn header(&self) -> &'a [u8] {
         self.header
     }
 

@@ -1,9 +1,9 @@
 //! Sorted maps on raw NOR flash, in constant RAM: about a hundred bytes, without a map of the flash.
 //!
 //! [`FatList`] is the one to use: a skip list of objects with many keys, whose *soft pointers* outlive the moving of blocks, so that
-//! neither a mapping table nor a scan at boot is needed. With [`Settings::soft_list`] its objects have one key. [`MuTree`] is what it is
-//! compared with: a µ-tree, or a B⁺-tree with logged leaves. All are behind one trait, [`OrderedIndex`], and survive a loss of power at
-//! any device operation.
+//! neither a mapping table nor a scan at boot is needed. With [`Settings::soft_list`] its objects have one key. Both are behind one trait,
+//! [`OrderedIndex`], and survive a loss of power at any device operation. What they are compared with is in `norn-baselines`: a µ-tree, and a
+//! B⁺-tree with logged leaves.
 //!
 //! After *Fat Lists* (2011); `docs/papers.md` says what differs, `docs/design/ordered-index.md` why.
 //!
@@ -34,14 +34,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod codes;
+pub mod codes;
 mod error;
 pub mod fat_list;
 mod index;
 mod medium;
-pub mod mu_tree;
 
 pub use error::{IndexError, MountError};
 pub use fat_list::{FatList, Settings};
 pub use index::{Direction, Entry, ErrorOf, Hint, IndexStats, OrderedIndex, Range, Reclaimed};
-pub use mu_tree::MuTree;

@@ -1,6 +1,7 @@
 //! Norn's four: the fat list, the soft list, the µ-tree, and the B⁺-tree with logged leaves, with the settings of the published evaluation.
 
-use norn_ordered_index::{FatList, IndexError, MuTree, OrderedIndex, Settings};
+use norn_baselines::MuTree;
+use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
 
 use crate::device::{Device, DeviceError};
 use crate::map::{Contender, Failure, Opening, SortedMap, single};

@@ -7,10 +7,10 @@ use norn_nor_store::{StoreError, Violation};
 
 use super::format::{ARMED, ARMED_AT, BLOCK_SECOND_OFFSET, BlockKind, FREE_LIST_AT, RecordKind, Round, Stamp, State};
 use super::heap::EepromHeap;
+use super::heap::Transaction;
 use super::object::Block;
-use crate::error::AccessError;
-use crate::heap::Transaction;
-use crate::name::NAME_BYTES_MAX;
+use norn_object_heap::AccessError;
+use norn_object_heap::NAME_BYTES_MAX;
 
 impl<D: Eeprom> EepromHeap<D> {
     /// Reports each invariant that does not hold: of the blocks and the free list, of what blocks contain, of the logs.

@@ -14,6 +14,7 @@
 
 use norn_flash::{Address, Eeprom};
 use norn_nor_store::{Corruption, StoreError};
+use norn_object_heap::TransactionError;
 
 use super::allocator::Allocator;
 use super::error::EepromMountError;
@@ -23,11 +24,18 @@ use super::format::{
 };
 use super::log::Log;
 use super::medium::Medium;
-use crate::error::TransactionError;
-use crate::heap::Transaction;
+
+/// The state of the client's transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transaction {
+    None,
+    Open,
+    /// A failure has undone it; the client does not know yet.
+    Aborted,
+}
 
 /// Objects and arrays that are overwritten in place on an EEPROM part of up to 512 KB, behind the same calls as
-/// [`Heap`](crate::Heap): what TinyStore (LCTES 2006, section 6.1) is compared with.
+/// [`Heap`](norn_object_heap::Heap): what TinyStore (LCTES 2006, section 6.1) is compared with.
 ///
 /// RAM: at most 100 bytes beside the device. No call recurses.
 ///
@@ -36,7 +44,8 @@ use crate::heap::Transaction;
 ///
 /// ```
 /// use norn_flash_sim::{EepromSim, catalogue};
-/// use norn_object_heap::{EepromHeap, Layout};
+/// use norn_baselines::EepromHeap;
+/// use norn_object_heap::Layout;
 ///
 /// let mut heap = EepromHeap::format(EepromSim::new(catalogue::tinystore_eeprom()), 8 * 1024).unwrap();
 /// let purse = heap.create(Layout::uniform(3, 4)).unwrap(); // three fields of four bytes

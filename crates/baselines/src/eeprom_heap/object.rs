@@ -15,12 +15,11 @@ use super::format::{
     RecordKind, Shape, granule_of, widths_bytes,
 };
 use super::heap::EepromHeap;
-use crate::error::{AccessError, CreateError};
-use crate::heap::Transaction;
-use crate::name::NAME_BYTES_MAX;
-use crate::object::{COUNT_MAX, Info, Kind, Layout, Representation, Widths};
-use crate::reference::Ref;
+use super::heap::Transaction;
+use norn_object_heap::{AccessError, CreateError, Info, Kind, Layout, NAME_BYTES_MAX, Ref, Representation, Widths};
 
+/// Most fields of an object: a block states their number in one byte.
+const FIELDS_MAX: usize = 255;
 /// Bytes of a root before its name: the reference.
 const ROOT_HEAD_BYTES: u32 = 4;
 
@@ -41,7 +40,8 @@ impl Block {
 
     /// The reference that names it.
     pub fn reference(&self) -> Ref {
-        Ref::new(u32::from(granule_of(self.address)), u32::from(self.head.generation) - 1)
+        let bits = u32::from(granule_of(self.address)) | u32::from(self.head.generation) << 16;
+        Ref::from_bits(bits).expect("an allocated block's generation is not 0")
     }
 
     fn header_pointer(&self) -> Address {
@@ -58,6 +58,11 @@ pub(crate) struct Object {
     /// Where the fields or elements are, and how many bytes.
     pub data: Address,
     pub data_bytes: u32,
+}
+
+/// Where the block is that a reference names.
+fn block_of(reference: Ref) -> Address {
+    Address((reference.bits() & 0xFFFF) * GRANULE_BYTES)
 }
 
 impl<D: Eeprom> EepromHeap<D> {
@@ -114,7 +119,7 @@ impl<D: Eeprom> EepromHeap<D> {
         if count == 0 {
             return Err(CreateError::NoFields);
         }
-        if kind == BlockKind::Object && count > COUNT_MAX {
+        if kind == BlockKind::Object && count > FIELDS_MAX {
             return Err(CreateError::TooManyFields { count });
         }
         match widths {
@@ -184,7 +189,7 @@ impl<D: Eeprom> EepromHeap<D> {
         let found = self.allocator.find(&mut self.medium, granules)?;
         self.log.append(&mut self.medium, Record::of(record, found.block), &[])?;
         let number = self.allocator.count(&mut self.medium)?;
-        let generation = (Ref::new(0, number).bits() >> 16) as u16;
+        let generation = (number % 0xFFFF + 1) as u16;
         let head = BlockHead { granules: granules as u16, generation };
         self.allocator.allocate(&mut self.medium, &found, head)?;
         let shape = Shape { slack: slack as u8, ..shape };
@@ -216,7 +221,7 @@ impl<D: Eeprom> EepromHeap<D> {
         if self.transaction == Transaction::Aborted {
             return Err(AccessError::TransactionAborted);
         }
-        let address = Address(reference.slot() * GRANULE_BYTES);
+        let address = block_of(reference);
         if !self.allocator.heap.contains(&address.0) {
             return Err(AccessError::Stale(reference));
         }
@@ -295,7 +300,7 @@ impl<D: Eeprom> EepromHeap<D> {
     /// # Errors
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
-        let passed = after.map_or(0, |after| after.slot() * GRANULE_BYTES + 1);
+        let passed = after.map_or(0, |after| block_of(after).0 + 1);
         let mut block = match after.map(|after| self.look_up(after)) {
             Some(Ok(object)) => Some(object.block),
             None | Some(Err(AccessError::Stale(_))) => None,

@@ -7,8 +7,8 @@
 
 use norn_flash::Nor;
 
-use crate::mu_tree::format::{IDENTITY_BYTES, PAGE_NUMBER_BYTES, entry_bytes, node_range};
-use crate::mu_tree::tree::MuTree;
+use super::format::{IDENTITY_BYTES, PAGE_NUMBER_BYTES, entry_bytes, node_range};
+use super::tree::MuTree;
 
 /// Keys that a bisection of so many looks at, at most.
 fn bisection(entries: u64) -> u64 {
@@ -16,7 +16,7 @@ fn bisection(entries: u64) -> u64 {
 }
 
 impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize> MuTree<D, K, V, PAGE, LOG> {
-    /// Bytes that [`get`](crate::OrderedIndex::get) reads at most, at the tree's present height.
+    /// Bytes that [`get`](norn_ordered_index::OrderedIndex::get) reads at most, at the tree's present height.
     pub fn get_bound(&self) -> u64 {
         // A record with the key may be torn, so that the next one is read, too.
         let log = match LOG {
@@ -33,12 +33,12 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         2 * (self.descent_read() + Self::ENTRY)
     }
 
-    /// Bytes that [`len`](crate::OrderedIndex::len) reads at most of a tree of so many leaves.
+    /// Bytes that [`len`](norn_ordered_index::OrderedIndex::len) reads at most of a tree of so many leaves.
     pub fn len_bound(&self, leaves: u32) -> u64 {
         u64::from(leaves) * self.descent_read()
     }
 
-    /// Bytes that [`stats`](crate::OrderedIndex::stats) reads at most of a tree of so many leaves: those of [`len`](Self::len_bound), each
+    /// Bytes that [`stats`](norn_ordered_index::OrderedIndex::stats) reads at most of a tree of so many leaves: those of [`len`](Self::len_bound), each
     /// block's identity, and for each page its header and a search for every node that may be in it.
     pub fn stats_bound(&self, leaves: u32) -> u64 {
         let page = 4 + 6 + u64::from(self.height) * (1 + K as u64 + self.trace_read());

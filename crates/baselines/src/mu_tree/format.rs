@@ -12,9 +12,9 @@
 //! Invariants: a page is whole if and only if its count of zeros and its CRC are right; its sequence number is programmed first and
 //! alone, so that a page whose number is erased is erased.
 
-use crate::codes::{check_identity, codes, encode_identity, u16_at, u32_at};
+use norn_ordered_index::codes::{check_identity, codes, encode_identity, u16_at, u32_at};
 
-pub use crate::codes::IDENTITY_BYTES;
+pub use norn_ordered_index::codes::IDENTITY_BYTES;
 
 /// The version of the format that this describes.
 pub const FORMAT_VERSION: u8 = 1;

@@ -8,10 +8,10 @@
 
 use norn_flash::{Address, Nor};
 
-use crate::codes::{crc16, zeros};
-use crate::index::Entry;
-use crate::mu_tree::format::{entry_bytes, node_range};
-use crate::mu_tree::tree::{MuTree, Outcome};
+use super::format::{entry_bytes, node_range};
+use super::tree::{MuTree, Outcome};
+use norn_ordered_index::Entry;
+use norn_ordered_index::codes::{crc16, zeros};
 
 /// Room for a record.
 const RECORD_BYTES_MAX: usize = 136;

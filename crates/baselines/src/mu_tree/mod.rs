@@ -6,6 +6,7 @@
 mod bounds;
 pub mod format;
 mod leaf;
+mod medium;
 mod space;
 mod tree;
 

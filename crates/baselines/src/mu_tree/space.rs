@@ -15,13 +15,11 @@
 
 use norn_flash::{Address, EraseUnit, Nor, Reprogramming};
 
-use crate::error::{IndexError, MountError};
-use crate::index::{IndexStats, Reclaimed};
-use crate::medium::{Medium, PROGRAM_UNIT_BYTES_MAX};
-use crate::mu_tree::format::{
-    HEADER_BYTES, HEIGHT_MAX, IDENTITY_BYTES, Identity, ROOT, SCATTERED, capacity, page_codes,
-};
-use crate::mu_tree::tree::{MuTree, Outcome, Page, Path};
+use super::format::{HEADER_BYTES, HEIGHT_MAX, IDENTITY_BYTES, Identity, ROOT, SCATTERED, capacity, page_codes};
+use super::medium::{Medium, PROGRAM_UNIT_BYTES_MAX};
+use super::tree::{MuTree, Outcome, Page, Path};
+use norn_ordered_index::{IndexError, MountError};
+use norn_ordered_index::{IndexStats, Reclaimed};
 
 /// Pages of a block that moves leave free, for those that power cuts spoil.
 const MARGIN: u32 = 4;
@@ -319,7 +317,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         let mut bytes = [0; IDENTITY_BYTES];
         let start = self.medium.part().start_of(EraseUnit(unit));
         self.medium.read(start, &mut bytes)?;
-        bytes[..4].copy_from_slice(&crate::mu_tree::format::MAGIC);
+        bytes[..4].copy_from_slice(&super::format::MAGIC);
         let known = Identity::decode(&bytes).and_then(Result::ok);
         Ok(known.map_or(0, |identity| identity.erase_count.saturating_add(1)))
     }
@@ -474,7 +472,7 @@ mod tests {
     use norn_flash_sim::{NorSim, Tear, catalogue};
 
     use super::*;
-    use crate::index::OrderedIndex;
+    use norn_ordered_index::OrderedIndex;
 
     type Tree = MuTree<NorSim, 2, 3, 256>;
 

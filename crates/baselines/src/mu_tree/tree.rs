@@ -14,12 +14,11 @@
 use core::ops::Bound;
 
 use norn_flash::Nor;
+use norn_ordered_index::{Direction, Entry, Hint, IndexError, IndexStats, OrderedIndex, Reclaimed};
 
-use crate::error::IndexError;
-use crate::index::{Direction, Entry, Hint, IndexStats, OrderedIndex, Reclaimed};
-use crate::medium::Medium;
-use crate::mu_tree::format::{HEIGHT_MAX, PAGE_NUMBER_BYTES, ROOT, SCATTERED, capacity, entry_bytes, node_range};
-use crate::mu_tree::leaf::{Leaf, Logged};
+use super::format::{HEIGHT_MAX, PAGE_NUMBER_BYTES, ROOT, SCATTERED, capacity, entry_bytes, node_range};
+use super::leaf::{Leaf, Logged};
+use super::medium::Medium;
 
 pub(crate) type Outcome<T, D> = Result<T, IndexError<<D as Nor>::Error>>;
 

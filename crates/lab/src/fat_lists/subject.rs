@@ -1,11 +1,12 @@
 //! The index under measurement: one of four structures, two of them with pages of two sizes, with keys and values of four bytes, on K8C1215ETM with as many blocks as the size
 //! asks for.
 
+use norn_baselines::MuTree;
 use norn_flash::{Address, EraseUnit, Nor, NorPart};
 use norn_flash_sim::{NorSim, PartSpec, catalogue};
 use norn_ordered_index::fat_list::Probes;
 use norn_ordered_index::fat_list::format::{IDENTITY_BYTES, Identity};
-use norn_ordered_index::{FatList, MuTree, OrderedIndex, Settings};
+use norn_ordered_index::{FatList, OrderedIndex, Settings};
 use serde::{Deserialize, Serialize};
 
 use crate::JobError;

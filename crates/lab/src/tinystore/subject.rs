@@ -1,9 +1,10 @@
 //! The heap under measurement, and what its simulated part has counted.
 
+use norn_baselines::{EepromHeap, ObjectHeap};
 use norn_flash::Nor;
 use norn_flash_sim::{Counters, EepromSim, NorSim, PartSpec, catalogue};
 use norn_nor_remap::Remap;
-use norn_object_heap::{Config, EepromHeap, Heap, InitializationFlags, ObjectHeap};
+use norn_object_heap::{Config, Heap, InitializationFlags};
 use serde::{Deserialize, Serialize};
 
 /// Erase units that a measured heap has room for.

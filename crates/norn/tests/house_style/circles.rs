@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use crate::{root, sources, sources_below};
 
 /// Files in circles at most, for the crates that are not free of them yet.
-const FILES_IN_CIRCLES: [(&str, usize); 11] = [
+const FILES_IN_CIRCLES: [(&str, usize); 12] = [
+    ("baselines", 2),
     ("code-pager", 10),
     ("flash-sim", 4),
     ("lab", 41),
@@ -22,7 +23,7 @@ const FILES_IN_CIRCLES: [(&str, usize); 11] = [
     ("nor-store", 8),
     ("norn", 11),
     ("object-heap", 10),
-    ("ordered-index", 5),
+    ("ordered-index", 3),
     ("peers", 4),
 ];
 /// The same for packages of Java modules.
