@@ -182,7 +182,7 @@ calls! {
     call_reclaim_step(heap) { heap.reclaim_step(black_box(100)) }
     #[cfg(feature = "arrays")]
     call_collect(heap) {
-        heap.collect(&[any()], |tracer: &mut Tracer<'_, Part, 64, Client, Features>, reference| tracer.reached(black_box(reference)))
+        heap.collect(&[any()], |tracer: &mut Tracer<'_, Part, 64, Client, Linked>, reference| tracer.reached(black_box(reference)))
     }
 }
 
