@@ -1,7 +1,7 @@
 package dev.norn.sas;
 
 /** The object exists but its storage cannot be read. */
-public final class StorageReadFailure extends SASException {
+public class StorageReadFailure extends SASException {
     private static final long serialVersionUID = 1;
 
     public StorageReadFailure(String message) {

@@ -4,6 +4,7 @@ import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.agent.ClassTree;
 import dev.norn.sas.store.Inspection;
+import dev.norn.sas.store.Pool;
 import dev.norn.sas.store.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -134,6 +135,19 @@ public final class SasCommand {
 
     @Command(name = "recover", description = "Roll back what dead programs left, and bring the containers' files up to date.")
     static final class Recover extends OnStore {
+        @Option(names = "--accept-loss", description = "go on with what was committed before the place where the log is damaged; the log is kept in redo.lost-N, and what is lost is said")
+        private boolean acceptLoss;
+
+        @Override
+        public Integer call() throws Exception {
+            if (!acceptLoss) {
+                return super.call();
+            }
+            List<String> losses = Pool.recover(directory().toAbsolutePath());
+            (losses.isEmpty() ? List.of("nothing is lost") : losses).forEach(this::print);
+            return 0;
+        }
+
         @Override
         int run(Store store) {
             store.pool().checkpoint();

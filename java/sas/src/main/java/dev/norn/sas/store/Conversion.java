@@ -76,6 +76,7 @@ public final class Conversion {
                 for (String name : List.of("pool", "lock", "redo.log")) {
                     Files.deleteIfExists(fresh.resolve(name));
                 }
+                Pool.Settings.read(fresh).withLog(null).write(fresh);
                 ContainerFile.sync(fresh);
                 Files.move(fresh, to, StandardCopyOption.ATOMIC_MOVE);
                 ContainerFile.sync(to.getParent());

@@ -82,7 +82,7 @@ public final class Directory {
         if (addressBytes > Memory.SPACE || addressBytes < CONTAINERS * 2) {
             throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2 + " and " + Memory.SPACE);
         }
-        new Pool.Settings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool).write(directory);
+        new Pool.Settings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool, null).write(directory);
     }
 
     /** Takes a store away that could not be completed. */

@@ -8,7 +8,7 @@ package dev.norn.sas.store;
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
-    public static final long VERSION = 2;
+    public static final long VERSION = 3;
 
     // The pool's header, at 0.
     static final long POOL_MAGIC = 0;
@@ -24,6 +24,8 @@ public final class Format {
     static final long LOG_BASE = 136;
     static final long LOG_SYNCED = 144;
     static final long LOG_RING = 152;
+    static final long LOG_IDENTITY_HIGH = 160;
+    static final long LOG_IDENTITY_LOW = 168;
     static final long SYNC_LATCH = 192;
     static final long CHECKPOINT_LATCH = 200;
     static final long NEXT_INCARNATION = 320;

@@ -2,14 +2,15 @@ package dev.norn.sas.store;
 
 import static dev.norn.sas.store.Format.MAGIC;
 
-import dev.norn.sas.StorageReadFailure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
@@ -20,22 +21,73 @@ final class LogFile implements AutoCloseable {
     static final int HEADER_BYTES = 4096;
     /** Positions, records and the ring are multiples of this. */
     static final int WORD_BYTES = 8;
+    static final long VERSION = 3;
+    /** The version whose records do not say what was synced, and whose header has no identity. */
+    static final long VERSION_WITHOUT_SYNCED = 2;
+    /** How the names of logs begin that were damaged, and are kept. */
+    static final String LOST = "redo.lost-";
     private static final int HEADER_PLACES = 2;
     private static final int HEADER_DISTANCE = HEADER_BYTES / HEADER_PLACES;
-    private static final long VERSION = 2;
     private static final byte[] ZEROS = new byte[1 << 16];
 
     /**
+     * @param version of the header and the records
      * @param beginning the position of the first record that is not in the containers' files
      * @param ring the ring's length in bytes
+     * @param identity what the store's properties call the log; a log of before has none
+     * @param applied the position up to which the containers' files may have records, in part, because a replay goes on
      */
-    record Header(long beginning, long ring) {
-        private static final int CHECKED_BYTES = 32;
+    record Header(long version, long beginning, long ring, UUID identity, long applied) {
+        private static final int OLD_CHECKED_BYTES = 32;
+        private static final int CHECKED_BYTES = 56;
         private static final int BYTES = CHECKED_BYTES + WORD_BYTES;
 
+        /** Of a new log, whose file has about so many bytes. */
+        static Header fresh(long beginning, long fileBytes) {
+            return new Header(VERSION, beginning, Math.max(fileBytes - HEADER_BYTES, ZEROS.length) / WORD_BYTES * WORD_BYTES, UUID.randomUUID(), beginning);
+        }
+
+        /** The same log with another beginning. */
+        Header from(long position) {
+            return from(position, ring);
+        }
+
+        /** The same log with another beginning and length. */
+        Header from(long position, long longer) {
+            return new Header(version, position, longer, identity, position);
+        }
+
+        /** The same log, of which a replay up to a position begins. */
+        Header applying(long position) {
+            return new Header(version, beginning, ring, identity, position);
+        }
+
+        private boolean isNewerThan(Header other) {
+            return other == null || beginning > other.beginning || beginning == other.beginning && applied > other.applied;
+        }
+
+        /** Behind every position that a record may have. */
+        long end() {
+            return beginning + ring;
+        }
+
         private ByteBuffer encode() {
-            ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(MAGIC).putLong(VERSION).putLong(beginning).putLong(ring);
+            ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(MAGIC).putLong(version).putLong(beginning).putLong(ring);
+            bytes.putLong(identity.getMostSignificantBits()).putLong(identity.getLeastSignificantBits()).putLong(applied);
             return bytes.putLong(check(bytes.array(), 0, CHECKED_BYTES)).flip();
+        }
+
+        /** The header in these bytes; null if it is not valid. */
+        private static Header decode(ByteBuffer bytes) {
+            long version = bytes.getLong(8);
+            int checked = version == VERSION ? CHECKED_BYTES : OLD_CHECKED_BYTES;
+            if (bytes.getLong(0) != MAGIC || version != VERSION && version != VERSION_WITHOUT_SYNCED || bytes.getLong(checked) != check(bytes.array(), 0, checked)) {
+                return null;
+            }
+            long beginning = bytes.getLong(16);
+            long ring = bytes.getLong(24);
+            return version == VERSION ? new Header(version, beginning, ring, new UUID(bytes.getLong(32), bytes.getLong(40)), bytes.getLong(48))
+                    : new Header(version, beginning, ring, null, beginning);
         }
     }
 
@@ -46,19 +98,20 @@ final class LogFile implements AutoCloseable {
         this.path = path;
     }
 
-    /** Opens the file, or makes it, full of zeros so that later syncs need not write where it is. */
-    void open(long bytes) throws IOException {
-        if (!Files.exists(path)) {
-            Path fresh = path.resolveSibling("redo.log.new");
-            try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-                long ring = Math.max(bytes - HEADER_BYTES, ZEROS.length) / WORD_BYTES * WORD_BYTES;
-                clear(file, 0, HEADER_BYTES + ring);
-                file.write(new Header(0, ring).encode(), 0);
-                file.force(true);
-            }
-            Files.move(fresh, path, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
-            ContainerFile.sync(path.getParent());
+    /** Makes the file, in the place of one that is there: whole, or not at all. It is full of zeros, so that later syncs need not write where it is. */
+    static void create(Path path, Header header) throws IOException {
+        Path fresh = path.resolveSibling(path.getFileName() + ".new");
+        try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            clear(file, 0, HEADER_BYTES + header.ring);
+            file.write(header.encode(), 0);
+            file.force(true);
         }
+        Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
+        ContainerFile.sync(path.getParent());
+    }
+
+    void open() throws IOException {
+        close();
         channel = NativeFile.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
@@ -75,35 +128,54 @@ final class LogFile implements AutoCloseable {
         }
     }
 
-    /** @throws StorageReadFailure if none of the headers is valid */
+    /** @throws LogDamaged if none of the headers is valid */
     Header readHeader() throws IOException {
         Header newest = null;
         for (int place = 0; place < HEADER_PLACES; place++) {
             Header found = readHeader(place);
-            if (found != null && (newest == null || found.beginning > newest.beginning)) {
+            if (found != null && found.isNewerThan(newest)) {
                 newest = found;
             }
         }
         if (newest == null) {
-            throw new StorageReadFailure("the log " + path + " is damaged: none of its headers is valid");
+            throw LogDamaged.wholly(path, "none of its headers is valid");
         }
         return newest;
+    }
+
+    /** @throws LogDamaged if the file is shorter than the header says */
+    void requireWhole(Header header) throws IOException {
+        if (channel.size() < HEADER_BYTES + header.ring) {
+            throw LogDamaged.partly(path, "it was cut off: it has " + channel.size() + " bytes, and its header says " + (HEADER_BYTES + header.ring));
+        }
     }
 
     private Header readHeader(int place) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(Header.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         readFully(bytes, (long) place * HEADER_DISTANCE);
-        boolean isValid = !bytes.hasRemaining() && bytes.getLong(0) == MAGIC && bytes.getLong(8) == VERSION
-                && bytes.getLong(Header.CHECKED_BYTES) == check(bytes.array(), 0, Header.CHECKED_BYTES);
-        return isValid ? new Header(bytes.getLong(16), bytes.getLong(24)) : null;
+        return bytes.hasRemaining() ? null : Header.decode(bytes);
     }
 
-    /** Makes this the newest header, durably. Its beginning is higher than that of every header before. */
+    /** Makes this the newest header, durably. Its beginning is higher than that of every header before, or what it says is applied. */
     void writeHeader(Header header) throws IOException {
-        Header first = readHeader(0);
-        boolean isFirstNewest = first != null && first.beginning == readHeader().beginning;
-        channel.write(header.encode(), isFirstNewest ? HEADER_DISTANCE : 0);
+        channel.write(header.encode(), readHeader().equals(readHeader(0)) ? HEADER_DISTANCE : 0);
         channel.force(false);
+    }
+
+    /**
+     * Moves a log away that is damaged, and keeps it.
+     *
+     * @return where it is now
+     */
+    Path setAside() throws IOException {
+        int number = 1;
+        while (Files.exists(path.resolveSibling(LOST + number))) {
+            number++;
+        }
+        Path lost = path.resolveSibling(LOST + number);
+        Files.move(path, lost, StandardCopyOption.ATOMIC_MOVE);
+        ContainerFile.sync(path.getParent());
+        return lost;
     }
 
     /** Makes room for a longer ring; the header has to name it then. */

@@ -11,6 +11,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
@@ -42,11 +44,14 @@ public final class Pool {
     private final Range[] rangesByUnit = new Range[(int) (Memory.SPACE >> CONTAINER_ALIGNMENT_BITS)];
     /** Of each slot that this JVM has for a transaction, whose it is. */
     private final AtomicReferenceArray<Work.Tenant> tenants = new AtomicReferenceArray<>(SLOTS_MAX);
+    /** What was lost with a damaged log; null if that is not accepted. */
+    private final List<String> losses;
     private int process = -1;
     private long incarnation;
     private volatile boolean isOpen;
 
-    private Pool(Path directory, Settings settings) throws IOException {
+    private Pool(Path directory, Settings settings, List<String> losses) throws IOException {
+        this.losses = losses;
         this.directory = directory;
         this.settings = settings;
         file = settings.pool() == null ? directory.resolve("pool") : Path.of(settings.pool());
@@ -65,9 +70,24 @@ public final class Pool {
      * @throws StorageReadFailure if a file cannot be read or is not of this store
      */
     public static Pool attach(Path directory) {
+        return attach(directory, null);
+    }
+
+    /**
+     * Brings the containers' files up to date, also when the log is damaged: what was committed before the damage is kept. No other program uses the store.
+     *
+     * @return what was lost; nothing if the log is whole
+     */
+    public static List<String> recover(Path directory) {
+        List<String> losses = new ArrayList<>();
+        attach(directory, losses).close();
+        return losses;
+    }
+
+    private static Pool attach(Path directory, List<String> losses) {
         Pool pool = null;
         try {
-            pool = new Pool(directory, Settings.read(directory));
+            pool = new Pool(directory, Settings.read(directory), losses);
             Pool attached = pool;
             pool.exclusively(() -> attached.attachLocked());
             pool.checkpointer = new Checkpointer(pool);
@@ -105,20 +125,30 @@ public final class Pool {
         }
     }
 
-    /** Whether the pool is this store's, of this boot, and no sync has failed. While others use it, it is. */
-    private boolean isTrusted() {
+    /** Whether the pool is as the store's processes left it, and no sync has failed. While others use it, it is. */
+    private boolean isTrusted() throws IOException {
+        return isOfThisBoot() && (Memory.getLong(POOL_WRITE_FAILED) == 0 || livingProcesses() > 0);
+    }
+
+    /** Whether the pool is this store's, with the log that the store has, and of this boot of the machine. */
+    private boolean isOfThisBoot() throws IOException {
         long[] boot = Owner.boot();
-        boolean isOfStore = Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_VERSION) == VERSION
+        UUID log = new UUID(Memory.getLong(LOG_IDENTITY_HIGH), Memory.getLong(LOG_IDENTITY_LOW));
+        return Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_VERSION) == VERSION
                 && Memory.getLong(POOL_STORE_HIGH) == settings.store().getMostSignificantBits()
                 && Memory.getLong(POOL_STORE_LOW) == settings.store().getLeastSignificantBits()
                 && Memory.getLong(POOL_BOOT_HIGH) == boot[0] && Memory.getLong(POOL_BOOT_LOW) == boot[1]
-                && Memory.getLong(POOL_VALID) == 1;
-        return isOfStore && (Memory.getLong(POOL_WRITE_FAILED) == 0 || livingProcesses() > 0);
+                && Memory.getLong(POOL_VALID) == 1 && log.equals(Settings.read(directory).log());
     }
 
     private void rebuild() throws IOException {
-        boolean hasFailed = Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_WRITE_FAILED) != 0;
-        long synced = hasFailed ? Memory.getLong(LOG_SYNCED) : Long.MAX_VALUE;
+        long synced = isOfThisBoot() ? Memory.getLong(LOG_SYNCED) : 0;
+        // What a failed sync left in the page cache is not to be taken for durable.
+        long limit = isOfThisBoot() && Memory.getLong(POOL_WRITE_FAILED) != 0 ? synced : Long.MAX_VALUE;
+        LogDamaged damage = log.findDamage(synced);
+        if (damage != null && losses == null) {
+            throw damage;
+        }
         Memory.unmap();
         ranges = new Range[8];
         java.util.Arrays.fill(rangesByUnit, null);
@@ -126,9 +156,11 @@ public final class Pool {
         channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
         Memory.map(file, settings.addressBytes());
         back(0, 1 << 20);
-        log.open();
-        // What a failed sync left in the page cache is not to be taken for durable.
-        log.restart(synced);
+        if (damage == null) {
+            log.restart(limit);
+        } else {
+            losses.addAll(log.restartDamaged(damage, limit));
+        }
         findRanges();
         Directory.requirePresent(this);
         var waiting = Unapplied.units(directory);
@@ -346,7 +378,7 @@ public final class Pool {
         } finally {
             slot.release();
         }
-        new Settings(settings.store(), settings.addressBytes(), settings.logBytes(), settings.lockTimeoutMillis(), null).write(copy);
+        new Settings(settings.store(), settings.addressBytes(), settings.logBytes(), settings.lockTimeoutMillis(), null, null).write(copy);
     }
 
     /** Counts since the pool was made, by all processes. */
@@ -496,7 +528,12 @@ public final class Pool {
     }
 
     /** How a store is set up, from {@code store.properties}. */
-    record Settings(UUID store, long addressBytes, long logBytes, long lockTimeoutMillis, String pool) {
+    record Settings(UUID store, long addressBytes, long logBytes, long lockTimeoutMillis, String pool, UUID log) {
+        /** The same with this log; null where none was made yet. */
+        Settings withLog(UUID identity) {
+            return new Settings(store, addressBytes, logBytes, lockTimeoutMillis, pool, identity);
+        }
+
         static Settings read(Path directory) throws IOException {
             var properties = new java.util.Properties();
             Path path = directory.resolve("store.properties");
@@ -512,7 +549,8 @@ public final class Pool {
                 }
                 return new Settings(UUID.fromString(properties.getProperty("store")),
                         Long.parseLong(properties.getProperty("address-bytes")), Long.parseLong(properties.getProperty("log-bytes")),
-                        Long.parseLong(properties.getProperty("lock-timeout-millis")), properties.getProperty("pool"));
+                        Long.parseLong(properties.getProperty("lock-timeout-millis")), properties.getProperty("pool"),
+                        properties.getProperty("log") == null ? null : UUID.fromString(properties.getProperty("log")));
             } catch (IllegalArgumentException | NullPointerException e) {
                 throw new StorageReadFailure(path + " is damaged: " + e.getMessage(), e);
             }
@@ -521,7 +559,7 @@ public final class Pool {
         void write(Path directory) throws IOException {
             String text = "format=1\nstore=" + store + "\naddress-bytes=" + addressBytes + "\nlog-bytes=" + logBytes
                     + "\nlock-timeout-millis=" + lockTimeoutMillis + "\n"
-                    + (pool == null ? "" : "pool=" + pool.replace("\\", "\\\\") + "\n");
+                    + (pool == null ? "" : "pool=" + pool.replace("\\", "\\\\") + "\n") + (log == null ? "" : "log=" + log + "\n");
             Path fresh = directory.resolve("store.properties.new");
             Files.writeString(fresh, text);
             ContainerFile.sync(fresh);

@@ -2,11 +2,15 @@ package dev.norn.sas.store;
 
 import static dev.norn.sas.store.Format.*;
 
+import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.StorageWriteFailure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
 
 /**
  * The redo log: one record for each committed transaction, in a ring.
@@ -16,10 +20,6 @@ import java.nio.file.Path;
  * the containers' files and gives room, under a third, so that others commit meanwhile.
  */
 final class RedoLog {
-    private static final int RECORD_HEADER_BYTES = 24;
-    private static final int RECORD_MAGIC = 0x5341_5352;
-    private static final int CHECK_BYTES = 8;
-    private static final int WINDOW_BYTES = 1 << 20;
     /** What {@link #append} returns when there is no room. */
     private static final long NO_ROOM = -1;
 
@@ -33,8 +33,36 @@ final class RedoLog {
         file = new LogFile(path);
     }
 
+    /**
+     * Opens the log's file. Makes it in a store that never had one: its properties then name it, so that it is missed when it is gone.
+     *
+     * @throws LogDamaged if it is gone, or was cut off, or is another one
+     */
     void open() throws IOException {
-        file.open(pool.settings.logBytes());
+        // Another process may have made it a moment ago.
+        UUID named = Pool.Settings.read(pool.directory).log();
+        if (!Files.exists(file.path)) {
+            if (named != null) {
+                throw LogDamaged.wholly(file.path, "it is not there");
+            }
+            LogFile.create(file.path, LogFile.Header.fresh(0, pool.settings.logBytes()));
+        }
+        file.open();
+        LogFile.Header header = file.readHeader();
+        if (header.version() == LogFile.VERSION) {
+            requireNamed(header, named);
+        }
+        file.requireWhole(header);
+    }
+
+    private void requireNamed(LogFile.Header header, UUID named) throws IOException {
+        if (header.identity().equals(named)) {
+            return;
+        }
+        if (named != null || new LogRecords(file, header).find(header.beginning()) != 0) {
+            throw LogDamaged.wholly(file.path, "it is the log " + header.identity() + ", but store.properties names " + (named == null ? "none" : named));
+        }
+        pool.settings.withLog(header.identity()).write(pool.directory);
     }
 
     void close() throws IOException {
@@ -52,7 +80,7 @@ final class RedoLog {
 
     /** A buffer for a record's operations. */
     static ByteBuffer newRecord(int capacity) {
-        return ByteBuffer.allocate(capacity).order(ByteOrder.LITTLE_ENDIAN).position(RECORD_HEADER_BYTES);
+        return LogRecords.allocate(capacity).position(LogRecords.HEADER_BYTES);
     }
 
     /**
@@ -62,7 +90,7 @@ final class RedoLog {
      *     changes, and after the next start the log decides
      */
     void commit(Slot slot, ByteBuffer record) {
-        int length = record.position() + CHECK_BYTES;
+        int length = record.position() + LogRecords.CHECK_BYTES;
         long end = append(slot, record, length);
         while (end == NO_ROOM) {
             makeRoom(slot, length);
@@ -80,12 +108,11 @@ final class RedoLog {
             if (position + length - Memory.getVolatile(LOG_BASE) > ring()) {
                 return NO_ROOM;
             }
-            record.putInt(0, RECORD_MAGIC).putInt(4, length).putLong(8, position).putLong(16, Memory.getLong(slot.head + SLOT_TRANSACTION));
-            record.putLong(LogFile.check(record.array(), 0, length - CHECK_BYTES));
+            LogRecords.complete(record, position, Memory.getLong(slot.head + SLOT_TRANSACTION), Memory.getVolatile(LOG_SYNCED));
             Memory.putRelease(slot.head + SLOT_RECORD, position);
             Memory.putRelease(slot.head + SLOT_RECORD_END, position + length);
             slot.state(STATE_COMMITTING);
-            file.write(record.flip(), position, ring());
+            file.write(record, position, ring());
             Memory.putVolatile(LOG_TAIL, position + length);
             Memory.putLong(COMMIT_COUNT, Memory.getLong(COMMIT_COUNT) + 1);
             Memory.putLong(LOGGED_BYTES, Memory.getLong(LOGGED_BYTES) + length);
@@ -100,7 +127,7 @@ final class RedoLog {
     private void requireWritable() {
         if (Memory.getVolatile(POOL_WRITE_FAILED) != 0) {
             throw new StorageWriteFailure("the store takes no more changes, because a sync of " + file.path
-                    + ", or bringing the containers' files up to date, failed: restart every program that uses it", failure);
+                    + " or of a container's file failed: restart every program that uses it", failure);
         }
     }
 
@@ -113,6 +140,7 @@ final class RedoLog {
     /** Returns when everything up to {@code end} is durable. One sync serves all who wait. */
     void sync(Slot slot, long end) {
         int spins = 0;
+        long synced = 0;
         while (Memory.getVolatile(LOG_SYNCED) < end) {
             requireWritable();
             if (!slot.tryLatch(SYNC_LATCH)) {
@@ -125,6 +153,7 @@ final class RedoLog {
                     file.sync();
                     Memory.putLong(SYNC_COUNT, Memory.getLong(SYNC_COUNT) + 1);
                     Memory.putVolatile(LOG_SYNCED, tail);
+                    synced = tail;
                 }
             } catch (IOException e) {
                 throw takeNoMoreChanges("cannot sync the log " + file.path, e);
@@ -132,13 +161,36 @@ final class RedoLog {
                 slot.unlatch(SYNC_LATCH);
             }
         }
+        if (synced != 0) {
+            mark(slot, synced);
+        }
+    }
+
+    /**
+     * Writes behind the last record that it is synced, so that damage to it is noticed; the next record says it, too, and takes the place. Nobody waits for that: the mark reaches the
+     * disk with the next sync, or when the system writes the page.
+     */
+    private void mark(Slot slot, long synced) {
+        if (!slot.tryLatch(LOG_LATCH)) {
+            // Who has it appends a record.
+            return;
+        }
+        try {
+            if (Memory.getVolatile(LOG_TAIL) == synced && synced + LogRecords.MARK_BYTES - Memory.getVolatile(LOG_BASE) <= ring()) {
+                file.write(LogRecords.complete(newRecord(LogRecords.MARK_BYTES), synced, 0, synced), synced, ring());
+            }
+        } catch (IOException e) {
+            // The records are durable without it.
+        } finally {
+            slot.unlatch(LOG_LATCH);
+        }
     }
 
     /** What a dead slot left while it held the latch of appending, which is still its: its record, right behind the end, counts if it is whole. */
     void recoverAppending(Slot slot) throws IOException {
         long position = Memory.getLong(slot.head + SLOT_RECORD);
         long end = Memory.getLong(slot.head + SLOT_RECORD_END);
-        if (slot.state() == STATE_COMMITTING && position == Memory.getLong(LOG_TAIL) && new Reader(ring()).find(position) == end - position) {
+        if (slot.state() == STATE_COMMITTING && position == Memory.getLong(LOG_TAIL) && LogRecords.inUse(file, ring()).find(position) == end - position) {
             Memory.putVolatile(LOG_TAIL, end);
         }
     }
@@ -158,68 +210,59 @@ final class RedoLog {
         Memory.putVolatile(LOG_SYNCED, header.beginning());
         Memory.putVolatile(LOG_TAIL, header.beginning());
         Memory.putVolatile(LOG_RING, header.ring());
+        Memory.putLong(LOG_IDENTITY_HIGH, header.identity().getMostSignificantBits());
+        Memory.putLong(LOG_IDENTITY_LOW, header.identity().getLeastSignificantBits());
     }
 
-    /** Reads records one after the other, from a window of the ring. */
-    private final class Reader {
-        private final long ring;
-        private ByteBuffer window = ByteBuffer.allocate(WINDOW_BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
-        private long windowAt;
-
-        Reader(long ring) {
-            this.ring = ring;
+    /**
+     * Applies the records up to {@code limit} to the containers' files. Doing it again from the start, after it was cut off at any place, gives the same.
+     *
+     * @throws LogDamaged if they do not go so far: then nothing is applied
+     */
+    private void replay(LogFile.Header header, long limit) throws IOException {
+        LogRecords records = new LogRecords(file, header);
+        for (long position = header.beginning(), length; position < limit; position += length) {
+            length = records.find(position);
+            if (length == 0) {
+                throw LogDamaged.partly(file.path, LogEnd.find(records, header, limit).describe(header));
+            }
         }
+        if (header.version() == LogFile.VERSION && limit > header.applied()) {
+            file.writeHeader(header.applying(limit));
+        }
+        applyAll(header, header.beginning(), limit);
+    }
 
-        /** Moves the window's position to the place of the log; false if the file has not so many bytes there. */
-        private boolean show(long position, int length) throws IOException {
-            if (position < windowAt || position + length > windowAt + window.limit()) {
-                if (length > window.capacity()) {
-                    window = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    /** Applies what there is of records between two positions. */
+    private void applyAll(LogFile.Header header, long from, long limit) throws IOException {
+        try (Replay replay = new Replay(pool)) {
+            LogRecords records = new LogRecords(file, header);
+            for (long position = from; position < limit;) {
+                int length = records.find(position);
+                if (length != 0) {
+                    replay.apply(records.operations(length));
                 }
-                file.read(window.clear().limit((int) Math.min(window.capacity(), ring)), position, ring);
-                window.flip();
-                windowAt = position;
+                position += Math.max(length, LogFile.WORD_BYTES);
             }
-            window.position((int) (position - windowAt));
-            return window.remaining() >= length;
-        }
-
-        /** The length of the record at {@code position}, to which the window's position is moved; 0 if none is valid there. */
-        int find(long position) throws IOException {
-            if (!show(position, RECORD_HEADER_BYTES)) {
-                return 0;
-            }
-            int at = window.position();
-            int length = window.getInt(at + 4);
-            if (window.getInt(at) != RECORD_MAGIC || window.getLong(at + 8) != position || length < RECORD_HEADER_BYTES + CHECK_BYTES || length > ring
-                    || !show(position, length)) {
-                return 0;
-            }
-            at = window.position();
-            return window.getLong(at + length - CHECK_BYTES) == LogFile.check(window.array(), at, length - CHECK_BYTES) ? length : 0;
-        }
-
-        /** The operations of the record that was found. */
-        ByteBuffer operations(int length) {
-            return window.slice(window.position() + RECORD_HEADER_BYTES, length - RECORD_HEADER_BYTES - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            replay.finish();
         }
     }
 
     /**
-     * Applies every valid record up to {@code limit} to the containers' files. Doing it again from the start, after it was cut off at any place, gives the same.
+     * Opens the log and reads all of it. Nobody else uses the store.
      *
-     * @return the position behind the last record
+     * @param synced a position up to which the log is known to have been durable
+     * @return what is wrong, if the log has lost what was durable; else null
      */
-    private long replay(LogFile.Header header, long limit) throws IOException {
-        long position = header.beginning();
-        try (Replay replay = new Replay(pool)) {
-            Reader reader = new Reader(header.ring());
-            for (int length; position < limit && (length = reader.find(position)) != 0; position += length) {
-                replay.apply(reader.operations(length));
-            }
-            replay.finish();
+    LogDamaged findDamage(long synced) throws IOException {
+        try {
+            open();
+            LogFile.Header header = file.readHeader();
+            LogEnd end = LogEnd.find(new LogRecords(file, header), header, synced);
+            return end.isDamage() ? LogDamaged.partly(file.path, end.describe(header)) : null;
+        } catch (LogDamaged e) {
+            return e;
         }
-        return position;
     }
 
     /**
@@ -228,9 +271,62 @@ final class RedoLog {
      */
     void restart(long limit) throws IOException {
         LogFile.Header header = file.readHeader();
-        replay(header, limit);
-        LogFile.Header next = new LogFile.Header(header.beginning() + header.ring(), header.ring());
-        file.writeHeader(next);
+        LogEnd end = LogEnd.find(new LogRecords(file, header), header, 0);
+        replay(header, Math.min(end.position(), limit));
+        if (header.version() == LogFile.VERSION) {
+            LogFile.Header next = header.from(header.end());
+            file.writeHeader(next);
+            begin(next);
+            return;
+        }
+        if (end.recordsBehind() > 0) {
+            // What was synced is not in a log of this version, so nobody can say whether these were.
+            System.err.println("sas: " + end.recordsBehind() + " records behind a gap of the log were left out, and are kept in " + file.setAside());
+        }
+        renew(header.end(), header.ring());
+    }
+
+    /**
+     * The same with a log that has lost what was durable: goes on with what was committed before that. The log is kept in another file.
+     *
+     * @return what was lost
+     */
+    List<String> restartDamaged(LogDamaged damage, long limit) throws IOException {
+        List<String> lost = new ArrayList<>(List.of("the log " + file.path + " is damaged: " + damage.reason()));
+        long beginning = 0;
+        long ring = pool.settings.logBytes() - LogFile.HEADER_BYTES;
+        if (damage.isOfRecords()) {
+            LogFile.Header header = file.readHeader();
+            LogEnd end = LogEnd.find(new LogRecords(file, header), header, 0);
+            long kept = Math.min(end.position(), limit);
+            lost.add("what is committed up to position " + kept + " is kept; behind it, " + end.bytesBehind() + " bytes with " + end.recordsBehind() + " whole records are lost");
+            if (header.applied() > kept) {
+                // Without the records that can be read, objects would go back to what they were before.
+                lost.add("but a replay was cut off that had begun to bring the containers' files up to position " + header.applied()
+                        + ": of the transactions up to there, all that can be read is applied, and of the others what had been: see what `sas check` finds, or restore a backup");
+                kept = header.applied();
+            }
+            applyAll(header, header.beginning(), kept);
+            beginning = header.end();
+            ring = header.ring();
+            lost.add("what is committed up to position " + end.position() + " is kept; behind it, " + end.bytesBehind() + " bytes with " + end.recordsBehind()
+                    + " whole records are lost");
+        } else {
+            lost.add("what was committed since the last checkpoint is lost, if anything was");
+        }
+        if (Files.exists(file.path)) {
+            lost.add("the damaged log is kept in " + file.setAside());
+        }
+        renew(beginning, ring);
+        return lost;
+    }
+
+    /** Begins with an empty log in a new file. */
+    private void renew(long beginning, long ring) throws IOException {
+        LogFile.Header next = LogFile.Header.fresh(beginning, LogFile.HEADER_BYTES + ring);
+        LogFile.create(file.path, next);
+        pool.settings.withLog(next.identity()).write(pool.directory);
+        file.open();
         begin(next);
     }
 
@@ -294,12 +390,15 @@ final class RedoLog {
             LogFile.Header header = file.readHeader();
             if (limit > header.beginning()) {
                 replay(header, limit);
-                file.writeHeader(new LogFile.Header(limit, header.ring()));
+                file.writeHeader(header.from(limit));
             }
             Memory.putVolatile(LOG_BASE, limit);
             Memory.putLong(CHECKPOINT_COUNT, Memory.getLong(CHECKPOINT_COUNT) + 1);
-        } catch (IOException e) {
+        } catch (SyncFailed e) {
             throw takeNoMoreChanges("cannot bring the containers of " + pool.directory + " up to date", e);
+        } catch (IOException | StorageReadFailure e) {
+            // The log has all of it still, and the next checkpoint begins where this one did.
+            throw new StorageWriteFailure("cannot bring the containers of " + pool.directory + " up to date with the log: " + e.getMessage(), e);
         }
     }
 
@@ -318,7 +417,7 @@ final class RedoLog {
             }
             long longer = Math.max(2 * ring(), length);
             clear(longer, length);
-            LogFile.Header header = new LogFile.Header(Memory.getLong(LOG_TAIL) + LogFile.WORD_BYTES, longer);
+            LogFile.Header header = file.readHeader().from(Memory.getLong(LOG_TAIL) + LogFile.WORD_BYTES, longer);
             file.writeHeader(header);
             begin(header);
             return true;

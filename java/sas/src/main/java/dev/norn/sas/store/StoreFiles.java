@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /** The files of a store's directory, by their names, and what to say when a file cannot be used. */
 public final class StoreFiles {
-    private static final String NAMES = "store\\.properties(\\.new)?|pool|lock|redo\\.(log|unapplied)(\\.new)?|.*\\.container(\\.new)?";
+    private static final String NAMES = "store\\.properties(\\.new)?|pool|lock|redo\\.(log|unapplied)(\\.new)?|redo\\.lost-\\d+|.*\\.container(\\.new)?";
 
     private StoreFiles() {}
 

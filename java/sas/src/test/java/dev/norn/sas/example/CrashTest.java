@@ -2,12 +2,15 @@ package dev.norn.sas.example;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.store.FaultyLog.Fault;
 import dev.norn.sas.store.LogBytes;
+import dev.norn.sas.store.Pool;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -151,7 +154,7 @@ class CrashTest {
     }
 
     @Test
-    void theLogMayEndOrBeDamagedAnywhere() throws Exception {
+    void theLogMayBeCutOrDamagedAnywhereAndWhatIsBeforeIsKept() throws Exception {
         Path at = create();
         Random random = new Random(SEED);
         // So that the log goes on at the start of its ring in the middle of a record.
@@ -188,11 +191,14 @@ class CrashTest {
                 Files.write(whole.resolve("redo.log"), bytes);
                 Path copy = Stores.withoutPool(whole, directory.resolve("cut"));
                 Files.deleteIfExists(copy.resolve("pool"));
-                store = Store.open(copy);
                 int complete = 0;
                 while (complete < transfers && ends[complete + 1] <= cut) {
                     complete++;
                 }
+                var thrown = assertThrows(StorageReadFailure.class, () -> Store.open(copy));
+                assertTrue(thrown.getMessage().contains("byte " + places.place(ends[complete]) + " of the file"), thrown.getMessage());
+                Pool.recover(copy);
+                store = Store.open(copy);
                 assertEquals(before + complete, verify("with the log " + (damage == 0 ? "cut" : "damaged") + " at " + cut));
                 store.close();
             }

@@ -9,18 +9,24 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
+import java.util.concurrent.locks.LockSupport;
 
 /** A redo log on a device that fails as it is told: the log's channel, with another in between. */
 public final class FaultyLog extends FileChannel {
     public enum Fault {
         NONE, SYNC_FAILS, WRITE_FAILS_HALFWAY,
+        /** Waits until the fault is another one. */
+        SYNC_WAITS,
+        /** A replay can be begun, but not ended. */
+        SECOND_HEADER_FAILS,
         /** The process dies, as with kill -9, with half of what it writes written, with all of it, before the sync, and behind the sync. */
         DIES_HALFWAY, DIES_BEHIND_WRITE, DIES_BEFORE_SYNC, DIES_BEHIND_SYNC
     }
 
     private final FileChannel channel;
-    private Fault fault = Fault.NONE;
+    private volatile Fault fault = Fault.NONE;
     private int syncs;
+    private int headers;
 
     private FaultyLog(FileChannel channel) {
         this.channel = channel;
@@ -39,6 +45,7 @@ public final class FaultyLog extends FileChannel {
     }
 
     public void fault(Fault next) {
+        headers = 0;
         fault = next;
     }
 
@@ -52,6 +59,9 @@ public final class FaultyLog extends FileChannel {
         syncs++;
         if (fault == Fault.SYNC_FAILS) {
             throw new IOException("Input/output error");
+        }
+        while (fault == Fault.SYNC_WAITS) {
+            LockSupport.parkNanos(100_000);
         }
         if (fault == Fault.DIES_BEFORE_SYNC) {
             die();
@@ -71,6 +81,9 @@ public final class FaultyLog extends FileChannel {
         if (fault == Fault.WRITE_FAILS_HALFWAY) {
             channel.write(from.slice(from.position(), from.remaining() / 2), position);
             throw new IOException("No space left on device");
+        }
+        if (fault == Fault.SECOND_HEADER_FAILS && position < LogFile.HEADER_BYTES && ++headers == 2) {
+            throw new IOException("Input/output error");
         }
         if (fault == Fault.DIES_HALFWAY) {
             channel.write(from.slice(from.position(), from.remaining() / 2), position);

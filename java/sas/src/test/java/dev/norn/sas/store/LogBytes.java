@@ -15,7 +15,7 @@ public final class LogBytes {
     /** Of a store's log as it is now. */
     public static LogBytes of(Path store) throws IOException {
         try (LogFile file = new LogFile(store.resolve("redo.log"))) {
-            file.open(0);
+            file.open();
             return new LogBytes(file.readHeader());
         }
     }
