@@ -1,5 +1,7 @@
 package dev.norn.sas;
 
+import dev.norn.sas.runtime.References;
+import dev.norn.sas.runtime.SasObject;
 import java.util.function.Supplier;
 
 /** For classes whose methods are whole by themselves. */
@@ -9,5 +11,12 @@ public final class Transactions {
     /** Runs the action in a transaction if the object is persistent, in the open one or in one of its own; else just runs it. */
     public static <T> T within(Object object, Supplier<T> action) {
         return Factory.isPersistent(object) ? Transaction.call(action) : action.get();
+    }
+
+    /** The handle of the object that the running transaction uses; the object itself outside transactions, and if it is temporary. */
+    @SuppressWarnings("unchecked")
+    public static <T> T running(T object) {
+        SasObject its = Factory.isPersistent(object) ? References.holding((SasObject) object) : null;
+        return its == null ? object : (T) its;
     }
 }

@@ -195,7 +195,7 @@ public final class Values {
             case 'u' -> new UUID(in.readLong(), in.readLong());
             case 'e' -> constant(text(in));
             case 's' -> Constants.named(text(in));
-            case 'c' -> Classes.find(text(in));
+            case 'c' -> type(text(in));
             case '1' -> Instant.ofEpochSecond(in.readLong(), in.readInt());
             case '2' -> LocalDate.ofEpochDay(in.readInt());
             case '3' -> LocalTime.ofNanoOfDay(in.readLong());
@@ -207,6 +207,11 @@ public final class Values {
             case '9' -> OffsetDateTime.parse(text(in));
             default -> throw new SASException("a value of unknown code " + (int) code + ": the store is damaged, or newer");
         };
+    }
+
+    private static Class<?> type(String name) {
+        Class<?> primitive = Class.forPrimitiveName(name);
+        return primitive != null ? primitive : Classes.find(name);
     }
 
     private static String text(DataInputStream in) throws IOException {

@@ -23,6 +23,10 @@ final class MapOrder {
     private int map;
     private int node;
     private int entry;
+    private int treeNode;
+    private int treeLeft;
+    private int treeRight;
+    private int treeValue;
     private int root;
     private int hash;
     private int next;
@@ -45,6 +49,12 @@ final class MapOrder {
                     hash = offset(layout, "SasMap$Entry.hash");
                     next = offset(layout, "SasMap$Entry.next");
                     key = offset(layout, "MapEntry.key");
+                }
+                case UTIL + "SasSortedMap$Node" -> {
+                    treeNode = number;
+                    treeLeft = offset(layout, "SasSortedMap$Node.left");
+                    treeRight = offset(layout, "SasSortedMap$Node.right");
+                    treeValue = offset(layout, "MapEntry.value");
                 }
                 case UTIL + "Slots" -> {
                     node = number;
@@ -84,7 +94,7 @@ final class MapOrder {
         if (isOrdered) {
             return;
         }
-        nodes.forEach(old -> Heap.discard(range, old));
+        nodes.forEach(old -> discard(range, old));
         long top = newNode(range, at);
         Memory.putLong(at + root, top);
         for (long its : entries) {
@@ -95,20 +105,30 @@ final class MapOrder {
         }
     }
 
+    /** Frees a node; one of a tree has a copy of a key. */
+    private void discard(Range range, long old) {
+        long copy = classOf(Memory.getLong(old)) == treeNode ? Memory.getLong(old + key) : 0;
+        if ((copy & TAG_MASK) == TAG_VALUE) {
+            Heap.discard(range, offsetOf(copy));
+        }
+        Heap.discard(range, old);
+    }
+
     private void collect(long word, List<Long> nodes, List<Long> entries) {
         if (!pool.isObject(word)) {
             return;
         }
         long at = offsetOf(word);
-        if (classOf(Memory.getLong(at)) == node) {
+        int its = classOf(Memory.getLong(at));
+        if (its == node || its == treeNode) {
             nodes.add(at);
-            for (int field : slots) {
+            for (int field : its == node ? slots : new int[] {treeLeft, treeRight, treeValue}) {
                 collect(Memory.getLong(at + field), nodes, entries);
             }
             return;
         }
-        for (long its = word; pool.isObject(its); its = Memory.getLong(offsetOf(its) + next)) {
-            entries.add(offsetOf(its));
+        for (long entryWord = word; pool.isObject(entryWord); entryWord = Memory.getLong(offsetOf(entryWord) + next)) {
+            entries.add(offsetOf(entryWord));
         }
     }
 
@@ -135,7 +155,7 @@ final class MapOrder {
         return slots[code >>> HASH_BITS - LEVEL_BITS * (level + 1) & SLOTS - 1];
     }
 
-    /** As {@code SasMap} does it: entries of one hash code follow one another, those of others go down until the codes part. */
+    /** As {@code SasMap} does it: entries of one hash code follow one another, those of others go down until the codes part. Where many follow, its next {@code put} makes a tree. */
     private void insert(Range range, long top, long its) {
         int code = Memory.getInt(its + hash);
         long at = top;

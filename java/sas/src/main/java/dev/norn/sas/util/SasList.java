@@ -3,6 +3,8 @@ package dev.norn.sas.util;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Transactions;
 import java.util.AbstractList;
+import java.util.Iterator;
+import java.util.ListIterator;
 import java.util.Objects;
 import java.util.RandomAccess;
 
@@ -10,7 +12,8 @@ import java.util.RandomAccess;
  * A list for persistent objects: a tree of nodes of sixteen by index, so that a transaction locks the few nodes on its way only. Create it with {@link Factory}; without, it is
  * a temporary list like any other.
  *
- * <p>Reading, replacing, and adding at the end cost a node of each level, log<sub>16</sub> of the size; adding and removing elsewhere move what is behind.
+ * <p>Reading, replacing, and adding at the end cost a node of each level, log<sub>16</sub> of the size; adding and removing elsewhere move what is behind. Iterators fail fast: a
+ * {@link java.util.ConcurrentModificationException} says that the list was changed by this thread, but not by the iterator.
  */
 public final class SasList<E> extends AbstractList<E> implements RandomAccess {
     private static final int BITS = Slots.BITS;
@@ -66,7 +69,7 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
             leaf(index).set(index & WIDTH - 1, element);
             return null;
         });
-        modCount++;
+        changed();
     }
 
     /** Makes sure that there is a leaf for one more. */
@@ -101,7 +104,41 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
             size--;
             return old;
         });
-        modCount++;
+        changed();
         return removed;
+    }
+
+    @Override
+    protected void removeRange(int from, int to) {
+        Transactions.within(this, () -> {
+            int gone = to - from;
+            for (int at = from; at < size; at++) {
+                leaf(at).set(at & WIDTH - 1, at + gone < size ? read(at + gone) : null);
+            }
+            size -= gone;
+            return null;
+        });
+        changed();
+    }
+
+    /** Counts where iterators look. */
+    private void changed() {
+        modCount++;
+        Transactions.running(this).modCount++;
+    }
+
+    @Override
+    public Iterator<E> iterator() {
+        return listIterator(0);
+    }
+
+    /** The handle that the transaction uses is told of all of its changes. */
+    @Override
+    public ListIterator<E> listIterator(int index) {
+        return Transactions.running(this).iterate(index);
+    }
+
+    private ListIterator<E> iterate(int index) {
+        return super.listIterator(index);
     }
 }

@@ -2,193 +2,87 @@ package dev.norn.sas.util;
 
 import dev.norn.sas.Factory;
 import dev.norn.sas.Transactions;
-import java.util.AbstractMap;
-import java.util.AbstractSet;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
-import java.util.Set;
 import java.util.SortedMap;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A sorted map for persistent objects, by the keys' own order: a treap, whose shape depends on a hash of the keys alone, so that a change moves few nodes. Create it with
- * {@link Factory}; without, it is a temporary map like any other. Null keys are refused.
+ * A sorted map for persistent objects, by the keys' own order: a {@linkplain Treap treap}, of which a change moves few nodes. Create it with {@link Factory}; without, it is a
+ * temporary map like any other. Null keys are refused. The order of two keys has to be the same in every JVM.
  *
- * <p>Looking up, storing and removing cost some 2 log<sub>2</sub> of the size in nodes, each of which a transaction locks.
+ * <p>Looking up, storing and removing visit 2 ln n nodes of n on average, each of which a transaction locks; so does each step of an iteration. The size of a part is counted.
+ * Iterators fail fast: a {@link java.util.ConcurrentModificationException} says that the map was changed, but by the iterator.
  */
-public final class SasSortedMap<K extends Comparable<? super K>, V> extends AbstractMap<K, V> implements SortedMap<K, V> {
+public final class SasSortedMap<K extends Comparable<? super K>, V> extends NodeMap<K, V> implements SortedMap<K, V> {
     private int size;
     private Node<K, V> root;
 
     /** An entry. No node below has a higher rank. */
-    private static final class Node<K, V> extends MapEntry<K, V> {
-        private final int rank;
-        private Node<K, V> left;
-        private Node<K, V> right;
+    static final class Node<K, V> extends MapEntry<K, V> {
+        final int rank;
+        Node<K, V> left;
+        Node<K, V> right;
 
         Node(K key, V value, int rank) {
             super(key, value);
             this.rank = rank;
         }
-    }
 
-    @SuppressWarnings("unchecked")
-    private Node<K, V> find(Object key) {
-        K wanted = (K) Objects.requireNonNull(key);
-        Node<K, V> at = root;
-        while (at != null) {
-            int order = wanted.compareTo(at.key);
-            if (order == 0) {
-                return at;
-            }
-            at = order < 0 ? at.left : at.right;
+        @Override
+        int code() {
+            return rank;
         }
-        return null;
     }
 
     @Override
-    public V get(Object key) {
-        return Transactions.within(this, () -> {
-            Node<K, V> node = find(key);
-            return node == null ? null : node.value;
-        });
+    @SuppressWarnings("unchecked")
+    Node<K, V> find(Object key) {
+        return tree().find((K) Objects.requireNonNull(key));
     }
 
-    @Override
-    public boolean containsKey(Object key) {
-        return Transactions.within(this, () -> find(key) != null);
+    private Treap<K, V> tree() {
+        return new Treap<>(root, Comparator.naturalOrder());
+    }
+
+    /** Takes over the tree after a change. */
+    private void renew(Treap<K, V> tree, int more) {
+        if (root != tree.root) {
+            root = tree.root;
+        }
+        size += more;
+        changed();
     }
 
     @Override
     public V put(K key, V value) {
         return Transactions.within(this, () -> {
-            Node<K, V> node = find(key);
+            Treap<K, V> tree = tree();
+            Node<K, V> node = tree.find(Objects.requireNonNull(key));
             if (node != null) {
                 return node.setValue(value);
             }
-            insert(newNode(key, value));
-            size++;
+            tree.insert(newNode(this, key, value));
+            renew(tree, 1);
             return null;
         });
     }
 
     @SuppressWarnings("unchecked")
-    private Node<K, V> newNode(K key, V value) {
-        int rank = key.hashCode() * 0x9E3779B9 >>> 1;
-        return Factory.isPersistent(this) ? Factory.newInstanceNear(Node.class, this, key, value, rank) : new Node<>(key, value, rank);
-    }
-
-    /** Puts a child in the place of another. */
-    private void replace(Node<K, V> parent, Node<K, V> old, Node<K, V> fresh) {
-        if (parent == null) {
-            root = fresh;
-        } else if (parent.left == old) {
-            parent.left = fresh;
-        } else {
-            parent.right = fresh;
-        }
-    }
-
-    /** Goes down to the first node of a lower rank, and splits what is below it at the key. */
-    private void insert(Node<K, V> node) {
-        Node<K, V> parent = null;
-        Node<K, V> at = root;
-        while (at != null && at.rank >= node.rank) {
-            parent = at;
-            at = node.key.compareTo(at.key) < 0 ? at.left : at.right;
-        }
-        if (parent == null) {
-            root = node;
-        } else if (node.key.compareTo(parent.key) < 0) {
-            parent.left = node;
-        } else {
-            parent.right = node;
-        }
-        split(node, at);
-    }
-
-    private void split(Node<K, V> node, Node<K, V> from) {
-        Node<K, V> lower = null;
-        Node<K, V> higher = null;
-        Node<K, V> at = from;
-        while (at != null) {
-            if (at.key.compareTo(node.key) < 0) {
-                if (lower == null) {
-                    node.left = at;
-                } else {
-                    lower.right = at;
-                }
-                lower = at;
-                at = at.right;
-            } else {
-                if (higher == null) {
-                    node.right = at;
-                } else {
-                    higher.left = at;
-                }
-                higher = at;
-                at = at.left;
-            }
-        }
-        if (lower != null) {
-            lower.right = null;
-        }
-        if (higher != null) {
-            higher.left = null;
-        }
+    static <K, V> Node<K, V> newNode(Object owner, K key, V value) {
+        int rank = ThreadLocalRandom.current().nextInt() >>> 1;
+        return Factory.isPersistent(owner) ? Factory.newInstanceNear(Node.class, owner, key, value, rank) : new Node<>(key, value, rank);
     }
 
     @Override
-    public V remove(Object key) {
-        return Transactions.within(this, () -> {
-            Node<K, V> node = find(key);
-            return node == null ? null : delete(node);
-        });
-    }
-
-    private V delete(Node<K, V> node) {
-        Node<K, V> parent = null;
-        for (Node<K, V> at = root; at != node; at = node.key.compareTo(at.key) < 0 ? at.left : at.right) {
-            parent = at;
-        }
-        Node<K, V> left = node.left;
-        Node<K, V> right = node.right;
-        Node<K, V> hole = node;
-        // The higher of the two sides moves up, again and again.
-        while (left != null && right != null) {
-            if (left.rank >= right.rank) {
-                replace(parent, hole, left);
-                parent = left;
-                hole = left.right;
-                left = left.right;
-                if (left == null) {
-                    parent.right = right;
-                    right = null;
-                    hole = null;
-                }
-            } else {
-                replace(parent, hole, right);
-                parent = right;
-                hole = right.left;
-                right = right.left;
-                if (right == null) {
-                    parent.left = left;
-                    left = null;
-                    hole = null;
-                }
-            }
-        }
-        if (hole != null) {
-            replace(parent, hole, left != null ? left : right);
-        }
-        V value = node.value;
-        size--;
-        if (Factory.isPersistent(node)) {
-            Factory.destroyInstance(node);
-        }
-        return value;
+    void delete(MapEntry<K, V> entry) {
+        Treap<K, V> tree = tree();
+        tree.remove((Node<K, V>) entry);
+        renew(tree, -1);
+        destroy(entry);
     }
 
     @Override
@@ -232,36 +126,40 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Abst
 
     @Override
     public SortedMap<K, V> subMap(K from, K to) {
-        return new View<>(this, Objects.requireNonNull(from), Objects.requireNonNull(to));
+        return all().subMap(from, to);
     }
 
     @Override
     public SortedMap<K, V> headMap(K to) {
-        return new View<>(this, null, Objects.requireNonNull(to));
+        return all().headMap(to);
     }
 
     @Override
     public SortedMap<K, V> tailMap(K from) {
-        return new View<>(this, Objects.requireNonNull(from), null);
+        return all().tailMap(from);
     }
 
     @Override
     public K firstKey() {
-        return new View<>(this, null, null).firstKey();
+        return all().firstKey();
     }
 
     @Override
     public K lastKey() {
-        return new View<>(this, null, null).lastKey();
+        return all().lastKey();
+    }
+
+    private View<K, V> all() {
+        return new View<>(this, null, null);
     }
 
     @Override
-    public Set<Map.Entry<K, V>> entrySet() {
-        return new View<>(this, null, null).entrySet();
+    Iterator<Map.Entry<K, V>> walk() {
+        return all().walk();
     }
 
     /** A part of the map, from one key up to another that is not in it; null is no limit. Always temporary. */
-    private static final class View<K extends Comparable<? super K>, V> extends AbstractMap<K, V> implements SortedMap<K, V> {
+    private static final class View<K extends Comparable<? super K>, V> extends NodeMap<K, V> implements SortedMap<K, V> {
         private final SasSortedMap<K, V> map;
         private final K from;
         private final K to;
@@ -272,8 +170,24 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Abst
             this.to = to;
         }
 
+        @Override
+        NodeMap<K, V> whole() {
+            return map;
+        }
+
         private boolean contains(K key) {
             return (from == null || key.compareTo(from) >= 0) && (to == null || key.compareTo(to) < 0);
+        }
+
+        @Override
+        @SuppressWarnings("unchecked")
+        MapEntry<K, V> find(Object key) {
+            return contains((K) Objects.requireNonNull(key)) ? map.find(key) : null;
+        }
+
+        @Override
+        void delete(MapEntry<K, V> entry) {
+            map.delete(entry);
         }
 
         /** The node that follows the key, or the first one; null behind the end. */
@@ -286,10 +200,25 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Abst
 
         @Override
         public V put(K key, V value) {
-            if (!contains(key)) {
-                throw new IllegalArgumentException("key " + key + " is not within this part of the map");
+            return map.put(inside(key), value);
+        }
+
+        @Override
+        public int size() {
+            return from == null && to == null ? map.size : Transactions.within(map, this::count);
+        }
+
+        private int count() {
+            int count = 0;
+            for (Node<K, V> at = after(null, true); at != null; at = after(at.key, false)) {
+                count++;
             }
-            return map.put(key, value);
+            return count;
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return after(null, true) == null;
         }
 
         @Override
@@ -297,27 +226,42 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Abst
             return null;
         }
 
-        private K higher(K a, K b) {
-            return a == null || b != null && b.compareTo(a) > 0 ? b : a;
+        private K inside(K key) {
+            if (!contains(Objects.requireNonNull(key))) {
+                throw outside(key);
+            }
+            return key;
         }
 
-        private K lower(K a, K b) {
-            return a == null || b != null && b.compareTo(a) < 0 ? b : a;
+        /** An end is not in the part that it ends, so it may be the end of this part. */
+        private K end(K key) {
+            Objects.requireNonNull(key);
+            if (from != null && key.compareTo(from) < 0 || to != null && key.compareTo(to) > 0) {
+                throw outside(key);
+            }
+            return key;
+        }
+
+        private static IllegalArgumentException outside(Object key) {
+            return new IllegalArgumentException("key " + key + " is not within this part of the map");
         }
 
         @Override
         public SortedMap<K, V> subMap(K first, K last) {
-            return new View<>(map, higher(from, first), lower(to, last));
+            if (first.compareTo(last) > 0) {
+                throw new IllegalArgumentException("a part of the map cannot begin at " + first + " and end at " + last + ", which is less");
+            }
+            return new View<>(map, inside(first), end(last));
         }
 
         @Override
         public SortedMap<K, V> headMap(K last) {
-            return new View<>(map, from, lower(to, last));
+            return new View<>(map, from, end(last));
         }
 
         @Override
         public SortedMap<K, V> tailMap(K first) {
-            return new View<>(map, higher(from, first), to);
+            return new View<>(map, inside(first), to);
         }
 
         @Override
@@ -341,69 +285,24 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Abst
         }
 
         @Override
-        public Set<Map.Entry<K, V>> entrySet() {
-            return new Entries<>(this);
+        Iterator<Map.Entry<K, V>> walk() {
+            return new InOrder<>(this).start();
         }
     }
 
-    private static final class Entries<K extends Comparable<? super K>, V> extends AbstractSet<Map.Entry<K, V>> {
+    private static final class InOrder<K extends Comparable<? super K>, V> extends Walk<K, V> {
         private final View<K, V> view;
+        private Node<K, V> at;
 
-        Entries(View<K, V> view) {
+        InOrder(View<K, V> view) {
+            super(view.map);
             this.view = view;
         }
 
         @Override
-        public int size() {
-            if (view.from == null && view.to == null) {
-                return view.map.size;
-            }
-            int count = 0;
-            for (Node<K, V> at = view.after(null, true); at != null; at = view.after(at.key, false)) {
-                count++;
-            }
-            return count;
-        }
-
-        @Override
-        public Iterator<Map.Entry<K, V>> iterator() {
-            return new Walk<>(view);
-        }
-    }
-
-    private static final class Walk<K extends Comparable<? super K>, V> implements Iterator<Map.Entry<K, V>> {
-        private final View<K, V> view;
-        private Node<K, V> next;
-        private K last;
-
-        Walk(View<K, V> view) {
-            this.view = view;
-            next = view.after(null, true);
-        }
-
-        @Override
-        public boolean hasNext() {
-            return next != null;
-        }
-
-        @Override
-        public Map.Entry<K, V> next() {
-            if (next == null) {
-                throw new NoSuchElementException();
-            }
-            Node<K, V> node = next;
-            last = node.key;
-            next = view.after(last, false);
-            return node;
-        }
-
-        @Override
-        public void remove() {
-            if (last == null) {
-                throw new IllegalStateException("next() comes first");
-            }
-            view.map.remove(last);
-            last = null;
+        MapEntry<K, V> follow() {
+            at = at == null ? view.after(null, true) : view.after(at.key, false);
+            return at;
         }
     }
 }

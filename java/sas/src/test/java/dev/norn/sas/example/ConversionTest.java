@@ -44,6 +44,11 @@ class ConversionTest {
                 static int next(int i) { return i * 7 % COUNT; }
                 static int peer(int i, int j) { return (i * 13 + j) % COUNT; }
                 static float weight(int i) { return i / 3f; }
+                /** Strings of one hash code, so many that a map has them in a tree. */
+                static final int LIKES = 32;
+                static String like(int number) {
+                    return java.util.stream.IntStream.range(0, 5).mapToObj(bit -> (number >> bit & 1) == 0 ? "Aa" : "BB").collect(java.util.stream.Collectors.joining());
+                }
             }
             """;
 
@@ -129,6 +134,9 @@ class ConversionTest {
                                 Transaction.run(() -> {
                                     for (int i = 0; i < Model.COUNT; i++) if (Model.isGone(i)) Factory.newInstanceNear(Item.class, items[i - 2], i);
                                 });
+                                @SuppressWarnings({"unchecked", "rawtypes"})
+                                java.util.Map<Object, Integer> mixedKeys = (java.util.Map) catalog.byItem;
+                                for (int i = 0; i < Model.LIKES; i++) mixedKeys.put(Model.like(i), i);
                                 store.setRoot("item 4", items[4]);
                                 store.setRoot("item 5", items[5]);
                             }
@@ -194,7 +202,7 @@ class ConversionTest {
                                             if (Model.isGone(i)) is(true, isGone(() -> leaf.item.number), "destroyed", i);
                                             else { check(leaf.item, i, catalog); is(leaf.item, catalog.byNumber.get(i), "place by number", i); }
                                         }
-                                        is(Model.COUNT - Model.COUNT / 10, catalog.byItem.size(), "size", -1);
+                                        is(Model.COUNT - Model.COUNT / 10 + Model.LIKES, catalog.byItem.size(), "size", -1);
                                         for (int i = 0; i < 2000; i++) is((long) i * i, catalog.squares.get(i), "square", i);
                                         is(4, store.root("item 4", Item.class).number, "root", 4);
                                     });
@@ -215,6 +223,10 @@ class ConversionTest {
                                 }
                                 findings = new dev.norn.sas.store.Audit(store.pool()).run();
                                 if (!findings.isEmpty()) throw new AssertionError(findings.toString());
+                                @SuppressWarnings({"unchecked", "rawtypes"})
+                                java.util.Map<Object, Integer> mixedKeys = (java.util.Map) catalog.byItem;
+                                for (int i = 0; i < Model.LIKES; i++) is(i, mixedKeys.put(Model.like(i), -i), "place of one of like keys", i);
+                                for (int i = 0; i < Model.LIKES; i++) is(-i, mixedKeys.remove(Model.like(i)), "removed of like keys", i);
                                 is(0, catalog.byItem.size(), "size", -1);
                             }
                             System.out.println("checked");

@@ -1,0 +1,230 @@
+package dev.norn.libraries;
+
+import com.google.common.collect.testing.ListTestSuiteBuilder;
+import com.google.common.collect.testing.MapTestSuiteBuilder;
+import com.google.common.collect.testing.SampleElements;
+import com.google.common.collect.testing.SortedMapTestSuiteBuilder;
+import com.google.common.collect.testing.TestMapGenerator;
+import com.google.common.collect.testing.TestStringListGenerator;
+import com.google.common.collect.testing.TestStringMapGenerator;
+import com.google.common.collect.testing.TestStringSortedMapGenerator;
+import com.google.common.collect.testing.features.CollectionFeature;
+import com.google.common.collect.testing.features.CollectionSize;
+import com.google.common.collect.testing.features.Feature;
+import com.google.common.collect.testing.features.ListFeature;
+import com.google.common.collect.testing.features.MapFeature;
+import dev.norn.sas.Factory;
+import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
+import dev.norn.sas.store.Audit;
+import dev.norn.sas.util.SasList;
+import dev.norn.sas.util.SasMap;
+import dev.norn.sas.util.SasSortedMap;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import junit.extensions.TestDecorator;
+import junit.extensions.TestSetup;
+import junit.framework.Test;
+import junit.framework.TestResult;
+import junit.framework.TestSuite;
+import org.junit.runner.RunWith;
+import org.junit.runners.AllTests;
+
+/**
+ * Guava's published suites for the collections of {@code java.util}, over those of SAS: temporary ones, persistent ones of which each call is a transaction, and persistent
+ * ones that a test uses in one transaction.
+ */
+@RunWith(AllTests.class)
+public final class SasSuites {
+    private static final List<Feature<?>> MAP = List.of(CollectionSize.ANY, MapFeature.GENERAL_PURPOSE, MapFeature.ALLOWS_NULL_VALUES,
+            MapFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION, CollectionFeature.SUPPORTS_ITERATOR_REMOVE);
+
+    private static final int OTHERS = 16;
+
+    private SasSuites() {}
+
+    public static Test suite() {
+        OpenStore.open();
+        TestSuite all = new TestSuite("SAS");
+        all.addTest(collections("temporary", SasList::new, SasMap::new, SasSortedMap::new));
+        all.addTest(collections("persistent", SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap));
+        TestSuite inside = collections("in a transaction", SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap);
+        all.addTest(inTransactions(inside));
+        return new OpenStore(all);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T> T make(Class<?> type) {
+        return (T) Factory.newInstanceIn(type, Store.current().container(Store.MAIN));
+    }
+
+    private static SasList<String> newList() {
+        return make(SasList.class);
+    }
+
+    private static <K, V> SasMap<K, V> newMap() {
+        return make(SasMap.class);
+    }
+
+    private static SasSortedMap<String, String> newSortedMap() {
+        return make(SasSortedMap.class);
+    }
+
+    private static TestSuite collections(String name, Supplier<List<String>> list, Supplier<Map<?, ?>> map, Supplier<SortedMap<String, String>> sorted) {
+        TestSuite suite = new TestSuite(name);
+        suite.addTest(list(name, list));
+        suite.addTest(map(name + " SasMap", strings(map)));
+        suite.addTest(map(name + " SasMap of equal hash codes", likes(map)));
+        suite.addTest(sortedMap(name, sorted));
+        return suite;
+    }
+
+    private static TestSuite list(String name, Supplier<List<String>> list) {
+        return ListTestSuiteBuilder.using(new TestStringListGenerator() {
+            @Override
+            protected List<String> create(String[] elements) {
+                List<String> made = list.get();
+                made.addAll(Arrays.asList(elements));
+                return made;
+            }
+        }).named(name + " SasList").withFeatures(CollectionSize.ANY, ListFeature.GENERAL_PURPOSE, CollectionFeature.ALLOWS_NULL_VALUES,
+                CollectionFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION).createTestSuite();
+    }
+
+    private static TestSuite map(String name, TestMapGenerator<?, ?> generator) {
+        return MapTestSuiteBuilder.using(generator).named(name).withFeatures(MAP)
+                .withFeatures(MapFeature.ALLOWS_NULL_KEYS, MapFeature.ALLOWS_ANY_NULL_QUERIES).createTestSuite();
+    }
+
+    private static TestMapGenerator<String, String> strings(Supplier<Map<?, ?>> map) {
+        return new TestStringMapGenerator() {
+            @Override
+            protected Map<String, String> create(Map.Entry<String, String>[] entries) {
+                return filled(map.get(), entries);
+            }
+        };
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <K, V> Map<K, V> filled(Map<?, ?> made, Map.Entry<K, V>[] entries) {
+        for (Map.Entry<K, V> entry : entries) {
+            ((Map<K, V>) made).put(entry.getKey(), entry.getValue());
+        }
+        return (Map<K, V>) made;
+    }
+
+    /** Keys with one hash code, in a map that had more of them, so that it has them in a tree. */
+    private static TestMapGenerator<String, String> likes(Supplier<Map<?, ?>> map) {
+        return new TestStringMapGenerator() {
+            @Override
+            @SuppressWarnings("unchecked")
+            protected Map<String, String> create(Map.Entry<String, String>[] entries) {
+                Map<String, String> made = (Map<String, String>) map.get();
+                IntStream.range(0, 12).forEach(i -> made.put(oneOfLikes(OTHERS + i), "goes"));
+                filled(made, entries);
+                IntStream.range(0, 12).forEach(i -> made.remove(oneOfLikes(OTHERS + i)));
+                return made;
+            }
+
+            @Override
+            public SampleElements<Map.Entry<String, String>> samples() {
+                return new SampleElements<>(Map.entry(oneOfLikes(0), "January"), Map.entry(oneOfLikes(1), "February"), Map.entry(oneOfLikes(2), "March"),
+                        Map.entry(oneOfLikes(3), "April"), Map.entry(oneOfLikes(4), "May"));
+            }
+        };
+    }
+
+    /** Strings of one hash code, by number from 0, less than 32. */
+    private static String oneOfLikes(int number) {
+        return IntStream.range(0, 5).mapToObj(bit -> (number >> bit & 1) == 0 ? "Aa" : "BB").collect(Collectors.joining());
+    }
+
+    private static TestSuite sortedMap(String name, Supplier<SortedMap<String, String>> sorted) {
+        return SortedMapTestSuiteBuilder.using(new TestStringSortedMapGenerator() {
+            @Override
+            protected SortedMap<String, String> create(Map.Entry<String, String>[] entries) {
+                return (SortedMap<String, String>) filled(sorted.get(), entries);
+            }
+
+            @Override
+            public Iterable<Map.Entry<String, String>> order(List<Map.Entry<String, String>> insertionOrder) {
+                insertionOrder.sort(Map.Entry.comparingByKey(Comparator.naturalOrder()));
+                return insertionOrder;
+            }
+        }).named(name + " SasSortedMap").withFeatures(MAP).withFeatures(CollectionFeature.KNOWN_ORDER).createTestSuite();
+    }
+
+    /** The suite's tests, each in a transaction that is undone at the end. */
+    private static TestSuite inTransactions(TestSuite suite) {
+        TestSuite wrapped = new TestSuite(suite.getName());
+        for (Test test : Collections.list(suite.tests())) {
+            wrapped.addTest(test instanceof TestSuite below ? inTransactions(below) : new InTransaction(test));
+        }
+        return wrapped;
+    }
+
+    private static final class InTransaction extends TestDecorator {
+        InTransaction(Test test) {
+            super(test);
+        }
+
+        @Override
+        public void run(TestResult result) {
+            Transaction.begin();
+            try {
+                super.run(result);
+            } finally {
+                Transaction.abort();
+            }
+        }
+    }
+
+    /** A store that is open while the suites are put together, which makes collections to see what they are, and while they run. */
+    private static final class OpenStore extends TestSetup {
+        private static Path directory;
+        private static Store store;
+
+        OpenStore(Test test) {
+            super(test);
+        }
+
+        static void open() {
+            if (store == null) {
+                try {
+                    directory = Files.createTempDirectory("sas-suites");
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+                store = Store.create(directory.resolve("store"), Store.Options.defaults());
+                Runtime.getRuntime().addShutdownHook(new Thread(OpenStore::remove));
+            }
+        }
+
+        @Override
+        protected void tearDown() {
+            assertEquals(List.of(), new Audit(store.pool()).run());
+        }
+
+        private static void remove() {
+            store.close();
+            try (var files = Files.walk(directory)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+}
