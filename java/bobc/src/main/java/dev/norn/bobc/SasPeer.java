@@ -44,7 +44,7 @@ final class SasPeer implements Peer {
     public void populate(Scale its, int warehouses, long seed) {
         scale = its;
         Company company = Factory.newPermInstance(Company.class);
-        new Population(company, its, seed, Transaction::run).run(warehouses);
+        new Population(company, its, seed, action -> Transaction.run(action::run)).run(warehouses);
         store.setRoot(COMPANY, company);
         store.pool().checkpoint();
     }
@@ -109,7 +109,7 @@ final class SasPeer implements Peer {
 
     @Override
     public List<String> inconsistencies() {
-        List<String> findings = new ArrayList<>(Consistency.check(company(), scale, Transaction::run));
+        List<String> findings = new ArrayList<>(Consistency.check(company(), scale, action -> Transaction.run(action::run)));
         findings.addAll(new Audit(store.pool()).run());
         return findings;
     }

@@ -63,7 +63,7 @@ final class Constructors {
         return java.lang.invoke.MethodType.methodType(type).wrap().returnType();
     }
 
-    /** Throws what a constructor threw, whatever its type. */
+    /** Throws what the program's code threw, whatever its type. */
     @SuppressWarnings("unchecked")
     static <E extends Throwable> RuntimeException sneak(Throwable thrown) throws E {
         throw (E) thrown;

@@ -63,7 +63,7 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Makes a store in an empty or new directory, and attaches to it. */
+    /** Makes a store in an empty or new directory, and attaches to it as {@link #open(Path)} does. */
     public static Store create(Path directory, Options options) {
         try {
             Directory.create(directory.toAbsolutePath(), options.addressBytes, options.logBytes, options.lockTimeoutMillis, options.pool);
@@ -91,8 +91,9 @@ public final class Store implements AutoCloseable {
         }
     }
 
+    /** Attaches to the store with {@link SubObjects#ADOPT}: what a persistent object gets becomes persistent. */
     public static Store open(Path directory) {
-        return open(directory, SubObjects.TEMPORARY);
+        return open(directory, SubObjects.ADOPT);
     }
 
     /**

@@ -1,7 +1,6 @@
 package dev.norn.sas;
 
 import dev.norn.sas.runtime.Session;
-import java.util.function.Supplier;
 
 /**
  * Transactions of the calling thread: all changes of persistent objects, or none, durable when {@link #commit} returns. Isolation is strict two-phase locking per object.
@@ -34,8 +33,23 @@ public final class Transaction {
         return Session.get().isActive();
     }
 
-    /** Runs the action in a transaction: in the open one, or in one of its own, again after each {@link TransactionConflict} for up to 30 s. Any other exception undoes it. */
-    public static void run(Runnable action) {
+    /** What a transaction does, with a result. */
+    @FunctionalInterface
+    public interface Body<T, X extends Exception> {
+        T run() throws X;
+    }
+
+    /** What a transaction does. */
+    @FunctionalInterface
+    public interface Action<X extends Exception> {
+        void run() throws X;
+    }
+
+    /**
+     * Runs the action in a transaction: in the open one, or in one of its own, again after each {@link TransactionConflict} for up to 30 s. Any other exception undoes it, and
+     * comes out as it is, a checked one too.
+     */
+    public static <X extends Exception> void run(Action<X> action) throws X {
         call(() -> {
             action.run();
             return null;
@@ -43,7 +57,13 @@ public final class Transaction {
     }
 
     /** As {@link #run}, with a result. */
-    public static <T> T call(Supplier<T> action) {
-        return Session.get().within(action);
+    public static <T, X extends Exception> T call(Body<T, X> body) throws X {
+        return Session.get().within(() -> {
+            try {
+                return body.run();
+            } catch (Exception e) {
+                throw Constructors.sneak(e);
+            }
+        });
     }
 }

@@ -13,28 +13,40 @@ import java.util.regex.Pattern;
  */
 public final class Agent {
     private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");
+    private static final int ARGUMENT_STATUS = 2;
 
     private Agent() {}
 
-    /** @throws IllegalArgumentException if the argument is not of the form {@code packages=…} */
+    /** Ends the JVM with status 2 and a message if the argument is not of the form {@code packages=…}. An exception would abort it, with a trace of the JVM's own code. */
     public static void premain(String argument, Instrumentation instrumentation) {
-        List<String> packages = List.of();
-        if (argument != null && !argument.isEmpty()) {
-            if (!argument.startsWith("packages=")) {
-                throw new IllegalArgumentException("-javaagent:norn-sas.jar takes packages=NAME,NAME…, not " + argument);
-            }
-            packages = List.of(argument.substring("packages=".length()).split("[,:]"));
-            packages.stream().filter(name -> !NAME.matcher(name).matches()).findFirst().ifPresent(name -> {
-                throw new IllegalArgumentException("-javaagent:norn-sas.jar=packages=" + name + " names no package: subpackages belong to it without a sign for them");
-            });
+        try {
+            agentmain(argument, instrumentation);
+        } catch (IllegalArgumentException e) {
+            System.err.println("sas: " + e.getMessage());
+            System.exit(ARGUMENT_STATUS);
         }
+    }
+
+    /**
+     * The same in a JVM that runs: {@code java -jar norn-sas.jar}, where only the collections are transformed, does this.
+     *
+     * @throws IllegalArgumentException if the argument is not of the form {@code packages=…}
+     */
+    public static void agentmain(String argument, Instrumentation instrumentation) {
+        List<String> packages = argument == null || argument.isEmpty() ? List.of() : packages(argument);
         Classes.agent(packages);
         instrumentation.addTransformer(new Transformer(new Transformation(packages)));
     }
 
-    /** The same for {@code java -jar norn-sas.jar}, where only the collections are transformed. */
-    public static void agentmain(String argument, Instrumentation instrumentation) {
-        premain(argument, instrumentation);
+    private static List<String> packages(String argument) {
+        if (!argument.startsWith("packages=")) {
+            throw new IllegalArgumentException("-javaagent:norn-sas.jar takes packages=NAME,NAME…, not " + argument);
+        }
+        List<String> packages = List.of(argument.substring("packages=".length()).split("[,:]"));
+        packages.stream().filter(name -> !NAME.matcher(name).matches()).findFirst().ifPresent(name -> {
+            throw new IllegalArgumentException("-javaagent:norn-sas.jar=packages=" + name + " names no package: subpackages belong to it without a sign for them");
+        });
+        return packages;
     }
 
     private record Transformer(Transformation transformation) implements ClassFileTransformer {

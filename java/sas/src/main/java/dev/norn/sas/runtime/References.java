@@ -139,7 +139,7 @@ public final class References {
         return switch (Session.get().store().subObjects()) {
             case ADOPT -> adopt(value, owner, offset);
             case STRICT -> throw new SASException(describe(value, owner, offset) + refusal(value));
-            case TEMPORARY -> Temporaries.put(checked(value, owner, offset));
+            case TEMPORARY -> Temporaries.put(checked(value, owner, offset), () -> describe(value, owner, offset));
         };
     }
 

@@ -4,9 +4,12 @@ import dev.norn.sas.Store;
 import dev.norn.sas.TemporaryReference;
 import dev.norn.sas.store.Format;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Temporary objects that persistent fields refer to. A field's word has a number of the object and one of the JVM's attachment. The objects are kept alive until the
@@ -15,11 +18,17 @@ import java.util.Map;
 public final class Temporaries {
     private static final List<Object> OBJECTS = new ArrayList<>();
     private static final Map<Object, Integer> NUMBERS = new IdentityHashMap<>();
+    /** Classes of objects of which one was stored already. */
+    private static final Set<Class<?>> WARNED = new HashSet<>();
     private static final int INCARNATION_SHIFT = 32;
 
     private Temporaries() {}
 
-    static synchronized long put(Object object) {
+    /** @param description what is stored where */
+    static synchronized long put(Object object, Supplier<String> description) {
+        if (WARNED.add(object.getClass())) {
+            System.err.println("sas: " + description.get() + " stays temporary, and is lost when the store is closed. Create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT");
+        }
         int number = NUMBERS.computeIfAbsent(object, key -> {
             OBJECTS.add(key);
             return OBJECTS.size() - 1;
@@ -40,5 +49,6 @@ public final class Temporaries {
     public static synchronized void clear() {
         OBJECTS.clear();
         NUMBERS.clear();
+        WARNED.clear();
     }
 }

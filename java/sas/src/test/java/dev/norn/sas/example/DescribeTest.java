@@ -152,6 +152,7 @@ class DescribeTest {
         shelf.price = new BigDecimal("12345678901234567890.12");
         shelf.any = Factory.newLongArrayNear(7, shelf);
         shelf.color = Shelf.Color.GREEN;
+        shelf.random = new java.util.Random(1);
         String line = Factory.describe(shelf);
         for (String field : List.of("flag=true", "letter='x'", "wide=-2.5", "text=\"ttt", "ttt\"…", "price=12345678901234567890.12", "any=J[7]@", "random=temporary",
                 "color=dev.norn.sas.example.Shelf$Color#GREEN")) {
@@ -159,6 +160,7 @@ class DescribeTest {
         }
         Shelf temporary = new Shelf();
         temporary.color = Shelf.Color.GREEN;
+        temporary.random = new java.util.Random(1);
         line = Factory.describe(temporary);
         for (String field : List.of(", temporary {", "random=java.util.Random@", "color=dev.norn.sas.example.Shelf$Color#GREEN", "text=\"set by")) {
             assertTrue(line.contains(field), field + " in " + line);

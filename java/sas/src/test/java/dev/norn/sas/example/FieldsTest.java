@@ -16,8 +16,11 @@ import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.TemporaryReference;
 import dev.norn.sas.Transaction;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.lang.invoke.MethodHandles;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -115,7 +118,9 @@ class FieldsTest {
 
     @Test
     void aTemporarySubObjectIsThereUntilTheRunEnds() {
+        reopen(SubObjects.TEMPORARY);
         Shelf shelf = Factory.newPermInstance(Shelf.class);
+        shelf.random = new java.util.Random(1);
         assertTrue(shelf.random == shelf.random && shelf.random != null);
         store.setRoot("shelf", shelf);
         reopen(SubObjects.TEMPORARY);
@@ -154,6 +159,43 @@ class FieldsTest {
         assertEquals("ann", ((Account) again.any).owner());
         assertTrue(again.shelves[0] == again);
         assertNull(again.shelves[1]);
+    }
+
+    @Test
+    void aStoreAdoptsUnlessAskedNotTo() {
+        Shelf shelf = Factory.newPermInstance(Shelf.class);
+        shelf.numbers = new int[] {3, 5};
+        shelf.shelves = new Shelf[] {new Shelf("adopted")};
+        refused(() -> shelf.random = new java.util.Random(), "cannot be persistent");
+        store.setRoot("shelf", shelf);
+        store.close();
+        store = Store.open(directory);
+        Shelf again = store.root("shelf", Shelf.class);
+        assertEquals(5, again.numbers[1]);
+        assertEquals("adopted", again.shelves[0].text);
+    }
+
+    /** What is said on the standard error stream meanwhile. */
+    private static String said(Runnable action) {
+        PrintStream before = System.err;
+        var bytes = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+        try {
+            action.run();
+        } finally {
+            System.setErr(before);
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void whatStaysTemporaryIsSaidOnceForEachClass() {
+        reopen(SubObjects.TEMPORARY);
+        Shelf shelf = Factory.newPermInstance(Shelf.class);
+        String warning = said(() -> shelf.any = new Account(1, "ann"));
+        assertTrue(warning.startsWith("sas: the dev.norn.sas.example.Account for field dev.norn.sas.example.Shelf.any of dev.norn.sas.example.Shelf stays temporary, and is lost"), warning);
+        assertEquals("", said(() -> shelf.any = new Account(2, "bob")));
+        assertTrue(said(() -> shelf.any = new int[3]).contains("[I for field"));
     }
 
     @Test

@@ -53,7 +53,7 @@ class MistakesTest {
 
     private static int stores;
 
-    /** What the program says that makes an instance of this class. */
+    /** What the program says that makes an instance of this class, and its status if that is not 0. */
     private static String run(String agent, String type) throws Exception {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED"));
         if (agent != null) {
@@ -62,8 +62,8 @@ class MistakesTest {
         command.addAll(List.of("-cp", directory.resolve("classes") + ":" + System.getProperty("sas.jar"), "org.outside.Main", directory.resolve("store" + stores++).toString(), type));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        process.waitFor();
-        return output;
+        int status = process.waitFor();
+        return status == 0 ? output : output + "status " + status;
     }
 
     private static void assertSaid(String expected, String output) {
@@ -76,8 +76,13 @@ class MistakesTest {
         assertSaid("com.acme.Thing cannot be persistent: it is not among the agent's packages, [com.acmee]", run("packages=com.acmee", "com.acme.Thing"));
         assertSaid("com.acme.Special cannot be persistent: it extends org.outside.Base, which is not among the agent's packages, [com.acme]", run("packages=com.acme", "com.acme.Special"));
         assertSaid("java.util.ArrayList cannot be persistent: it is a class of the JDK", run("packages=com.acme", "java.util.ArrayList"));
-        assertSaid("packages=com.* names no package", run("packages=com.*", "com.acme.Thing"));
-        assertSaid("takes packages=NAME,NAME…, not package=com.acme", run("package=com.acme", "com.acme.Thing"));
+    }
+
+    @Test
+    void aMisspeltArgumentOfTheAgentIsAMessageAndAStatus() throws Exception {
+        assertEquals("sas: -javaagent:norn-sas.jar takes packages=NAME,NAME…, not package=com.acme\nstatus 2", run("package=com.acme", "com.acme.Thing"));
+        assertEquals("sas: -javaagent:norn-sas.jar=packages=com.* names no package: subpackages belong to it without a sign for them\nstatus 2", run("packages=com.*", "com.acme.Thing"));
+        assertSaid("sas: -javaagent:norn-sas.jar=packages= names no package", run("packages=", "com.acme.Thing"));
     }
 
     @Test

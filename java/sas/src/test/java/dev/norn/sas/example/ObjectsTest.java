@@ -13,6 +13,7 @@ import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
+import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -173,5 +174,26 @@ class ObjectsTest {
         Transaction.abort();
         assertThrows(ObjectDestroyed.class, ann::balance);
         assertThrows(SASException.class, () -> store.setRoot("temporary", new Account(1, "x")));
+    }
+
+    private static int refuse(long balance) throws IOException {
+        throw new IOException("no file for " + balance);
+    }
+
+    @Test
+    void aCheckedExceptionUndoesTheTransactionAndPassesThrough() {
+        Account ann = account(1, "ann");
+        var thrown = assertThrows(IOException.class, () -> Transaction.run(() -> {
+            ann.add(70);
+            refuse(ann.balance());
+        }));
+        assertEquals("no file for 70", thrown.getMessage());
+        assertThrows(IOException.class, () -> Transaction.call(() -> refuse(7)));
+        assertEquals(0, ann.balance());
+        assertFalse(Transaction.isActive());
+        // These throw nothing that has to be declared.
+        long balance = Transaction.call(ann::balance);
+        Transaction.run(ann::balance);
+        assertEquals(0, balance);
     }
 }

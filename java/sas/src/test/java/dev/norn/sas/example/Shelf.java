@@ -33,7 +33,8 @@ public class Shelf implements Cloneable {
     boolean[] flags;
     Shelf[] shelves;
     String[] names;
-    final java.util.Random random = new java.util.Random(1);
+    /** Of a class whose instances cannot be persistent. */
+    java.util.Random random;
 
     Shelf() {
         this("set by a constructor");
