@@ -60,7 +60,10 @@ public final class Factory {
     private static <T> T create(Class<T> type, Range range, long near, Object[] arguments) {
         Classes.of(type).requirePersistable();
         T object = construct(type, arguments);
-        Transaction.run(() -> Promotion.promote((SasObject) object, range, near));
+        Session.get().within(() -> {
+            Promotion.promote((SasObject) object, range, near);
+            return null;
+        });
         return object;
     }
 
@@ -168,7 +171,10 @@ public final class Factory {
      */
     public static void destroyInstance(Object object) {
         long reference = referenceOf(object);
-        Transaction.run(() -> Classes.destroy(reference));
+        Session.get().within(() -> {
+            Classes.destroy(reference);
+            return null;
+        });
     }
 
     /** The container of a persistent object or array. */

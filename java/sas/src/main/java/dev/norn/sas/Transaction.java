@@ -58,7 +58,7 @@ public final class Transaction {
 
     /** As {@link #run}, with a result. */
     public static <T, X extends Exception> T call(Body<T, X> body) throws X {
-        return Session.get().within(() -> {
+        return Session.get().nested(() -> {
             try {
                 return body.run();
             } catch (Exception e) {

@@ -2,6 +2,7 @@ package dev.norn.sas;
 
 import dev.norn.sas.runtime.References;
 import dev.norn.sas.runtime.SasObject;
+import dev.norn.sas.runtime.Session;
 import java.util.function.Supplier;
 
 /** For classes whose methods are whole by themselves. */
@@ -10,7 +11,7 @@ public final class Transactions {
 
     /** Runs the action in a transaction if the object is persistent, in the open one or in one of its own; else just runs it. */
     public static <T> T within(Object object, Supplier<T> action) {
-        return Factory.isPersistent(object) ? Transaction.call(action::get) : action.get();
+        return Factory.isPersistent(object) ? Session.get().within(action) : action.get();
     }
 
     /** The handle of the object that the running transaction uses; the object itself outside transactions, and if it is temporary. */

@@ -252,6 +252,7 @@ final class ClassRewriter {
         builder.withMethodBody(LOAD, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildLoad);
         builder.withMethodBody(SAVE, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildSave);
         builder.withMethodBody(STORE, MethodTypeDesc.of(CD_void), PUBLIC, this::buildStore);
+        builder.withMethodBody(SETTLE, MethodTypeDesc.of(CD_void), PUBLIC, this::buildSettle);
         builder.withMethodBody(COPY, MethodTypeDesc.of(CD_void, SAS_OBJECT), PUBLIC, this::buildCopy);
         builder.withMethodBody(DROP, MethodTypeDesc.of(CD_void), PUBLIC, this::buildDrop);
     }
@@ -297,16 +298,26 @@ final class ClassRewriter {
             code.aload(0).invokespecial(above, STORE, MethodTypeDesc.of(CD_void));
         }
         for (Field field : shape.fields()) {
+            if (field.isReference()) {
+                code.aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), ClassDesc.ofDescriptor(field.descriptor()));
+                code.invokestatic(PROMOTION, "store", MethodTypeDesc.of(CD_void, SAS_OBJECT, CD_int, OBJECT));
+            }
+        }
+        code.return_();
+    }
+
+    private void buildSettle(CodeBuilder code) {
+        if (!shape.isRoot()) {
+            code.aload(0).invokespecial(above, SETTLE, MethodTypeDesc.of(CD_void));
+        }
+        for (Field field : shape.fields()) {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
-            if (its.isPrimitive()) {
-                continue;
+            if (shapes.mayKeep(field.descriptor())) {
+                code.aload(0).aload(0).getfield(type, field.name(), its).invokestatic(REFERENCES, "cacheable", MethodTypeDesc.of(OBJECT, OBJECT));
+                code.checkcast(its).putfield(type, field.name(), its);
+            } else if (field.isReference()) {
+                code.aload(0).aconst_null().putfield(type, field.name(), its);
             }
-            code.aload(0).aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
-            code.invokestatic(PROMOTION, "store", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
-            if (!shapes.mayKeep(field.descriptor())) {
-                code.pop().aconst_null();
-            }
-            code.checkcast(its).putfield(type, field.name(), its);
         }
         code.return_();
     }

@@ -15,6 +15,7 @@ final class Names {
     static final String SAVE = "$sas$save";
     static final String BIND = "$sas$bind";
     static final String STORE = "$sas$store";
+    static final String SETTLE = "$sas$settle";
     static final String COPY = "$sas$copy";
     static final String DROP = "$sas$drop";
     static final String LAYOUT = "$sas$layout";

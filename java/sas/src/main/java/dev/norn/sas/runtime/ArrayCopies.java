@@ -7,8 +7,10 @@ import dev.norn.sas.store.Memory;
 import dev.norn.sas.store.Range;
 import dev.norn.sas.store.Work;
 import java.lang.reflect.Array;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -22,35 +24,86 @@ public final class ArrayCopies {
     private final Session session;
     private final Map<Long, Object> copies = new HashMap<>();
     private final Map<Object, Long> references = new IdentityHashMap<>();
+    /** The arrays, in the order in which they came; those that were forgotten are still here. */
+    private final List<Long> order = new ArrayList<>();
+    /** Arrays that are being read: where one has led so far. */
+    private final Map<Long, Object> loading = new HashMap<>();
+    private final List<Long> met = new ArrayList<>();
 
     ArrayCopies(Session session) {
         this.session = session;
     }
 
-    /** The copy of the array, of the running transaction, or a snapshot. */
+    /** The copy of the array, of the running transaction, or a snapshot. Arrays that are its elements come with it, however deep. */
     static Object load(long reference) {
         Session session = Session.get();
-        if (!session.isActive()) {
-            Object snapshot = Session.readCommitted(reference, () -> materialize(reference));
-            StrayArrays.add(snapshot, reference);
-            return snapshot;
-        }
-        return session.arrays().copy(reference);
+        return session.isActive() ? session.arrays().copy(reference) : session.arrays().snapshot(reference);
     }
 
     private Object copy(long reference) {
         Object copy = copies.get(reference);
         if (copy == null) {
             session.work().lockShared(reference);
-            copy = materialize(reference);
+            copy = newArray(reference);
             add(reference, copy);
+            meet(reference, copy);
         }
         return copy;
     }
 
+    private Object snapshot(long reference) {
+        Object snapshot = loading.get(reference);
+        if (snapshot == null) {
+            snapshot = Session.readCommitted(reference, () -> newArray(reference));
+            meet(reference, snapshot);
+        }
+        return snapshot;
+    }
+
+    /** Reads the array's elements, which may lead to other arrays. What they lead to waits until it is its turn, so a chain of arrays is no chain of calls. */
+    private void meet(long reference, Object array) {
+        loading.put(reference, array);
+        met.add(reference);
+        if (met.size() > 1) {
+            return;
+        }
+        try {
+            for (int i = 0; i < met.size(); i++) {
+                fill(met.get(i), loading.get(met.get(i)));
+            }
+        } catch (Throwable e) {
+            loading.values().forEach(this::forget);
+            throw e;
+        } finally {
+            met.clear();
+            loading.clear();
+        }
+    }
+
+    private void fill(long reference, Object array) {
+        if (session.isActive()) {
+            read(reference, array);
+            return;
+        }
+        Session.readCommitted(reference, () -> {
+            read(reference, array);
+            return array;
+        });
+        StrayArrays.add(array, reference);
+    }
+
     private void add(long reference, Object copy) {
-        copies.put(reference, copy);
+        order.add(reference);
         references.put(copy, reference);
+        copies.put(reference, copy);
+    }
+
+    /** The array is none of these copies any more. */
+    void forget(Object copy) {
+        Long reference = references.remove(copy);
+        if (reference != null) {
+            copies.remove(reference);
+        }
     }
 
     /** The reference of the persistent array that this is a copy of in the thread's transaction, or was; 0 if it is none. */
@@ -64,14 +117,11 @@ public final class ArrayCopies {
         return reference != null ? reference : StrayArrays.get(array);
     }
 
-    private static Object materialize(long reference) {
+    private static Object newArray(long reference) {
         long at = offsetOf(reference);
         int number = classOf(Memory.getLong(at));
-        int length = Memory.getInt(at + ARRAY_LENGTH);
         Class<?> type = number == CLASS_ARRAY ? Classes.find(componentName(at)) : PRIMITIVE_TYPES[number - CLASS_ARRAY - 1];
-        Object copy = Array.newInstance(type, length);
-        read(reference, copy);
-        return copy;
+        return Array.newInstance(type, Memory.getInt(at + ARRAY_LENGTH));
     }
 
     private static final Class<?>[] PRIMITIVE_TYPES =
@@ -135,7 +185,19 @@ public final class ArrayCopies {
             throw new NegativeArraySizeException(Integer.toString(length));
         }
         Session session = Session.get();
-        Work work = session.work();
+        Object copy = Array.newInstance(component, length);
+        long mark = session.work().mark();
+        try {
+            session.arrays().add(allocate(session.work(), component, length, range, near), copy);
+            return copy;
+        } catch (Throwable e) {
+            session.arrays().forget(copy);
+            session.takeBackSteps(mark, e);
+            throw e;
+        }
+    }
+
+    private static long allocate(Work work, Class<?> component, int length, Range range, long near) {
         int number = numberOf(component);
         boolean hasName = number == CLASS_ARRAY;
         long bytes = ARRAY_HEADER_BYTES + (hasName ? 8 : 0) + (long) length * elementBytes(number);
@@ -145,9 +207,7 @@ public final class ArrayCopies {
         if (hasName) {
             Memory.putLong(at + ARRAY_HEADER_BYTES, work.allocateValue(Values.encode(component.getName()), reference));
         }
-        Object copy = Array.newInstance(component, length);
-        session.arrays().add(reference, copy);
-        return copy;
+        return reference;
     }
 
     private static int numberOf(Class<?> component) {
@@ -159,25 +219,25 @@ public final class ArrayCopies {
         return CLASS_ARRAY;
     }
 
-    /** Makes a temporary array persistent beside an object: from now on, it is the transaction's copy. */
-    static long adopt(Object array, long near) {
-        Session session = Session.get();
-        Object copy = create(array.getClass().getComponentType(), Array.getLength(array), session.work().pool().containerOf(near), near);
-        ArrayCopies arrays = session.arrays();
-        long reference = arrays.references.remove(copy);
-        arrays.add(reference, array);
+    /** Makes a temporary array persistent beside an object: from now on, it is the transaction's copy. Only {@link Promotion} does this, which takes it back if something is thrown. */
+    long adopt(Object array, long near) {
+        Work work = session.work();
+        long reference = allocate(work, array.getClass().getComponentType(), Array.getLength(array), work.pool().containerOf(near), near);
+        add(reference, array);
         return reference;
     }
 
     /** Writes each copy back that differs from what is stored. */
     void writeBack() {
         // Writing references back may adopt arrays, which are then written back too.
-        for (int size = -1; size != copies.size();) {
-            size = copies.size();
-            for (var entry : new HashMap<>(copies).entrySet()) {
-                write(entry.getKey(), entry.getValue());
+        for (int i = 0; i < order.size(); i++) {
+            Object copy = copies.get(order.get(i));
+            if (copy != null) {
+                write(order.get(i), copy);
             }
         }
+        // From the commit on, stores into the copies have to be noticed; nothing may fail then.
+        copies.forEach((reference, copy) -> StrayArrays.add(copy, reference));
     }
 
     private void write(long reference, Object copy) {
@@ -222,11 +282,7 @@ public final class ArrayCopies {
             return;
         }
         lockFor(reference, at, 8);
-        long word = References.store(element, new ArrayOwner(reference), 0);
-        Memory.putLong(at, word);
-        if ((old & TAG_MASK) == TAG_VALUE) {
-            session.work().freeValue(old);
-        }
+        References.replace(at, element, new ArrayOwner(reference), 0);
     }
 
     /** Takes over an element that was stored into a copy which no transaction held. In a transaction. */
@@ -255,29 +311,65 @@ public final class ArrayCopies {
         };
     }
 
-    /** The transaction has committed: its copies are no longer its own. */
+    /** The transaction has ended: its copies are no longer its own. */
     void end() {
-        if (!copies.isEmpty()) {
-            copies.forEach((reference, copy) -> StrayArrays.add(copy, reference));
+        if (!order.isEmpty()) {
             copies.clear();
             references.clear();
+            order.clear();
         }
     }
 
     /** The transaction was undone: copies show what is stored; those of arrays that are gone stay as they are. */
     void restore() {
-        copies.forEach((reference, copy) -> {
-            try {
-                Session.readCommitted(reference, () -> {
-                    read(reference, copy);
-                    return null;
-                });
+        try {
+            copies.forEach((reference, copy) -> {
                 StrayArrays.add(copy, reference);
-            } catch (dev.norn.sas.ObjectDestroyed e) {
-                StrayArrays.add(copy, reference);
+                try {
+                    Session.readCommitted(reference, () -> {
+                        read(reference, copy);
+                        return null;
+                    });
+                } catch (dev.norn.sas.ObjectDestroyed e) {
+                    // Made by the transaction.
+                }
+            });
+        } finally {
+            end();
+        }
+    }
+
+    /** What the copies have now: each copy, and then a copy of it. */
+    Object[] snapshot() {
+        Object[] snapshot = new Object[2 * references.size()];
+        int at = 0;
+        for (Object copy : references.keySet()) {
+            snapshot[at++] = copy;
+            int length = Array.getLength(copy);
+            Object same = Array.newInstance(copy.getClass().getComponentType(), length);
+            System.arraycopy(copy, 0, same, 0, length);
+            snapshot[at++] = same;
+        }
+        return snapshot;
+    }
+
+    /** The transaction is back where it was when the snapshot was made: copies have again what they had then, those that came later what is stored. */
+    void restore(Object[] snapshot) {
+        Map<Object, Object> then = new IdentityHashMap<>();
+        for (int i = 0; i < snapshot.length; i += 2) {
+            then.put(snapshot[i], snapshot[i + 1]);
+        }
+        for (var entry : new HashMap<>(copies).entrySet()) {
+            Object copy = entry.getValue();
+            Object before = then.get(copy);
+            if (before != null) {
+                System.arraycopy(before, 0, copy, 0, Array.getLength(copy));
+            } else if (session.work().pool().isObject(entry.getKey())) {
+                read(entry.getKey(), copy);
+            } else {
+                StrayArrays.add(copy, entry.getKey());
+                forget(copy);
             }
-        });
-        copies.clear();
-        references.clear();
+        }
     }
 }

@@ -48,6 +48,11 @@ record ArrayOwner(long reference) implements SasObject {
     }
 
     @Override
+    public void $sas$settle() {
+        throw noHandle();
+    }
+
+    @Override
     public void $sas$copy(SasObject from) {
         throw noHandle();
     }

@@ -101,11 +101,23 @@ public final class Classes {
         }
     }
 
-    /** Destroys an object or array with its values. In a transaction. */
+    /** Destroys an object or array with its values: all of it, or nothing if something is thrown. In a transaction. */
     public static void destroy(long reference) {
-        var work = Session.get().work();
+        Session session = Session.get();
+        var work = session.work();
         work.lockExclusive(reference);
-        long at = Format.offsetOf(reference);
+        long mark = work.mark();
+        try {
+            freeValues(work, Format.offsetOf(reference));
+            work.destroy(reference);
+        } catch (Throwable e) {
+            session.takeBackSteps(mark, e);
+            throw e;
+        }
+        session.forget(reference);
+    }
+
+    private static void freeValues(dev.norn.sas.store.Work work, long at) {
         int number = Format.classOf(Memory.getLong(at));
         if (number == Format.CLASS_ARRAY) {
             int length = Memory.getInt(at + Format.ARRAY_LENGTH);
@@ -117,8 +129,6 @@ public final class Classes {
                 freeValue(work, Memory.getLong(at + offset));
             }
         }
-        work.destroy(reference);
-        Session.get().forget(reference);
     }
 
     private static void freeValue(dev.norn.sas.store.Work work, long word) {

@@ -10,7 +10,7 @@ import java.util.function.LongFunction;
 /**
  * An array whose elements are used where they lie in the mapping, behind the one field that it has, its length. The handle of a persistent one has no copy of them; a
  * temporary one has a Java array. A transaction locks the array like any object, but keeps the images of the blocks only that it is about to change: {@code $sas$kept} has
- * a bit for each of them, from the first change until the transaction leaves its handles.
+ * a bit for each of them, from the first change after a savepoint, or after the beginning, until the next one, or until the transaction leaves its handles.
  *
  * <pre>
  *  0  header (16) | length (32) | 0 (32)
@@ -25,7 +25,7 @@ public interface InPlace {
     /** Of blocks: 256 bytes, as an entry of the undo stream has 16 bytes besides. No element is in two. */
     int BLOCK_BITS = 8;
 
-    /** Blocks whose images are kept, or need none; null if the transaction has not changed any. */
+    /** Blocks whose images are kept since the transaction's last savepoint, or need none; null if none was changed since. */
     long[] $sas$kept();
 
     void $sas$kept(long[] blocks);
@@ -33,8 +33,11 @@ public interface InPlace {
     /** Of the persistent form, in bytes. */
     long $sas$bytes();
 
-    /** Writes length and elements of the temporary array, which is one no longer, to this offset. */
-    void $sas$move(long offset);
+    /** Writes length and elements of the temporary array to this offset. */
+    void $sas$write(long offset);
+
+    /** Forgets the elements of the temporary array, which is one no longer. */
+    void $sas$leaveElements();
 
     /** Where the array is if the running transaction may read it, and locks it for that; 0 outside transactions. */
     static long reading(SasObject array) {
@@ -63,9 +66,9 @@ public interface InPlace {
         Session session = Session.get();
         InPlace its = (InPlace) Session.write(array);
         long at = offsetOf(array.$sas$reference());
-        // Of a small one, the lock has kept an image as a whole.
         if (its.$sas$kept() == null) {
-            session.keepsBlocks(its, blocks(its.$sas$bytes(), Work.isTouched(at) ? 0 : -1));
+            // Of a small one, the lock has kept an image as a whole.
+            session.changes(its, blocks(its.$sas$bytes(), Work.isTouched(at) ? 0 : -1));
         }
         long end = distance + bytes;
         for (long from = distance & -1L << BLOCK_BITS; from < end; from += 1L << BLOCK_BITS) {
@@ -75,33 +78,38 @@ public interface InPlace {
         }
     }
 
-    /** Keeps blocks up to one that is kept already; returns where the last one is. */
+    /**
+     * Keeps blocks up to one that is kept already; returns where the last one is. Those that the undo stream has images of, from before the last savepoint, are kept in memory, the others in the
+     * stream.
+     */
     private static long keepRun(Session session, InPlace its, long at, long first, long end) {
         long[] kept = its.$sas$kept();
+        long[] logged = session.logged(its);
+        boolean isLogged = has(logged, first);
         long last = first;
-        while (last + (1L << BLOCK_BITS) < end && !has(kept, last + (1L << BLOCK_BITS))) {
-            last += 1L << BLOCK_BITS;
+        for (long next = first + (1L << BLOCK_BITS); next < end && !has(kept, next) && has(logged, next) == isLogged; next += 1L << BLOCK_BITS) {
+            last = next;
         }
         // The header is the lock's and the heap's: neither to be restored nor logged with the elements.
         long from = Math.max(first, ELEMENTS);
         long wholeWords = its.$sas$bytes() + 7 & ~7L;
-        session.work().touch(at + from, (int) (Math.min(last + (1L << BLOCK_BITS), wholeWords) - from));
+        int length = (int) (Math.min(last + (1L << BLOCK_BITS), wholeWords) - from);
+        if (isLogged) {
+            session.work().keepRange(at + from, length);
+        } else {
+            session.work().touch(at + from, length);
+        }
         for (int block = (int) (first >>> BLOCK_BITS); block <= last >>> BLOCK_BITS; block++) {
             kept[block >>> 6] |= 1L << block;
+            logged[block >>> 6] |= 1L << block;
         }
         return last;
     }
 
-    private static long[] blocks(long bytes, long each) {
+    /** As many bits as the array has blocks. */
+    static long[] blocks(long bytes, long each) {
         long[] blocks = new long[(int) (bytes >>> BLOCK_BITS >>> 6) + 1];
         Arrays.fill(blocks, each);
         return blocks;
-    }
-
-    /** Fills a new persistent array; its allocation is undone and redone as a whole. In a transaction. */
-    static void fill(InPlace array, long offset) {
-        long bytes = array.$sas$bytes();
-        array.$sas$move(offset);
-        Session.get().keepsBlocks(array, blocks(bytes, -1));
     }
 }

@@ -4,17 +4,34 @@ import dev.norn.sas.SASException;
 import dev.norn.sas.store.Format;
 import dev.norn.sas.store.Memory;
 import dev.norn.sas.store.Range;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
 
 /**
- * Makes a constructed temporary object the handle of a new persistent one: storage is allocated, the references are written there, and then, with its holder, the object is
- * seen as persistent. Its other fields are saved at the commit, as ever. Whoever got hold of {@code this} in the constructor has the same object.
+ * Makes constructed temporary objects the handles of new persistent ones. An object that is adopted leads to others, so all of them are promoted in one step, which is done as a whole or not
+ * at all. No part of it recurses, so a chain may be as long as storage lasts.
+ *
+ * <ol>
+ * <li>Each object gets storage and its reference. With that it is queued, and from then on, others of the step refer to it.
+ * <li>Each object of the queue has its references and elements written, which may queue more.
+ * <li>When the queue is done, and room was made for what follows, each object gets its holder, and is seen as persistent. From here on, nothing fails.
+ * </ol>
+ *
+ * <p>Until then, the objects' fields are as they were; if something is thrown, the storage is given back, and the objects are temporary as before. The fields that are no references are saved at
+ * the commit, as ever. Whoever got hold of {@code this} in a constructor has the same object.
  */
 public final class Promotion {
-    private Promotion() {}
+    private static final int LARGE = 1024;
 
-    /** Promotes beside an object of the same container. In a transaction. */
-    static void promote(SasObject object, long near) {
-        promote(object, Session.get().work().pool().containerOf(near), near);
+    private final Session session;
+    private List<SasObject> objects = new ArrayList<>();
+    private List<Object> arrays = new ArrayList<>();
+    private int written;
+    private boolean isOpen;
+
+    Promotion(Session session) {
+        this.session = session;
     }
 
     /**
@@ -25,22 +42,92 @@ public final class Promotion {
         if (object.$sas$reference() != 0) {
             throw new SASException("the " + object.getClass().getName() + " is persistent already");
         }
-        Classes.Info info = Classes.of(object.getClass());
-        info.requirePersistable();
+        Session.get().promotion().add(object, range, near);
+    }
+
+    /** Promotes beside an object of the same container; returns the reference. In a transaction. */
+    static long promote(SasObject object, long near) {
         Session session = Session.get();
-        long bytes = object instanceof InPlace array ? Math.max(array.$sas$bytes(), info.bytes()) : info.bytes();
-        session.holdNew(object, session.work().allocate(range, info.number(), bytes, near));
-        if (object instanceof InPlace array) {
-            InPlace.fill(array, Format.offsetOf(object.$sas$reference()));
+        return session.promotion().add(object, session.work().pool().containerOf(near), near);
+    }
+
+    private long add(SasObject object, Range range, long near) {
+        return step(() -> {
+            objects.add(object);
+            Classes.Info info = Classes.of(object.getClass());
+            info.requirePersistable();
+            long bytes = object instanceof InPlace array ? Math.max(array.$sas$bytes(), info.bytes()) : info.bytes();
+            long reference = session.work().allocate(range, info.number(), bytes, near);
+            object.$sas$bind(reference);
+            return reference;
+        });
+    }
+
+    /** Makes a temporary array persistent beside an object; returns its reference. Its elements are written at the commit. In a transaction. */
+    static long promoteArray(Object array, long near) {
+        Promotion promotion = Session.get().promotion();
+        return promotion.step(() -> {
+            promotion.arrays.add(array);
+            return promotion.session.arrays().adopt(array, near);
+        });
+    }
+
+    /** Does this, and all that it leads to; or only this, if it is led to. */
+    private long step(LongSupplier first) {
+        if (isOpen) {
+            return first.getAsLong();
+        }
+        isOpen = true;
+        long mark = session.work().mark();
+        try {
+            long reference = first.getAsLong();
+            while (written < objects.size()) {
+                write(objects.get(written++));
+            }
+            session.makeRoom(objects.size());
+            // The stack suffices: allocating went deeper.
+            for (int i = 0; i < objects.size(); i++) {
+                session.holdNew(objects.get(i));
+            }
+            return reference;
+        } catch (Throwable e) {
+            takeBack(mark, e);
+            throw e;
+        } finally {
+            end();
         }
     }
 
-    /** Stores a reference of an object that becomes persistent; returns what its field keeps. */
-    public static Object store(SasObject owner, int offset, Object value) {
-        if (value == null) {
-            return null;
+    private void write(SasObject object) {
+        object.$sas$store();
+        if (object instanceof InPlace array) {
+            array.$sas$write(Format.offsetOf(object.$sas$reference()));
+            session.changesAll(array);
         }
-        Memory.putLong(Format.offsetOf(owner.$sas$reference()) + offset, References.store(value, owner, offset));
-        return References.cacheable(value);
+    }
+
+    private void takeBack(long mark, Throwable cause) {
+        for (int i = 0; i < objects.size(); i++) {
+            objects.get(i).$sas$bind(0);
+        }
+        session.takeBackSteps(mark, cause);
+        arrays.forEach(session.arrays()::forget);
+    }
+
+    private void end() {
+        if (objects.size() > LARGE) {
+            objects = new ArrayList<>();
+        }
+        objects.clear();
+        arrays.clear();
+        written = 0;
+        isOpen = false;
+    }
+
+    /** Stores a reference of an object that becomes persistent. */
+    public static void store(SasObject owner, int offset, Object value) {
+        if (value != null) {
+            Memory.putLong(Format.offsetOf(owner.$sas$reference()) + offset, References.store(value, owner, offset));
+        }
     }
 }

@@ -94,17 +94,27 @@ public final class References {
     public static SasObject put(SasObject handle, int offset, Object value) {
         SasObject its = Access.isWritable(handle) ? handle : Session.write(handle);
         if (its == null) {
-            dev.norn.sas.Transaction.run(() -> put(handle, offset, value));
+            Session.get().within(() -> put(handle, offset, value));
             return null;
         }
-        long at = offsetOf(its.$sas$reference()) + offset;
-        long word = store(value, its, offset);
-        long old = Memory.getLong(at);
-        Memory.putLong(at, word);
-        if ((old & TAG_MASK) == TAG_VALUE) {
-            Session.get().work().freeValue(old);
-        }
+        replace(offsetOf(its.$sas$reference()) + offset, value, its, offset);
         return its;
+    }
+
+    /** Stores a reference into a word of an object that the transaction writes, and has the value that was there freed: both, or neither if something is thrown. */
+    static void replace(long at, Object value, SasObject owner, int offset) {
+        Session session = Session.get();
+        long mark = session.work().mark();
+        long old = Memory.getLong(at);
+        try {
+            if ((old & TAG_MASK) == TAG_VALUE) {
+                session.work().freeValue(old);
+            }
+            Memory.putLong(at, store(value, owner, offset));
+        } catch (Throwable e) {
+            session.takeBackSteps(mark, e);
+            throw e;
+        }
     }
 
     /** What a field goes on keeping when its object is held anew: the target, if the word in the store is still its reference. */
@@ -145,11 +155,10 @@ public final class References {
 
     private static long adopt(Object value, SasObject owner, int offset) {
         if (value.getClass().isArray()) {
-            return ArrayCopies.adopt(value, owner.$sas$reference());
+            return Promotion.promoteArray(value, owner.$sas$reference());
         }
         if (value instanceof SasObject object) {
-            Promotion.promote(object, owner.$sas$reference());
-            return object.$sas$reference();
+            return Promotion.promote(object, owner.$sas$reference());
         }
         throw new SASException(describe(value, owner, offset) + " cannot be persistent: " + advice(value));
     }

@@ -30,8 +30,11 @@ public interface SasObject {
     /** Writes the fields that are no references into the object at this offset. References are stored as they are assigned. */
     void $sas$save(long offset);
 
-    /** Stores the references of a temporary object that becomes the persistent one that it is bound to. */
+    /** Stores the references of a temporary object that becomes the persistent one that it is bound to. The fields stay as they are. */
     void $sas$store();
+
+    /** Makes the fields of a temporary object those of a handle: of references, they keep those to handles. */
+    void $sas$settle();
 
     /** Reads the persistent fields of {@code from} into the plain fields of this, a fresh temporary object of the same class. */
     void $sas$copy(SasObject from);

@@ -10,7 +10,9 @@ import dev.norn.sas.store.Work;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -25,6 +27,8 @@ public final class Session implements Work.Tenant {
     private static final long ATTEMPTS_NANOS_MAX = 30_000_000_000L;
     private static final long PAUSE_NANOS_MAX = 4_000_000;
     private static final int HANDLES_FIRST = 128;
+    /** Frames of the stack that are tried out before steps that belong together. */
+    private static final int FRAMES = 256;
     private static final SasObject[] NONE = {};
     /** After so many uses of objects, the transaction that ends has its handles forget what they refer to: some megabytes of handles. */
     private static final int USES_MAX = 1 << 16;
@@ -34,13 +38,22 @@ public final class Session implements Work.Tenant {
     private Work work;
     /** Of each object that the work has locked, by its place, the handle that has its values; null if none was asked yet. */
     private SasObject[] holding = NONE;
-    /** Those of them that were let through for writing. */
+    /** Those of them that were let through for writing; again if it was after another savepoint. */
     private SasObject[] written = NONE;
     private int writtenCount;
+    /** Of these, the number of the first that have their fields saved, and have to ask again before they write. */
+    private int savedCount;
+    /** The last savepoint that is open; null if none is. */
+    private Savepoint savepoint;
+    /** Counts transactions. */
+    private long transaction;
+    /** Why the transaction has to be undone; null if nothing is wrong with it. */
+    private Throwable broken;
     /** Objects that transactions have used since one of them had its handles forget their targets. */
     private int uses;
-    /** Arrays in place that have {@link InPlace#$sas$kept blocks} of this transaction. */
-    private final List<InPlace> changing = new ArrayList<>();
+    /** Of arrays in place that this transaction changes, the blocks of which the undo stream has images, or that need none. */
+    private final Map<InPlace, long[]> changing = new IdentityHashMap<>();
+    private final Promotion promotion = new Promotion(this);
     private boolean isAlone;
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
@@ -83,37 +96,66 @@ public final class Session implements Work.Tenant {
             work = new Work(current.pool(), this);
         }
         wanted = null;
-        work.begin();
         // New arrays, as storing young handles into old ones is dear for the collector.
-        holding = new SasObject[HANDLES_FIRST];
-        written = new SasObject[HANDLES_FIRST];
+        SasObject[] places = new SasObject[HANDLES_FIRST];
+        SasObject[] writable = new SasObject[HANDLES_FIRST];
+        work.begin();
+        transaction++;
+        // An end that was cut off may have left some.
+        broken = null;
+        newClasses.clear();
+        arrays.end();
+        holding = places;
+        written = writable;
         writtenCount = 0;
+        savedCount = 0;
     }
 
     /** Commits; when that fails, everything is undone. */
     public void commit() {
         requireActive();
         try {
+            requireWhole();
             arrays.writeBack();
             save();
-        } catch (RuntimeException e) {
-            abort();
+        } catch (Throwable e) {
+            abort(e);
             throw e;
         }
         // While the locks are held: whoever gets them next may take a handle over.
         leave();
         try {
             work.commit();
-        } catch (RuntimeException e) {
-            afterAbort();
+        } catch (Throwable e) {
+            abort(e);
             throw e;
         }
         arrays.end();
         newClasses.clear();
     }
 
+    private void requireWhole() {
+        if (broken != null) {
+            throw new SASException("the transaction was undone: a part of it failed, and what that had done could not be taken back on its own", broken);
+        }
+    }
+
+    /** Undoes what a failure leaves, which is what the caller has to know. */
+    private void abort(Throwable cause) {
+        try {
+            if (isActive()) {
+                abort();
+            } else {
+                afterAbort();
+            }
+        } catch (Throwable e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    /** Saves the fields of handles that were let through for writing. */
     private void save() {
-        for (int i = 0; i < writtenCount; i++) {
+        for (int i = savedCount; i < writtenCount; i++) {
             SasObject handle = written[i];
             // One of an object that was destroyed is no longer.
             if (handle.$sas$isWritable()) {
@@ -136,8 +178,9 @@ public final class Session implements Work.Tenant {
         holding = NONE;
         written = NONE;
         writtenCount = 0;
+        savedCount = 0;
         if (!changing.isEmpty()) {
-            changing.forEach(array -> array.$sas$kept(null));
+            changing.keySet().forEach(array -> array.$sas$kept(null));
             changing.clear();
         }
     }
@@ -155,10 +198,23 @@ public final class Session implements Work.Tenant {
         }
     }
 
-    /** Takes note of the blocks of an array that may be changed until the transaction's end. */
-    void keepsBlocks(InPlace array, long[] blocks) {
-        changing.add(array);
+    /** The array is changed for the first time, or for the first time after a savepoint; these of its blocks need no images. */
+    void changes(InPlace array, long[] blocks) {
+        long[] logged = changing.get(array);
+        if (logged == null) {
+            changing.put(array, blocks);
+        }
         array.$sas$kept(blocks);
+    }
+
+    /** The array is new: its allocation is undone and logged as a whole. */
+    void changesAll(InPlace array) {
+        changing.put(array, InPlace.blocks(array.$sas$bytes(), -1));
+    }
+
+    /** The blocks of which the undo stream has images, or that need none. */
+    long[] logged(InPlace array) {
+        return changing.get(array);
     }
 
     /** Makes the object's handle ask again: the object is gone. */
@@ -172,9 +228,13 @@ public final class Session implements Work.Tenant {
 
     public void abort() {
         requireActive();
+        // What is thrown in here leaves what can be done again.
         leave();
-        work.abort();
-        afterAbort();
+        try {
+            work.abort();
+        } finally {
+            afterAbort();
+        }
     }
 
     @Override
@@ -190,6 +250,7 @@ public final class Session implements Work.Tenant {
     }
 
     private void afterAbort() {
+        broken = null;
         newClasses.clear();
         arrays.restore();
     }
@@ -200,13 +261,132 @@ public final class Session implements Work.Tenant {
         }
     }
 
-    /** Runs the action in the open transaction, or in one of its own. */
+    /** Runs the action in the open transaction, or in one of its own. Inside the open one, what it has done when it throws stays. */
     public <T> T within(Supplier<T> action) {
         return isActive() ? action.get() : run(() -> {
             T result = action.get();
             commit();
             return result;
         });
+    }
+
+    /** The same, but what the action has done is taken back when it throws. */
+    public <T> T nested(Supplier<T> action) {
+        if (!isActive()) {
+            return within(action);
+        }
+        Savepoint its = new Savepoint(savepoint);
+        open(its);
+        savepoint = its;
+        T result;
+        try {
+            result = action.get();
+        } catch (Throwable e) {
+            returnTo(its, e);
+            throw e;
+        } finally {
+            savepoint = its.outer;
+        }
+        release(its);
+        return result;
+    }
+
+    private void open(Savepoint its) {
+        saveWritten();
+        its.written = writtenCount;
+        its.newClasses = newClasses.size();
+        its.arrays = arrays.snapshot();
+        its.takeBlocks(changing.keySet());
+        work.openSavepoint();
+        its.transaction = transaction;
+    }
+
+    /** Has all handles ask again before they write, so that the images as of now are kept then. */
+    private void saveWritten() {
+        save();
+        for (int i = savedCount; i < writtenCount; i++) {
+            SasObject handle = written[i];
+            if (handle.$sas$isWritable()) {
+                handle.$sas$bind(handle.$sas$reference());
+            }
+        }
+        if (savepoint == null) {
+            // Nothing returns to where some of them were not written yet.
+            writtenCount = 0;
+        }
+        savedCount = writtenCount;
+    }
+
+    /** Whether the savepoint is one of the open transaction: a part of the run may have been committed, or undone as a whole. */
+    private boolean isOf(Savepoint its) {
+        return isActive() && its.transaction == transaction;
+    }
+
+    private void release(Savepoint its) {
+        if (!isOf(its)) {
+            return;
+        }
+        work.releaseSavepoint();
+        changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : union(its.blocksOf(array), array.$sas$kept())));
+    }
+
+    private static long[] union(long[] a, long[] b) {
+        if (a == null || b == null) {
+            return a == null ? b : a;
+        }
+        for (int i = 0; i < a.length; i++) {
+            a[i] |= b[i];
+        }
+        return a;
+    }
+
+    /** Takes back what came after the savepoint. If that fails, the transaction can only be undone. */
+    private void returnTo(Savepoint its, Throwable cause) {
+        if (!isOf(its)) {
+            return;
+        }
+        try {
+            work.returnToSavepoint();
+            changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : its.blocksOf(array)));
+            for (int i = its.written; i < writtenCount; i++) {
+                reload(written[i].$sas$reference());
+            }
+            writtenCount = its.written;
+            savedCount = its.written;
+            newClasses.subList(its.newClasses, newClasses.size()).clear();
+            arrays.restore(its.arrays);
+        } catch (Throwable e) {
+            breaks(e, cause);
+        }
+    }
+
+    /** Gives the handle that has an object's values what the object has again, or lets it go if the object is gone. It need not be the one that was let through. */
+    private void reload(long reference) {
+        SasObject its = holding(reference);
+        if (its == null) {
+            return;
+        }
+        if (work.pool().isObject(reference)) {
+            its.$sas$bind(reference);
+            its.$sas$load(Format.offsetOf(reference));
+        } else {
+            forget(reference);
+            changing.remove(its);
+        }
+    }
+
+    private void breaks(Throwable e, Throwable cause) {
+        broken = e;
+        cause.addSuppressed(e);
+    }
+
+    /** Takes back allocations and frees of a step that has failed. */
+    void takeBackSteps(long mark, Throwable cause) {
+        try {
+            work.takeBackSteps(mark);
+        } catch (Throwable e) {
+            breaks(e, cause);
+        }
     }
 
     /** Begins, and runs the action, which commits or leaves that for later; again after each {@link TransactionConflict}. Any exception undoes it. */
@@ -233,8 +413,19 @@ public final class Session implements Work.Tenant {
 
     /** Begins another transaction behind one that was committed to wait, with the object's lock. */
     void goOn(SasObject handle) {
-        run(() -> write(handle));
+        run(() -> {
+            reopen(savepoint);
+            return write(handle);
+        });
         hasWaited = true;
+    }
+
+    /** Nested runs that go on in another transaction are inside it from its beginning. */
+    private void reopen(Savepoint its) {
+        if (its != null) {
+            reopen(its.outer);
+            open(its);
+        }
     }
 
     private void undo() {
@@ -245,6 +436,8 @@ public final class Session implements Work.Tenant {
 
     /** Begins a transaction for one store into the handle's object. */
     SasObject beginAlone(SasObject handle) {
+        // For the commit, too, which comes behind the store.
+        Work.requireStack(FRAMES);
         SasObject its = run(() -> write(handle));
         isAlone = true;
         return its;
@@ -363,8 +556,8 @@ public final class Session implements Work.Tenant {
     private SasObject holdForWriting(SasObject handle, long reference) {
         SasObject its = hold(handle, work.lockExclusive(reference));
         if (!its.$sas$isWritable()) {
-            its.$sas$bind(reference | SasObject.WRITABLE);
             keepWritten(its);
+            its.$sas$bind(reference | SasObject.WRITABLE);
         }
         return its;
     }
@@ -411,17 +604,33 @@ public final class Session implements Work.Tenant {
         return its != null && its.$sas$isWritable() ? its : null;
     }
 
-    /** A new object, whose fields have its values. */
-    void holdNew(SasObject handle, long reference) {
-        keep(handle, work.lockExclusive(reference));
-        keepWritten(handle);
-        handle.$sas$bind(reference | SasObject.WRITABLE);
-        try {
-            handle.$sas$store();
-        } finally {
-            VarHandle.releaseFence();
-            handle.$sas$holder(thread);
+    Promotion promotion() {
+        return promotion;
+    }
+
+    /** Makes room for so many new handles: {@link #holdNew} then cannot fail. */
+    void makeRoom(int handles) {
+        if (work.places() > holding.length) {
+            holding = Arrays.copyOf(holding, Math.max(work.places(), 2 * holding.length));
         }
+        if (writtenCount + handles > written.length) {
+            written = Arrays.copyOf(written, Math.max(writtenCount + handles, 2 * written.length));
+        }
+    }
+
+    /** A new object, whose references are stored, and whose other fields have its values. */
+    void holdNew(SasObject handle) {
+        long reference = handle.$sas$reference();
+        handle.$sas$settle();
+        if (handle instanceof InPlace array) {
+            array.$sas$leaveElements();
+            array.$sas$kept(changing.get(array));
+        }
+        holding[work.placeOf(reference)] = handle;
+        written[writtenCount++] = handle;
+        handle.$sas$bind(reference | SasObject.WRITABLE);
+        VarHandle.releaseFence();
+        handle.$sas$holder(thread);
     }
 
     /** What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be anything. */

@@ -101,7 +101,10 @@ public final class StrayArrays {
         long reference = get(array);
         if (reference != 0) {
             other = NONE;
-            dev.norn.sas.Transaction.run(() -> Session.get().arrays().storeStray(reference, array, index));
+            session.within(() -> {
+                session.arrays().storeStray(reference, array, index);
+                return null;
+            });
         }
     }
 

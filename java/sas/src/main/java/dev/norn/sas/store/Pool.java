@@ -225,7 +225,7 @@ public final class Pool {
     }
 
     /** Whether the reference names an object that is there, or one that an open transaction destroys. */
-    boolean isObject(long reference) {
+    public boolean isObject(long reference) {
         long offset = offsetOf(reference);
         Range range = rangesByUnit[(int) (offset >> CONTAINER_ALIGNMENT_BITS)];
         if (range == null && offset >= CONTAINERS) {

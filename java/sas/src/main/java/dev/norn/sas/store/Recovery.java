@@ -117,19 +117,22 @@ final class Recovery {
     /** Takes back what the slot's transaction did, newest first, and then releases its locks. */
     void undo(Slot slot) {
         slot.state(STATE_ABORTING);
-        slot.forEachBackwards(entry -> {
-            long offset = Slot.offset(entry);
-            switch (Slot.kind(entry)) {
-                case ENTRY_IMAGE -> restore(entry, offset);
-                case ENTRY_RANGE -> Memory.copy(entry + ENTRY_HEADER_BYTES, offset, Slot.length(entry));
-                case ENTRY_ALLOCATION -> pool.heap().free(slot, pool.rangeOf(offset), entry);
-                case ENTRY_CONTAINER -> Heap.forsake(offset, Memory.getLong(entry + ENTRY_HEADER_BYTES + 4));
-                default -> {
-                    // A lock.
-                }
-            }
-        });
+        slot.forEachBackwards(entry -> undo(slot, entry));
         releaseLocks(slot);
+    }
+
+    /** Takes back what an entry says was done. */
+    void undo(Slot slot, long entry) {
+        long offset = Slot.offset(entry);
+        switch (Slot.kind(entry)) {
+            case ENTRY_IMAGE -> restore(entry, offset);
+            case ENTRY_RANGE -> Memory.copy(entry + ENTRY_HEADER_BYTES, offset, Slot.length(entry));
+            case ENTRY_ALLOCATION -> pool.heap().free(slot, pool.rangeOf(offset), entry);
+            case ENTRY_CONTAINER -> Heap.forsake(offset, Memory.getLong(entry + ENTRY_HEADER_BYTES + 4));
+            default -> {
+                // A lock.
+            }
+        }
     }
 
     /** Puts an object's first image back, all but its lock. */

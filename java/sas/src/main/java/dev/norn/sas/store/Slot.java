@@ -112,6 +112,11 @@ final class Slot {
         return ENTRY_HEADER_BYTES + (length + 7L & ~7L);
     }
 
+    /** Says of an entry that there is nothing more to do for it. */
+    static void markDone(long entry) {
+        Memory.putLong(entry, Memory.getLong(entry) & ~0xFFL);
+    }
+
     static int kind(long entry) {
         return (int) (Memory.getLong(entry) & 0xFF);
     }

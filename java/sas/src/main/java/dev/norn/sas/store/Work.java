@@ -23,6 +23,7 @@ public final class Work {
     /** By reference, generation included: a dangling one is not taken for what is there now. */
     private final OffsetTable held = new OffsetTable();
     private int places;
+    private final Savepoints savepoints;
     private Slot slot;
     private final Tenant tenant;
     private ByteBuffer record = RedoLog.newRecord(4096);
@@ -44,6 +45,7 @@ public final class Work {
     public Work(Pool pool, Tenant tenant) {
         this.pool = pool;
         this.tenant = tenant;
+        savepoints = new Savepoints(pool);
     }
 
     public Pool pool() {
@@ -55,10 +57,11 @@ public final class Work {
         if (!pool.isOpen()) {
             throw new SASException("the store " + pool.directory + " is closed");
         }
-        slot = pool.claim();
-        pool.tenant(slot.index, tenant);
         held.clear();
         places = 0;
+        savepoints.clear();
+        slot = pool.claim();
+        pool.tenant(slot.index, tenant);
         slot.begin(slot.index);
     }
 
@@ -140,6 +143,9 @@ public final class Work {
         int place = number >>> MODE_BITS;
         if ((number & MODE_MASK) == EXCLUSIVE) {
             requireLive(reference);
+            if (savepoints.isOpen()) {
+                savepoints.keep(place, offset);
+            }
             return place;
         }
         if (offset < CONTAINERS) {
@@ -157,10 +163,23 @@ public final class Work {
         Memory.copy(offset, slot.append(ENTRY_IMAGE, offset, image), image);
         slot.publish(image);
         if (number == 0) {
-            return hold(reference, EXCLUSIVE);
+            return holdExclusively(reference);
         }
         held.put(reference, place << MODE_BITS | EXCLUSIVE);
+        cover(place);
         return place;
+    }
+
+    private int holdExclusively(long reference) {
+        int place = hold(reference, EXCLUSIVE);
+        cover(place);
+        return place;
+    }
+
+    private void cover(int place) {
+        if (savepoints.isOpen()) {
+            savepoints.cover(place);
+        }
     }
 
     /**
@@ -195,6 +214,44 @@ public final class Work {
         slot.publish(length);
     }
 
+    /** As {@link #touch}, of words that were kept before the last savepoint, and whose images since then are needed to return to it. */
+    public void keepRange(long offset, int length) {
+        savepoints.keepRange(offset, length);
+    }
+
+    /** Opens a savepoint, inside those that are open. Whatever is changed behind it has to be locked exclusively again, and touched or kept again. */
+    public void openSavepoint() {
+        savepoints.open(slot.tail());
+    }
+
+    /** Closes the last savepoint; nothing is taken back. */
+    public void releaseSavepoint() {
+        savepoints.release();
+    }
+
+    /** Closes the last savepoint, and takes back what came after it. Locks stay. If this throws, the transaction has to be undone. */
+    public void returnToSavepoint() {
+        savepoints.restore(slot);
+    }
+
+    /** Where the transaction is now, for {@link #takeBackSteps}. */
+    public long mark() {
+        return slot.tail();
+    }
+
+    /**
+     * Takes back what was allocated, and what was to be freed, since the mark, but for classes that have got their numbers. Stores into objects that were there are not taken back: none of them may
+     * refer to what was allocated.
+     */
+    public void takeBackSteps(long mark) {
+        savepoints.takeBackSteps(slot, mark);
+    }
+
+    /** Overflows now, if so many more frames do not fit the stack, and not where that does harm. */
+    public static int requireStack(int frames) {
+        return frames == 0 ? 0 : requireStack(frames - 1) + 1;
+    }
+
     /** Whether stores into the object have to be preceded by {@link #touch}. */
     public static boolean isTouched(long offset) {
         return granulesOf(Memory.getLong(offset)) * GRANULE_BYTES > OBJECT_BYTES_MAX;
@@ -213,7 +270,7 @@ public final class Work {
         requireWritable(range);
         long reference = pool.heap().allocate(slot, range, classNumber, bytes, offsetOf(near));
         if (classNumber != CLASS_VALUE) {
-            hold(reference, EXCLUSIVE);
+            holdExclusively(reference);
         }
         return reference;
     }
@@ -235,8 +292,8 @@ public final class Work {
     public void destroy(long reference) {
         lockExclusive(reference);
         long offset = offsetOf(reference);
-        Memory.putLong(offset, Memory.getLong(offset) | DESTROYED);
         freeAtCommit(offset);
+        Memory.putLong(offset, Memory.getLong(offset) | DESTROYED);
     }
 
     /** Frees a value at the commit. Its owner is locked exclusively. */

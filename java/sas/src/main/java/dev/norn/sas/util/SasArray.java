@@ -152,10 +152,14 @@ public abstract sealed class SasArray implements InPlace permits SasByteArray, S
     }
 
     @Override
-    public final void $sas$move(long offset) {
+    public final void $sas$write(long offset) {
         MemorySegment own = segment($sas$elements);
-        $sas$elements = null;
         Memory.putInt(offset + LENGTH, (int) (own.byteSize() >> shift()));
         MemorySegment.copy(own, 0, Memory.slice(offset + ELEMENTS, own.byteSize()), 0, own.byteSize());
+    }
+
+    @Override
+    public final void $sas$leaveElements() {
+        $sas$elements = null;
     }
 }

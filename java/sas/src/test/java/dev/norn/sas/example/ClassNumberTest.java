@@ -10,6 +10,8 @@ import dev.norn.sas.store.Directory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -40,7 +42,7 @@ class ClassNumberTest {
     }
 
     private Invoice invoice(long total) {
-        return Factory.newInstanceIn(Invoice.class, store.container(Store.MAIN), total);
+        return Factory.newInstanceNear(Invoice.class, shelf, total);
     }
 
     /** Starts a thread that commits an invoice, and waits until it has, or has to wait. */
@@ -122,6 +124,7 @@ class ClassNumberTest {
     void firstInstancesInAllPlacesAtOnce() throws Exception {
         CountDownLatch start = new CountDownLatch(1);
         List<Thread> threads = new ArrayList<>();
+        Queue<Throwable> thrown = new ConcurrentLinkedQueue<>();
         for (int i = 0; i < 60; i++) {
             threads.add(Thread.ofPlatform().start(() -> {
                 try {
@@ -129,10 +132,14 @@ class ClassNumberTest {
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
-                Transaction.run(() -> {
-                    assertEquals("shelf", store.root("shelf", Shelf.class).text);
-                    invoice(1);
-                });
+                try {
+                    Transaction.run(() -> {
+                        assertEquals("shelf", store.root("shelf", Shelf.class).text);
+                        invoice(1);
+                    });
+                } catch (Throwable e) {
+                    thrown.add(e);
+                }
             }));
         }
         start.countDown();
@@ -140,6 +147,7 @@ class ClassNumberTest {
             thread.join(60_000);
             assertEquals(Thread.State.TERMINATED, thread.getState());
         }
+        assertEquals(List.of(), List.copyOf(thrown));
         Transaction.run(() -> shelf.any = invoice(8));
         verify();
     }
