@@ -170,7 +170,7 @@ public final class Store implements AutoCloseable {
 
     /** Makes a container that holds so many bytes at most, rounded up to pages of 4,096. */
     public Container createContainer(String name, long bytesMax) {
-        return Session.get().within(() -> new Container(StoreWork.createContainer(name, bytesMax)));
+        return Session.get().nested(() -> new Container(StoreWork.createContainer(name, bytesMax)));
     }
 
     /** @throws ContainerException if there is none of this name */

@@ -46,8 +46,11 @@ public final class Transaction {
     }
 
     /**
-     * Runs the action in a transaction: in the open one, or in one of its own, again after each {@link TransactionConflict} for up to 30 s. Any other exception undoes it, and
-     * comes out as it is, a checked one too.
+     * Runs the action in a transaction of its own, again after each {@link TransactionConflict} for up to 30 s. Any other exception undoes it, and comes out as it is, a checked one too.
+     *
+     * <p>In an open transaction, the action is a part of that one. If it throws, what it did is taken back, its stores, and what it created, destroyed and adopted; what went before stays, and the
+     * transaction may go on. Locks are kept to the transaction's end. A part that was committed by waiting stays. Costs a visit to each handle that was written since the transaction, or the last
+     * such part, began, and a copy of each Java array that the transaction uses; then an image, in memory, of each object that is changed again.
      */
     public static <X extends Exception> void run(Action<X> action) throws X {
         call(() -> {

@@ -1,6 +1,7 @@
 package dev.norn.sas.example;
 
 import dev.norn.sas.util.SasLongArray;
+import java.util.Objects;
 
 /** A link of a chain, with what else may hang on one. */
 class Link {
@@ -14,7 +15,12 @@ class Link {
     Link(int number, Link next) {
         this.number = number;
         this.next = next;
-        text = "the text of link " + number;
+        text = textOf(number);
+    }
+
+    /** Few of a million have one. */
+    private static String textOf(int number) {
+        return number < 10_000 ? "the text of link " + number : null;
     }
 
     static Link chain(int length) {
@@ -30,7 +36,7 @@ class Link {
         Link last = null;
         Link at = first;
         for (int i = 0; i < length; i++) {
-            if (at == null || at.number != i || !at.text.equals("the text of link " + i)) {
+            if (at == null || at.number != i || !Objects.equals(at.text, textOf(i))) {
                 throw new AssertionError("link " + i + " of " + length + " is " + (at == null ? "not there" : at.number + ", " + at.text));
             }
             last = at;

@@ -144,7 +144,7 @@ final class NestedRuns {
         if (store == null) {
             catching(action);
         } else {
-            catching(() -> Transaction.run(action));
+            catching(() -> Transaction.run(action::run));
         }
     }
 
@@ -165,7 +165,7 @@ final class NestedRuns {
                 throw new Undone();
             }
         };
-        catching(store == null ? action : () -> Transaction.run(action));
+        catching(store == null ? action : () -> Transaction.run(action::run));
         if (isUndone) {
             state = before;
         }
