@@ -9,8 +9,9 @@ mod either;
 
 use either::{Model, Op, Pair, from_environment, perform, read_back};
 use norn_baselines::EepromHeap;
+use norn_flash::Collected;
 use norn_flash_sim::{EepromSim, Tear, WriteStage, catalogue};
-use norn_object_heap::{Elements, Violation};
+use norn_object_heap::Elements;
 
 type SimHeap = EepromHeap<EepromSim>;
 
@@ -58,9 +59,9 @@ struct Tried {
 }
 
 fn check(heap: &mut SimHeap, context: &dyn Fn() -> String) {
-    let mut violations: Vec<Violation> = Vec::new();
-    heap.audit(|violation| violations.push(violation)).unwrap();
-    assert!(violations.is_empty(), "{violations:?} {}", context());
+    let mut found: Collected = Collected::default();
+    heap.audit(&mut found).unwrap();
+    assert!(found.violations.is_empty(), "{:?} {}", found.violations, context());
 }
 
 /// The device after `op` was cut.

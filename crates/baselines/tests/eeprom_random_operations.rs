@@ -5,14 +5,15 @@ mod either;
 
 use either::{Failure, Op, Pair, from_environment, read_back};
 use norn_baselines::{EepromHeap, EepromMountError, ObjectHeap};
+use norn_flash::Collected;
 use norn_flash_sim::{EepromSim, NorSim, catalogue};
-use norn_object_heap::{Config, Heap, Violation};
+use norn_object_heap::{Config, Heap};
 
 fn check(heap: &mut EepromHeap<EepromSim>, context: &dyn Fn() -> String) {
     heap.device_mut().freeze_counters();
-    let mut violations: Vec<Violation> = Vec::new();
-    heap.audit(|violation| violations.push(violation)).unwrap();
-    assert!(violations.is_empty(), "{violations:?} {}", context());
+    let mut found: Collected = Collected::default();
+    heap.audit(&mut found).unwrap();
+    assert!(found.violations.is_empty(), "{:?} {}", found.violations, context());
     heap.device_mut().thaw_counters();
 }
 
@@ -117,9 +118,12 @@ fn what_cannot_be_done_is_named_and_changes_nothing() {
     let mut device = heap.into_device();
     let mut foreign = EepromSim::new(catalogue::eeprom_test_part(2048, 4));
     foreign.poke(norn_flash::Address(0), &device.peek(norn_flash::Address(0), 1024));
-    assert_eq!(EepromHeap::mount(foreign).unwrap_err(), EepromMountError::WrongSize { size_bytes: 1024 });
+    assert_eq!(
+        EepromHeap::mount(foreign).unwrap_err(),
+        EepromMountError::WrongGeometry { what: "bytes in the part", image: 1024, expected: 2048 }
+    );
     device.poke(norn_flash::Address(4), &[9]);
-    assert_eq!(EepromHeap::mount(device).unwrap_err(), EepromMountError::OtherFormat { found: 9 });
+    assert_eq!(EepromHeap::mount(device).unwrap_err(), EepromMountError::OtherVersion { found: 9, known: 1 });
 }
 
 /// Whatever a part holds, calls give an error or something: they do not panic or run for ever.
@@ -143,8 +147,8 @@ fn damaged_images_give_errors() {
             refused += 1;
             continue;
         };
-        let mut count = 0;
-        heap.audit(|_| count += 1).unwrap();
+        let mut collected: Collected = Collected::default();
+        heap.audit(&mut collected).unwrap();
         let mut after = None;
         while let Ok(Some(reference)) = heap.next_object(after) {
             let info = heap.info(reference);

@@ -73,14 +73,25 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+mod audit;
 mod eeprom;
 mod embedded;
+mod guard;
+mod mounting;
 mod nand;
 mod nor;
 mod sectors;
 
+#[cfg(feature = "alloc")]
+pub use audit::Collected;
+pub use audit::{Auditor, Marks, Violation};
 pub use eeprom::{Eeprom, EepromPart, EepromPartError};
 pub use embedded::{AdapterError, EmbeddedNor};
+pub use guard::{Guard, GuardError};
+pub use mounting::{MountError, PartKind};
 pub use nand::{
     BadMark, Block, Column, ColumnAccess, Correction, Nand, NandError, NandErrorKind, NandPart, NandPartError,
     NandTimings, PageAddress, PageNumber, Piece,

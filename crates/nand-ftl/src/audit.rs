@@ -9,43 +9,48 @@ use crate::format::Content;
 use crate::ftl::{Ftl, Lba};
 use crate::memory::{BlockState, Flag};
 
-/// An invariant that does not hold.
+/// An invariant that does not hold, and where.
+pub type Violation = norn_flash::Violation<Place>;
+
+/// What an invariant is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Violation {
-    /// The map names a page for a logical page that does not hold it.
-    Foreign(Lba, PageAddress),
-    /// Two entries of the map name one page, or a page's bit is not set.
-    NotLive(Lba, PageAddress),
-    /// A block's count of live pages is not what the map says.
-    LiveCount(Block),
-    /// The count of all live pages is not what the map says.
-    LiveTotal,
-    /// A free block, or a page of the open one that is to be programmed, is not erased.
-    NotErased(PageAddress),
-    /// A free block has live pages.
-    FreeButLive(Block),
-    /// Counts of free or good blocks, or of their erases, are wrong.
-    BlockCounts,
-    /// A block is locked though no collector is at it.
-    Locked(Block),
-    /// A page of the checkpoint is missing, or older than the horizon.
+pub enum Place {
+    /// A logical page, and the page that the map names for it.
+    Mapped(Lba, PageAddress),
+    /// A page.
+    Page(PageAddress),
+    /// A block.
+    Block(Block),
+    /// A chunk of the checkpoint.
     Chunk(u32),
+    /// The device as a whole.
+    Device,
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Violation::Foreign(lba, page) => write!(f, "{page} does not hold logical page {}", lba.0),
-            Violation::NotLive(lba, page) => write!(f, "{page}, of logical page {}, counts as dead or twice", lba.0),
-            Violation::LiveCount(block) => write!(f, "{block} has another number of live pages than it counts"),
-            Violation::LiveTotal => f.write_str("the number of live pages is wrong"),
-            Violation::NotErased(page) => write!(f, "{page} is not erased, but is to be programmed"),
-            Violation::FreeButLive(block) => write!(f, "{block} is free and has live pages"),
-            Violation::BlockCounts => f.write_str("the number of free or good blocks, or of their erases, is wrong"),
-            Violation::Locked(block) => write!(f, "{block} is locked, and nobody is at it"),
-            Violation::Chunk(chunk) => write!(f, "chunk {chunk} is missing, or older than the horizon"),
+            Place::Mapped(lba, page) => write!(f, "logical page {}, {page}", lba.0),
+            Place::Page(page) => page.fmt(f),
+            Place::Block(block) => block.fmt(f),
+            Place::Chunk(chunk) => write!(f, "chunk {chunk}"),
+            Place::Device => f.write_str("the device as a whole"),
         }
     }
+}
+
+const FOREIGN: &str = "the map names a page that does not hold the logical page";
+const NOT_LIVE: &str = "a page that the map names counts as dead, or is named twice";
+const LIVE_COUNT: &str = "a block's count of live pages is not what the map says";
+const LIVE_TOTAL: &str = "the count of all live pages is not what the map says";
+const NOT_ERASED: &str = "a page that is to be programmed is not erased";
+const FREE_BUT_LIVE: &str = "a free block has live pages";
+const BLOCK_COUNTS: &str = "the number of free or good blocks, or of their erases, is wrong";
+const LOCKED: &str = "a block is locked though no collector is at it";
+const STALE_CHUNK: &str = "a chunk of the checkpoint is missing, or older than the horizon";
+
+const fn violation(what: &'static str, address: Place) -> Violation {
+    Violation { address, what }
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
@@ -63,13 +68,15 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
             let Some(page) = self.memory.page(index) else { continue };
             let address = layout.part.page_at(page);
             let content = self.load_patiently(address)?;
-            let Content::Page { tag, .. } = content else { return Ok(Some(Violation::Foreign(Lba(index), address))) };
+            let Content::Page { tag, .. } = content else {
+                return Ok(Some(violation(FOREIGN, Place::Mapped(Lba(index), address))));
+            };
             if tag.lba != layout.lba_of(index) || tag.sequence >= self.sequence {
-                return Ok(Some(Violation::Foreign(Lba(index), address)));
+                return Ok(Some(violation(FOREIGN, Place::Mapped(Lba(index), address))));
             }
             let chunk = index.checked_sub(layout.logical_pages);
             if chunk.is_some() && tag.sequence < self.rounds.horizon {
-                return Ok(chunk.map(Violation::Chunk));
+                return Ok(chunk.map(|chunk| violation(STALE_CHUNK, Place::Chunk(chunk))));
             }
         }
         self.audit_free()
@@ -82,7 +89,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
             let pages = (0..layout.part.pages_per_block).map(|page| layout.part.number_of(block.page(page)));
             let bits = pages.filter(|&page| self.memory.is_live(page)).count();
             if bits != usize::from(self.memory.live(block)) {
-                return Some(Violation::LiveCount(block));
+                return Some(violation(LIVE_COUNT, Place::Block(block)));
             }
             live += bits as u32;
             let state = self.memory.state(block);
@@ -92,14 +99,14 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
                 erases += u64::from(self.memory.erases(block));
             }
             if state == BlockState::Free && bits > 0 {
-                return Some(Violation::FreeButLive(block));
+                return Some(violation(FREE_BUT_LIVE, Place::Block(block)));
             }
             if self.memory.has(block, Flag::Locked) != victims.contains(&block) {
-                return Some(Violation::Locked(block));
+                return Some(violation(LOCKED, Place::Block(block)));
             }
         }
         if (free, good, erases) != (self.free_blocks, self.good_blocks, self.erase_sum) {
-            return Some(Violation::BlockCounts);
+            return Some(violation(BLOCK_COUNTS, Place::Device));
         }
         self.audit_map(live)
     }
@@ -111,14 +118,16 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         for index in 0..layout.entries() {
             match self.memory.page(index) {
                 Some(page) if !self.memory.is_live(page) => {
-                    return Some(Violation::NotLive(Lba(index), layout.part.page_at(page)));
+                    return Some(violation(NOT_LIVE, Place::Mapped(Lba(index), layout.part.page_at(page))));
                 }
                 Some(_) => named += 1,
-                None if index >= layout.logical_pages => return Some(Violation::Chunk(index - layout.logical_pages)),
+                None if index >= layout.logical_pages => {
+                    return Some(violation(STALE_CHUNK, Place::Chunk(index - layout.logical_pages)));
+                }
                 None => {}
             }
         }
-        (named != live || live != self.live_pages).then_some(Violation::LiveTotal)
+        (named != live || live != self.live_pages).then_some(violation(LIVE_TOTAL, Place::Device))
     }
 
     fn audit_free(&mut self) -> Result<Option<Violation>, FtlError<D::Error>> {
@@ -131,7 +140,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
             };
             for page in first..pages {
                 if self.load_patiently(block.page(page))? != Content::Blank {
-                    return Ok(Some(Violation::NotErased(block.page(page))));
+                    return Ok(Some(violation(NOT_ERASED, Place::Page(block.page(page)))));
                 }
             }
         }

@@ -66,9 +66,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
     /// Writes a chunk as it is now. Behind a barrier: mounting takes its word for pages that it does not look at.
     pub(crate) fn write_chunk(&mut self, chunk: u32) -> Result<(), FtlError<D::Error>> {
-        if let Err(error) = self.device.barrier() {
-            return self.fail(error);
-        }
+        self.device.barrier()?;
         let layout = *self.layout();
         let as_of = self.sequence - 1;
         let header = ChunkHeader { logical_pages: layout.logical_pages, as_of, horizon: self.rounds.horizon };

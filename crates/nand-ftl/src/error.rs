@@ -2,27 +2,16 @@
 
 use core::fmt;
 
-use norn_flash::{NandPart, NandPartError, PageAddress};
+use norn_flash::{GuardError, NandPart, PageAddress};
 
 use crate::ftl::Lba;
 
 /// Why a part is not mounted or formatted.
+pub type MountError<E> = norn_flash::MountError<E, MountRefusal, NandPart>;
+
+/// Why the FTL refuses a part or an image, beside what every format may find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MountError<E> {
-    /// The device failed.
-    Device(E),
-    /// The device describes no possible part.
-    Part(NandPartError),
-    /// The part asks for more correction than a wrong bit in a code word, or its out-of-band area, its pages or its blocks
-    /// are too small (16 bytes a code word, 64 bytes, two pages), or it has too many pages.
-    Unsupported(NandPart),
-    /// The memory is too small.
-    Memory {
-        /// Bytes that it has to have.
-        needed: usize,
-        /// Bytes that were given.
-        given: usize,
-    },
+pub enum MountRefusal {
     /// So many logical pages do not fit the part.
     TooLarge {
         /// Logical pages that were asked for.
@@ -30,38 +19,20 @@ pub enum MountError<E> {
         /// Most that the part has room for, with its bad blocks.
         max: u32,
     },
-    /// No chunk of a checkpoint was found: the part was not formatted, or formatting it was cut short.
-    NotFormatted,
     /// Too many blocks have gone bad: there is none to write to.
     NoSpace,
 }
 
-impl<E: fmt::Debug> fmt::Display for MountError<E> {
+impl fmt::Display for MountRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MountError::Device(error) => write!(f, "the device failed: {error:?}"),
-            MountError::Part(error) => write!(f, "no possible part: {error}"),
-            MountError::Unsupported(part) => write!(
-                f,
-                "the part is not supported: {} blocks of {} pages of {} + {} bytes, {} wrong bits in {}",
-                part.block_count,
-                part.pages_per_block,
-                part.page_bytes,
-                part.oob_bytes,
-                part.correction.bits,
-                part.correction.bytes
-            ),
-            MountError::Memory { needed, given } => write!(f, "{given} bytes of memory given, {needed} are needed"),
-            MountError::TooLarge { logical_pages, max } => {
+            MountRefusal::TooLarge { logical_pages, max } => {
                 write!(f, "{logical_pages} logical pages asked for, the part has room for {max}")
             }
-            MountError::NotFormatted => f.write_str("the part is not formatted: no page of a checkpoint was found"),
-            MountError::NoSpace => f.write_str("no block is left to write to"),
+            MountRefusal::NoSpace => f.write_str("no block is left to write to"),
         }
     }
 }
-
-impl<E: fmt::Debug> core::error::Error for MountError<E> {}
 
 /// Why a mounted device did not do what it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,3 +88,12 @@ impl<E: fmt::Debug> fmt::Display for FtlError<E> {
 }
 
 impl<E: fmt::Debug> core::error::Error for FtlError<E> {}
+
+impl<E> From<GuardError<E>> for FtlError<E> {
+    fn from(error: GuardError<E>) -> Self {
+        match error {
+            GuardError::Device(error) => FtlError::Device(error),
+            GuardError::Halted => FtlError::Halted,
+        }
+    }
+}

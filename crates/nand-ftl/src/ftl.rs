@@ -9,7 +9,7 @@
 //! Invariants: the map names the newest version of each logical page; programs are numbered in their order; after a failure of the
 //! device nothing more is programmed.
 
-use norn_flash::{Block, Column, Nand, NandError, NandErrorKind, PageAddress, PageNumber, Piece};
+use norn_flash::{Block, Column, Guard, GuardError, Nand, NandError, NandErrorKind, PageAddress, PageNumber, Piece};
 
 use crate::checkpoint::Rounds;
 use crate::error::FtlError;
@@ -82,7 +82,7 @@ impl PageCounts {
 /// What returned `Ok` is on flash: writes and trims survive a loss of power from then on, each page whole or not at all.
 #[derive(Debug)]
 pub struct Ftl<D, M> {
-    pub(crate) device: D,
+    pub(crate) device: Guard<D>,
     pub(crate) memory: Memory<M>,
     pub(crate) codec: Codec,
     /// The number of the next program.
@@ -97,14 +97,6 @@ pub struct Ftl<D, M> {
     pub(crate) rounds: Rounds,
     pub(crate) wear_cursor: Block,
     pub(crate) counters: FtlCounters,
-    pub(crate) halted: Halted,
-}
-
-/// Whether the device failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Halted {
-    No,
-    Yes,
 }
 
 /// Where the page that is appended has its data.
@@ -155,17 +147,17 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
     /// The device below.
     pub fn device(&self) -> &D {
-        &self.device
+        self.device.device()
     }
 
     /// The device below, for a simulated one's settings: whoever programs it breaks the FTL.
     pub fn device_mut(&mut self) -> &mut D {
-        &mut self.device
+        self.device.device_mut()
     }
 
     /// Gives the device back.
     pub fn into_device(self) -> D {
-        self.device
+        self.device.into_device()
     }
 
     /// Whether a logical page was written and not trimmed since.
@@ -270,10 +262,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 
     pub(crate) fn check_running(&self) -> Result<(), FtlError<D::Error>> {
-        match self.halted {
-            Halted::No => Ok(()),
-            Halted::Yes => Err(FtlError::Halted),
-        }
+        Ok(self.device.expect_running()?)
     }
 
     fn check_length(&self, bytes: usize) -> Result<u32, FtlError<D::Error>> {
@@ -293,19 +282,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         }
     }
 
-    /// Halts after a failure of the device.
-    pub(crate) fn fail<T>(&mut self, error: D::Error) -> Result<T, FtlError<D::Error>> {
-        self.halted = Halted::Yes;
-        Err(FtlError::Device(error))
-    }
-
     /// Loads a page into the buffer, corrects it and says what it is. Cost: one load.
     pub(crate) fn load(&mut self, page: PageAddress) -> Result<Content, FtlError<D::Error>> {
-        let loaded = self.device.load(page).and_then(|()| self.device.fetch(self.memory.buffer_mut()));
-        match loaded {
-            Ok(()) => Ok(self.codec.decode(self.memory.buffer_mut())),
-            Err(error) => self.fail(error),
-        }
+        self.device.load(page)?;
+        self.device.fetch(self.memory.buffer_mut())?;
+        Ok(self.codec.decode(self.memory.buffer_mut()))
     }
 
     /// As [`load`](Self::load), again and again while it is garbage.
@@ -367,13 +348,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
                     return Ok(());
                 }
                 Err(error) if error.kind() == NandErrorKind::BlockFailed => self.retire(page.block),
-                Err(error) => return self.fail(error),
+                Err(error) => return Err(error.into()),
             }
             source = Source::Buffer;
         }
     }
 
-    fn program(&mut self, page: PageAddress, source: Source) -> Result<(), D::Error> {
+    fn program(&mut self, page: PageAddress, source: Source) -> Result<(), GuardError<D::Error>> {
         let oob = self.layout().part.oob_column();
         let buffer = self.memory.buffer();
         match source {

@@ -47,9 +47,9 @@ mod task;
 mod tokens;
 
 pub use admission::{AdmissionError, Capacity, Load};
-pub use audit::Violation;
+pub use audit::{Place, Violation};
 pub use checkpoint::PROGRAMS_PER_CHUNK;
-pub use error::{FtlError, MountError};
+pub use error::{FtlError, MountError, MountRefusal};
 pub use ftl::{Ftl, FtlConfig, FtlCounters, Lba, PageCounts};
 pub use layout::{max_logical_pages, reserve_blocks};
 pub use realtime::{

@@ -23,12 +23,12 @@
 //!
 //! Invariant: until the suspect is programmed anew, no block with an older version of its page is erased, for that version is live.
 
-use norn_flash::{Block, Nand, NandPart, PageAddress};
+use norn_flash::{Block, Guard, Nand, NandPart, PageAddress};
 
 use crate::checkpoint::Rounds;
-use crate::error::{FtlError, MountError};
+use crate::error::{FtlError, MountError, MountRefusal};
 use crate::format::{CHUNK_BASE, CHUNK_HEADER_BYTES, ChunkHeader, Codec, Content, TABLE_BAD, Tag};
-use crate::ftl::{Ftl, FtlConfig, FtlCounters, Halted, Source};
+use crate::ftl::{Ftl, FtlConfig, FtlCounters, Source};
 use crate::layout::{Layout, max_logical_pages};
 use crate::memory::{BlockState, Flag, Memory};
 
@@ -70,7 +70,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         let mut ftl = Self::unmounted(device, memory, config.logical_pages)?;
         let part = ftl.layout().part;
         for block in part.blocks() {
-            if ftl.device.is_marked_bad(block).map_err(MountError::Device)? {
+            if ftl.device.is_marked_bad(block).map_err(FtlError::from).map_err(mount_error)? {
                 ftl.memory.set_state(block, BlockState::Bad);
             }
         }
@@ -84,7 +84,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         }
         let max = max_logical_pages(&part, part.block_count - ftl.good_blocks);
         if config.logical_pages > max {
-            return Err(MountError::TooLarge { logical_pages: config.logical_pages, max });
+            return Err(MountError::Refused(MountRefusal::TooLarge { logical_pages: config.logical_pages, max }));
         }
         for _ in 0..ftl.layout().chunks() {
             ftl.checkpoint_step().map_err(mount_error)?;
@@ -102,7 +102,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// [`MountError`].
     pub fn mount(device: D, memory: M) -> Result<Self, MountError<D::Error>> {
         let mut ftl = Self::unmounted(device, memory, 0)?;
-        ftl.device.restart().map_err(MountError::Device)?;
+        ftl.device.restart().map_err(FtlError::from).map_err(mount_error)?;
         ftl.find_blocks().map_err(mount_error)?;
         let header = ftl.find_horizon().map_err(mount_error)?.ok_or(MountError::NotFormatted)?;
         ftl = ftl.with_logical_pages(header.logical_pages)?;
@@ -122,24 +122,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     fn unmounted(device: D, memory: M, logical_pages: u32) -> Result<Self, MountError<D::Error>> {
         let part = device.part();
         part.validate().map_err(MountError::Part)?;
-        let unsupported = MountError::Unsupported(part);
-        let pages = part.block_count as u64 * part.pages_per_block as u64;
-        let too_small = part.page_bytes < 64 || part.pages_per_block < 2;
-        if too_small || part.correction.bits > 1 || pages >= u64::from(CHUNK_BASE) {
-            return Err(unsupported);
+        if let Some(why) = unsuitable(&part) {
+            return Err(MountError::Unsuitable(why));
         }
-        let codec = Codec::new(&part).ok_or(unsupported)?;
+        let codec = Codec::new(&part).ok_or(MountError::Unsuitable("fewer than 16 bytes out of band a code word"))?;
         let max = max_logical_pages(&part, 0);
         if logical_pages > max {
-            return Err(MountError::TooLarge { logical_pages, max });
+            return Err(MountError::Refused(MountRefusal::TooLarge { logical_pages, max }));
         }
         let layout = Layout::new(part, logical_pages);
         let (needed, given) = (layout.memory_bytes(), memory.as_ref().len());
         if given < needed {
-            return Err(MountError::Memory { needed, given });
+            return Err(memory_too_small(needed, given));
         }
         Ok(Ftl {
-            device,
+            device: Guard::new(device),
             memory: Memory::new(memory, layout),
             codec,
             sequence: 1,
@@ -151,7 +148,6 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
             rounds: Rounds { cursor: 0, start: 1, horizon: 1, programs: 0 },
             wear_cursor: Block(0),
             counters: FtlCounters::default(),
-            halted: Halted::No,
         })
     }
 
@@ -159,12 +155,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         let part = self.layout().part;
         let max = max_logical_pages(&part, 0);
         if logical_pages > max {
-            return Err(MountError::TooLarge { logical_pages, max });
+            return Err(MountError::Refused(MountRefusal::TooLarge { logical_pages, max }));
         }
         let layout = Layout::new(part, logical_pages);
         let given = self.memory.len();
         let memory = self.memory.with_layout(layout);
-        let memory = memory.ok_or(MountError::Memory { needed: layout.memory_bytes(), given })?;
+        let memory = memory.ok_or(memory_too_small(layout.memory_bytes(), given))?;
         Ok(Ftl { memory, ..self })
     }
 
@@ -380,10 +376,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
     fn table_from_marks(&mut self, table: u32) -> Result<(), FtlError<D::Error>> {
         for (_, block) in self.table_entries(table) {
-            match self.device.is_marked_bad(block) {
-                Ok(true) => self.memory.set_state(block, BlockState::Bad),
-                Ok(false) => {}
-                Err(error) => return self.fail(error),
+            if self.device.is_marked_bad(block)? {
+                self.memory.set_state(block, BlockState::Bad);
             }
         }
         Ok(())
@@ -504,11 +498,26 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 }
 
+/// Why the FTL does not work on a part.
+fn unsuitable(part: &NandPart) -> Option<&'static str> {
+    match part {
+        part if part.page_bytes < 64 => Some("pages of fewer than 64 bytes"),
+        part if part.pages_per_block < 2 => Some("blocks of fewer than two pages"),
+        part if part.correction.bits > 1 => Some("a part that asks for the correction of more than a bit a code word"),
+        part if part.page_count() >= CHUNK_BASE => Some("too many pages"),
+        _ => None,
+    }
+}
+
+fn memory_too_small<E>(needed: usize, given: usize) -> MountError<E> {
+    MountError::TooSmall { what: "bytes of memory", needed: needed as u32, given: given as u32 }
+}
+
 /// What an operation's failure is while mounting. The FTL's own state is in order then, so that nothing but the device and room can
 /// fail.
 fn mount_error<E>(error: FtlError<E>) -> MountError<E> {
     match error {
         FtlError::Device(error) => MountError::Device(error),
-        _ => MountError::NoSpace,
+        _ => MountError::Refused(MountRefusal::NoSpace),
     }
 }

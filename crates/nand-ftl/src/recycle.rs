@@ -154,7 +154,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
                 self.retire(block);
                 Ok(RecycleStep::Retired)
             }
-            Err(error) => self.fail(error),
+            Err(error) => Err(error.into()),
         }
     }
 

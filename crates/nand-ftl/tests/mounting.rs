@@ -106,7 +106,10 @@ fn parts_without_a_format_are_refused() {
     let (ftl, _) = formatted(spec, 2, 60, 1);
     let needed = TestFtl::memory_bytes(&part, 60);
     let error = Ftl::mount(ftl.into_device(), vec![0; needed - 1]).err();
-    assert_eq!(error, Some(MountError::Memory { needed, given: needed - 1 }));
+    assert_eq!(
+        error,
+        Some(MountError::TooSmall { what: "bytes of memory", needed: needed as u32, given: needed as u32 - 1 })
+    );
 }
 
 /// Without any chunk of the map that can be read, pages are found by looking at all of them.

@@ -1,26 +1,18 @@
 //! The checker: walks the headers, states and tables, and reports each invariant that does not hold.
 
-use norn_flash::{EraseUnit, Nor};
+use norn_flash::{Auditor, EraseUnit, Nor, Violation};
 
 use crate::format::{Representation, Role, State};
 use crate::remap::Remap;
 
-/// An invariant that does not hold, and the physical unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Where.
-    pub unit: EraseUnit,
-    /// What is wrong.
-    pub what: &'static str,
-}
-
 impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
-    /// Calls `report` for every violation. Cost: reads headers, the spare, and all tables and bases.
+    /// Reports every violation, by the start of its physical unit. Cost: reads headers, the spare, and all tables and bases.
     ///
     /// # Errors
     /// The device's.
-    pub fn audit(&mut self, mut report: impl FnMut(Violation)) -> Result<(), D::Error> {
-        let mut fail = |unit, what| report(Violation { unit, what });
+    pub fn audit(&mut self, auditor: &mut impl Auditor) -> Result<(), D::Error> {
+        let part = self.layout.part;
+        let mut fail = |unit, what| auditor.violation(Violation { address: part.start_of(unit), what });
         for number in 0..self.virtual_units() {
             let home = EraseUnit(self.home[usize::from(number)]);
             let header = self.read_header(home)?;

@@ -37,7 +37,6 @@ mod spare;
 mod switch;
 mod table;
 
-pub use audit::Violation;
-pub use error::{RemapError, RemapMountError};
+pub use error::{RemapError, RemapMountError, TooManyBadUnits};
 pub use mount::Recognition;
 pub use remap::{Remap, RemapConfig};

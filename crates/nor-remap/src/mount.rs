@@ -24,9 +24,9 @@
 //!
 //! Invariant: nothing is programmed or erased before step 1 is done for all units.
 
-use norn_flash::{EraseUnit, Nor};
+use norn_flash::{EraseUnit, Guard, Nor, Violation};
 
-use crate::error::{RemapError, RemapMountError};
+use crate::error::{RemapError, RemapMountError, TooManyBadUnits};
 use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, MAGIC, Role, State};
 use crate::layout::Layout;
 use crate::remap::{CELL_BYTES_MAX, Remap, RemapConfig, Spare};
@@ -89,7 +89,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         remap.erase_announced(mark, erase_count)?;
         match remap.spare {
             Some(_) => Ok(remap),
-            None => Err(RemapMountError::TooManyBadUnits { good: remap.virtual_units() }),
+            None => Err(RemapMountError::Refused(TooManyBadUnits { good: remap.virtual_units() })),
         }
     }
 
@@ -122,7 +122,9 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     pub(crate) fn remount(&mut self) -> Result<(), RemapError<D::Error>> {
         self.forget();
         let recovered = self.recover();
-        self.halted = recovered.is_err();
+        if recovered.is_err() {
+            self.guard.halt();
+        }
         recovered.map_err(|error| match error {
             RemapMountError::Device(error) => RemapError::Device(error),
             _ => RemapError::Halted,
@@ -133,21 +135,26 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     fn forget(&mut self) {
         (self.home, self.used, self.retired) = ([NOWHERE; UNITS], [0; UNITS], [false; UNITS]);
         (self.newest, self.generation, self.next_state) = (EraseUnit(0), 0, 0);
-        (self.says_ready, self.spare, self.hints, self.halted) = (false, None, Hints::NONE, false);
+        (self.says_ready, self.spare, self.hints) = (false, None, Hints::NONE);
+        self.guard.resume();
     }
 
     fn layout_for(device: &D, spare_units: u16) -> Result<Layout, RemapMountError<D::Error>> {
         let part = device.part();
         part.validate().map_err(RemapMountError::Part)?;
         if usize::from(part.unit_count) > UNITS {
-            return Err(RemapMountError::TooManyUnits { part: part.unit_count, table: UNITS as u16 });
+            return Err(RemapMountError::TooSmall {
+                what: "places in the table of erase units",
+                needed: u32::from(part.unit_count),
+                given: UNITS as u32,
+            });
         }
         Layout::of(part, spare_units).map_err(RemapMountError::Unsuitable)
     }
 
     fn unmounted(device: D, layout: Layout) -> Self {
         Remap {
-            device,
+            guard: Guard::new(device),
             layout,
             home: [NOWHERE; UNITS],
             used: [0; UNITS],
@@ -158,7 +165,6 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             says_ready: false,
             spare: None,
             hints: Hints::NONE,
-            halted: false,
         }
     }
 
@@ -181,7 +187,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 break;
             };
             let header = Header { generation: u32::MAX, erase_count, ..self.header_form() };
-            match self.device.program(self.layout.part.start_of(unit), &header.encode()) {
+            match self.guard.device_mut().program(self.layout.part.start_of(unit), &header.encode()) {
                 Ok(()) => return Ok(Some(unit)),
                 Err(error) => _ = self.check_answer(error)?,
             }
@@ -198,7 +204,12 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             let erase_count = self.erase_count_after(unit)?;
             let header = Header { generation: u32::MAX, erase_count, ..self.header_form() };
             let start = self.layout.part.start_of(unit);
-            match self.device.erase(unit).and_then(|()| self.device.program(start, &header.encode())) {
+            match self
+                .guard
+                .device_mut()
+                .erase(unit)
+                .and_then(|()| self.guard.device_mut().program(start, &header.encode()))
+            {
                 Ok(()) => return Ok(unit),
                 Err(error) => {
                     self.newest = unit;
@@ -207,7 +218,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 }
             }
         }
-        Err(RemapMountError::TooManyBadUnits { good: 0 })
+        Err(RemapMountError::Refused(TooManyBadUnits { good: 0 }))
     }
 
     /// Step 2 of formatting.
@@ -228,8 +239,8 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 ..self.header_form()
             };
             let start = self.layout.part.start_of(unit);
-            let written = self.device.erase(unit).and_then(|()| match number < self.virtual_units() {
-                true => self.device.program(start, &header.encode()),
+            let written = self.guard.device_mut().erase(unit).and_then(|()| match number < self.virtual_units() {
+                true => self.guard.device_mut().program(start, &header.encode()),
                 false => Ok(()),
             });
             match written {
@@ -248,7 +259,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         }
         match number == self.virtual_units() {
             true => Ok(()),
-            false => Err(RemapMountError::TooManyBadUnits { good: number + 1 }),
+            false => Err(RemapMountError::Refused(TooManyBadUnits { good: number + 1 })),
         }
     }
 
@@ -262,16 +273,18 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 continue;
             };
             if header.version > FORMAT_VERSION {
-                return Err(RemapMountError::NewerFormat { found: header.version });
-            }
-            if (header.unit_count, header.unit_size_bytes, header.program_unit_bytes)
-                != (part.unit_count, part.unit_size_bytes, part.program_unit_bytes)
-            {
-                return Err(RemapMountError::WrongGeometry {
-                    unit_size_bytes: header.unit_size_bytes,
-                    unit_count: header.unit_count,
-                    program_unit_bytes: header.program_unit_bytes,
+                return Err(RemapMountError::OtherVersion {
+                    found: u32::from(header.version),
+                    known: u32::from(FORMAT_VERSION),
                 });
+            }
+            let facts = [
+                ("erase units", u32::from(header.unit_count), u32::from(part.unit_count)),
+                ("bytes in an erase unit", header.unit_size_bytes, part.unit_size_bytes),
+                ("bytes in a program unit", header.program_unit_bytes.into(), part.program_unit_bytes.into()),
+            ];
+            if let Some((what, image, expected)) = facts.into_iter().find(|(_, image, expected)| image != expected) {
+                return Err(RemapMountError::WrongGeometry { what, image, expected });
             }
             self.take_home(unit, &header)?;
             if newest.is_none_or(|newest| header.generation > newest.generation) {
@@ -301,7 +314,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         for unit in self.units() {
             let mut bytes = [0; HEADER_BYTES as usize];
             let start = self.layout.part.start_of(unit);
-            self.device.read(start, &mut bytes).map_err(RemapMountError::Device)?;
+            self.guard.device_mut().read(start, &mut bytes).map_err(RemapMountError::Device)?;
             if bytes != [0xFF; HEADER_BYTES as usize] && self.header(unit)?.is_none() {
                 return Ok(Some(unit));
             }
@@ -353,7 +366,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     }
 
     fn damage(&self, unit: EraseUnit, what: &'static str) -> RemapMountError<D::Error> {
-        RemapMountError::Corrupted { address: self.layout.part.start_of(unit), what }
+        RemapMountError::Corrupted(Violation { address: self.layout.part.start_of(unit), what })
     }
 }
 

@@ -3,7 +3,7 @@
 //! Invariants: every virtual unit has one home; a base cell that reads erased has no delta record; nothing in RAM is the only
 //! copy of anything.
 
-use norn_flash::{Address, EraseUnit, Nor, NorPart};
+use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart};
 
 use crate::error::RemapError;
 use crate::format::Representation;
@@ -37,7 +37,8 @@ pub(crate) struct Spare {
 /// mounted again, or in place by [`restart`](Nor::restart), as a heap's `remount` does.
 #[derive(Clone, Debug)]
 pub struct Remap<D: Nor, const UNITS: usize> {
-    pub(crate) device: D,
+    /// Halts when the device does not answer; one unit's failure is no reason, so that calls are made unguarded.
+    pub(crate) guard: Guard<D>,
     pub(crate) layout: Layout,
     /// Where each virtual unit is.
     pub(crate) home: [u16; UNITS],
@@ -54,23 +55,22 @@ pub struct Remap<D: Nor, const UNITS: usize> {
     pub(crate) says_ready: bool,
     pub(crate) spare: Option<Spare>,
     pub(crate) hints: Hints,
-    pub(crate) halted: bool,
 }
 
 impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     /// The device below.
     pub fn device(&self) -> &D {
-        &self.device
+        self.guard.device()
     }
 
     /// The device below, for what does not change the part's contents.
     pub fn device_mut(&mut self) -> &mut D {
-        &mut self.device
+        self.guard.device_mut()
     }
 
     /// Gives the device back.
     pub fn into_device(self) -> D {
-        self.device
+        self.guard.into_device()
     }
 
     /// The physical unit where a virtual one is. Cost: RAM only.
@@ -129,7 +129,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     pub(crate) fn read_in(&mut self, unit: EraseUnit, offset: u32, buffer: &mut [u8]) -> Result<(), D::Error> {
         let home = EraseUnit(self.home[usize::from(unit.0)]);
         if self.used[usize::from(unit.0)] == 0 {
-            return self.device.read(self.layout.base(home, offset), buffer);
+            return self.guard.device_mut().read(self.layout.base(home, offset), buffer);
         }
         let cell_bytes = self.layout.cell_bytes;
         let (mut at, end) = (offset, offset + buffer.len() as u32);
@@ -146,12 +146,12 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// Programs part of one virtual unit.
     fn program_in(&mut self, unit: EraseUnit, offset: u32, bytes: &[u8]) -> Result<(), RemapError<D::Error>> {
-        if self.halted {
-            return Err(RemapError::Halted);
-        }
+        self.guard.expect_running()?;
         let home = EraseUnit(self.home[usize::from(unit.0)]);
         let programmed = match self.layout.representation {
-            Representation::InPlace => self.device.program(self.layout.base(home, offset), bytes).map(|()| true),
+            Representation::InPlace => {
+                self.guard.device_mut().program(self.layout.base(home, offset), bytes).map(|()| true)
+            }
             Representation::Deltas => self.program_cells(unit, offset, bytes),
         };
         match programmed {
@@ -176,10 +176,10 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
 
     /// Mounts the part again, if a failure of the device has halted it. Cost: as mounting.
     fn restart(&mut self) -> Result<(), Self::Error> {
-        if !self.halted {
+        if !self.guard.is_halted() {
             return Ok(());
         }
-        self.device.restart().map_err(RemapError::Device)?;
+        self.guard.device_mut().restart().map_err(RemapError::Device)?;
         self.remount()
     }
 
@@ -216,9 +216,7 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
 
     /// Whole or not at all, whatever becomes of the power. Cost: 40 bytes programmed, and an erase.
     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error> {
-        if self.halted {
-            return Err(RemapError::Halted);
-        }
+        self.guard.expect_running()?;
         if unit.0 >= self.virtual_units() {
             return Err(RemapError::Misused);
         }

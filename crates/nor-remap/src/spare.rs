@@ -26,7 +26,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// Erases the spare to be; where that fails, retires it and takes a cold spare. There may be none afterwards.
     pub(crate) fn erase_announced(&mut self, unit: EraseUnit, erase_count: u32) -> Result<(), RemapError<D::Error>> {
-        match self.device.erase(unit) {
+        match self.guard.device_mut().erase(unit) {
             Ok(()) => self.erase_succeeded(unit, erase_count),
             Err(error) => {
                 self.check_answer(error)?;
@@ -45,7 +45,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             };
             let erase_count = erase_count.min(ERASE_COUNT_MAX);
             self.announce(unit, erase_count)?;
-            match self.device.erase(unit) {
+            match self.guard.device_mut().erase(unit) {
                 Ok(()) => return self.erase_succeeded(unit, erase_count),
                 Err(error) => {
                     self.check_answer(error)?;
@@ -86,7 +86,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         while self.next_state < places {
             let address = self.layout.state(self.newest, self.next_state);
             self.next_state += 1;
-            match self.device.program(address, &bytes[..len]) {
+            match self.guard.device_mut().program(address, &bytes[..len]) {
                 Ok(()) => {
                     self.says_ready = is_ready;
                     return Ok(());
@@ -104,7 +104,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         let len = self.layout.cell_bytes.max(STATE_BYTES as u32) as usize;
         for place in 0..STATE_PLACES {
             let mut bytes = [0; CELL_BYTES_MAX];
-            self.device.read(self.layout.state(self.newest, place), &mut bytes[..len])?;
+            self.guard.device_mut().read(self.layout.state(self.newest, place), &mut bytes[..len])?;
             if is_erased(&bytes[..len]) {
                 continue;
             }
@@ -124,14 +124,15 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         self.retired[usize::from(unit.0)] = true;
         let zeros = [0; CELL_BYTES_MAX];
         // Without the mark the next mount finds out again.
-        let _ = self.device.program(self.layout.retired_mark(unit), &zeros[..self.layout.cell_bytes as usize]);
+        let _ =
+            self.guard.device_mut().program(self.layout.retired_mark(unit), &zeros[..self.layout.cell_bytes as usize]);
     }
 
     /// Whether the mark of a retired unit is there.
     pub(crate) fn read_retired_mark(&mut self, unit: EraseUnit) -> Result<bool, D::Error> {
         let mut bytes = [0; CELL_BYTES_MAX];
         let mark = &mut bytes[..self.layout.cell_bytes as usize];
-        self.device.read(self.layout.retired_mark(unit), mark)?;
+        self.guard.device_mut().read(self.layout.retired_mark(unit), mark)?;
         Ok(mark.iter().all(|&byte| byte == 0))
     }
 
@@ -140,7 +141,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         let start = self.layout.part.start_of(unit);
         for offset in (0..self.layout.part.unit_size_bytes).step_by(CELL_BYTES_MAX) {
             let mut bytes = [0; CELL_BYTES_MAX];
-            self.device.read(start.offset(offset), &mut bytes)?;
+            self.guard.device_mut().read(start.offset(offset), &mut bytes)?;
             if !is_erased(&bytes) {
                 return Ok(false);
             }

@@ -119,7 +119,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     pub(crate) fn read_header(&mut self, unit: EraseUnit) -> Result<Option<Header>, D::Error> {
         let mut bytes = [0; HEADER_BYTES as usize];
-        self.device.read(self.layout.part.start_of(unit), &mut bytes)?;
+        self.guard.device_mut().read(self.layout.part.start_of(unit), &mut bytes)?;
         Ok(Header::decode(&bytes))
     }
 
@@ -144,7 +144,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 self.program_runs(to, start, &chunk[..len])?;
             }
         }
-        self.device.program(self.layout.part.start_of(to), &header.encode())
+        self.guard.device_mut().program(self.layout.part.start_of(to), &header.encode())
     }
 
     /// Programs what is not erased in `bytes` into the erased base of `to`, a call for each run of cells.
@@ -158,7 +158,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 at += cell;
             }
             if at > start {
-                self.device.program(self.layout.base(to, offset + start as u32), &bytes[start..at])?;
+                self.guard.device_mut().program(self.layout.base(to, offset + start as u32), &bytes[start..at])?;
             }
             at += cell;
         }
@@ -174,7 +174,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     }
 
     pub(crate) fn no_answer<T>(&mut self, error: D::Error) -> Result<T, RemapError<D::Error>> {
-        self.halted = true;
+        self.guard.halt();
         Err(RemapError::Device(error))
     }
 }

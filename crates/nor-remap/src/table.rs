@@ -103,7 +103,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         cell: &mut [u8; CELL_BYTES_MAX],
     ) -> Result<bool, D::Error> {
         let cell = &mut cell[..self.layout.cell_bytes as usize];
-        self.device.read(self.layout.base(home, offset), cell)?;
+        self.guard.device_mut().read(self.layout.base(home, offset), cell)?;
         if is_erased(cell) {
             return Ok(true);
         }
@@ -134,7 +134,9 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 }
             }
             if !run.is_empty() {
-                self.device.program(self.layout.base(home, offset + run.start as u32), &bytes[run.clone()])?;
+                self.guard
+                    .device_mut()
+                    .program(self.layout.base(home, offset + run.start as u32), &bytes[run.clone()])?;
                 run = 0..0;
             }
             if !erased && !self.change_cell(unit, offset + at as u32, &cell, new)? {
@@ -184,7 +186,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         let record = &mut record[..self.layout.record_bytes as usize];
         encode_record(group, content, record);
         let address = self.layout.record(home, path.place(index % path.places));
-        self.device.program(address, record)
+        self.guard.device_mut().program(address, record)
     }
 
     /// The last whole record of a group. Cost: 1 record read if there is none nor another group's in its way.
@@ -207,7 +209,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     fn look(&mut self, home: EraseUnit, path: Path, index: u32, group: u16) -> Result<Place, D::Error> {
         let mut record = [0; RECORD_BYTES_MAX];
         let record = &mut record[..self.layout.record_bytes as usize];
-        self.device.read(self.layout.record(home, path.place(index)), record)?;
+        self.guard.device_mut().read(self.layout.record(home, path.place(index)), record)?;
         if is_erased(record) {
             return Ok(Place::Erased);
         }
@@ -226,7 +228,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         for place in 0..self.layout.places {
             let mut record = [0; RECORD_BYTES_MAX];
             let record = &mut record[..self.layout.record_bytes as usize];
-            self.device.read(self.layout.record(home, place), record)?;
+            self.guard.device_mut().read(self.layout.record(home, place), record)?;
             let Some(group) = decode_record(record, self.layout.group_bytes as usize) else {
                 continue;
             };
@@ -236,7 +238,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             }
             let mut cell = [0; CELL_BYTES_MAX];
             let cell = &mut cell[..self.layout.cell_bytes as usize];
-            self.device.read(self.layout.base(home, offset), cell)?;
+            self.guard.device_mut().read(self.layout.base(home, offset), cell)?;
             if is_erased(cell) {
                 return Ok(true);
             }
@@ -251,7 +253,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             let address: Address = self.layout.record(home, place);
             let mut record = [0; RECORD_BYTES_MAX];
             let record = &mut record[..self.layout.record_bytes as usize];
-            self.device.read(address, record)?;
+            self.guard.device_mut().read(address, record)?;
             count += u16::from(!is_erased(record));
         }
         Ok(count)

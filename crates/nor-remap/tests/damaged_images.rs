@@ -83,7 +83,7 @@ fn damage_gives_an_error_or_a_part() {
                         damaged.bytes = damaged.after(&op);
                     }
                 }
-                damaged.remap.audit(|_| {}).unwrap();
+                damaged.remap.audit(&mut norn_flash::Collected::<()>::default()).unwrap();
             }
             Err(error) => {
                 refused += 1;

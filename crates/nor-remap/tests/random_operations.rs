@@ -77,7 +77,7 @@ fn what_is_no_image_is_refused() {
         assert!(matches!(refused, RemapMountError::Unsuitable(_)));
     }
     let small = Remap::<_, 4>::format(part(), RemapConfig { spare_units: 1 }).unwrap_err();
-    assert_eq!(small, RemapMountError::TooManyUnits { part: 6, table: 4 });
+    assert_eq!(small, RemapMountError::TooSmall { what: "places in the table of erase units", needed: 6, given: 4 });
     let tiny = NorSim::new(catalogue::limited_test_part(8, 256, 32, Reprogramming::Once));
     let tiny = TestRemap::format(tiny, RemapConfig { spare_units: 1 }).unwrap_err();
     assert!(matches!(tiny, RemapMountError::Unsuitable(_)));
@@ -87,7 +87,7 @@ fn what_is_no_image_is_refused() {
     assert_eq!(TestRemap::recognise(&mut part()).unwrap(), Recognition::Other);
     let bytes = image.peek(Address(0), 6 * 512);
     let other = NorSim::from_cells(catalogue::limited_test_part(3, 1024, 8, Reprogramming::Once), &bytes);
-    let expected = RemapMountError::WrongGeometry { unit_size_bytes: 512, unit_count: 6, program_unit_bytes: 8 };
+    let expected = RemapMountError::WrongGeometry { what: "erase units", image: 6, expected: 3 };
     assert_eq!(TestRemap::mount(other).unwrap_err(), expected);
 }
 

@@ -4,11 +4,9 @@
 //! [`audit_units`](Store::audit_units), [`audit_tree`](Store::audit_tree) for each tree, the client's walk over what the
 //! trees hold, then [`audit_reachability`](Store::audit_reachability). It wants a store with no open transaction.
 
-use core::fmt;
+use norn_flash::{Address, Auditor, EraseUnit, Marks, Nor, Violation};
 
-use norn_flash::{Address, EraseUnit, Nor};
-
-use crate::error::{Corruption, StoreError};
+use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::{Descriptor, ENTRY_BYTES, HEADER_BYTES, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr};
 use crate::log::Slot;
@@ -17,36 +15,9 @@ use crate::store::Store;
 use crate::tree::{HEIGHT_MAX, TreeRoot};
 use crate::units::Role;
 
-/// An invariant that does not hold, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Where.
-    pub address: Address,
-    /// What is wrong.
-    pub what: &'static str,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}", self.what, self.address)
-    }
-}
-
-/// Remembers what was reached and collects what is wrong.
-pub trait Auditor {
-    /// Marks `sector` as reached; returns whether it was before.
-    fn mark(&mut self, sector: SectorPtr) -> bool;
-    /// Whether `sector` was marked.
-    fn is_marked(&self, sector: SectorPtr) -> bool;
-    /// Takes a violation.
-    fn violation(&mut self, violation: Violation);
-    /// Takes what reads as it should, but may be a sign of damage: a power cut can leave it, too. Nothing is done by default.
-    fn notice(&mut self, _: Violation) {}
-}
-
 impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Reports that `what` is wrong with the sector `pointer`.
-    pub fn report(&self, auditor: &mut impl Auditor, pointer: SectorPtr, what: &'static str) {
+    pub fn report(&self, auditor: &mut (impl Auditor + Marks<SectorPtr>), pointer: SectorPtr, what: &'static str) {
         auditor.violation(Violation { address: self.place_of(pointer), what });
     }
 
@@ -57,7 +28,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// The device's.
     pub fn audit_sector(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         pointer: SectorPtr,
         kind: SectorKind,
     ) -> Result<bool, StoreError<D::Error>> {
@@ -77,7 +48,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     ///
     /// # Errors
     /// The device's.
-    pub fn audit_units(&mut self, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
+    pub fn audit_units(&mut self, auditor: &mut (impl Auditor + Marks<SectorPtr>)) -> Result<(), StoreError<D::Error>> {
         if self.transaction_is_open() {
             let address = self.entry_address(self.log.unit, self.log.next);
             auditor.violation(Violation { address, what: "an open transaction" });
@@ -115,7 +86,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
 
     fn audit_data_unit(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         unit: EraseUnit,
         census: &mut Census,
     ) -> Result<(), StoreError<D::Error>> {
@@ -150,7 +121,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     }
 
     /// Recovery leaves no place torn but the last.
-    fn audit_log(&mut self, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
+    fn audit_log(&mut self, auditor: &mut (impl Auditor + Marks<SectorPtr>)) -> Result<(), StoreError<D::Error>> {
         for index in 0..self.log.next {
             if self.detects() && self.read_log(self.log.unit, index)? == Slot::Torn {
                 let address = self.entry_address(self.log.unit, index);
@@ -162,7 +133,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
 
     fn audit_erased(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         unit: EraseUnit,
         from: u32,
         to: u32,
@@ -178,7 +149,11 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     ///
     /// # Errors
     /// The device's.
-    pub fn audit_tree(&mut self, auditor: &mut impl Auditor, root: TreeRoot) -> Result<(), StoreError<D::Error>> {
+    pub fn audit_tree(
+        &mut self,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
+        root: TreeRoot,
+    ) -> Result<(), StoreError<D::Error>> {
         // The path from the root down: a node and the digit to look at next, for each level.
         let mut path = [(None, 0); HEIGHT_MAX as usize];
         let mut level = root.height;
@@ -207,7 +182,11 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         Ok(())
     }
 
-    fn audit_node(&mut self, auditor: &mut impl Auditor, node: SectorPtr) -> Result<bool, StoreError<D::Error>> {
+    fn audit_node(
+        &mut self,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
+        node: SectorPtr,
+    ) -> Result<bool, StoreError<D::Error>> {
         if !self.audit_sector(auditor, node, SectorKind::Node)? {
             return Ok(false);
         }
@@ -244,7 +223,10 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     ///
     /// # Errors
     /// The device's.
-    pub fn audit_reachability(&mut self, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
+    pub fn audit_reachability(
+        &mut self,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
+    ) -> Result<(), StoreError<D::Error>> {
         for unit in self.units.all() {
             let Role::Data(logical) = self.units.role(unit) else {
                 continue;
@@ -261,9 +243,9 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     }
 
     /// Reports what a call that said `Corrupted` came upon.
-    pub fn report_corruption(&self, auditor: &mut impl Auditor) {
-        if let Some(Corruption { address, what }) = self.corruption {
-            auditor.violation(Violation { address, what });
+    pub fn report_corruption(&self, auditor: &mut (impl Auditor + Marks<SectorPtr>)) {
+        if let Some(violation) = self.corruption {
+            auditor.violation(violation);
         }
     }
 

@@ -52,10 +52,9 @@ mod tree;
 mod tree_word;
 mod units;
 
-pub use audit::{Auditor, Violation};
 pub use delta::{Counting, DELTAS_OFFSET, Delta, DeltaRecords};
 pub use detection::{ErrorDetection, crc_8, crc_16};
-pub use error::{Corruption, MountError, StoreError};
+pub use error::{MountError, MountRefusal, StoreError};
 pub use features::{AllFeatures, Features, LeastFeatures};
 pub use format::{Link, LogicalUnit, SectorKind, SectorPtr};
 pub use scratch::ScratchBits;

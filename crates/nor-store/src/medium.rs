@@ -1,8 +1,6 @@
-//! The device as the rest of the crate sees it: words and aligned programs, and a halt after the first failure.
-//!
-//! Invariant: once a device call failed, no further call reaches the device.
+//! The device as the rest of the crate sees it: words and aligned programs, behind a guard that halts after the first failure.
 
-use norn_flash::{Address, EraseUnit, Nor, NorPart};
+use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart};
 
 use crate::error::StoreError;
 
@@ -16,28 +14,27 @@ pub(crate) enum Target {
     Started,
 }
 
-/// A device and whether it has failed.
+/// A device behind its guard.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium<D> {
-    device: D,
+    guard: Guard<D>,
     part: NorPart,
-    halted: bool,
 }
 
 impl<D: Nor> Medium<D> {
     /// A device that is not to be used yet.
     pub fn unused(device: D) -> Self {
         let part = device.part();
-        Medium { device, part, halted: true }
+        Medium { guard: Guard::unstarted(device), part }
     }
 
     pub fn halt(&mut self) {
-        self.halted = true;
+        self.guard.halt();
     }
 
     pub fn restart(&mut self) -> Result<(), D::Error> {
-        self.device.restart()?;
-        self.halted = false;
+        self.guard.device_mut().restart()?;
+        self.guard.resume();
         Ok(())
     }
 
@@ -46,34 +43,24 @@ impl<D: Nor> Medium<D> {
     }
 
     pub fn device(&self) -> &D {
-        &self.device
+        self.guard.device()
     }
 
     pub fn device_mut(&mut self) -> &mut D {
-        &mut self.device
+        self.guard.device_mut()
     }
 
     pub fn is_halted(&self) -> bool {
-        self.halted
+        self.guard.is_halted()
     }
 
     pub fn into_device(self) -> D {
-        self.device
-    }
-
-    fn attempt<T>(&mut self, call: impl FnOnce(&mut D) -> Result<T, D::Error>) -> Result<T, StoreError<D::Error>> {
-        if self.halted {
-            return Err(StoreError::Halted);
-        }
-        call(&mut self.device).map_err(|error| {
-            self.halted = true;
-            StoreError::Device(error)
-        })
+        self.guard.into_device()
     }
 
     #[inline(never)]
     pub fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), StoreError<D::Error>> {
-        self.attempt(|device| device.read(address, buffer))
+        Ok(self.guard.read(address, buffer)?)
     }
 
     pub fn read_word(&mut self, address: Address) -> Result<u32, StoreError<D::Error>> {
@@ -83,7 +70,7 @@ impl<D: Nor> Medium<D> {
     }
 
     pub fn erase(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
-        self.attempt(|device| device.erase(unit))
+        Ok(self.guard.erase(unit)?)
     }
 
     /// Programs `bytes` at any alignment: whole program units directly, a part of one together with what is there.
@@ -97,7 +84,7 @@ impl<D: Nor> Medium<D> {
         let body_at = address.offset(head.len() as u32);
         self.program_partial(address, head)?;
         if !body.is_empty() {
-            self.attempt(|device| device.program(body_at, body))?;
+            self.guard.program(body_at, body)?;
         }
         self.program_partial(body_at.offset(body.len() as u32), tail)
     }
@@ -145,6 +132,6 @@ impl<D: Nor> Medium<D> {
         let mut buffer = [0; PROGRAM_UNIT_BYTES_MAX];
         self.read(start, &mut buffer[..unit])?;
         buffer[into..into + bytes.len()].copy_from_slice(bytes);
-        self.attempt(|device| device.program(start, &buffer[..unit]))
+        Ok(self.guard.program(start, &buffer[..unit])?)
     }
 }

@@ -36,7 +36,7 @@ use core::marker::PhantomData;
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::error::{MountError, MountFault, StoreError};
+use crate::error::{MountError, MountFault, MountRefusal, StoreError};
 use crate::features::Features;
 use crate::format::{
     ASSIGNMENT_OFFSET, ENTRY_BYTES, ERASE_COUNT_MAX, Entry, FORMAT_VERSION, Identity, Link, LogicalUnit, SectorPtr,
@@ -108,11 +108,11 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         self.settings = settings;
         if let Some(feature) = settings.lacks::<F>() {
             self.medium.halt();
-            return Err(MountError::MissingFeature(feature));
+            return Err(MountError::Refused(MountRefusal::MissingFeature(feature)));
         }
         let laid_out = match settings.validate().and_then(|()| self.geometry.suits(&settings)) {
             Ok(()) => self.lay_out().map_err(|error| MountFault::Store(error).explained(self.corruption)),
-            Err(why) => Err(MountError::Settings(why)),
+            Err(why) => Err(MountError::Unsuitable(why)),
         };
         laid_out.inspect_err(|_| self.medium.halt())
     }
@@ -233,12 +233,21 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
                 continue;
             };
             if identity.version > FORMAT_VERSION {
-                return Err(MountFault::NewerFormat { found: identity.version });
+                return Err(MountError::OtherVersion {
+                    found: u32::from(identity.version),
+                    known: u32::from(FORMAT_VERSION),
+                }
+                .into());
             }
             let part = self.geometry.part;
             let Identity { unit_size_bytes, unit_count, .. } = identity;
-            if unit_size_bytes != u64::from(part.unit_size_bytes) || unit_count != part.unit_count {
-                return Err(MountFault::WrongGeometry { unit_size_bytes, unit_count });
+            let size = ("bytes in an erase unit", unit_size_bytes, part.unit_size_bytes);
+            let count = ("erase units", u64::from(unit_count), u32::from(part.unit_count));
+            for (what, image, expected) in [size, count] {
+                if image != u64::from(expected) {
+                    let image = u32::try_from(image).unwrap_or(u32::MAX);
+                    return Err(MountError::WrongGeometry { what, image, expected }.into());
+                }
             }
             let Slot::Entry(Entry::LogUnit { sequence }) = self.read_assignment(unit)? else {
                 continue;
@@ -263,9 +272,9 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         for unit in self.units.all() {
             match self.read_assignment(unit)? {
                 Slot::Entry(Entry::DataUnit { .. }) => in_use = in_use.or(Some(unit)),
-                Slot::Void => return Err(MountFault::NotFormatted),
+                Slot::Void => return Err(MountError::NotFormatted.into()),
                 Slot::Torn if !is_nearly_an_entry(self.read_assignment_bytes(unit)?) => {
-                    return Err(MountFault::NotFormatted);
+                    return Err(MountError::NotFormatted.into());
                 }
                 _ => {}
             }
@@ -275,7 +284,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
                 Ok(self
                     .corrupted(self.geometry.part.start_of(unit), "a unit in use, but no whole log unit on the part")?)
             }
-            None => Err(MountFault::NotFormatted),
+            None => Err(MountError::NotFormatted.into()),
         }
     }
 
@@ -333,9 +342,9 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         match entry {
             Entry::Chain { first } => replay.chain_first = Sequence::new(first),
             Entry::Setting { key, value } => {
-                self.settings.set(key, value).ok_or(MountFault::UnknownSettings)?;
+                self.settings.set(key, value).ok_or(MountError::Refused(MountRefusal::UnknownSettings))?;
                 if let Some(feature) = self.settings.lacks::<F>() {
-                    return Err(MountFault::MissingFeature(feature));
+                    return Err(MountError::Refused(MountRefusal::MissingFeature(feature)).into());
                 }
             }
             Entry::Serial { serial } => self.serial = serial,

@@ -5,11 +5,11 @@
 
 use core::marker::PhantomData;
 
-use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming, Violation};
 
 use crate::delta::DeltaRecords;
 use crate::detection::ErrorDetection;
-use crate::error::{Corruption, MountError, StoreError};
+use crate::error::{MountError, StoreError};
 use crate::features::{AllFeatures, Features};
 use crate::format::{DESCRIPTOR_BYTES, HEADER_BYTES, SectorPtr};
 use crate::log::{LOG_UNITS_MAX, Log};
@@ -133,7 +133,11 @@ impl Geometry {
     pub fn of<E>(part: NorPart, table: usize) -> Result<Self, MountError<E>> {
         part.validate().map_err(MountError::Part)?;
         if usize::from(part.unit_count) > table {
-            return Err(MountError::TooManyUnits { part: part.unit_count, table: table as u16 });
+            return Err(MountError::TooSmall {
+                what: "places in the table of erase units",
+                needed: u32::from(part.unit_count),
+                given: table as u32,
+            });
         }
         if part.unit_count > SectorPtr::UNIT_MAX {
             return Err(MountError::Unsuitable("more than 4094 erase units"));
@@ -211,7 +215,7 @@ pub struct Store<D: Nor, const UNITS: usize, F = AllFeatures> {
     pub(crate) trees: [TreeRoots; TREES],
     pub(crate) filling: Option<Filling>,
     pub(crate) census: Census,
-    pub(crate) corruption: Option<Corruption>,
+    pub(crate) corruption: Option<Violation>,
     pub(crate) settings: Settings,
     pub(crate) serial: u32,
     pub(crate) random: u32,
@@ -326,7 +330,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     }
 
     /// What the last call that said `Corrupted` came upon.
-    pub fn corruption(&self) -> Option<Corruption> {
+    pub fn corruption(&self) -> Option<Violation> {
         self.corruption
     }
 
@@ -342,7 +346,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// A function of its own, which is not repeated for each type of result.
     #[inline(never)]
     fn note_corruption(&mut self, address: Address, what: &'static str) {
-        self.corruption = Some(Corruption { address, what });
+        self.corruption = Some(Violation { address, what });
     }
 
     /// The next of a seeded sequence of numbers (a 32-bit xorshift).

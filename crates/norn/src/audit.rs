@@ -1,45 +1,16 @@
 //! `norn heap check`: the heap's own checker, and what it found in figures.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 
-use norn_flash::Nor;
+use norn_flash::{Collected, Nor};
 use norn_flash_sim::NorSim;
 use norn_nor_store::Role;
-use norn_object_heap::{Auditor, Kind, SectorPtr, Violation};
+use norn_object_heap::{Kind, SectorPtr, Violation};
 
 use crate::error::{Error, HeapFailure};
 use crate::image::{self, ImageHeap};
 use crate::wear::Wear;
-
-/// Collects the violations that an audit reports.
-#[derive(Default)]
-pub struct Collected {
-    marked: HashSet<SectorPtr>,
-    /// What is wrong, and where.
-    pub violations: Vec<Violation>,
-    /// What reads as it should, but may be a sign of damage.
-    pub notices: Vec<Violation>,
-}
-
-impl Auditor for Collected {
-    fn mark(&mut self, sector: SectorPtr) -> bool {
-        !self.marked.insert(sector)
-    }
-
-    fn is_marked(&self, sector: SectorPtr) -> bool {
-        self.marked.contains(&sector)
-    }
-
-    fn violation(&mut self, violation: Violation) {
-        self.violations.push(violation);
-    }
-
-    fn notice(&mut self, notice: Violation) {
-        self.notices.push(notice);
-    }
-}
 
 /// Every violation in the heap. The device counts nothing meanwhile.
 ///
@@ -49,8 +20,8 @@ pub fn violations(heap: &mut ImageHeap<'_>) -> Result<Vec<Violation>, HeapFailur
     Ok(audit(heap)?.violations)
 }
 
-fn audit(heap: &mut ImageHeap<'_>) -> Result<Collected, HeapFailure> {
-    let mut collected = Collected::default();
+fn audit(heap: &mut ImageHeap<'_>) -> Result<Collected<SectorPtr>, HeapFailure> {
+    let mut collected = Collected::<SectorPtr>::default();
     heap.device_mut().freeze_counters();
     let audited = heap.audit(&mut collected);
     heap.device_mut().thaw_counters();

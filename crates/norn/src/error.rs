@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, SimError};
 use norn_nor_remap::RemapMountError;
-use norn_object_heap::{AccessError, Corruption, CreateError, MountError, StoreError, TransactionError};
+use norn_object_heap::{AccessError, CreateError, MountError, MountRefusal, StoreError, TransactionError, Violation};
 
 use crate::image::ImageHeap;
 use crate::nbd::NbdFailure;
@@ -164,7 +164,7 @@ pub enum HeapFailure {
     Store(#[from] StoreError<PartError>),
     /// Something impossible on flash, and where.
     #[error("corrupted: {0}")]
-    Corrupted(Corruption),
+    Corrupted(Violation),
     /// The heap is sound, but not one of purses.
     #[error("holds no purses: {0}")]
     NoBank(String),
@@ -185,8 +185,10 @@ impl HeapFailure {
     /// Whether the cause is something on flash that no operation of purses leaves there.
     pub fn is_damage(&self) -> bool {
         match self {
-            HeapFailure::Mount(error) => matches!(error, MountError::Corrupted(_) | MountError::Unrecoverable),
-            HeapFailure::Remap(error) => matches!(error, RemapMountError::Corrupted { .. }),
+            HeapFailure::Mount(error) => {
+                matches!(error, MountError::Corrupted(_) | MountError::Refused(MountRefusal::Unrecoverable))
+            }
+            HeapFailure::Remap(error) => matches!(error, RemapMountError::Corrupted(_)),
             HeapFailure::Access(AccessError::Stale(_) | AccessError::WrongKind(_)) => true,
             HeapFailure::Access(AccessError::OutOfRange { .. } | AccessError::WrongWidth { .. }) => true,
             HeapFailure::Corrupted(_) => true,

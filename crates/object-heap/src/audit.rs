@@ -1,7 +1,7 @@
 //! The heap's part of the checker: walks every object, array and root, and asserts what `format` states.
 
-use norn_flash::{EraseUnit, Nor};
-use norn_nor_store::{Auditor, Features, Link, Role, Sector, SectorKind, SectorPtr, StoreError, TreeId, Violation};
+use norn_flash::{Auditor, EraseUnit, Marks, Nor, Violation};
+use norn_nor_store::{Features, Link, Role, Sector, SectorKind, SectorPtr, StoreError, TreeId};
 
 use crate::array::Array;
 use crate::descriptor::{Named, Object};
@@ -17,7 +17,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     ///
     /// # Errors
     /// The device's. Damage is reported, not returned.
-    pub fn audit(&mut self, auditor: &mut impl Auditor) -> Result<(), AccessError<D::Error>> {
+    pub fn audit(&mut self, auditor: &mut (impl Auditor + Marks<SectorPtr>)) -> Result<(), AccessError<D::Error>> {
         self.store.audit_units(auditor)?;
         for tree in [TreeId::Ref, TreeId::Name, TreeId::Notify] {
             let root = self.store.tree(tree);
@@ -43,7 +43,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// A bucket belongs to a unit with sectors, and names each object that it names once.
     fn audit_bucket(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         key: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
@@ -88,7 +88,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
 
     fn audit_root(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         key: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
@@ -100,7 +100,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
 
     fn audit_object(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         slot: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
@@ -121,7 +121,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 
     /// A split array has each of its sections, and nothing else in its tree.
-    fn audit_split(&mut self, auditor: &mut impl Auditor, array: &Array) -> Result<(), StoreError<D::Error>> {
+    fn audit_split(
+        &mut self,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
+        array: &Array,
+    ) -> Result<(), StoreError<D::Error>> {
         self.store.audit_tree(auditor, array.tree)?;
         let mut expected = 0;
         while let Some((number, leaf)) = self.store.tree_next(array.tree, expected)? {
@@ -143,7 +147,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         Ok(())
     }
 
-    fn audit_list(&mut self, auditor: &mut impl Auditor, object: &Object) -> Result<(), StoreError<D::Error>> {
+    fn audit_list(
+        &mut self,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
+        object: &Object,
+    ) -> Result<(), StoreError<D::Error>> {
         let (leaf, leaf_bytes) = (self.store.sector(object.leaf)?, object.leaf_bytes(self.detection()));
         if self.detects() && !self.is_erased(&leaf, leaf_bytes, leaf.bytes.saturating_sub(leaf_bytes))? {
             self.store.report(auditor, object.leaf, "padding that is not erased");
@@ -176,7 +184,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// With error detection, what lies between and behind the parts of a record is erased.
     fn audit_padding(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         object: &Object,
         record: &Sector,
     ) -> Result<(), StoreError<D::Error>> {
@@ -194,7 +202,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 
     /// Every field has a value: by default, or in the first record whose flag says so.
-    fn audit_fields(&mut self, auditor: &mut impl Auditor, object: &Object) -> Result<(), StoreError<D::Error>> {
+    fn audit_fields(
+        &mut self,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
+        object: &Object,
+    ) -> Result<(), StoreError<D::Error>> {
         let mut end = 0;
         for index in 0..usize::from(object.shape.count) {
             let field = self.field(object, index)?;
@@ -221,7 +233,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// A flag that is half cleared reads as it should; a power cut may have left it, or a bit of it was flipped.
     fn audit_half_flags(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         object: &Object,
         index: usize,
         record: Option<Sector>,
@@ -242,7 +254,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// Turns damage into a violation and `None`.
     fn reported<T>(
         &self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         result: Result<T, StoreError<D::Error>>,
     ) -> Result<Option<T>, StoreError<D::Error>> {
         match result {

@@ -12,10 +12,9 @@
 //! Invariants: behind a list's first record are records with slots or delta records, not both; the first record of a list with
 //! delta records has all its valid flags erased; deltas of read-optimized lists, or with error detection, do not exist.
 
-use norn_flash::Nor;
+use norn_flash::{Auditor, Marks, Nor};
 use norn_nor_store::{
-    Auditor, Counting, DELTAS_OFFSET, Delta, DeltaRecords, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec,
-    StoreError,
+    Counting, DELTAS_OFFSET, Delta, DeltaRecords, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError,
 };
 
 use crate::access::{Field, Holder};
@@ -231,7 +230,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// Checks the deltas of a delta record that was found in a list.
     pub(crate) fn audit_deltas(
         &mut self,
-        auditor: &mut impl Auditor,
+        auditor: &mut (impl Auditor + Marks<SectorPtr>),
         list: &Object,
         pointer: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {

@@ -2,8 +2,8 @@
 //!
 //! Invariant: between calls the store has an open transaction only while the client has.
 
-use norn_flash::Nor;
-use norn_nor_store::{AllFeatures, Corruption, Features, MountError, Settings, Store, StoreError};
+use norn_flash::{Nor, Violation};
+use norn_nor_store::{AllFeatures, Features, MountError, MountRefusal, Settings, Store, StoreError};
 
 use crate::config::Config;
 use crate::error::TransactionError;
@@ -23,7 +23,7 @@ pub(crate) enum Transaction {
 ///
 /// `F` is what the program has [code](Features) for. With [`AllFeatures`] each image is used as it was formatted. With
 /// [`LeastFeatures`](crate::LeastFeatures) a fifth less is linked, and an image with [error detection](Config::error_detection) or
-/// [delta records](Config::delta_records) gives [`MissingFeature`](MountError::MissingFeature): `Heap<_, 64, (), LeastFeatures>`, made by
+/// [delta records](Config::delta_records) gives [`MissingFeature`](MountRefusal::MissingFeature): `Heap<_, 64, (), LeastFeatures>`, made by
 /// [`format_with`](Self::format_with) and [`mount_with`](Self::mount_with).
 ///
 /// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call recurses.
@@ -104,10 +104,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     pub fn reformat(&mut self, config: Config) -> Result<(), MountError<D::Error>> {
         self.store.halt();
         if config.list_length_max == 0 {
-            return Err(MountError::Settings("lists of no records"));
+            return Err(MountError::Unsuitable("lists of no records"));
         }
         if config.array_threshold == 0 {
-            return Err(MountError::Settings("an array threshold of no elements"));
+            return Err(MountError::Unsuitable("an array threshold of no elements"));
         }
         (self.config, self.transaction, self.slot_hint) = (config.consistent(), Transaction::None, 0);
         self.listener.all_invalidated();
@@ -127,7 +127,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             Some(config) => self.config = config.consistent(),
             None => {
                 self.store.halt();
-                return Err(MountError::UnknownSettings);
+                return Err(MountError::Refused(MountRefusal::UnknownSettings));
             }
         }
         Ok(())
@@ -159,7 +159,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 
     /// What the last call that failed with `Corrupted` came upon, and where.
-    pub fn corruption(&self) -> Option<Corruption> {
+    pub fn corruption(&self) -> Option<Violation> {
         self.store.corruption()
     }
 

@@ -112,9 +112,9 @@ pub use config::{Config, InitializationFlags};
 pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
 pub use heap::Heap;
 pub use name::NAME_BYTES_MAX;
+pub use norn_flash::Violation;
 pub use norn_nor_store::{
-    AllFeatures, Auditor, Corruption, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, SectorPtr,
-    StoreError, Violation,
+    AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr, StoreError,
 };
 pub use notify::Listener;
 pub use object::{Info, Kind, Layout, Representation, Widths};

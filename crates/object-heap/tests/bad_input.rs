@@ -154,12 +154,14 @@ fn mount_error(device: NorSim) -> String {
     error
 }
 
+const NOT_FORMATTED: &str = "not formatted: blank, foreign, or formatting was cut short";
+
 #[test]
 fn devices_without_a_heap() {
-    assert_eq!(mount_error(NorSim::new(catalogue::test_part(8, 1024))), "not formatted: no complete log unit found");
+    assert_eq!(mount_error(NorSim::new(catalogue::test_part(8, 1024))), NOT_FORMATTED);
     let foreign: Vec<u8> = (0..8192u32).map(|at| (at * 31 / 7) as u8).collect();
     let foreign = NorSim::from_cells(catalogue::test_part(8, 1024), &foreign);
-    assert_eq!(mount_error(foreign), "not formatted: no complete log unit found");
+    assert_eq!(mount_error(foreign), NOT_FORMATTED);
 }
 
 /// The cells of a heap on another part.
@@ -171,10 +173,12 @@ fn transplanted(to: PartSpec) -> NorSim {
 
 #[test]
 fn devices_of_another_geometry() {
-    let stated = "the image was made for 8 units of 1024 bytes";
-    assert_eq!(mount_error(transplanted(catalogue::test_part(16, 512))), stated);
-    assert_eq!(mount_error(transplanted(catalogue::test_part(6, 1024))), stated);
-    assert_eq!(mount_error(transplanted(catalogue::test_part(12, 1024))), stated);
+    let halves = "the image was made for 1024 bytes in an erase unit, and not for 512";
+    assert_eq!(mount_error(transplanted(catalogue::test_part(16, 512))), halves);
+    let fewer = "the image was made for 8 erase units, and not for 6";
+    assert_eq!(mount_error(transplanted(catalogue::test_part(6, 1024))), fewer);
+    let more = "the image was made for 8 erase units, and not for 12";
+    assert_eq!(mount_error(transplanted(catalogue::test_part(12, 1024))), more);
 }
 
 #[test]
@@ -190,7 +194,10 @@ fn parts_that_cannot_be_used() {
     let refused = |spec: PartSpec| SimHeap::format(NorSim::new(spec), Config::default()).map(|_| ()).unwrap_err();
     assert_eq!(refused(catalogue::test_part(4, 1024)), MountError::Unsuitable("fewer than 5 erase units"));
     assert!(matches!(refused(catalogue::test_part(8, 256)), MountError::Unsuitable(_)));
-    assert_eq!(refused(catalogue::w25q()), MountError::TooManyUnits { part: 256, table: 64 });
+    assert_eq!(
+        refused(catalogue::w25q()),
+        MountError::TooSmall { what: "places in the table of erase units", needed: 256, given: 64 }
+    );
     let large = Heap::<_, 256>::format(NorSim::new(catalogue::stm32l4()), Config::default()).map(|_| ()).unwrap_err();
     assert!(
         matches!(large, MountError::Unsuitable(why) if why.contains("limited number of times") && why.contains("Remap"))

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Mutex;
 
-use model::{Cache, Collected, Model, TestHeap, configs, from_environment};
+use model::{Cache, HeapCollected, Model, TestHeap, configs, from_environment};
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, SimError, catalogue};
 use norn_nor_store::format::{Descriptor, Entry, LogicalUnit, SectorKind};
@@ -183,7 +183,7 @@ fn examine(device: NorSim, model: &Model, used: Use, damaged: Option<u32>) -> Re
         Err(MountError::Device(error)) => return Err(error.to_string()),
         Err(_) => return Ok(Fate::Refused),
     };
-    let mut found = Collected::default();
+    let mut found = HeapCollected::default();
     heap.audit(&mut found).map_err(|error| error.to_string())?;
     let names_unit = |violation: &Violation| damaged.is_none_or(|unit| violation.address.0 / UNIT_BYTES == unit);
     if !found.violations.is_empty() && !found.violations.iter().chain(&found.notices).any(names_unit) {

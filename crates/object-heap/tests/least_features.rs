@@ -3,7 +3,9 @@
 
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
-use norn_object_heap::{Config, DeltaRecords, ErrorDetection, Features, Heap, Layout, LeastFeatures, MountError};
+use norn_object_heap::{
+    Config, DeltaRecords, ErrorDetection, Features, Heap, Layout, LeastFeatures, MountError, MountRefusal,
+};
 
 const UNITS: u16 = 12;
 const UNIT_BYTES: u32 = 1024;
@@ -69,8 +71,8 @@ fn images_that_need_more_are_refused() {
         let before = cells(&device);
 
         let mut least = Heap::<_, 64, (), LeastFeatures>::unmounted(&mut device, ());
-        assert_eq!(least.remount(), Err(MountError::MissingFeature(feature)));
-        assert_eq!(least.reformat(config), Err(MountError::MissingFeature(feature)));
+        assert_eq!(least.remount(), Err(MountError::Refused(MountRefusal::MissingFeature(feature))));
+        assert_eq!(least.reformat(config), Err(MountError::Refused(MountRefusal::MissingFeature(feature))));
         assert!(least.create(Layout::uniform(1, 1)).is_err(), "a heap that was not mounted was used");
         assert!(cells(&device) == before, "what was refused was changed");
 

@@ -374,7 +374,7 @@ fn a_bucket_grows_and_shrinks() {
             heap.field_pointer(object, 0).unwrap();
         }
     }
-    let mut collected = model::Collected::default();
+    let mut collected = model::HeapCollected::default();
     heap.audit(&mut collected).unwrap();
     assert!(collected.violations.is_empty(), "{:?}", collected.violations);
     // Pointers come and go a thousand times; the bucket is written anew now and then.

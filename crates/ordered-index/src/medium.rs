@@ -1,26 +1,25 @@
-//! The device as the indexes see it: aligned programs, single bits, and a halt after the first failure.
+//! The device as the indexes see it: aligned programs and single bits, behind a guard that halts after the first failure.
 //!
-//! Invariants: once a device call failed, no further call reaches the device; no program asks for a cleared bit to be set.
+//! Invariant: no program asks for a cleared bit to be set.
 
-use norn_flash::{Address, EraseUnit, Nor, NorPart};
+use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart};
 
 use crate::error::IndexError;
 
 /// Largest program unit that an index works on, in bytes.
 pub(crate) const PROGRAM_UNIT_BYTES_MAX: usize = 4;
 
-/// A device and whether it has failed.
+/// A device behind its guard.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium<D> {
-    device: D,
+    guard: Guard<D>,
     part: NorPart,
-    halted: bool,
 }
 
 impl<D: Nor> Medium<D> {
     pub fn new(device: D) -> Self {
         let part = device.part();
-        Medium { device, part, halted: false }
+        Medium { guard: Guard::new(device), part }
     }
 
     pub fn part(&self) -> &NorPart {
@@ -28,29 +27,19 @@ impl<D: Nor> Medium<D> {
     }
 
     pub fn device(&self) -> &D {
-        &self.device
+        self.guard.device()
     }
 
     pub fn device_mut(&mut self) -> &mut D {
-        &mut self.device
+        self.guard.device_mut()
     }
 
     pub fn into_device(self) -> D {
-        self.device
-    }
-
-    fn attempt<T>(&mut self, call: impl FnOnce(&mut D) -> Result<T, D::Error>) -> Result<T, IndexError<D::Error>> {
-        if self.halted {
-            return Err(IndexError::Halted);
-        }
-        call(&mut self.device).map_err(|error| {
-            self.halted = true;
-            IndexError::Device(error)
-        })
+        self.guard.into_device()
     }
 
     pub fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), IndexError<D::Error>> {
-        self.attempt(|device| device.read(address, buffer))
+        Ok(self.guard.read(address, buffer)?)
     }
 
     pub fn read_u16(&mut self, address: Address) -> Result<u16, IndexError<D::Error>> {
@@ -74,7 +63,7 @@ impl<D: Nor> Medium<D> {
         };
         let behind = bytes.chunks(unit).rposition(|piece| !is_blank(piece)).map_or(0, |last| (last + 1) * unit);
         let from = address.offset((first * unit) as u32);
-        self.attempt(|device| device.program(from, &bytes[first * unit..behind]))
+        Ok(self.guard.program(from, &bytes[first * unit..behind])?)
     }
 
     /// Clears one bit of the byte at `address`. Whatever a cut leaves, it is cleared or not.
@@ -85,10 +74,10 @@ impl<D: Nor> Medium<D> {
         let mut buffer = [0; PROGRAM_UNIT_BYTES_MAX];
         self.read(start, &mut buffer[..unit as usize])?;
         buffer[into as usize] &= !(1 << bit);
-        self.attempt(|device| device.program(start, &buffer[..unit as usize]))
+        Ok(self.guard.program(start, &buffer[..unit as usize])?)
     }
 
     pub fn erase(&mut self, unit: EraseUnit) -> Result<(), IndexError<D::Error>> {
-        self.attempt(|device| device.erase(unit))
+        Ok(self.guard.erase(unit)?)
     }
 }

@@ -42,10 +42,10 @@ fn use_all(list: TestList, random: &mut fastrand::Rng) -> u32 {
     let mut errors = 0;
     let mut note = |found: Result<(), IndexError<_>>| match found {
         Ok(()) | Err(IndexError::KeyExists | IndexError::KeyAbsent | IndexError::Full) => {}
-        Err(IndexError::Corrupted { .. } | IndexError::Device(_)) => errors += 1,
+        Err(IndexError::Corrupted(_) | IndexError::Device(_)) => errors += 1,
         Err(IndexError::Halted) => {}
     };
-    note(pair.list.audit(|_| {}));
+    note(pair.list.audit(&mut norn_flash::Collected::<()>::default()));
     note(pair.list.len().map(|_| ()));
     note(pair.list.stats().map(|_| ()));
     for _ in 0..40 {
@@ -115,5 +115,5 @@ fn an_image_of_another_make_is_named() {
     let pair = Pair::new(&setups()[0], 60);
     let device = pair.list.into_device();
     let found = norn_ordered_index::FatList::<_, 2, 4>::mount(device).err();
-    assert_eq!(found, Some(MountError::WrongGeometry { what: "values", image: 3, expected: 4 }));
+    assert_eq!(found, Some(MountError::WrongGeometry { what: "bytes in a value", image: 3, expected: 4 }));
 }

@@ -2,8 +2,8 @@
 //!
 //! The walk over the blocks and the free list go side by side: each free block has to be the list's next.
 
-use norn_flash::{Address, Eeprom};
-use norn_nor_store::{StoreError, Violation};
+use norn_flash::{Address, Auditor, Eeprom, Violation};
+use norn_nor_store::StoreError;
 
 use super::format::{ARMED, ARMED_AT, BLOCK_SECOND_OFFSET, BlockKind, FREE_LIST_AT, RecordKind, Round, Stamp, State};
 use super::heap::EepromHeap;
@@ -19,13 +19,13 @@ impl<D: Eeprom> EepromHeap<D> {
     ///
     /// # Errors
     /// The device's. Damage is reported, not returned.
-    pub fn audit(&mut self, mut report: impl FnMut(Violation)) -> Result<(), AccessError<D::Error>> {
+    pub fn audit(&mut self, auditor: &mut impl Auditor) -> Result<(), AccessError<D::Error>> {
         let walks = [Self::audit_blocks, Self::audit_log];
         for walk in walks {
-            match walk(self, &mut report) {
+            match walk(self, auditor) {
                 Err(AccessError::Store(StoreError::Corrupted)) => {
                     if let Some(corruption) = self.medium.corruption {
-                        report(Violation { address: corruption.address, what: corruption.what });
+                        auditor.violation(corruption);
                     }
                 }
                 other => other?,
@@ -34,8 +34,8 @@ impl<D: Eeprom> EepromHeap<D> {
         Ok(())
     }
 
-    fn audit_blocks(&mut self, report: &mut dyn FnMut(Violation)) -> Result<(), AccessError<D::Error>> {
-        let mut violation = |address, what| report(Violation { address, what });
+    fn audit_blocks(&mut self, auditor: &mut impl Auditor) -> Result<(), AccessError<D::Error>> {
+        let mut violation = |address, what| auditor.violation(Violation { address, what });
         let (mut at, mut link, mut last_is_free) = (Address(self.allocator.heap.start), FREE_LIST_AT, false);
         while at.0 < self.allocator.heap.end {
             let head = self.allocator.head(&mut self.medium, at)?;
@@ -124,8 +124,8 @@ impl<D: Eeprom> EepromHeap<D> {
         Ok(Address(0))
     }
 
-    fn audit_log(&mut self, report: &mut dyn FnMut(Violation)) -> Result<(), AccessError<D::Error>> {
-        let mut violation = |address, what| report(Violation { address, what });
+    fn audit_log(&mut self, auditor: &mut impl Auditor) -> Result<(), AccessError<D::Error>> {
+        let mut violation = |address, what| auditor.violation(Violation { address, what });
         if self.medium.read_byte(ARMED_AT)? == ARMED {
             violation(ARMED_AT, "an allocator's log that is armed between calls");
         }

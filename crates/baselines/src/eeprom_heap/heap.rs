@@ -12,12 +12,12 @@
 //!
 //! Invariant: between calls the log has valid records only while the client has a transaction open.
 
-use norn_flash::{Address, Eeprom};
-use norn_nor_store::{Corruption, StoreError};
+use norn_flash::{Address, Eeprom, Violation};
+use norn_nor_store::StoreError;
 use norn_object_heap::TransactionError;
 
 use super::allocator::Allocator;
-use super::error::EepromMountError;
+use super::error::{EepromMountError, explained};
 use super::format::{
     GRANULE_BYTES, LOG_AT, LOG_SLOTS_MIN, MAGIC, MAGIC_AT, PART_BYTES_MAX, Record, RecordKind, SIZE_AT, SLOT_BYTES,
     SLOTS_AT, VERSION, VERSION_AT, WINDOW_BYTES,
@@ -81,7 +81,7 @@ impl<D: Eeprom> EepromHeap<D> {
         let mut heap = Self::laid_out(device, size_bytes, log_bytes / SLOT_BYTES)?;
         match heap.lay_out(size_bytes) {
             Ok(()) => Ok(heap),
-            Err(error) => Err(EepromMountError::explained(error, heap.medium.corruption)),
+            Err(error) => Err(explained(error, heap.medium.corruption)),
         }
     }
 
@@ -97,18 +97,20 @@ impl<D: Eeprom> EepromHeap<D> {
         let mut medium = Medium::new(device);
         let mut words = [0; 4];
         for (word, address) in words.iter_mut().zip([MAGIC_AT, VERSION_AT, SIZE_AT, SLOTS_AT]) {
-            *word = medium.read_word(address).map_err(|error| EepromMountError::explained(error, None))?;
+            *word = medium.read_word(address).map_err(|error| explained(error, None))?;
         }
         let slots = match words {
             [MAGIC, VERSION, size, slots] if size == size_bytes => slots,
-            [MAGIC, VERSION, size_bytes, _] => return Err(EepromMountError::WrongSize { size_bytes }),
-            [MAGIC, found, ..] => return Err(EepromMountError::OtherFormat { found }),
+            [MAGIC, VERSION, image, _] => {
+                return Err(EepromMountError::WrongGeometry { what: "bytes in the part", image, expected: size_bytes });
+            }
+            [MAGIC, found, ..] => return Err(EepromMountError::OtherVersion { found, known: VERSION }),
             _ => return Err(EepromMountError::NotFormatted),
         };
-        let mut heap = Self::laid_out(medium.device, size_bytes, slots)?;
+        let mut heap = Self::laid_out(medium.guard.into_device(), size_bytes, slots)?;
         match heap.recover() {
             Ok(()) => Ok(heap),
-            Err(error) => Err(EepromMountError::explained(error, heap.medium.corruption)),
+            Err(error) => Err(explained(error, heap.medium.corruption)),
         }
     }
 
@@ -147,23 +149,23 @@ impl<D: Eeprom> EepromHeap<D> {
     }
 
     /// What the last call that failed with `Corrupted` came upon, and where.
-    pub fn corruption(&self) -> Option<Corruption> {
+    pub fn corruption(&self) -> Option<Violation> {
         self.medium.corruption
     }
 
     /// The device.
     pub fn device(&self) -> &D {
-        &self.medium.device
+        self.medium.guard.device()
     }
 
     /// The device, for what does not change the part's contents.
     pub fn device_mut(&mut self) -> &mut D {
-        &mut self.medium.device
+        self.medium.guard.device_mut()
     }
 
     /// Gives the device back. An open transaction is undone at the next mount.
     pub fn into_device(self) -> D {
-        self.medium.device
+        self.medium.guard.into_device()
     }
 
     /// Begins a transaction: everything up to [`commit`](Self::commit) takes effect at once, or not at all.

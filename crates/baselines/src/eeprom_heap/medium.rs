@@ -1,38 +1,25 @@
-//! The device as the EEPROM heap sees it: words, and a halt after the first failure.
-//!
-//! Invariant: once a device call failed, no further call reaches the device.
+//! The device as the EEPROM heap sees it: words, behind a guard that halts after the first failure.
 
-use norn_flash::{Address, Eeprom};
-use norn_nor_store::{Corruption, StoreError};
+use norn_flash::{Address, Eeprom, Guard, Violation};
+use norn_nor_store::StoreError;
 
 /// Bytes that are read at a time.
 pub(crate) const CHUNK_BYTES: usize = 32;
 
-/// A device, whether it has failed, and what was last found impossible on it.
+/// A device behind its guard, and what was last found impossible on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium<D> {
-    pub device: D,
-    pub corruption: Option<Corruption>,
-    halted: bool,
+    pub guard: Guard<D>,
+    pub corruption: Option<Violation>,
 }
 
 impl<D: Eeprom> Medium<D> {
     pub fn new(device: D) -> Self {
-        Medium { device, corruption: None, halted: false }
-    }
-
-    fn attempt<T>(&mut self, call: impl FnOnce(&mut D) -> Result<T, D::Error>) -> Result<T, StoreError<D::Error>> {
-        if self.halted {
-            return Err(StoreError::Halted);
-        }
-        call(&mut self.device).map_err(|error| {
-            self.halted = true;
-            StoreError::Device(error)
-        })
+        Medium { guard: Guard::new(device), corruption: None }
     }
 
     pub fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), StoreError<D::Error>> {
-        self.attempt(|device| device.read(address, buffer))
+        Ok(self.guard.read(address, buffer)?)
     }
 
     pub fn read_byte(&mut self, address: Address) -> Result<u8, StoreError<D::Error>> {
@@ -48,7 +35,7 @@ impl<D: Eeprom> Medium<D> {
     }
 
     pub fn write(&mut self, address: Address, bytes: &[u8]) -> Result<(), StoreError<D::Error>> {
-        self.attempt(|device| device.write(address, bytes))
+        Ok(self.guard.write(address, bytes)?)
     }
 
     pub fn write_word(&mut self, address: Address, word: u32) -> Result<(), StoreError<D::Error>> {
@@ -76,7 +63,7 @@ impl<D: Eeprom> Medium<D> {
     }
 
     pub fn corrupted<T>(&mut self, address: Address, what: &'static str) -> Result<T, StoreError<D::Error>> {
-        self.corruption = Some(Corruption { address, what });
+        self.corruption = Some(Violation { address, what });
         Err(StoreError::Corrupted)
     }
 }

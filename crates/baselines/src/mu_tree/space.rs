@@ -15,11 +15,12 @@
 
 use norn_flash::{Address, EraseUnit, Nor, Reprogramming};
 
-use super::format::{HEADER_BYTES, HEIGHT_MAX, IDENTITY_BYTES, Identity, ROOT, SCATTERED, capacity, page_codes};
+use super::format::{
+    FORMAT_VERSION, HEADER_BYTES, HEIGHT_MAX, IDENTITY_BYTES, Identity, ROOT, SCATTERED, capacity, page_codes,
+};
 use super::medium::{Medium, PROGRAM_UNIT_BYTES_MAX};
 use super::tree::{MuTree, Outcome, Page, Path};
-use norn_ordered_index::{IndexError, MountError};
-use norn_ordered_index::{IndexStats, Reclaimed};
+use norn_ordered_index::{IndexError, IndexStats, MountError, Reclaimed};
 
 /// Pages of a block that moves leave free, for those that power cuts spoil.
 const MARGIN: u32 = 4;
@@ -212,7 +213,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
     /// Whether the node of `level` in `page` is reached from the root.
     fn is_live(&mut self, page: u32, level: u8) -> Outcome<bool, D> {
         let count = match self.count(page, level) {
-            Err(IndexError::Corrupted { .. }) => return Ok(false),
+            Err(IndexError::Corrupted(_)) => return Ok(false),
             count => count?,
         };
         if page == self.root && level == 0 && count == 0 {
@@ -387,11 +388,14 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
                 return Err(MountError::NotFormatted);
             }
             let Some(identity) = Identity::decode(&bytes) else { continue };
-            let identity = identity.map_err(|found| MountError::NewerFormat { found })?;
+            let identity = identity.map_err(|found| MountError::OtherVersion {
+                found: u32::from(found),
+                known: u32::from(FORMAT_VERSION),
+            })?;
             let facts = [
-                ("keys", u32::from(identity.key_bytes), K as u32),
-                ("values", identity.value_bytes.into(), V as u32),
-                ("pages", identity.page_bytes.into(), PAGE as u32),
+                ("bytes in a key", u32::from(identity.key_bytes), K as u32),
+                ("bytes in a value", identity.value_bytes.into(), V as u32),
+                ("bytes in a page", identity.page_bytes.into(), PAGE as u32),
                 ("erase units", identity.unit_count.into(), part.unit_count.into()),
                 ("bytes in an erase unit", identity.unit_size_bytes, part.unit_size_bytes),
             ];

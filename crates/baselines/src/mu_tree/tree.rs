@@ -13,7 +13,7 @@
 
 use core::ops::Bound;
 
-use norn_flash::Nor;
+use norn_flash::{Nor, Violation};
 use norn_ordered_index::{Direction, Entry, Hint, IndexError, IndexStats, OrderedIndex, Reclaimed};
 
 use super::format::{HEIGHT_MAX, PAGE_NUMBER_BYTES, ROOT, SCATTERED, capacity, entry_bytes, node_range};
@@ -101,7 +101,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
     }
 
     pub(crate) fn damage(&self, page: u32, what: &'static str) -> IndexError<D::Error> {
-        IndexError::Corrupted { address: self.page_address(page), what }
+        IndexError::Corrupted(Violation { address: self.page_address(page), what })
     }
 
     // Reading nodes.

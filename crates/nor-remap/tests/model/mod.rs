@@ -3,7 +3,7 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
-use norn_flash::{Address, EraseUnit, Nor, Reprogramming};
+use norn_flash::{Address, Collected, EraseUnit, Nor, Reprogramming};
 use norn_flash_sim::{NorSim, PartSpec, SimError, catalogue};
 use norn_nor_remap::{Remap, RemapConfig, RemapError};
 
@@ -107,9 +107,9 @@ pub fn check(remap: &mut TestRemap, bytes: &[u8], context: &dyn Fn() -> String) 
     if let Some(at) = (0..bytes.len()).find(|&at| found[at] != bytes[at]) {
         panic!("{:#04x} instead of {:#04x} at {at:#x} {}", found[at], bytes[at], context());
     }
-    let mut violations = Vec::new();
-    remap.audit(|violation| violations.push(violation)).unwrap();
-    assert!(violations.is_empty(), "{violations:?} {}", context());
+    let mut found: Collected = Collected::default();
+    remap.audit(&mut found).unwrap();
+    assert!(found.violations.is_empty(), "{:?} {}", found.violations, context());
     remap.device_mut().thaw_counters();
 }
 

@@ -15,10 +15,9 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use norn_flash::Nor;
+use norn_flash::{Collected, Nor, Violation};
 use norn_flash_sim::{NorSim, PartSpec};
 use norn_ordered_index::OrderedIndex;
-use norn_ordered_index::fat_list::Violation;
 
 use crate::image;
 use crate::log::failure::{LogError, LogFailure};
@@ -171,9 +170,7 @@ impl fmt::Display for Findings {
         writeln!(f, "cells         {live} in use, {dead} dead, {free} free")?;
         writeln!(f, "erase counts  {}", self.wear)?;
         writeln!(f, "violations    {}", self.violations.len())?;
-        self.violations
-            .iter()
-            .try_for_each(|Violation { address, what }| writeln!(f, "violation: {address}: not so: {what}"))
+        self.violations.iter().try_for_each(|Violation { address, what }| writeln!(f, "violation: {address}: {what}"))
     }
 }
 
@@ -199,9 +196,9 @@ pub fn check(path: &Path) -> Result<Findings, crate::error::Error> {
 
 /// Every violation in a log.
 fn violations(log: &mut Log<'_>) -> Result<Vec<Violation>, LogFailure> {
-    let mut violations = Vec::new();
-    log.index().audit(|violation| violations.push(violation))?;
-    Ok(violations)
+    let mut collected: Collected = Collected::default();
+    log.index().audit(&mut collected)?;
+    Ok(collected.violations)
 }
 
 impl LogFailure {

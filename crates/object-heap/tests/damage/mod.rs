@@ -5,12 +5,12 @@
 
 use std::sync::LazyLock;
 
-use norn_flash::Address;
+use norn_flash::{Address, Collected};
 use norn_flash_sim::{NorSim, SimError, catalogue};
 use norn_nor_store::format::{Entry, LogicalUnit, SectorPtr};
 use norn_object_heap::{
-    AccessError, Auditor, CollectError, Config, CreateError, Elements, ErrorDetection, Heap, Kind, Layout, Listener,
-    Ref, SectorPtr as Pointer, StoreError, Violation,
+    AccessError, CollectError, Config, CreateError, Elements, ErrorDetection, Heap, Kind, Layout, Listener, Ref,
+    SectorPtr as Pointer, StoreError,
 };
 
 /// Size of the images that are damaged: twelve units of 1 KB.
@@ -189,26 +189,6 @@ pub enum Fate {
     Consistent,
 }
 
-#[derive(Default)]
-struct Found {
-    marked: std::collections::HashSet<Pointer>,
-    violations: usize,
-}
-
-impl Auditor for Found {
-    fn mark(&mut self, sector: Pointer) -> bool {
-        !self.marked.insert(sector)
-    }
-
-    fn is_marked(&self, sector: Pointer) -> bool {
-        self.marked.contains(&sector)
-    }
-
-    fn violation(&mut self, _: Violation) {
-        self.violations += 1;
-    }
-}
-
 /// Damages an image as `bytes` say, if they do, and uses it.
 ///
 /// # Panics
@@ -227,12 +207,12 @@ pub fn try_damaged(bytes: &[u8]) -> Fate {
             return Fate::Refused;
         }
     };
-    let mut found = Found::default();
+    let mut found = Collected::<Pointer>::default();
     let audited = heap.audit(&mut found);
     let used = exercise(&mut heap, &mut choices);
     assert!(heap.device().counters().reads() < READS_MAX, "no bound on reads");
     match (audited, used) {
-        (Ok(()), Ok(())) if found.violations == 0 => Fate::Consistent,
+        (Ok(()), Ok(())) if found.violations.is_empty() => Fate::Consistent,
         (audited, used) => {
             for error in [audited, used].into_iter().filter_map(Result::err) {
                 assert!(

@@ -7,7 +7,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+use norn_flash::{Address, Collected, EraseUnit, Nor, NorPart, Reprogramming, Violation};
 use norn_flash_sim::{NorSim, PartSpec, SimError, catalogue};
 use norn_nor_remap::{Remap, RemapConfig, RemapError, RemapMountError};
 
@@ -64,12 +64,12 @@ impl TestDevice {
     }
 
     /// What the checker of the `Remap` finds.
-    pub fn violations(&mut self) -> Vec<String> {
-        let mut found = Vec::new();
+    pub fn violations(&mut self) -> Vec<Violation> {
+        let mut collected: Collected = Collected::default();
         if let State::Mounted(remap) = &mut self.state {
-            remap.audit(|violation| found.push(format!("{violation:?}"))).unwrap();
+            remap.audit(&mut collected).unwrap();
         }
-        found
+        collected.violations
     }
 
     /// The device below a `Remap`, mounted.

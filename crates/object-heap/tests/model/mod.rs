@@ -9,13 +9,13 @@ pub mod device;
 use std::collections::{BTreeMap, HashSet};
 
 use device::TestDevice;
-use norn_flash::Nor;
+use norn_flash::{Collected, Nor};
 use norn_flash_sim::{PartSpec, SimError};
 use norn_nor_store::{TreeId, TreeRoot};
 use norn_object_heap::{
-    AccessError, Auditor, CollectError, Config, CreateError, DeltaRecords, Elements, ErrorDetection, Heap,
-    InitializationFlags, Kind, Layout, Listener, MountError, PhysicalPointer, PointerError, Ref, Representation,
-    SectorPtr, StoreError, Tracer, TransactionError, Violation,
+    AccessError, CollectError, Config, CreateError, DeltaRecords, Elements, ErrorDetection, Heap, InitializationFlags,
+    Kind, Layout, Listener, MountError, PhysicalPointer, PointerError, Ref, Representation, SectorPtr, StoreError,
+    Tracer, TransactionError,
 };
 
 /// The heap under test: small enough to clone at every operation.
@@ -384,31 +384,8 @@ impl Model {
     }
 }
 
-/// Collects violations.
-#[derive(Default)]
-pub struct Collected {
-    marked: HashSet<SectorPtr>,
-    pub violations: Vec<Violation>,
-    pub notices: Vec<Violation>,
-}
-
-impl Auditor for Collected {
-    fn mark(&mut self, sector: SectorPtr) -> bool {
-        !self.marked.insert(sector)
-    }
-
-    fn is_marked(&self, sector: SectorPtr) -> bool {
-        self.marked.contains(&sector)
-    }
-
-    fn violation(&mut self, violation: Violation) {
-        self.violations.push(violation);
-    }
-
-    fn notice(&mut self, notice: Violation) {
-        self.notices.push(notice);
-    }
-}
+/// What the heap's checker finds.
+pub type HeapCollected = Collected<SectorPtr>;
 
 /// What the heap holds, read through its interface.
 pub fn read_back<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>) -> Result<Model, AccessError<SimError>> {
@@ -473,7 +450,7 @@ pub fn check(heap: &mut TestHeap, model: &Model, context: &dyn Fn() -> String) {
 /// As [`check`], on any device.
 pub fn compare<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>, model: &Model, context: &dyn Fn() -> String) {
     if !heap.in_transaction() {
-        let mut collected = Collected::default();
+        let mut collected = HeapCollected::default();
         if let Err(error) = heap.audit(&mut collected) {
             panic!("{error} during the audit {}", context());
         }

@@ -6,7 +6,7 @@
 //! - there is one head; each level's pointers lead through every object that hooks on it, in ascending order, and back to the head;
 //! - an object has keys, each of them once and in its range, and slots that are whole and written in order.
 
-use norn_flash::{Address, EraseUnit, Nor};
+use norn_flash::{Address, Auditor, EraseUnit, Nor, Violation};
 
 use crate::fat_list::cells::Slot;
 use crate::fat_list::format::{CELLS_OFFSET, CellState, Kind, LEVELS_MAX};
@@ -14,49 +14,44 @@ use crate::fat_list::layout::Cell;
 use crate::fat_list::list::{FatList, Outcome};
 use crate::fat_list::search::Node;
 
-/// An invariant that does not hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Where.
-    pub address: Address,
-    /// What should be.
-    pub what: &'static str,
-}
-
 impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// Reports every invariant that does not hold. Cost: reads all that is in use, and each level's list.
     ///
     /// # Errors
     /// `Corrupted` where the walk cannot go on, and the device's.
-    pub fn audit(&mut self, mut report: impl FnMut(Violation)) -> Outcome<(), D> {
+    pub fn audit(&mut self, auditor: &mut impl Auditor) -> Outcome<(), D> {
         let mut hooked = [0; LEVELS_MAX];
         for turnstile in 0..self.layout.turnstiles {
             let mut spares = 0;
             for unit in self.layout.units_of(turnstile) {
                 if self.is_spare(unit)? {
                     spares += 1;
-                    self.audit_spare(unit, &mut report)?;
+                    self.audit_spare(unit, auditor)?;
                 } else {
-                    self.audit_cells(unit, &mut hooked, &mut report)?;
+                    self.audit_cells(unit, &mut hooked, auditor)?;
                 }
             }
             let address = self.layout.units_of(turnstile).next().map_or(Address(0), |unit| self.layout.block(unit));
-            check((spares == 1, "a turnstile has one spare block"), address, &mut report);
+            check((spares == 1, "a turnstile without a spare block, or with several"), address, auditor);
         }
         for level in 0..self.layout.settings.levels {
-            self.audit_level(level, hooked[usize::from(level)], &mut report)?;
+            self.audit_level(level, hooked[usize::from(level)], auditor)?;
         }
         Ok(())
     }
 
-    fn audit_spare(&mut self, unit: EraseUnit, report: &mut impl FnMut(Violation)) -> Outcome<(), D> {
+    fn audit_spare(&mut self, unit: EraseUnit, auditor: &mut impl Auditor) -> Outcome<(), D> {
         let address = self.layout.block(unit);
         let block = self.block_state(unit)?;
-        check((block.is_fresh() && !block.is_void, "a spare block has an identity and no more"), address, report);
+        check(
+            (block.is_fresh() && !block.is_void, "a spare block without an identity, or with more"),
+            address,
+            auditor,
+        );
         let end = self.medium.part().unit_size_bytes;
         for at in (CELLS_OFFSET..end).step_by(4) {
             let word = self.medium.read_u32(address.offset(at))?;
-            check((word == u32::MAX, "a spare block is erased"), address.offset(at), report);
+            check((word == u32::MAX, "a spare block that is not erased"), address.offset(at), auditor);
         }
         Ok(())
     }
@@ -65,59 +60,70 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         &mut self,
         unit: EraseUnit,
         hooked: &mut [u32; LEVELS_MAX],
-        report: &mut impl FnMut(Violation),
+        auditor: &mut impl Auditor,
     ) -> Outcome<(), D> {
         let block = self.block_state(unit)?;
         let is_whole = block.erase_count().is_some() && !block.is_void;
-        check((is_whole, "an active block has an identity"), self.layout.block(unit), report);
+        check((is_whole, "an active block without an identity"), self.layout.block(unit), auditor);
         for index in 0..self.layout.cells_per_block {
             let cell = Cell { unit, index };
             let address = self.layout.cell(cell);
             match self.state(cell)? {
-                CellState::Free => self.audit_free(cell, report)?,
+                CellState::Free => self.audit_free(cell, auditor)?,
                 CellState::Dead => {}
                 CellState::Live(stamp) => {
-                    check((stamp.settled && !stamp.doomed, "an object is settled"), address, report);
+                    check((stamp.settled && !stamp.doomed, "an object that is not settled"), address, auditor);
                     let is_head = stamp.kind == Kind::Head;
-                    check((is_head == (cell == self.head), "there is one head"), address, report);
+                    check(
+                        (
+                            is_head == (cell == self.head),
+                            "a head that is not the list's, or a list's head that is none",
+                        ),
+                        address,
+                        auditor,
+                    );
                     self.links(cell)?;
                     if !is_head {
                         hooked[..=usize::from(stamp.level)].iter_mut().for_each(|count| *count += 1);
-                        self.audit_slots(cell, report)?;
+                        self.audit_slots(cell, auditor)?;
                     }
                 }
                 CellState::Unsealed | CellState::Malformed => {
-                    check((false, "a cell is erased, dead or sealed"), address, report);
+                    check((false, "a cell that is neither erased, dead nor sealed"), address, auditor);
                 }
             }
         }
         Ok(())
     }
 
-    fn audit_free(&mut self, cell: Cell, report: &mut impl FnMut(Violation)) -> Outcome<(), D> {
+    fn audit_free(&mut self, cell: Cell, auditor: &mut impl Auditor) -> Outcome<(), D> {
         for at in (0..self.layout.cell_bytes).step_by(2) {
             let address = self.layout.field(cell, at);
             let word = self.medium.read_u16(address)?;
-            check((word == u16::MAX, "a free cell is erased"), address, report);
+            check((word == u16::MAX, "a free cell that is not erased"), address, auditor);
         }
         Ok(())
     }
 
-    fn audit_slots(&mut self, cell: Cell, report: &mut impl FnMut(Violation)) -> Outcome<(), D> {
+    fn audit_slots(&mut self, cell: Cell, auditor: &mut impl Auditor) -> Outcome<(), D> {
         let survey = self.survey(cell)?;
-        check((survey.valid != 0, "an object has keys"), self.layout.cell(cell), report);
+        check((survey.valid != 0, "an object without keys"), self.layout.cell(cell), auditor);
         for slot in 0..self.layout.settings.slots {
             let address = self.layout.slot(cell, slot);
             let found = self.slot(cell, slot)?;
             let is_valid = survey.valid >> slot & 1 == 1;
             let is_written = slot < survey.written;
-            check((is_written == (found != Slot::Erased), "slots are written in order"), address, report);
-            check((!is_valid || matches!(found, Slot::Whole(..)), "a slot that counts is whole"), address, report);
+            check((is_written == (found != Slot::Erased), "slots that are not written in order"), address, auditor);
+            check(
+                (!is_valid || matches!(found, Slot::Whole(..)), "a slot that counts and is not whole"),
+                address,
+                auditor,
+            );
             if is_valid {
                 let key = self.key_at(cell, slot)?;
                 for other in survey.slots().filter(|&other| other > slot) {
                     let is_other = self.key_at(cell, other)? != key;
-                    check((is_other, "a key is there once"), address, report);
+                    check((is_other, "a key that is there twice"), address, auditor);
                 }
             }
         }
@@ -125,50 +131,45 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 
     /// Walks one level's list, on which `hooked` objects should be.
-    fn audit_level(&mut self, level: u8, hooked: u32, report: &mut impl FnMut(Violation)) -> Outcome<(), D> {
+    fn audit_level(&mut self, level: u8, hooked: u32, auditor: &mut impl Auditor) -> Outcome<(), D> {
         let (mut node, mut count) = (self.head_node(), 0);
         while let Some(next) = self.successor(&node, level)? {
             count += 1;
             if level == 0 {
-                self.audit_range(&node, next.low, report)?;
+                self.audit_range(&node, next.low, auditor)?;
             }
             node = next;
         }
         if level == 0 {
-            self.audit_range(&node, None, report)?;
+            self.audit_range(&node, None, auditor)?;
         }
         let address = self.layout.cell(node.cell);
-        check((count == hooked, "a level's list has every object that hooks on the level"), address, report);
+        check((count == hooked, "a level's list without an object that hooks on the level"), address, auditor);
         let column = self.pointer(node.cell, node.kind(), level)?;
         let leads_back = column == self.layout.column_of(self.head);
-        check((leads_back, "the last object of a level leads to the head"), address, report);
+        check((leads_back, "a level whose last object does not lead to the head"), address, auditor);
         Ok(())
     }
 
-    fn audit_range(
-        &mut self,
-        node: &Node<K>,
-        end: Option<[u8; K]>,
-        report: &mut impl FnMut(Violation),
-    ) -> Outcome<(), D> {
+    fn audit_range(&mut self, node: &Node<K>, end: Option<[u8; K]>, auditor: &mut impl Auditor) -> Outcome<(), D> {
         if node.low.is_none() {
             return Ok(());
         }
         for slot in self.survey(node.cell)?.slots() {
             let key = Some(self.key_at(node.cell, slot)?);
             let is_within = key >= node.low && (end.is_none() || key < end);
-            check((is_within, "a key is in its object's range"), self.layout.slot(node.cell, slot), report);
+            check((is_within, "a key outside its object's range"), self.layout.slot(node.cell, slot), auditor);
         }
         Ok(())
     }
 }
 
-/// Whether an invariant holds, and what it says.
+/// Whether an invariant holds, and what is wrong if it does not.
 type Finding = (bool, &'static str);
 
-/// Reports what a finding says if it does not hold.
-fn check((holds, what): Finding, address: Address, report: &mut impl FnMut(Violation)) {
+/// Reports what is wrong where an invariant does not hold.
+fn check((holds, what): Finding, address: Address, auditor: &mut impl Auditor) {
     if !holds {
-        report(Violation { address, what });
+        auditor.violation(Violation { address, what });
     }
 }

@@ -6,7 +6,7 @@
 //! Invariants: slots and pool entries are written in order, so that what is erased begins at one border, found by bisection;
 //! a cell that is dead or unsealed is only ever read by recovery.
 
-use norn_flash::{Address, Nor};
+use norn_flash::{Address, Nor, Violation};
 
 use crate::codes::crc16;
 use crate::error::IndexError;
@@ -72,7 +72,7 @@ pub(crate) struct StopMarks {
 impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// The error that names damage in a field of a cell.
     pub(crate) fn damage(&self, cell: Cell, offset: u16, what: &'static str) -> IndexError<D::Error> {
-        IndexError::Corrupted { address: self.layout.field(cell, offset), what }
+        IndexError::Corrupted(Violation { address: self.layout.field(cell, offset), what })
     }
 
     pub(crate) fn state(&mut self, cell: Cell) -> Outcome<CellState, D> {

@@ -12,7 +12,6 @@ mod replace;
 mod search;
 mod turnstile;
 
-pub use audit::Violation;
 pub use bounds::CallBound;
 pub use layout::{ENTRY_BYTES_MAX, SLOTS_MAX, Settings};
 pub use list::{FatList, Probes};

@@ -16,9 +16,9 @@
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::error::{IndexError, MountError};
+use crate::error::{IndexError, MountError, newer_version};
 use crate::fat_list::cells::Links;
-use crate::fat_list::format::{Filling, IDENTITY_BYTES, Identity, Kind, Stamp, VOID_OFFSET};
+use crate::fat_list::format::{FORMAT_VERSION, Filling, IDENTITY_BYTES, Identity, Kind, Stamp, VOID_OFFSET};
 use crate::fat_list::layout::{Cell, Layout, Settings};
 use crate::fat_list::list::{FatList, Outcome, Probes, Session};
 use crate::fat_list::search::Node;
@@ -90,7 +90,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
             }
         }
         let (unit, identity) = found.ok_or(MountError::NotFormatted)?;
-        let identity = identity.map_err(|found| MountError::NewerFormat { found })?;
+        let identity = identity.map_err(newer_version(FORMAT_VERSION))?;
         check_geometry::<D, K, V>(&identity, &medium)?;
         let mut list = Self::unmounted(medium.into_device(), Settings::from_bytes(identity.settings))?;
         if list.is_void(unit)? {
@@ -126,7 +126,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// Finds the head, and whether it says that nothing is under way. What is damaged is left to recovery to name.
     fn boot(&mut self) -> Outcome<Session, D> {
         let head = match self.find_head() {
-            Err(IndexError::Corrupted { .. }) => None,
+            Err(IndexError::Corrupted(_)) => None,
             found => found?,
         };
         let Some(head) = head else {
@@ -187,9 +187,9 @@ fn check_geometry<D: Nor, const K: usize, const V: usize>(
 ) -> Result<(), MountError<D::Error>> {
     let part = medium.part();
     let facts = [
-        ("keys", u32::from(identity.key_bytes), K as u32),
-        ("values", u32::from(identity.value_bytes), V as u32),
-        ("program units", identity.program_unit_bytes.into(), part.program_unit_bytes.into()),
+        ("bytes in a key", u32::from(identity.key_bytes), K as u32),
+        ("bytes in a value", u32::from(identity.value_bytes), V as u32),
+        ("bytes in a program unit", identity.program_unit_bytes.into(), part.program_unit_bytes.into()),
         ("erase units", identity.unit_count.into(), part.unit_count.into()),
         ("bytes in an erase unit", identity.unit_size_bytes, part.unit_size_bytes),
     ];

@@ -23,7 +23,7 @@
 //!
 //! Invariant: each step can be cut and done again.
 
-use norn_flash::{EraseUnit, Nor};
+use norn_flash::{EraseUnit, Nor, Violation};
 
 use crate::error::{IndexError, MountError};
 use crate::fat_list::cells::Slot;
@@ -140,7 +140,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 
     fn bad_block(&self, unit: EraseUnit, what: &'static str) -> IndexError<D::Error> {
-        IndexError::Corrupted { address: self.layout.block(unit), what }
+        IndexError::Corrupted(Violation { address: self.layout.block(unit), what })
     }
 
     // Cells.

@@ -12,7 +12,7 @@
 //! Invariants: between moves each turnstile has one block that is not active, and it is erased but for its identity; nothing else
 //! changes during a move.
 
-use norn_flash::{EraseUnit, Nor};
+use norn_flash::{EraseUnit, Nor, Violation};
 
 use crate::error::IndexError;
 use crate::fat_list::cells::Links;
@@ -250,7 +250,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         }
         let Some(spare) = spare.filter(|&spare| spare != victim) else {
             let address = self.layout.block(victim);
-            return Err(IndexError::Corrupted { address, what: "a turnstile without a spare block" });
+            return Err(IndexError::Corrupted(Violation { address, what: "a turnstile without a spare block" }));
         };
         let erase_count = self.erase_count(victim)?;
         self.begin_filling(spare, Filling { from: victim.0, erase_count })?;

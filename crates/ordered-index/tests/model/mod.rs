@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use norn_flash::{NorPart, Reprogramming};
+use norn_flash::{Collected, NorPart, Reprogramming};
 use norn_flash_sim::{Counters, NorSim, PartSpec, SimError, catalogue};
 use norn_ordered_index::fat_list::CallBound;
 use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
@@ -167,9 +167,9 @@ pub fn contents(list: &mut TestList, context: Context<'_>) -> BTreeMap<Key, Valu
 }
 
 pub fn audit(list: &mut TestList, context: Context<'_>) {
-    let mut violations = Vec::new();
-    list.audit(|violation| violations.push(violation)).unwrap_or_else(|error| panic!("{error} {}", context()));
-    assert!(violations.is_empty(), "{violations:?} {}", context());
+    let mut found: Collected = Collected::default();
+    list.audit(&mut found).unwrap_or_else(|error| panic!("{error} {}", context()));
+    assert!(found.violations.is_empty(), "{:?} {}", found.violations, context());
 }
 
 /// Asserts that `list` holds `map`, and every invariant.
