@@ -9,6 +9,7 @@ import dev.norn.sas.runtime.Temporaries;
 import dev.norn.sas.runtime.Values;
 import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Pool;
+import dev.norn.sas.store.StoreFiles;
 import dev.norn.sas.store.StoreWork;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -65,10 +66,24 @@ public final class Store implements AutoCloseable {
 
     /** Makes a store in an empty or new directory, and attaches to it as {@link #open(Path)} does. */
     public static Store create(Path directory, Options options) {
+        Path missing = StoreFiles.firstMissing(directory);
+        try {
+            return createIn(directory, options);
+        } catch (RuntimeException e) {
+            try {
+                StoreFiles.removeEmpty(directory, missing);
+            } catch (IOException ignored) {
+                e.addSuppressed(ignored);
+            }
+            throw e;
+        }
+    }
+
+    private static Store createIn(Path directory, Options options) {
         try {
             Directory.create(directory.toAbsolutePath(), options.addressBytes, options.logBytes, options.lockTimeoutMillis, options.pool);
         } catch (IOException e) {
-            throw new StorageWriteFailure("cannot make a store in " + directory + ": " + dev.norn.sas.store.StoreFiles.reason(e), e);
+            throw new StorageWriteFailure("cannot make a store in " + directory + ": " + StoreFiles.reason(e), e);
         }
         try {
             Store store = open(directory);

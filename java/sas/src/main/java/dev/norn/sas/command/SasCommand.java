@@ -5,6 +5,7 @@ import dev.norn.sas.Store;
 import dev.norn.sas.agent.ClassTree;
 import dev.norn.sas.store.Inspection;
 import dev.norn.sas.store.Pool;
+import dev.norn.sas.store.PrivateCopy;
 import dev.norn.sas.store.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -123,13 +124,32 @@ public final class SasCommand {
         }
     }
 
-    @Command(name = "check", description = "Check every invariant. No other program may change the store meanwhile.")
+    @Command(name = "check", description = "Check every invariant, and find references to objects that are gone. While other programs use the store, a copy of it is checked.")
     static final class Check extends OnStore {
         @Override
-        int run(Store store) {
-            List<String> findings = Inspection.check(store, this::print);
+        public Integer call() throws Exception {
+            final PrivateCopy copy;
+            try (Store store = Store.open(directory())) {
+                List<String> findings = Inspection.check(store, this::print);
+                if (findings != null) {
+                    return report(findings);
+                }
+                copy = PrivateCopy.of(store.pool());
+            }
+            print("other programs use the store: this is of a copy of what they have committed");
+            try (copy; Store store = Store.open(copy.directory())) {
+                return report(Inspection.check(store, this::print));
+            }
+        }
+
+        private int report(List<String> findings) {
             findings.forEach(this::print);
             return findings.isEmpty() ? 0 : 1;
+        }
+
+        @Override
+        int run(Store store) {
+            return 0;
         }
     }
 

@@ -16,18 +16,24 @@ import java.util.Map;
  * <li>No object is locked or marked as destroyed.
  * <li>Every value is referred to by exactly one field, in its container.
  * <li>No container is damaged or without its file. What is in such a one is not looked at.
+ * <li>References to objects that are gone are no findings, since they throw; they are counted and named apart.
  * <li>A page's latch is free. No object has a generation that its page has yet to give out, and no page one behind the last.
  * </ul>
  */
 public final class Audit {
     private final Pool pool;
+    /** As many references to objects that are gone are named. */
+    private static final int NAMED_MAX = 100;
+
     private final List<String> findings = new ArrayList<>();
+    private final List<String> dangling = new ArrayList<>();
+    /** Of each class, its description. */
     private final Map<Long, String> classes = new HashMap<>();
     /** Of each class, the offsets of its references. */
     private final Map<Long, int[]> references = new HashMap<>();
     private long objects;
     private long values;
-    private long dangling;
+    private long danglingCount;
 
     public Audit(Pool pool) {
         this.pool = pool;
@@ -42,7 +48,12 @@ public final class Audit {
     }
 
     /** References to objects that are gone: no damage, since they throw. */
-    public long dangling() {
+    public long danglingCount() {
+        return danglingCount;
+    }
+
+    /** Where they are: a line for each of the first hundred. */
+    public List<String> dangling() {
         return dangling;
     }
 
@@ -50,9 +61,14 @@ public final class Audit {
     public List<String> run() {
         pool.recovery().reap();
         for (Directory.Entry entry : Directory.classes(pool)) {
-            classes.put(entry.first(), entry.name());
+            classes.put(entry.first(), entry.text());
             references.put(entry.first(), entry.text().lines().filter(line -> line.matches("\\d+ ..+ .*"))
                     .filter(line -> line.split(" ")[1].length() > 1).mapToInt(line -> Integer.parseInt(line.split(" ")[0])).toArray());
+        }
+        for (Directory.Entry root : Directory.roots(pool)) {
+            if (isDangling(root.first())) {
+                addDangling("the root " + root.name(), root.first());
+            }
         }
         for (Directory.Entry entry : Directory.containers(pool)) {
             Range range = Directory.range(pool, entry);
@@ -126,7 +142,7 @@ public final class Audit {
         if (number == CLASS_ARRAY) {
             int length = Memory.getInt(offset + ARRAY_LENGTH);
             for (int i = 0; i <= length; i++) {
-                follow(offset + ARRAY_HEADER_BYTES + 8L * i, users);
+                follow(range, offset, offset + ARRAY_HEADER_BYTES + 8L * i, users);
             }
         } else if (number >= CLASS_USER) {
             int[] offsets = references.get((long) number);
@@ -135,20 +151,51 @@ public final class Audit {
                 return;
             }
             for (int at : offsets) {
-                follow(offset + at, users);
+                follow(range, offset, offset + at, users);
             }
         }
     }
 
-    private void follow(long at, Map<Long, Integer> users) {
+    private void follow(Range range, long object, long at, Map<Long, Integer> users) {
         long word = Memory.getLong(at);
         if ((word & TAG_MASK) == TAG_VALUE) {
             users.merge(offsetOf(word), 1, Integer::sum);
             if (!pool.isObject(word & ~TAG_MASK)) {
                 findings.add("the field at " + Long.toHexString(at) + " refers to a value at " + Long.toHexString(offsetOf(word)) + " that is not there");
             }
-        } else if (word != 0 && (word & TAG_MASK) == TAG_OBJECT && !pool.isObject(word)) {
-            dangling++;
+        } else if ((word & TAG_MASK) == TAG_OBJECT && isDangling(word)) {
+            addDangling(range + ": " + place(object, at) + " of the object at " + Long.toHexString(object), word);
         }
+    }
+
+    /** Whether the object is gone. What is in a damaged container may be there. */
+    private boolean isDangling(long word) {
+        if (word == 0 || pool.isObject(word)) {
+            return false;
+        }
+        try {
+            pool.containerOf(word).check();
+            return true;
+        } catch (dev.norn.sas.ContainerDamaged e) {
+            return false;
+        } catch (dev.norn.sas.ObjectDestroyed e) {
+            return true;
+        }
+    }
+
+    private void addDangling(String from, long word) {
+        danglingCount++;
+        if (dangling.size() < NAMED_MAX) {
+            dangling.add(from + " refers to the object at " + Long.toHexString(offsetOf(word)) + " with generation " + generationOfReference(word) + ", which is gone");
+        }
+    }
+
+    /** The field or element at an offset within an object. */
+    private String place(long object, long at) {
+        int number = classOf(Memory.getLong(object));
+        if (number == CLASS_ARRAY) {
+            return "element " + ((at - object - ARRAY_HEADER_BYTES) / 8 - 1);
+        }
+        return classes.get((long) number).lines().filter(line -> line.startsWith(at - object + " ")).map(line -> "field " + line.split(" ")[2]).findFirst().orElse("a field");
     }
 }

@@ -4,15 +4,18 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The thread of a JVM that makes checkpoints before the log is full, so that no transaction has to. Whoever commits wakes it. When it fails, the transaction that finds the log
- * full makes the checkpoint, and says what is wrong.
+ * full makes the checkpoint, and says what is wrong; the thread tries again after a second, as the disk may have room again.
  */
 final class Checkpointer {
     /** Of the log, what is in use when a checkpoint begins. */
     private static final double SHARE = 0.5;
 
+    private static final long PAUSE_NANOS = 1_000_000_000;
+
     private final Pool pool;
     private final Thread thread;
     private volatile boolean isOver;
+    private volatile long lastFailure = System.nanoTime() - PAUSE_NANOS;
 
     Checkpointer(Pool pool) {
         this.pool = pool;
@@ -21,14 +24,18 @@ final class Checkpointer {
 
     private void run() {
         while (!isOver) {
+            long checkpoints = pool.counts().checkpoints();
             pool.relieve(SHARE);
+            if (pool.log().isNearlyFull(SHARE) && pool.counts().checkpoints() == checkpoints) {
+                lastFailure = System.nanoTime();
+            }
             LockSupport.park(this);
         }
     }
 
     /** Called when the log has grown; costs a few loads. */
     void look() {
-        if (pool.log().isNearlyFull(SHARE)) {
+        if (pool.log().isNearlyFull(SHARE) && System.nanoTime() - lastFailure >= PAUSE_NANOS) {
             LockSupport.unpark(thread);
         }
     }

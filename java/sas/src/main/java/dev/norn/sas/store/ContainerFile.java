@@ -22,7 +22,7 @@ final class ContainerFile {
     private ContainerFile() {}
 
     /** Says it on standard error, once. */
-    private static void say(String message) {
+    static void say(String message) {
         if (SAID.add(message)) {
             System.err.println(message);
         }

@@ -68,6 +68,12 @@ public final class Directory {
      * @param pool where the pool is to be, or null for the directory itself
      */
     public static void create(Path directory, long addressBytes, long logBytes, long lockTimeoutMillis, String pool) throws IOException {
+        if (logBytes < LOG_BYTES_MIN) {
+            throw new SASException("a log of " + logBytes + " bytes is too short: " + LOG_BYTES_MIN + " is the least");
+        }
+        if (addressBytes > Memory.SPACE || addressBytes < CONTAINERS * 2) {
+            throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2 + " and " + Memory.SPACE);
+        }
         java.nio.file.Files.createDirectories(directory);
         if (java.nio.file.Files.exists(directory.resolve("store.properties"))) {
             throw new SASException(directory + " is a store already");
@@ -75,12 +81,6 @@ public final class Directory {
         Path stray = StoreFiles.find(directory);
         if (stray != null) {
             throw new SASException(directory + " has no store.properties, but " + stray.getFileName() + ", which is of a store: make the new one in another directory");
-        }
-        if (logBytes < LOG_BYTES_MIN) {
-            throw new SASException("a log of " + logBytes + " bytes is too short: " + LOG_BYTES_MIN + " is the least");
-        }
-        if (addressBytes > Memory.SPACE || addressBytes < CONTAINERS * 2) {
-            throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2 + " and " + Memory.SPACE);
         }
         new Pool.Settings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool, null).write(directory);
     }
@@ -269,6 +269,11 @@ public final class Directory {
         }
         work.lockExclusive(DIRECTORY);
         return find(work, kind, name);
+    }
+
+    /** The roots, read without a lock where nobody changes them. */
+    static List<Entry> roots(Pool pool) {
+        return read(Kind.ROOT);
     }
 
     /** The containers, read without a lock. */

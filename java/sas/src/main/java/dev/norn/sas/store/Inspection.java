@@ -166,16 +166,26 @@ public final class Inspection {
                 "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
     }
 
-    /** Runs the checker. */
+    /**
+     * Runs the checker, while no other process can attach.
+     *
+     * @return what is wrong, references to objects that are gone among it; null if other processes are attached already: what they are about to change would be taken for damage
+     */
     public static List<String> check(Store store, Consumer<String> out) {
-        Audit audit = new Audit(store.pool());
-        List<String> findings = audit.run();
-        out.accept(audit.objects() + " objects, " + audit.values() + " values, " + audit.dangling() + " dangling references, " + findings.size()
-                + " findings");
-        int others = store.pool().livingProcesses() - 1;
-        if (!findings.isEmpty() && others > 0) {
-            out.accept((others == 1 ? "1 other process is" : others + " other processes are") + " attached: locks that are held and changes that are not"
-                    + " committed count as findings; end " + (others == 1 ? "it" : "them") + " first, and check again");
+        Pool pool = store.pool();
+        pool.recovery().reap();
+        List<List<String>> result = new ArrayList<>();
+        pool.exclusively(() -> result.add(pool.livingProcesses() > 1 ? null : checkAlone(pool, out)));
+        return result.getFirst();
+    }
+
+    private static List<String> checkAlone(Pool pool, Consumer<String> out) {
+        Audit audit = new Audit(pool);
+        List<String> findings = new ArrayList<>(audit.run());
+        out.accept(audit.objects() + " objects, " + audit.values() + " values, " + audit.danglingCount() + " dangling references, " + findings.size() + " findings");
+        findings.addAll(audit.dangling());
+        if (audit.danglingCount() > audit.dangling().size()) {
+            findings.add("and " + (audit.danglingCount() - audit.dangling().size()) + " more references to objects that are gone");
         }
         return findings;
     }

@@ -366,6 +366,16 @@ public final class Pool {
             throw new SASException(copy + " is there already: a backup is made in a new directory");
         }
         Files.createDirectory(copy);
+        try {
+            copyInto(copy);
+        } catch (IOException | RuntimeException e) {
+            StoreFiles.remove(copy);
+            StoreFiles.removeEmpty(copy, copy);
+            throw e;
+        }
+    }
+
+    private void copyInto(Path copy) throws IOException {
         Slot slot = claim();
         try {
             log.checkpointAnd(slot, () -> {

@@ -356,7 +356,7 @@ final class RedoLog {
         return used() > share * ring() && Memory.getVolatile(CHECKPOINT_LATCH) == 0;
     }
 
-    /** A checkpoint, unless somebody else makes one. A failure shows with the next change: what is committed is committed. */
+    /** A checkpoint, unless somebody else makes one. What is committed is committed: a failure is said on standard error, and by whoever finds the log full. */
     void relieve(Slot slot) {
         if (!slot.tryLatch(CHECKPOINT_LATCH)) {
             return;
@@ -364,7 +364,7 @@ final class RedoLog {
         try {
             checkpointLatched(slot);
         } catch (StorageWriteFailure e) {
-            // The store takes no more changes, and says why.
+            ContainerFile.say("sas: " + e.getMessage());
         } finally {
             slot.unlatch(CHECKPOINT_LATCH);
         }
@@ -398,7 +398,8 @@ final class RedoLog {
             throw takeNoMoreChanges("cannot bring the containers of " + pool.directory + " up to date", e);
         } catch (IOException | StorageReadFailure e) {
             // The log has all of it still, and the next checkpoint begins where this one did.
-            throw new StorageWriteFailure("cannot bring the containers of " + pool.directory + " up to date with the log: " + e.getMessage(), e);
+            throw new StorageWriteFailure("cannot bring the containers of " + pool.directory + " up to date; what is committed stays in the log, and the next transaction that needs room there tries again: "
+                    + (e instanceof IOException file ? StoreFiles.reason(file) : e.getMessage()), e);
         }
     }
 

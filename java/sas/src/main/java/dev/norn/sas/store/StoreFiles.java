@@ -37,6 +37,22 @@ public final class StoreFiles {
         return list(directory).stream().filter(file -> !isStores(file)).findFirst().orElse(null);
     }
 
+    /** Of a directory that is to be made, the first on the way to it that is not there; null if it is there. */
+    public static Path firstMissing(Path directory) {
+        Path missing = null;
+        for (Path at = directory.toAbsolutePath(); at != null && Files.notExists(at); at = at.getParent()) {
+            missing = at;
+        }
+        return missing;
+    }
+
+    /** Removes directories that were made for nothing: this one and those above it, up to {@code first}, unless something is in them. */
+    public static void removeEmpty(Path directory, Path first) throws IOException {
+        for (Path at = directory.toAbsolutePath(); first != null && at.startsWith(first) && Files.isDirectory(at) && list(at).isEmpty(); at = at.getParent()) {
+            Files.delete(at);
+        }
+    }
+
     /** Removes a store's files. */
     static void remove(Path directory) throws IOException {
         for (Path file : list(directory)) {

@@ -25,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Devices that fail: a write or a sync of the log, a full disk, files that cannot be read, are cut off or have flipped bits. What was committed before is there, what could not be
@@ -94,9 +96,13 @@ class FaultTest {
         Stores.check(store);
     }
 
-    /** Runs on a small file system of its own, which only root can mount. */
-    @Test
-    void aFullDiskAbortsBeforeTheCommitPoint() throws Exception {
+    /** Which of the store's files are on the file system that is full. */
+    private enum Full { ALL, ALL_BUT_POOL, POOL }
+
+    @ParameterizedTest
+    @EnumSource
+    void aFullDiskAbortsBeforeTheCommitPointAndTheStoreGoesOnWhenThereIsRoom(Full full) throws Exception {
+        // Only root can mount a small file system of its own.
         Path mount = Files.createDirectory(directory.resolve("mount"));
         int mounted = new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", mount.toString()).redirectErrorStream(true).start().waitFor();
         if (mounted != 0) {
@@ -104,51 +110,68 @@ class FaultTest {
             Assumptions.abort("mount needs root");
         }
         try {
-            fill(mount);
+            fill(mount, full);
         } finally {
             new ProcessBuilder("umount", "-l", mount.toString()).start().waitFor();
         }
     }
 
-    private void fill(Path mount) throws IOException {
+    private void fill(Path mount, Full full) throws IOException {
         Path filler = mount.resolve("filler");
-        Files.write(filler, new byte[2 << 20]);
-        Path at = mount.resolve("store");
-        open(at);
+        Files.write(filler, new byte[(full == Full.ALL ? 2 : 8) << 20]);
+        Path at = full == Full.POOL ? directory.resolve("store") : mount.resolve("store");
+        store = Store.create(at, full == Full.ALL ? Stores.SMALL : Stores.SMALL.withPool((full == Full.POOL ? mount : directory).resolve("its-pool").toString()));
+        Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+        store.setRoot("ann", ann);
+        ann.add(10);
         List<Long> committed = new ArrayList<>();
         StorageWriteFailure thrown = null;
         while (thrown == null) {
-            long number = committed.size();
             try {
-                Transaction.run(() -> {
-                    Shelf shelf = Factory.newInstanceNear(Shelf.class, store.root("ann", Account.class), "shelf of number " + number + " " + "x".repeat(500));
-                    shelf.large = number;
-                    Shelf last = store.root("shelves", Shelf.class);
-                    shelf.shelves = Factory.newArrayOfNear(Shelf.class, 1, shelf);
-                    shelf.shelves[0] = last;
-                    store.setRoot("shelves", shelf);
-                });
-                committed.add(number);
+                addShelf(committed);
             } catch (StorageWriteFailure e) {
                 thrown = e;
             }
         }
-        assertTrue(thrown.getMessage().contains("No space left") || thrown.getMessage().contains("takes no more"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("No space left"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains(full == Full.POOL ? "its-pool" : mount.toString()), thrown.getMessage());
         assertTrue(committed.size() > 50, committed.size() + " fit");
         assertEquals(committed.size(), shelves(), "what was committed is seen, the rest is undone");
+        assertThrows(StorageWriteFailure.class, () -> {
+            for (int i = 0; i < 1000; i++) {
+                addShelf(committed);
+            }
+        }, "it stays full");
+        Path stopped = Stores.withoutPool(at, directory.resolve("stopped"));
         Files.delete(filler);
-        try {
-            store.close();
-        } catch (StorageWriteFailure e) {
-            // It could not bring the containers' files up to date; the log has all.
-        }
+        addShelf(committed);
+        ann.add(1);
+        assertEquals(committed.size(), shelves(), "there is room again");
+        store.close();
         store = Store.open(at);
         assertEquals(committed.size(), shelves());
-        store.root("ann", Account.class).add(1);
         assertEquals(11, store.root("ann", Account.class).balance());
         Stores.check(store);
         store.close();
+        Files.writeString(stopped.resolve("store.properties"), Files.readString(stopped.resolve("store.properties")).replaceAll("pool=.*\n", ""));
+        store = Store.open(stopped);
+        assertEquals(committed.size() - 1, shelves(), "the machine stopped while it was full");
+        Stores.check(store);
+        store.close();
         store = null;
+    }
+
+    private void addShelf(List<Long> committed) {
+        long number = committed.size();
+        Transaction.run(() -> {
+            Shelf shelf = Factory.newInstanceNear(Shelf.class, store.root("ann", Account.class), "shelf of number " + number + " " + "x".repeat(500));
+            shelf.large = number;
+            Shelf last = store.root("shelves", Shelf.class);
+            shelf.shelves = Factory.newArrayOfNear(Shelf.class, 1, shelf);
+            shelf.shelves[0] = last;
+            store.setRoot("shelves", shelf);
+        });
+        committed.add(number);
     }
 
     private int shelves() {
