@@ -18,6 +18,7 @@ import java.util.zip.CRC32C;
  * never starts anew; its place in the ring is what remains of it by the ring's length, which the header names.
  */
 final class LogFile implements AutoCloseable {
+    static final String NAME = "redo.log";
     static final int HEADER_BYTES = 4096;
     /** Positions, records and the ring are multiples of this. */
     static final int WORD_BYTES = 8;
@@ -108,6 +109,19 @@ final class LogFile implements AutoCloseable {
         }
         Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
         ContainerFile.sync(path.getParent());
+    }
+
+    /** Whether a log has nothing that the containers' files may lack. */
+    static boolean isEmpty(Path path) throws IOException {
+        try (LogFile file = new LogFile(path)) {
+            file.open();
+            Header header = file.readHeader();
+            LogRecords records = new LogRecords(file, header);
+            int length = records.find(header.beginning());
+            return header.applied() == header.beginning() && (length == 0 || !records.operations(length).hasRemaining());
+        } catch (LogDamaged e) {
+            return false;
+        }
     }
 
     void open() throws IOException {

@@ -29,6 +29,10 @@ public final class Pool {
     /** Tens of microseconds, as long as a transaction holds a lock, or a record takes to be written. Sleeping takes as long as several transactions. */
     private static final int SPINS = 1000;
 
+    private final Path store;
+    /** Of the store's files if nobody can write where it is; else null. */
+    private final PrivateCopy copy;
+    /** Where the files are that this JVM uses: the store's, or the copy's. */
     final Path directory;
     final Settings settings;
     private final Path file;
@@ -50,14 +54,16 @@ public final class Pool {
     private long incarnation;
     private volatile boolean isOpen;
 
-    private Pool(Path directory, Settings settings, List<String> losses) throws IOException {
+    private Pool(Path store, PrivateCopy copy, List<String> losses) throws IOException {
+        this.store = store;
+        this.copy = copy;
         this.losses = losses;
-        this.directory = directory;
-        this.settings = settings;
+        directory = copy == null ? store : copy.directory();
+        settings = Settings.read(directory);
         file = settings.pool() == null ? directory.resolve("pool") : Path.of(settings.pool());
         lockFile = NativeFile.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         channel = NativeFile.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        log = new RedoLog(this, directory.resolve("redo.log"));
+        log = new RedoLog(this, directory.resolve(LogFile.NAME));
         recovery = new Recovery(this);
         heap = new Heap(this);
         locks = new Locks(this, settings.lockTimeoutMillis() * 1_000_000L);
@@ -80,14 +86,22 @@ public final class Pool {
      */
     public static List<String> recover(Path directory) {
         List<String> losses = new ArrayList<>();
-        attach(directory, losses).close();
+        Pool pool = attach(directory, losses);
+        try {
+            if (pool.isReadOnly()) {
+                throw new StorageWriteFailure("the store " + directory + " is on a read-only file system", null);
+            }
+        } finally {
+            pool.close();
+        }
         return losses;
     }
 
     private static Pool attach(Path directory, List<String> losses) {
         Pool pool = null;
         try {
-            pool = new Pool(directory, Settings.read(directory), losses);
+            PrivateCopy copy = PrivateCopy.isNeeded(directory) ? PrivateCopy.ofReadOnly(directory) : null;
+            pool = new Pool(directory, copy, losses);
             Pool attached = pool;
             pool.exclusively(() -> attached.attachLocked());
             pool.checkpointer = new Checkpointer(pool);
@@ -99,6 +113,29 @@ public final class Pool {
                 pool.closeFiles();
             }
             throw e;
+        }
+    }
+
+    /**
+     * Comes before a store is used that is on a read-only file system, where it cannot be locked.
+     *
+     * @throws StorageReadFailure if programs use it, by another mount
+     */
+    static void requireUnused(Path store, Settings settings) throws IOException {
+        Path file = settings.pool() == null ? store.resolve("pool") : Path.of(settings.pool());
+        if (Files.notExists(file)) {
+            return;
+        }
+        ByteBuffer words = ByteBuffer.allocate(PROCESSES_MAX * 8).order(java.nio.ByteOrder.LITTLE_ENDIAN);
+        try (NativeFile pool = NativeFile.open(file, StandardOpenOption.READ)) {
+            LogFile.readFully(pool, words, PROCESSES);
+        }
+        for (words.flip(); words.remaining() >= 8;) {
+            long owner = words.getLong();
+            if (owner != 0 && Owner.isAlive(owner)) {
+                throw new StorageReadFailure("the store " + store + " is on a file system that is mounted read-only here, and process " + Owner.number(owner)
+                        + " uses it by another mount: make a backup there, and use that here");
+            }
         }
     }
 
@@ -146,6 +183,10 @@ public final class Pool {
         // What a failed sync left in the page cache is not to be taken for durable.
         long limit = isOfThisBoot() && Memory.getLong(POOL_WRITE_FAILED) != 0 ? synced : Long.MAX_VALUE;
         LogDamaged damage = log.findDamage(synced);
+        if (damage != null && isReadOnly()) {
+            throw new StorageReadFailure("the log of the store " + store + " is damaged: " + damage.reason() + ". It is on a read-only file system: copy it to where it can be written, "
+                    + "and let `sas recover --accept-loss` go on there with what was committed before the damage", damage);
+        }
         if (damage != null && losses == null) {
             throw damage;
         }
@@ -388,7 +429,7 @@ public final class Pool {
         } finally {
             slot.release();
         }
-        new Settings(settings.store(), settings.addressBytes(), settings.logBytes(), settings.lockTimeoutMillis(), null, null).write(copy);
+        settings.withPool(null).withLog(null).write(copy);
     }
 
     /** Counts since the pool was made, by all processes. */
@@ -409,6 +450,9 @@ public final class Pool {
             channel.close();
             lockFile.close();
             log.close();
+            if (copy != null) {
+                copy.close();
+            }
         } catch (IOException e) {
             throw new StorageWriteFailure("cannot close the files of " + directory, e);
         }
@@ -510,7 +554,12 @@ public final class Pool {
 
     @Override
     public String toString() {
-        return directory.toString();
+        return store.toString();
+    }
+
+    /** Whether nothing can be changed. */
+    boolean isReadOnly() {
+        return copy != null;
     }
 
     RedoLog log() {
@@ -539,6 +588,11 @@ public final class Pool {
 
     /** How a store is set up, from {@code store.properties}. */
     record Settings(UUID store, long addressBytes, long logBytes, long lockTimeoutMillis, String pool, UUID log) {
+        /** The same with the pool in this file; null for the store's directory. */
+        Settings withPool(String path) {
+            return new Settings(store, addressBytes, logBytes, lockTimeoutMillis, path, log);
+        }
+
         /** The same with this log; null where none was made yet. */
         Settings withLog(UUID identity) {
             return new Settings(store, addressBytes, logBytes, lockTimeoutMillis, pool, identity);

@@ -3,8 +3,12 @@ package dev.norn.sas.store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
-/** A copy of a store as of one moment, in a directory of its own among the temporary files ({@code java.io.tmpdir}), for those who may not disturb the store. Removed when it is closed. */
+/**
+ * A copy of a store as of one moment, in a directory of its own among the temporary files ({@code java.io.tmpdir}), for those who may not disturb the store, or cannot write into
+ * it. Removed when it is closed, and at the JVM's end.
+ */
 public final class PrivateCopy implements AutoCloseable {
     private final Path parent;
     private final Thread remover = new Thread(this::remove);
@@ -24,6 +28,52 @@ public final class PrivateCopy implements AutoCloseable {
             copy.close();
             throw e;
         }
+    }
+
+    /** Whether a store cannot be used where it is: nobody can write there. */
+    static boolean isNeeded(Path store) throws IOException {
+        return Files.exists(store) && !Files.isWritable(store) && Files.getFileStore(store).isReadOnly();
+    }
+
+    /**
+     * A store on a read-only file system. Its containers are links to the files there, unless the log has what they lack: then they are copied, and the log is replayed into the
+     * copies. Costs copying the log, and the containers if need be.
+     *
+     * @throws dev.norn.sas.StorageReadFailure if programs use the store, which have it by another mount
+     */
+    static PrivateCopy ofReadOnly(Path store) throws IOException {
+        Pool.Settings settings = Pool.Settings.read(store);
+        Pool.requireUnused(store, settings);
+        PrivateCopy copy = new PrivateCopy();
+        try {
+            copy.fill(store, settings);
+            return copy;
+        } catch (IOException | RuntimeException e) {
+            copy.close();
+            throw e;
+        }
+    }
+
+    private void fill(Path store, Pool.Settings settings) throws IOException {
+        Files.createDirectory(directory());
+        boolean isUpToDate = true;
+        for (String name : List.of(LogFile.NAME, Unapplied.NAME)) {
+            if (Files.exists(store.resolve(name))) {
+                ContainerFile.copy(store.resolve(name), directory().resolve(name));
+                isUpToDate &= name.equals(LogFile.NAME) && LogFile.isEmpty(directory().resolve(name));
+            }
+        }
+        try (var files = Files.newDirectoryStream(store, "*.container")) {
+            for (Path file : files) {
+                Path its = directory().resolve(file.getFileName());
+                if (isUpToDate || !Files.isRegularFile(file)) {
+                    Files.createSymbolicLink(its, file);
+                } else {
+                    ContainerFile.copy(file, its);
+                }
+            }
+        }
+        settings.withPool(null).write(directory());
     }
 
     public Path directory() {

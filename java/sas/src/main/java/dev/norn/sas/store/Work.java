@@ -199,7 +199,10 @@ public final class Work {
         }
     }
 
-    private static void requireWritable(Range range) {
+    private void requireWritable(Range range) {
+        if (pool.isReadOnly()) {
+            throw new ObjectAccessDenied("the store " + pool + " is on a read-only file system");
+        }
         if (!range.isWritable) {
             throw new ObjectAccessDenied("container " + range.name + " is read-only");
         }

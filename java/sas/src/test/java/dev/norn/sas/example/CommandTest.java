@@ -19,7 +19,7 @@ class CommandTest {
     @TempDir
     Path directory;
 
-    private static String sas(int status, Object... arguments) throws Exception {
+    static String sas(int status, Object... arguments) throws Exception {
         var command = new java.util.ArrayList<>(java.util.List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar",
                 System.getProperty("sas.jar")));
         for (Object argument : arguments) {

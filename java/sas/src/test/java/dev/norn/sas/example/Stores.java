@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.norn.sas.Store;
 import dev.norn.sas.store.Audit;
+import dev.norn.sas.store.Copies;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -29,7 +29,7 @@ final class Stores {
             Comparator<Path> logFirst = Comparator.comparing(file -> !file.endsWith("redo.log"));
             for (Path file : files.sorted(logFirst).toList()) {
                 if (!file.getFileName().toString().equals("pool")) {
-                    Files.copy(file, copy.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+                    Copies.replace(file, copy.resolve(file.getFileName()));
                 }
             }
             return copy;
