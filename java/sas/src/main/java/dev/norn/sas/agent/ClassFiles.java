@@ -85,19 +85,4 @@ public final class ClassFiles {
     public boolean isBelow(String name, String other) {
         return other.equals(Object.class.getName()) || shapes.isBelow(name.replace('.', '/'), other.replace('.', '/'));
     }
-
-    /** Whether the hash code of the class's persistent instances is made from their addresses. */
-    public boolean hashesByAddress(String name) {
-        for (Shape at = shape(name); at != null && at.isManaged(); at = shapes.find(at.superName())) {
-            boolean declares = read(at.name()).methods().stream().anyMatch(method -> method.methodName().equalsString("hashCode")
-                    && method.methodType().equalsString("()I") && !method.flags().has(AccessFlag.SYNTHETIC));
-            if (declares || at.isRecord()) {
-                return false;
-            }
-            if (at.isRoot()) {
-                return at.inheritsIdentity();
-            }
-        }
-        return false;
-    }
 }

@@ -187,7 +187,8 @@ final class ClassRewriter {
     private void buildRoot(ClassBuilder builder) {
         builder.withField(REFERENCE, CD_long, HIDDEN);
         builder.withField(HOLDER, THREAD, HIDDEN);
-        builder.withMethodBody(REFERENCE, MethodTypeDesc.of(CD_long), PUBLIC, code -> pushReference(code).lreturn());
+        builder.withMethodBody(REFERENCE, MethodTypeDesc.of(CD_long), PUBLIC, code -> pushWithout(code, SasObject.MARKS).lreturn());
+        builder.withMethodBody(WORD, MethodTypeDesc.of(CD_long), PUBLIC, code -> code.aload(0).getfield(type, REFERENCE, CD_long).lreturn());
         builder.withMethodBody(IS_WRITABLE, MethodTypeDesc.of(CD_boolean), PUBLIC,
                 code -> code.aload(0).getfield(type, REFERENCE, CD_long).l2i().loadConstant((int) SasObject.WRITABLE).iand().ireturn());
         builder.withMethodBody(HOLDER, MethodTypeDesc.of(THREAD), PUBLIC, code -> code.aload(0).getfield(type, HOLDER, THREAD).areturn());
@@ -216,16 +217,16 @@ final class ClassRewriter {
         }
     }
 
-    /** Pushes the reference without what else its word says. */
-    private CodeBuilder pushReference(CodeBuilder code) {
-        return code.aload(0).getfield(type, REFERENCE, CD_long).loadConstant(~SasObject.WRITABLE).land();
+    /** Pushes the reference word without some of its marks. */
+    private CodeBuilder pushWithout(CodeBuilder code, long marks) {
+        return code.aload(0).getfield(type, REFERENCE, CD_long).loadConstant(~marks).land();
     }
 
     private void buildLeave(CodeBuilder code) {
         Label end = code.newLabel();
         code.aload(0).getfield(type, HOLDER, THREAD).aload(1).if_acmpne(end);
         code.aload(0);
-        pushReference(code).putfield(type, REFERENCE, CD_long);
+        pushWithout(code, SasObject.WRITABLE).putfield(type, REFERENCE, CD_long);
         code.aload(0).invokestatic(NOBODY, "get", MethodTypeDesc.of(THREAD)).putfield(type, HOLDER, THREAD);
         code.labelBinding(end).return_();
     }

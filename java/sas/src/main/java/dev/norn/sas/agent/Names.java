@@ -8,6 +8,7 @@ import java.lang.constant.MethodTypeDesc;
 final class Names {
     static final String PREFIX = "$sas$";
     static final String REFERENCE = "$sas$reference";
+    static final String WORD = "$sas$word";
     static final String HOLDER = "$sas$holder";
     static final String IS_WRITABLE = "$sas$isWritable";
     static final String LEAVE = "$sas$leave";

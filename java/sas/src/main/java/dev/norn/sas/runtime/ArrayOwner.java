@@ -23,6 +23,11 @@ record ArrayOwner(long reference) implements SasObject {
     }
 
     @Override
+    public long $sas$word() {
+        return reference;
+    }
+
+    @Override
     public void $sas$bind(long its) {
         throw noHandle();
     }

@@ -6,6 +6,7 @@ import dev.norn.sas.Store;
 import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Format;
+import dev.norn.sas.store.Layout;
 import dev.norn.sas.store.Memory;
 import java.lang.invoke.LambdaMetafactory;
 import java.lang.invoke.MethodHandle;
@@ -16,7 +17,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
 
@@ -177,33 +177,18 @@ public final class Classes {
     public static final class Info {
         private final Class<?> type;
         private final String description;
-        private final int bytes;
-        private final Map<Integer, String> fields = new TreeMap<>();
+        private final Layout layout;
         /** Where instances have references, in bytes. */
         private final int[] references;
         private LongFunction<Object> creator;
+        private MethodHandle binder;
         private volatile int number;
 
         private Info(Class<?> type) {
             this.type = type;
             description = isTransformed(type) ? describe(type) : null;
-            int size = 0;
-            var found = java.util.stream.IntStream.builder();
-            if (description != null) {
-                for (String line : description.split("\n")) {
-                    String[] words = line.split(" ");
-                    if (words[0].equals("bytes")) {
-                        size = Integer.parseInt(words[1]);
-                    } else if (words.length == 3) {
-                        fields.put(Integer.parseInt(words[0]), words[2]);
-                        if (words[1].length() > 1) {
-                            found.add(Integer.parseInt(words[0]));
-                        }
-                    }
-                }
-            }
-            bytes = size;
-            references = found.build().toArray();
+            layout = description == null ? new Layout(type.getName(), 0, Map.of()) : Layout.of(description);
+            references = layout.references();
         }
 
         private static boolean isTransformed(Class<?> type) {
@@ -224,6 +209,36 @@ public final class Classes {
             return (MethodHandles.Lookup) method.invoke(null);
         }
 
+        /** Says of a temporary object that its identity hash code has to be kept; returns the word that it has then, which is a handle's if it has become one meanwhile. */
+        long markHashed(SasObject object) {
+            compareAndBind(object, 0, SasObject.HASHED | SasObject.OWN);
+            return object.$sas$word();
+        }
+
+        /** Changes the reference word, unless another thread has changed it; whether it did. Costs an atomic instruction. */
+        boolean compareAndBind(SasObject object, long expected, long word) {
+            try {
+                MethodHandle known = binder;
+                if (known == null) {
+                    binder = known = newBinder();
+                }
+                return (boolean) known.invokeExact(object, expected, word);
+            } catch (RuntimeException | Error e) {
+                throw e;
+            } catch (Throwable e) {
+                throw new SASException("class " + type.getName() + " was not transformed as a whole", e);
+            }
+        }
+
+        private MethodHandle newBinder() throws Throwable {
+            Class<?> root = type;
+            while (SasObject.class.isAssignableFrom(root.getSuperclass())) {
+                root = root.getSuperclass();
+            }
+            return lookup(root).findVarHandle(root, "$sas$reference", long.class).toMethodHandle(VarHandle.AccessMode.COMPARE_AND_SET)
+                    .asType(MethodType.methodType(boolean.class, SasObject.class, long.class, long.class));
+        }
+
         /** A static method that the agent has added. */
         MethodHandle accessor(String name, MethodType its) throws IllegalAccessException {
             try {
@@ -235,7 +250,12 @@ public final class Classes {
 
         /** An instance's length in bytes, header included. */
         int bytes() {
-            return bytes;
+            return layout.bytes();
+        }
+
+        /** The same of one that has a hash code of its own. */
+        int bytesHashed() {
+            return layout.bytesHashed();
         }
 
         /** A line of the description for each field. */
@@ -244,7 +264,7 @@ public final class Classes {
         }
 
         String fieldAt(int offset) {
-            return fields.getOrDefault(offset, "at offset " + offset);
+            return layout.fields().entrySet().stream().filter(field -> field.getValue().offset() == offset).map(Map.Entry::getKey).findFirst().orElse("at offset " + offset);
         }
 
         /** @throws SASException that says why not */
@@ -259,8 +279,8 @@ public final class Classes {
                     throw new SASException("instances of " + type.getName() + " cannot be persistent: " + reason);
                 }
             }
-            if (bytes > Format.OBJECT_BYTES_MAX) {
-                throw new SASException("instances of " + type.getName() + " would take " + bytes + " bytes, more than a page of "
+            if (bytes() > Format.OBJECT_BYTES_MAX) {
+                throw new SASException("instances of " + type.getName() + " would take " + bytes() + " bytes, more than a page of "
                         + Format.OBJECT_BYTES_MAX);
             }
         }
@@ -309,7 +329,7 @@ public final class Classes {
             if (stored.equals(description)) {
                 return;
             }
-            var differences = dev.norn.sas.store.Layout.differences(stored, description);
+            var differences = Layout.differences(stored, description);
             throw new ClassChanged("class " + type.getName() + " has changed since the store got instances of it:\n  "
                     + (differences.isEmpty() ? "the order of the fields" : String.join("\n  ", differences))
                     + "\n`sas convert " + Store.current() + " NEW --class-path DIRECTORY` makes a store, NEW, whose instances have the layout of the classes in DIRECTORY. "
@@ -317,12 +337,12 @@ public final class Classes {
         }
 
         /** A handle of the object; no constructor of the program runs. */
-        SasObject newHandle(long reference) {
+        SasObject newHandle(long word) {
             LongFunction<Object> known = creator;
             if (known == null) {
                 creator = known = newCreator();
             }
-            Object handle = known.apply(reference);
+            Object handle = known.apply(word);
             // Handles may reach other threads through fields without synchronization; one without its holder would be taken for a temporary object.
             VarHandle.storeStoreFence();
             return (SasObject) handle;

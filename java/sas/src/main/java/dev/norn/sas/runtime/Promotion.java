@@ -4,6 +4,7 @@ import dev.norn.sas.SASException;
 import dev.norn.sas.store.Format;
 import dev.norn.sas.store.Memory;
 import dev.norn.sas.store.Range;
+import dev.norn.sas.store.Work;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -53,14 +54,42 @@ public final class Promotion {
 
     private long add(SasObject object, Range range, long near) {
         return step(() -> {
-            objects.add(object);
             Classes.Info info = Classes.of(object.getClass());
             info.requirePersistable();
-            long bytes = object instanceof InPlace array ? Math.max(array.$sas$bytes(), info.bytes()) : info.bytes();
-            long reference = session.work().allocate(range, info.number(), bytes, near);
-            object.$sas$bind(reference);
-            return reference;
+            objects.add(object);
+            for (;;) {
+                long mark = session.work().mark();
+                long marks = object.$sas$word();
+                if ((marks & ~SasObject.MARKS) != 0) {
+                    // Another thread has promoted it: wait for that.
+                    objects.removeLast();
+                    session.work().requireStorable(object.$sas$reference());
+                    return object.$sas$reference();
+                }
+                long reference = allocate(object, info, range, near);
+                if (info.compareAndBind(object, marks, reference | marks)) {
+                    return reference;
+                }
+                // Another thread has asked for the hash code, which the object then has to have room for.
+                session.work().takeBackSteps(mark);
+            }
         });
+    }
+
+    private long allocate(SasObject object, Classes.Info info, Range range, long near) {
+        boolean isHashed = (object.$sas$word() & SasObject.HASHED) != 0;
+        long bytes = isHashed ? info.bytesHashed() : info.bytes();
+        if (object instanceof InPlace array) {
+            bytes = Math.max(bytes, array.$sas$bytes() + (isHashed ? Format.HASH_BYTES : 0));
+        } else if (bytes > Format.OBJECT_BYTES_MAX) {
+            throw new SASException("the " + object.getClass().getName() + " would take " + bytes + " bytes with its hash code, for which it was asked while it was temporary, more than a page of "
+                    + Format.OBJECT_BYTES_MAX + ": create it with Factory.newInstanceNear first");
+        }
+        long reference = session.work().allocate(range, info.number(), bytes, near);
+        if (isHashed) {
+            Work.keepHash(reference, System.identityHashCode(object));
+        }
+        return reference;
     }
 
     /** Makes a temporary array persistent beside an object; returns its reference. Its elements are written at the commit. In a transaction. */
@@ -108,7 +137,8 @@ public final class Promotion {
 
     private void takeBack(long mark, Throwable cause) {
         for (int i = 0; i < objects.size(); i++) {
-            objects.get(i).$sas$bind(0);
+            SasObject object = objects.get(i);
+            object.$sas$bind(object.$sas$word() & (SasObject.HASHED | SasObject.OWN));
         }
         session.takeBackSteps(mark, cause);
         arrays.forEach(session.arrays()::forget);

@@ -49,11 +49,12 @@ public final class References {
         }
         // Where a larger object now lies, its data might pass for a header of that generation.
         pool.requireObject(word);
-        int number = classOf(Memory.getLong(offsetOf(word)));
+        long header = Memory.getLong(offsetOf(word));
+        int number = classOf(header);
         if (isArray(number)) {
             return ArrayCopies.load(word);
         }
-        return Classes.byNumber(number).newHandle(word);
+        return Classes.byNumber(number).newHandle(isHashed(header) ? word | SasObject.HASHED : word);
     }
 
     /** Reads a field that holds a reference of any kind. */
@@ -210,12 +211,29 @@ public final class References {
                 && x.$sas$reference() != 0 && Nobody.isOfClosedStore(x) == Nobody.isOfClosedStore(y);
     }
 
-    /** What {@link System#identityHashCode} becomes: by address for persistent objects, the same in every JVM. */
+    /**
+     * What {@link System#identityHashCode} becomes. That of an object that was persistent before anybody asked is made of its address; the code of one that was temporary then is stored with it.
+     * So it is the same before and after, and in every JVM.
+     *
+     * @throws dev.norn.sas.ObjectDestroyed if the code was stored with an object that is gone, and was not made in this JVM
+     */
     public static int identityHashCode(Object object) {
-        if (object instanceof SasObject handle && handle.$sas$reference() != 0) {
-            return hashOfAddress(handle.$sas$reference());
+        if (!(object instanceof SasObject handle)) {
+            return System.identityHashCode(object);
         }
-        return System.identityHashCode(object);
+        long word = handle.$sas$word();
+        if (word == 0) {
+            word = Classes.of(handle.getClass()).markHashed(handle);
+        }
+        if ((word & SasObject.OWN) != 0) {
+            return System.identityHashCode(handle);
+        }
+        return (word & SasObject.HASHED) != 0 ? storedHash(handle) : hashOfAddress(word & ~SasObject.MARKS);
+    }
+
+    private static int storedHash(SasObject handle) {
+        Nobody.requireOpenStore(handle);
+        return dev.norn.sas.Store.current().pool().hashOf(handle.$sas$reference());
     }
 
     /** What Object's toString becomes: the class and the address, the same in every JVM, or what it is for a temporary object. */
@@ -224,18 +242,15 @@ public final class References {
         return object.getClass().getName() + "@" + (isPersistent ? Long.toHexString(offsetOf(((SasObject) object).$sas$reference())) : Integer.toHexString(object.hashCode()));
     }
 
-    /** The identity hash code of the object with this reference. */
-    public static int hashOfAddress(long reference) {
-        return Long.hashCode(reference * 0x9E3779B97F4A7C15L);
-    }
-
     /** What a clone of a persistent object becomes: a temporary object with the same values. Other objects that a method clone may return stay as they are. */
     public static Object cloned(Object clone, Object original) {
-        if (clone != original && clone instanceof SasObject copy && original instanceof SasObject handle && handle.$sas$reference() != 0
-                && copy.$sas$reference() == handle.$sas$reference()) {
+        if (clone != original && clone instanceof SasObject copy && original instanceof SasObject handle && copy.$sas$word() != 0 && copy.$sas$reference() == handle.$sas$reference()) {
+            boolean isOfPersistent = handle.$sas$reference() != 0;
             copy.$sas$bind(0);
             copy.$sas$holder(null);
-            copy.$sas$copy(handle);
+            if (isOfPersistent) {
+                copy.$sas$copy(handle);
+            }
         }
         return clone;
     }

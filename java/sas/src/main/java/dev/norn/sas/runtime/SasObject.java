@@ -2,8 +2,13 @@ package dev.norn.sas.runtime;
 
 /** What the agent adds to every class whose instances may be persistent. Not to be implemented by hand. */
 public interface SasObject {
-    /** In a handle's reference word: the holder may store into the fields. */
+    /** In the reference word, whose lowest bits are marks: the holder may store into the fields. */
     long WRITABLE = 1;
+    /** The object has an identity hash code of its own; of a temporary one, somebody has asked for it, so that it has to be kept if the object becomes persistent. */
+    long HASHED = 2;
+    /** That code is this Java object's. */
+    long OWN = 4;
+    long MARKS = 15;
 
     /** The reference of the persistent object that this is a handle of; 0 for a temporary object. */
     long $sas$reference();
@@ -18,8 +23,11 @@ public interface SasObject {
 
     boolean $sas$isWritable();
 
-    /** Makes this object a handle of the reference, {@link #WRITABLE} or not. The holder comes later, and with it others see that it is one. */
-    void $sas$bind(long reference);
+    /** The reference with its marks; of a temporary object, marks alone. */
+    long $sas$word();
+
+    /** Makes this object a handle of the reference, with marks. The holder comes later, and with it others see that it is one. */
+    void $sas$bind(long word);
 
     /** Takes the holder's leave to read and write away, if it is still the holder. */
     void $sas$leave(Thread holder);

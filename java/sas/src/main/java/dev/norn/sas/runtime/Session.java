@@ -307,7 +307,7 @@ public final class Session implements Work.Tenant {
         for (int i = savedCount; i < writtenCount; i++) {
             SasObject handle = written[i];
             if (handle.$sas$isWritable()) {
-                handle.$sas$bind(handle.$sas$reference());
+                handle.$sas$bind(handle.$sas$word() & ~SasObject.WRITABLE);
             }
         }
         if (savepoint == null) {
@@ -367,7 +367,7 @@ public final class Session implements Work.Tenant {
             return;
         }
         if (work.pool().isObject(reference)) {
-            its.$sas$bind(reference);
+            its.$sas$bind(its.$sas$word() & ~SasObject.WRITABLE);
             its.$sas$load(Format.offsetOf(reference));
         } else {
             forget(reference);
@@ -557,7 +557,7 @@ public final class Session implements Work.Tenant {
         SasObject its = hold(handle, work.lockExclusive(reference));
         if (!its.$sas$isWritable()) {
             keepWritten(its);
-            its.$sas$bind(reference | SasObject.WRITABLE);
+            its.$sas$bind(its.$sas$word() | SasObject.WRITABLE);
         }
         return its;
     }
@@ -628,7 +628,7 @@ public final class Session implements Work.Tenant {
         }
         holding[work.placeOf(reference)] = handle;
         written[writtenCount++] = handle;
-        handle.$sas$bind(reference | SasObject.WRITABLE);
+        handle.$sas$bind(handle.$sas$word() | SasObject.WRITABLE);
         VarHandle.releaseFence();
         handle.$sas$holder(thread);
     }

@@ -48,10 +48,6 @@ record ClassChange(Layout before, Layout now, String description, List<Pair> pai
         return new ClassChange(before, now, current, pairs, added, removed, unfounded);
     }
 
-    boolean changesLength() {
-        return Format.granules(before.bytes()) != Format.granules(now.bytes());
-    }
-
     /** What cannot be done for any instance: one line each. */
     List<String> problems(Set<String> dropped) {
         List<String> problems = new ArrayList<>();

@@ -31,7 +31,7 @@ import java.util.TreeSet;
  * <li>The store is copied to {@code NEW.new}, as a backup is.
  * <li>Each changed class gets a new number and its new description; what cannot be done for any instance is refused.
  * <li>Each instance with an old number is written anew: in its place if it takes as many granules as before, else beside it.
- * <li>References to those that moved, in fields, arrays and roots, are changed, and hash maps that have them as keys are ordered anew.
+ * <li>References to those that moved, in fields, arrays and roots, are changed. Their hash codes are those of before.
  * <li>The containers' files are written from the pool and synced, and {@code NEW.new} is renamed to {@code NEW}.
  * </ol>
  *
@@ -209,13 +209,20 @@ public final class Conversion {
         if (change == null) {
             return;
         }
-        if (granulesOf(header) != granules(change.before().bytes())) {
+        if (granulesOf(header) != granules(isHashed(header) ? change.before().bytesHashed() : change.before().bytes())) {
             throw new ClassChanged("the object at " + Long.toHexString(offset) + " has elements behind its fields, and the fields of " + change.before().name() + " have changed");
         }
         counts.get(classOf(header))[0]++;
         int number = newNumbers.get(classOf(header));
         ByteBuffer old = ByteBuffer.wrap(Memory.bytes(offset, granulesOf(header) * GRANULE_BYTES)).order(ByteOrder.LITTLE_ENDIAN);
-        ByteBuffer content = ByteBuffer.allocate(granules(change.now().bytes()) * GRANULE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        boolean stays = granulesOf(header) == granules(isHashed(header) ? change.now().bytesHashed() : change.now().bytes());
+        // One that moves goes on having the hash code of where it was.
+        int length = granules(stays && !isHashed(header) ? change.now().bytes() : change.now().bytesHashed()) * GRANULE_BYTES;
+        if (length > OBJECT_BYTES_MAX) {
+            throw new ClassChanged("the object at " + Long.toHexString(offset) + " would take " + length + " bytes with its hash code, more than a page of " + OBJECT_BYTES_MAX
+                    + ": give " + change.now().name() + " fewer fields");
+        }
+        ByteBuffer content = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         for (ClassChange.Pair pair : change.pairs()) {
             transfer(offset, pair, old, content);
         }
@@ -226,18 +233,22 @@ public final class Conversion {
             }
         }
         long at = offset;
-        if (change.changesLength()) {
+        if (stays) {
+            Memory.putLong(at, header(generationOf(header), number, granulesOf(header)) | header & HASHED);
+        } else {
             Heap.discard(range, offset);
             slot.begin(slot.index);
-            long fresh = pool.heap().allocate(slot, range, number, change.now().bytes(), offset);
+            long fresh = pool.heap().allocate(slot, range, number, length, offset);
             moves.add(reference(offset, generationOf(header)), fresh);
             counts.get(classOf(header))[1]++;
             at = offsetOf(fresh);
-        } else {
-            Memory.putLong(at, header(generationOf(header), number, lengthOf(header)));
+            Memory.putLong(at, Memory.getLong(at) | HASHED);
+        }
+        if (isHashed(Memory.getLong(at))) {
+            content.putInt(length - HASH_BYTES, isHashed(header) ? old.getInt(old.capacity() - HASH_BYTES) : hashOfAddress(reference(offset, generationOf(header))));
         }
         Memory.putLong(at + OBJECT_LOCK, 0);
-        Memory.copyIn(content.array(), OBJECT_HEADER_BYTES, at + OBJECT_HEADER_BYTES, content.capacity() - OBJECT_HEADER_BYTES);
+        Memory.copyIn(content.array(), OBJECT_HEADER_BYTES, at + OBJECT_HEADER_BYTES, length - OBJECT_HEADER_BYTES);
     }
 
     private void discardValue(long word) {
@@ -363,7 +374,6 @@ public final class Conversion {
                 Directory.setRoot(work, entry.name(), moved);
             }
         }
-        orderAnew();
     }
 
     private void follow(long at) {
@@ -371,24 +381,6 @@ public final class Conversion {
         long moved = word != 0 && (word & TAG_MASK) == TAG_OBJECT ? moves.find(word) : 0;
         if (moved != 0) {
             Memory.putLong(at, moved);
-        }
-    }
-
-    /** Hash maps whose keys hash by address: those that moved belong in another place. */
-    private void orderAnew() {
-        Map<Integer, Boolean> hashesByAddress = new HashMap<>();
-        layouts.forEach((number, layout) -> hashesByAddress.put(number, classes.hashesByAddress(layout.name())));
-        changes.forEach((old, change) -> {
-            if (counts.get(old)[1] > 0 && hashesByAddress.get(newNumbers.get(old))) {
-                report.add(change.now().name()
-                        + ": hash codes of those that moved are new; keys of SasMap were put in order, other structures that hash them have to be built anew");
-            }
-        });
-        MapOrder order = new MapOrder(pool, slot, layouts, key -> hashesByAddress.getOrDefault(classOf(Memory.getLong(offsetOf(key))), false));
-        if (order.isNeeded()) {
-            for (Range range : ranges) {
-                forEachObject(range, range.pagesUsed(), (its, offset, header) -> order.visit(its, offset, header));
-            }
         }
     }
 

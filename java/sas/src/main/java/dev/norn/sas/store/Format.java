@@ -115,6 +115,11 @@ public final class Format {
     static final int CLASS_SHIFT = 24;
     static final int LENGTH_SHIFT = 40;
     static final long LENGTH_MASK = (1L << 23) - 1;
+    /** Of objects, which have fewer granules than values may have bytes. */
+    private static final int OBJECT_LENGTH_MASK = (1 << 22) - 1;
+    /** In an object's first word: its identity hash code is not made of its address, but is in its last four bytes. */
+    static final long HASHED = 1L << 62;
+    public static final int HASH_BYTES = 4;
     static final long DESTROYED = 1L << 63;
     public static final long OBJECT_LOCK = 8;
     public static final int OBJECT_HEADER_BYTES = 16;
@@ -169,7 +174,7 @@ public final class Format {
         return header < 0;
     }
 
-    /** Bytes of a value, or granules of anything else. */
+    /** Bytes of a value. */
     static int lengthOf(long header) {
         return (int) (header >>> LENGTH_SHIFT & LENGTH_MASK);
     }
@@ -177,7 +182,17 @@ public final class Format {
     /** Granules that the object with this header takes. */
     static int granulesOf(long header) {
         int length = lengthOf(header);
-        return classOf(header) == CLASS_VALUE ? granules(VALUE_HEADER_BYTES + length) : length;
+        return classOf(header) == CLASS_VALUE ? granules(VALUE_HEADER_BYTES + length) : length & OBJECT_LENGTH_MASK;
+    }
+
+    /** Whether the object has an identity hash code of its own. */
+    public static boolean isHashed(long header) {
+        return (header & HASHED) != 0;
+    }
+
+    /** Where the hash code of such an object with this header is. */
+    static long hashPlace(long offset, long header) {
+        return offset + (long) granulesOf(header) * GRANULE_BYTES - HASH_BYTES;
     }
 
     static int granules(long bytes) {
@@ -187,6 +202,11 @@ public final class Format {
     /** The reference to the object at {@code offset} with this generation. */
     static long reference(long offset, int generation) {
         return offset | (long) generation << GENERATION_SHIFT;
+    }
+
+    /** The identity hash code of an object with this reference that has none of its own: the same in every JVM. */
+    public static int hashOfAddress(long reference) {
+        return Long.hashCode(reference * 0x9E3779B97F4A7C15L);
     }
 
     public static long offsetOf(long reference) {

@@ -19,6 +19,15 @@ public record Layout(String name, int bytes, Map<String, Field> fields) {
             return descriptor.length() > 1;
         }
 
+        private int end() {
+            return offset + switch (descriptor.charAt(0)) {
+                case 'Z', 'B' -> 1;
+                case 'S', 'C' -> 2;
+                case 'I', 'F' -> 4;
+                default -> 8;
+            };
+        }
+
         /** The type as the language writes it. */
         String type() {
             int dimensions = descriptor.lastIndexOf('[') + 1;
@@ -34,7 +43,7 @@ public record Layout(String name, int bytes, Map<String, Field> fields) {
         }
     }
 
-    static Layout of(String description) {
+    public static Layout of(String description) {
         String[] lines = description.split("\n");
         Map<String, Field> fields = new LinkedHashMap<>();
         for (int i = 2; i < lines.length; i++) {
@@ -65,8 +74,14 @@ public record Layout(String name, int bytes, Map<String, Field> fields) {
         return lines;
     }
 
+    /** Length of an instance that has a hash code of its own behind its fields. */
+    public int bytesHashed() {
+        int end = fields.values().stream().mapToInt(Field::end).max().orElse(Format.OBJECT_HEADER_BYTES);
+        return end + Format.HASH_BYTES <= bytes ? bytes : bytes + Format.GRANULE_BYTES;
+    }
+
     /** Where instances have references. */
-    int[] references() {
+    public int[] references() {
         return fields.values().stream().filter(Field::isReference).mapToInt(Field::offset).toArray();
     }
 }

@@ -282,6 +282,18 @@ public final class Pool {
         }
     }
 
+    /**
+     * The hash code of an object that has one of its own, which never changes.
+     *
+     * @throws dev.norn.sas.ObjectDestroyed if it is not there
+     */
+    public int hashOf(long reference) {
+        requireObject(reference);
+        int hash = Memory.getInt(hashPlace(offsetOf(reference), Memory.getLong(offsetOf(reference))));
+        requireObject(reference);
+        return hash;
+    }
+
     /** Waits until no transaction writes the object; {@link #isStill} then says whether one has meanwhile. */
     public long quiet(long reference) {
         requireObject(reference);

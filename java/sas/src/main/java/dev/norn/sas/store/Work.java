@@ -285,6 +285,14 @@ public final class Work {
         return reference | TAG_VALUE;
     }
 
+    /** Gives an object that this transaction has just allocated, with room behind its fields, a hash code of its own. */
+    public static void keepHash(long reference, int hash) {
+        long offset = offsetOf(reference);
+        long header = Memory.getLong(offset) | HASHED;
+        Memory.putInt(hashPlace(offset, header), hash);
+        Memory.putLong(offset, header);
+    }
+
     /** The bytes of a value. */
     public static byte[] value(long reference) {
         long offset = offsetOf(reference);
