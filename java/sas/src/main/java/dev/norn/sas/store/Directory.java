@@ -377,7 +377,7 @@ public final class Directory {
     /** The container of this entry. */
     public static Range range(Pool pool, Entry entry) {
         Range known = pool.range((int) entry.third);
-        return known != null && known.name.equals(entry.name()) ? known : pool.add(fromEntry(pool, entry));
+        return known != null && known.name.equals(entry.name()) && known.base == entry.first && known.pagesMax == entry.second ? known : pool.add(fromEntry(pool, entry));
     }
 
     private static Range fromEntry(Pool pool, Entry entry) {
@@ -386,13 +386,15 @@ public final class Directory {
         return new Range((int) entry.third, entry.name(), entry.first, entry.second, isWritable);
     }
 
-    /** The container that holds this offset, looked up where no lock is held: another process may have made it a moment ago. */
+    /** The container that holds this offset, looked up where no lock is held: another process may have made it a moment ago. Null if there is none. */
     static Range findRange(Pool pool, long offset) {
         for (Entry entry : read(Kind.CONTAINER)) {
             if (offset >= entry.first && offset < entry.first + Range.span(entry.second)) {
-                return pool.add(fromEntry(pool, entry));
+                Range range = fromEntry(pool, entry);
+                // One whose making is undone is not to be known here: its addresses are given out again.
+                return isCommitted(pool, entry) ? pool.add(range) : range;
             }
         }
-        throw new dev.norn.sas.ObjectDestroyed("no container is at " + Long.toHexString(offset));
+        return null;
     }
 }

@@ -250,6 +250,20 @@ public final class Pool {
         return range;
     }
 
+    /** The making of the container that begins here was undone. */
+    synchronized void forget(long base) {
+        Range known = rangesByUnit[(int) (base >> CONTAINER_ALIGNMENT_BITS)];
+        if (known == null) {
+            return;
+        }
+        for (int i = 0; i < rangesByUnit.length; i++) {
+            rangesByUnit[i] = rangesByUnit[i] == known ? null : rangesByUnit[i];
+        }
+        Range[] all = ranges.clone();
+        all[known.id] = all[known.id] == known ? null : all[known.id];
+        ranges = all;
+    }
+
     /** The container with this number; null if this JVM has not met it. */
     Range range(int id) {
         return id < ranges.length ? ranges[id] : null;
@@ -261,17 +275,22 @@ public final class Pool {
 
     /** The container that holds the offset. */
     Range rangeOf(long offset) {
+        Range range = findRange(offset);
+        if (range == null) {
+            throw new dev.norn.sas.ObjectDestroyed("no container is at " + Long.toHexString(offset));
+        }
+        return range;
+    }
+
+    private Range findRange(long offset) {
         Range range = rangesByUnit[(int) (offset >> CONTAINER_ALIGNMENT_BITS)];
-        return range != null ? range : Directory.findRange(this, offset);
+        return range != null || offset < CONTAINERS ? range : Directory.findRange(this, offset);
     }
 
     /** Whether the reference names an object that is there, or one that an open transaction destroys. */
     public boolean isObject(long reference) {
         long offset = offsetOf(reference);
-        Range range = rangesByUnit[(int) (offset >> CONTAINER_ALIGNMENT_BITS)];
-        if (range == null && offset >= CONTAINERS) {
-            range = rangeOf(offset);
-        }
+        Range range = findRange(offset);
         return range != null && range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generationOfReference(reference);
     }
 

@@ -128,7 +128,10 @@ final class Recovery {
             case ENTRY_IMAGE -> restore(entry, offset);
             case ENTRY_RANGE -> Memory.copy(entry + ENTRY_HEADER_BYTES, offset, Slot.length(entry));
             case ENTRY_ALLOCATION -> pool.heap().free(slot, pool.rangeOf(offset), entry);
-            case ENTRY_CONTAINER -> Heap.forsake(offset, Memory.getLong(entry + ENTRY_HEADER_BYTES + 4));
+            case ENTRY_CONTAINER -> {
+                Heap.forsake(offset, Memory.getLong(entry + ENTRY_HEADER_BYTES + 4));
+                pool.forget(offset);
+            }
             default -> {
                 // A lock.
             }

@@ -119,6 +119,27 @@ class SavepointTest {
         assertEquals(6, invoice[0].total());
     }
 
+    /** The addresses of a container whose making was undone are given out again: this JVM is not to look for objects where they were in that one. */
+    @Test
+    void anotherJvmsContainerTakesTheAddressesOfOneThatWasUndone() throws Exception {
+        for (int i = 0; i < 2; i++) {
+            Transaction.begin();
+            Runnable create = () -> Factory.newInstanceIn(Account.class, store.createContainer("other", 1 << 20), 2, "bob");
+            if (i == 0) {
+                undone(create);
+                Transaction.commit();
+            } else {
+                create.run();
+                Transaction.abort();
+            }
+        }
+        assertEquals(0, Stores.start(ContainerProgram.class, directory.resolve("store")).waitFor());
+        Account eve = store.root("eve", Account.class);
+        assertEquals("eve", eve.owner());
+        assertEquals(64 << 20, Factory.getInstanceContainer(eve).bytesMax());
+        eve.add(1);
+    }
+
     /** Another thread does not get what a nested run had, before the end of the transaction. */
     @Test
     void locksStay() throws Exception {
