@@ -4,7 +4,7 @@
 //! the caller states that, from the part's data sheet. nRF52's drivers implement the trait with a budget of two.
 //!
 //! Invariants: the region is made of whole units, a unit of whole erase sectors of the driver; every call to the driver
-//! keeps its alignment rules.
+//! keeps its alignment rules, and stays within the region.
 
 use core::fmt;
 use core::ops::Range;
@@ -12,6 +12,7 @@ use core::ops::Range;
 use embedded_storage::nor_flash::{MultiwriteNorFlash, NorFlash};
 
 use crate::nor::{Address, EraseUnit, Nor, NorPart, PartError, Reprogramming};
+use crate::partition::{NorRangeError, check_bytes, check_unit};
 
 /// Largest read size of a driver that the adapter supports, in bytes.
 const READ_BYTES_MAX: usize = 32;
@@ -115,13 +116,14 @@ impl<F: MultiwriteNorFlash> EmbeddedNor<F> {
 }
 
 impl<F: NorFlash> Nor for EmbeddedNor<F> {
-    type Error = F::Error;
+    type Error = NorRangeError<F::Error>;
 
     fn part(&self) -> NorPart {
         self.part
     }
 
-    fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), F::Error> {
+    fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), Self::Error> {
+        check_bytes(&self.part, address, buffer.len())?;
         let at = self.start + address.0;
         let into = at as usize % F::READ_SIZE;
         let head = if into == 0 { 0 } else { (F::READ_SIZE - into).min(buffer.len()) };
@@ -129,21 +131,23 @@ impl<F: NorFlash> Nor for EmbeddedNor<F> {
         let (body, tail) = rest.split_at_mut(rest.len() / F::READ_SIZE * F::READ_SIZE);
         let (body_at, tail_at) = (at + head.len() as u32, at + (head.len() + body.len()) as u32);
         if !head.is_empty() {
-            self.read_around(at, head)?;
+            self.read_around(at, head).map_err(NorRangeError::Device)?;
         }
         if !body.is_empty() {
-            self.flash.read(body_at, body)?;
+            self.flash.read(body_at, body).map_err(NorRangeError::Device)?;
         }
-        if tail.is_empty() { Ok(()) } else { self.read_around(tail_at, tail) }
+        if tail.is_empty() { Ok(()) } else { self.read_around(tail_at, tail).map_err(NorRangeError::Device) }
     }
 
-    fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), F::Error> {
-        self.flash.write(self.start + address.0, bytes)
+    fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), Self::Error> {
+        check_bytes(&self.part, address, bytes.len())?;
+        self.flash.write(self.start + address.0, bytes).map_err(NorRangeError::Device)
     }
 
-    fn erase(&mut self, unit: EraseUnit) -> Result<(), F::Error> {
+    fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error> {
+        check_unit(&self.part, unit)?;
         let start = self.start + self.part.start_of(unit).0;
-        self.flash.erase(start, start + self.part.unit_size_bytes)
+        self.flash.erase(start, start + self.part.unit_size_bytes).map_err(NorRangeError::Device)
     }
 }
 
@@ -287,10 +291,29 @@ mod tests {
         assert_eq!(part.reprogramming, Reprogramming::Times(2));
         nor.erase(EraseUnit(1)).unwrap();
         nor.program(Address(1024), &[1, 2, 3, 4]).unwrap();
-        assert_eq!(nor.program(Address(1026), &[0; 4]), Err(Refused(NorFlashErrorKind::NotAligned)));
+        let misaligned = NorRangeError::Device(Refused(NorFlashErrorKind::NotAligned));
+        assert_eq!(nor.program(Address(1026), &[0; 4]), Err(misaligned));
         let cells = nor.into_inner().0;
         assert_eq!(cells[2048..2056], [1, 2, 3, 4, 0xFF, 0xFF, 0xFF, 0xFF]);
         assert_eq!((cells[2047], cells[3071], cells[3072]), (36, 0xFF, 182));
+    }
+
+    #[test]
+    fn what_lies_outside_the_region_is_out_of_reach() {
+        // The flash has 512 bytes before the region and 1,024 behind it.
+        let mut nor = EmbeddedNor::new(driver::<8, 8>()).unwrap().in_region(512..3072).unwrap();
+        for (address, len) in [(2560, 1), (2559, 2), (2553, 8), (0, 2561), (u32::MAX, 1), (u32::MAX - 511, 8)] {
+            let address = Address(address);
+            let outside = Err(NorRangeError::Outside { address });
+            assert_eq!(nor.read(address, &mut [0; 4096][..len]), outside);
+            assert_eq!(nor.program(address, &[0; 4096][..len]), outside);
+        }
+        for unit in [5, 6, 7, u16::MAX] {
+            let address = Address(u32::from(unit) * 512);
+            assert_eq!(nor.erase(EraseUnit(unit)), Err(NorRangeError::Outside { address }));
+        }
+        nor.read(Address(2559), &mut [0]).unwrap();
+        assert_eq!(nor.into_inner().0, driver::<8, 8>().0, "nothing was changed");
     }
 
     #[test]

@@ -83,11 +83,15 @@ mod guard;
 mod mounting;
 mod nand;
 mod nor;
+mod partition;
 mod sectors;
+mod shared;
 
 #[cfg(feature = "alloc")]
 pub use audit::Collected;
 pub use audit::{Auditor, Marks, Violation};
+#[cfg(feature = "critical-section")]
+pub use critical_section;
 pub use eeprom::{Eeprom, EepromPart, EepromPartError};
 pub use embedded::{AdapterError, EmbeddedNor};
 pub use guard::{Guard, GuardError};
@@ -97,4 +101,6 @@ pub use nand::{
     NandTimings, PageAddress, PageNumber, Piece,
 };
 pub use nor::{Address, EraseUnit, Nor, NorPart, PartError, Reprogramming};
+pub use partition::{NandPartition, NandRangeError, NorPartition, NorRangeError, PartitionError};
 pub use sectors::{SectorError, SectorFlash, SectorNor, SectorRun};
+pub use shared::{Lock, NandTenant, NorTenant, Shared, Tenancy};

@@ -310,6 +310,8 @@ impl NandError for core::convert::Infallible {
 /// # What the device promises
 /// - [`load`](Nand::load) brings a page to the register and the position to column 0. There it stays through any number of
 ///   [`seek`](Nand::seek)s and [`fetch`](Nand::fetch)es, until the next load, program, erase, restart or loss of power.
+/// - The register belongs to the client that loaded it. A client never fetches what another client of the same part loaded: where
+///   several [share a part](crate::NandTenant), one that finds another's page in the register has its own loaded again.
 /// - The register holds what was programmed, and 0xFF where nothing was, but for bit errors. Two loads of a page may differ in
 ///   them; two fetches after one load do not. An erased page has them, too.
 /// - A `program` or `erase` that returned `Ok` has taken full effect and outlives a loss of power.
@@ -319,6 +321,14 @@ impl NandError for core::convert::Infallible {
 /// - Up to `block_count - good_blocks_min` blocks are marked bad or fail in the life of the part. The first block is delivered
 ///   good; good blocks are delivered erased.
 /// - `part` returns the same value for the life of the device.
+///
+/// # On a shared part
+/// The promises above hold for each tenant as if it were alone, with two exceptions. A seek, a fetch or a
+/// [`program_loaded`](Nand::program_loaded) behind another tenant's call costs a load and the way back to the position; and the bits
+/// that err are drawn anew by that load, so that two fetches may differ in them, and a copy may program errors that nobody checked. A
+/// client that fetches a code word in pieces, or checks what it copies, makes no room for another's call in between: tenants in one
+/// thread do so by making their calls one after the other; with tenants in interrupts, it encloses its own calls in one critical
+/// section.
 ///
 /// # What a loss of power may do
 /// - **A program** may leave any subset of the bits that it was to clear cleared, and any of them may read differently each

@@ -10,6 +10,7 @@
 use core::fmt;
 
 use crate::nor::{Address, EraseUnit, Nor, NorPart, PartError};
+use crate::partition::{NorRangeError, check_bytes, check_unit};
 
 /// Sectors of one size, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,32 +139,37 @@ fn uniform_units(runs: &[SectorRun]) -> Result<(u16, u32), SectorError> {
 }
 
 impl<F: SectorFlash> Nor for SectorNor<'_, F> {
-    type Error = F::Error;
+    type Error = NorRangeError<F::Error>;
 
     fn part(&self) -> NorPart {
         self.part
     }
 
-    fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), F::Error> {
-        self.flash.read(address.offset(self.start), buffer)
+    fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), Self::Error> {
+        check_bytes(&self.part, address, buffer.len())?;
+        self.flash.read(address.offset(self.start), buffer).map_err(NorRangeError::Device)
     }
 
-    fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), F::Error> {
-        self.flash.program(address.offset(self.start), bytes)
+    fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), Self::Error> {
+        check_bytes(&self.part, address, bytes.len())?;
+        self.flash.program(address.offset(self.start), bytes).map_err(NorRangeError::Device)
     }
 
     /// Cost: an erase for each of the unit's sectors. A loss of power between them leaves a torn erase, as the contract allows.
-    fn erase(&mut self, unit: EraseUnit) -> Result<(), F::Error> {
+    fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error> {
+        check_unit(&self.part, unit)?;
         for (_, start, size_bytes) in sectors(self.runs) {
             if start / u64::from(self.part.unit_size_bytes) == u64::from(unit.0) {
-                self.flash.erase_sector(Address(self.start + start as u32), size_bytes)?;
+                let address = Address(self.start + start as u32);
+                self.flash.erase_sector(address, size_bytes).map_err(NorRangeError::Device)?;
             }
         }
         Ok(())
     }
 
     fn mapped(&self) -> Option<&[u8]> {
-        self.flash.mapped()?.get(self.start as usize..)
+        let start = self.start as usize;
+        self.flash.mapped()?.get(start..start + self.part.size_bytes() as usize)
     }
 }
 
@@ -261,6 +267,19 @@ mod tests {
             SectorNor::new(Erased::default(), &stm32f4[2..], LIMITS).unwrap().starting_at(Address(128 * KIB));
         behind.erase(EraseUnit(1)).unwrap();
         assert_eq!(behind.flash.0[0], Some((256 * KIB, 128 * KIB)));
+    }
+
+    #[test]
+    fn what_lies_outside_the_runs_is_out_of_reach() {
+        let runs = [run(2, 64)];
+        let mut nor = SectorNor::new(Erased::default(), &runs, LIMITS).unwrap().starting_at(Address(64 * KIB));
+        for address in [128 * KIB - 1, 128 * KIB, u32::MAX - 64 * KIB, u32::MAX] {
+            let outside = Err(NorRangeError::Outside { address: Address(address) });
+            assert_eq!(nor.read(Address(address), &mut [0; 2]), outside);
+            assert_eq!(nor.program(Address(address), &[0; 2]), outside);
+        }
+        assert_eq!(nor.erase(EraseUnit(2)), Err(NorRangeError::Outside { address: Address(128 * KIB) }));
+        assert_eq!(nor.flash.0[0], None);
     }
 
     #[test]
