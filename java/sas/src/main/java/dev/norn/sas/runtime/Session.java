@@ -6,6 +6,7 @@ import dev.norn.sas.Store;
 import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Format;
+import dev.norn.sas.store.StackRoom;
 import dev.norn.sas.store.Work;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -27,8 +28,8 @@ public final class Session implements Work.Tenant {
     private static final long ATTEMPTS_NANOS_MAX = 30_000_000_000L;
     private static final long PAUSE_NANOS_MAX = 4_000_000;
     private static final int HANDLES_FIRST = 128;
-    /** Frames of the stack that are tried out before steps that belong together. */
-    private static final int FRAMES = 256;
+    /** Room on the stack for a store outside transactions, and the commit that comes behind it. */
+    private static final int FRAMES = 16;
     private static final SasObject[] NONE = {};
     /** After so many uses of objects, the transaction that ends has its handles forget what they refer to: some megabytes of handles. */
     private static final int USES_MAX = 1 << 16;
@@ -54,6 +55,8 @@ public final class Session implements Work.Tenant {
     /** Of arrays in place that this transaction changes, the blocks of which the undo stream has images, or that need none. */
     private final Map<InPlace, long[]> changing = new IdentityHashMap<>();
     private final Promotion promotion = new Promotion(this);
+    /** Whether {@link #run} was about to undo the transaction. */
+    private boolean hasToUndo;
     private boolean isAlone;
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
@@ -87,13 +90,14 @@ public final class Session implements Work.Tenant {
 
     /** @throws SASException if a transaction is open in this thread, or no store */
     public void begin() {
+        endUndo();
         if (isActive()) {
             throw new SASException("this thread has begun a transaction already");
         }
         Store current = Store.current();
         if (current != store) {
-            store = current;
             work = new Work(current.pool(), this);
+            store = current;
         }
         wanted = null;
         // New arrays, as storing young handles into old ones is dear for the collector.
@@ -263,6 +267,7 @@ public final class Session implements Work.Tenant {
 
     /** Runs the action in the open transaction, or in one of its own. Inside the open one, what it has done when it throws stays. */
     public <T> T within(Supplier<T> action) {
+        endUndo();
         return isActive() ? action.get() : run(() -> {
             T result = action.get();
             commit();
@@ -272,6 +277,7 @@ public final class Session implements Work.Tenant {
 
     /** The same, but what the action has done is taken back when it throws. */
     public <T> T nested(Supplier<T> action) {
+        endUndo();
         if (!isActive()) {
             return within(action);
         }
@@ -429,15 +435,23 @@ public final class Session implements Work.Tenant {
     }
 
     private void undo() {
-        if (isActive()) {
-            abort();
+        hasToUndo = true;
+        endUndo();
+    }
+
+    /** Undoes a transaction that was to be undone already where the stack ended, or the memory: nothing may go on in it. */
+    private void endUndo() {
+        if (hasToUndo) {
+            if (isActive()) {
+                abort();
+            }
+            hasToUndo = false;
         }
     }
 
     /** Begins a transaction for one store into the handle's object. */
     SasObject beginAlone(SasObject handle) {
-        // For the commit, too, which comes behind the store.
-        Work.requireStack(FRAMES);
+        StackRoom.require(FRAMES);
         SasObject its = run(() -> write(handle));
         isAlone = true;
         return its;

@@ -3,13 +3,13 @@ package dev.norn.sas.store;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread of a JVM that makes checkpoints before the log is full, so that no transaction has to. Whoever commits wakes it. When it fails, the transaction that finds the log
- * full makes the checkpoint, and says what is wrong; the thread tries again after a second, as the disk may have room again.
+ * The thread of a JVM that makes checkpoints before the log is full, so that no transaction has to, and undoes what failed half-way. Whoever commits or fails wakes it. When it fails itself,
+ * the transaction that finds the log full makes the checkpoint, and says what is wrong; the thread tries again after a second, as the disk may have room again.
  */
 final class Checkpointer {
     /** Of the log, what is in use when a checkpoint begins. */
     private static final double SHARE = 0.5;
-
+    private static final long RETRY_NANOS = 10_000_000;
     private static final long PAUSE_NANOS = 1_000_000_000;
 
     private final Pool pool;
@@ -25,25 +25,42 @@ final class Checkpointer {
     private void run() {
         while (!isOver) {
             long checkpoints = pool.counts().checkpoints();
-            pool.relieve(SHARE);
+            tend();
             if (pool.log().isNearlyFull(SHARE) && pool.counts().checkpoints() == checkpoints) {
                 lastFailure = System.nanoTime();
             }
-            LockSupport.park(this);
+            if (pool.hasAbandoned()) {
+                LockSupport.parkNanos(this, RETRY_NANOS);
+            } else {
+                LockSupport.park(this);
+            }
         }
+    }
+
+    private void tend() {
+        try {
+            pool.tend(SHARE);
+        } catch (RuntimeException | Error e) {
+            // The transaction that needs what could not be done tries it again, and says what is wrong.
+        }
+    }
+
+    /** Begins to look after the store now. */
+    void wake() {
+        LockSupport.unpark(thread);
     }
 
     /** Called when the log has grown; costs a few loads. */
     void look() {
         if (pool.log().isNearlyFull(SHARE) && System.nanoTime() - lastFailure >= PAUSE_NANOS) {
-            LockSupport.unpark(thread);
+            wake();
         }
     }
 
     /** Returns when the thread has ended; it finishes the checkpoint that it makes. */
     void close() {
         isOver = true;
-        LockSupport.unpark(thread);
+        wake();
         boolean wasInterrupted = false;
         while (thread.isAlive()) {
             try {

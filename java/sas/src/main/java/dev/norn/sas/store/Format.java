@@ -8,7 +8,7 @@ package dev.norn.sas.store;
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
-    public static final long VERSION = 3;
+    public static final long VERSION = 4;
 
     // The pool's header, at 0.
     static final long POOL_MAGIC = 0;
@@ -35,10 +35,9 @@ public final class Format {
     static final long CHECKPOINT_COUNT = 408;
     /** Above every generation of containers whose making was undone: their addresses are given out again. */
     static final long FIRST_GENERATION = 416;
-
-    // Who is attached: owner words.
-    static final long PROCESSES = 4096;
-    static final int PROCESSES_MAX = 256;
+    /** Which file the lock file is whose attachments use the pool. */
+    static final long POOL_LOCK_DEVICE = 424;
+    static final long POOL_LOCK_INODE = 432;
 
     // Slots: one for each transaction that runs.
     static final long SLOTS = 8192;
@@ -53,7 +52,6 @@ public final class Format {
     static final long SLOT_RECORD_END = 48;
     static final long SLOT_BACKED = 56;
     static final long SLOT_TRANSACTION = 64;
-    static final long SLOT_CHECKPOINT_LATCH = 72;
 
     static final long STATE_FREE = 0;
     static final long STATE_ACTIVE = 1;

@@ -9,15 +9,15 @@ import dev.norn.sas.ContainerFull;
  * between is free. An object does not cross a page unless it is larger than one; then it has pages of its own.
  *
  * <p>A page changes under its latch, the number of pages under the container's. The undo entry of an allocation is published under that latch before
- * the bit is set, and is marked as done under it, so that undoing twice does no harm.
+ * the bit is set, and is marked as done under it, so that undoing twice does no harm. Room for the entry is made before the latch is taken.
  *
  * <p>Each free gives a page a new generation. A page that has given out its last one is retired: what lives there stays, but nothing is allocated there again.
  */
 final class Heap {
     private static final int PAGES_BACKED = 256;
     private static final int SCANNED_MAX = 16;
-    /** What an entry that leads to a free has as its content: the object's generation. */
-    static final int GENERATION_BYTES = 8;
+    /** What an entry that leads to a free has as its content: the object's first word, without the mark of those that are destroyed. */
+    static final int CONTENT_BYTES = 8;
 
     private final Pool pool;
     /** Of each slot and container, the page that it allocates from. */
@@ -94,32 +94,32 @@ final class Heap {
         if (page >= range.pagesUsed() || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
             return 0;
         }
-        slot.latch(descriptor + DESCRIPTOR_LATCH);
-        int granule = range.isRetired(page) ? -1 : gap(range, page, granules);
-        if (granule < 0 || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
-            slot.unlatch(descriptor + DESCRIPTOR_LATCH);
+        slot.reserve(CONTENT_BYTES);
+        return Latch.hold(slot, descriptor + DESCRIPTOR_LATCH, () -> fitLatched(slot, range, page, classNumber, length, granules));
+    }
+
+    private static long fitLatched(Slot slot, Range range, long page, int classNumber, int length, int granules) {
+        long descriptor = range.descriptor(page);
+        int granule = range.isRetired(page) || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0 ? -1 : gap(range, page, granules);
+        if (granule < 0) {
             return 0;
         }
         long offset = range.pageOffset(page) + (long) granule * GRANULE_BYTES;
         int generation = Memory.getInt(descriptor + DESCRIPTOR_GENERATION);
-        publish(slot, offset, generation);
-        place(slot, offset, header(generation, classNumber, length), granules);
-        range.setStart(offset);
-        slot.unlatch(descriptor + DESCRIPTOR_LATCH);
+        place(slot, range, offset, header(generation, classNumber, length), granules);
         return reference(offset, generation);
     }
 
-    private static void publish(Slot slot, long offset, int generation) {
-        Memory.putLong(slot.append(ENTRY_ALLOCATION, offset, GENERATION_BYTES), generation);
-        slot.publish(GENERATION_BYTES);
-    }
-
-    private static void place(Slot slot, long offset, long header, int granules) {
+    /** Publishes the undo entry, and then makes the object: from the last store on, it is there. */
+    private static void place(Slot slot, Range range, long offset, long header, int granules) {
+        Memory.putLong(slot.append(ENTRY_ALLOCATION, offset, CONTENT_BYTES), header);
+        slot.publish(CONTENT_BYTES);
         Memory.clear(offset, (long) granules * GRANULE_BYTES);
         if (classOf(header) != CLASS_VALUE) {
             Memory.putLong(offset + OBJECT_LOCK, Locks.EXCLUSIVE | slot.bit());
         }
         Memory.putLong(offset, header);
+        range.setStart(offset);
     }
 
     /** The first of so many free granules of a page; -1 if there are none. */
@@ -162,42 +162,60 @@ final class Heap {
     }
 
     private long allocatePages(Slot slot, Range range, int classNumber, int length, int granules) {
-        int pages = (granules + GRANULES - 1) / GRANULES;
-        long latch = range.base + CONTAINER_GROW_LATCH;
-        slot.latch(latch);
-        try {
-            long first = growLatched(range, pages);
-            if (first < 0) {
-                first = findEmpty(range, pages);
+        slot.reserve(CONTENT_BYTES);
+        long reference = Latch.hold(slot, range.base + CONTAINER_GROW_LATCH, () -> allocatePagesLatched(slot, range, classNumber, length, granules));
+        if (reference == 0) {
+            throw full(range, (long) granules * GRANULE_BYTES);
+        }
+        return reference;
+    }
+
+    private long allocatePagesLatched(Slot slot, Range range, int classNumber, int length, int granules) {
+        int pages = pages(granules);
+        long first = growLatched(range, pages);
+        if (first < 0) {
+            first = findEmpty(range, pages);
+        }
+        if (first < 0) {
+            return 0;
+        }
+        int generation = Memory.getInt(range.descriptor(first) + DESCRIPTOR_GENERATION);
+        place(slot, range, range.pageOffset(first), header(generation, classNumber, length), granules);
+        return reference(range.pageOffset(first), generation);
+    }
+
+    private static int pages(int granules) {
+        return (granules + GRANULES - 1) / GRANULES;
+    }
+
+    /**
+     * Marks the pages that large objects have, and no others, in a container where a death or a failure under the latch of growing left marks without an object, or an object's page
+     * without its mark. Costs a visit to each page.
+     */
+    static void settle(long base) {
+        Range range = new Range(-1, "", base, Memory.getLong(base + CONTAINER_PAGES_MAX), true);
+        long end = 0;
+        for (long page = 0; page < Memory.getLong(base + CONTAINER_PAGES_BACKED); page++) {
+            long offset = range.pageOffset(page);
+            int granules = range.startsAt(offset) ? granulesOf(Memory.getLong(offset)) : 0;
+            end = granules > GRANULES ? page + pages(granules) : end;
+            int mark = page < end ? SPAN_INTERIOR : 0;
+            if (Memory.getInt(range.descriptor(page) + DESCRIPTOR_SPAN) != mark) {
+                Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, mark);
             }
-            if (first < 0) {
-                throw full(range, (long) granules * GRANULE_BYTES);
-            }
-            long offset = range.pageOffset(first);
-            int generation = Memory.getInt(range.descriptor(first) + DESCRIPTOR_GENERATION);
-            long header = header(generation, classNumber, length);
-            // The header comes first: undoing learns the length from it.
-            place(slot, offset, header, granules);
-            publish(slot, offset, generation);
-            span(range, offset, granules, SPAN_INTERIOR);
-            range.setStart(offset);
-            return reference(offset, generation);
-        } finally {
-            slot.unlatch(latch);
         }
     }
 
-    /** Marks all pages that a large object covers. */
-    private static void span(Range range, long offset, int granules, int mark) {
+    /** Takes the marks from all pages that a large object covered. */
+    private static void clearMarks(Range range, long offset, int granules) {
         long first = range.pageOf(offset);
-        // The first page comes last: until then, freeing goes on where it was cut off.
-        for (long page = first + (granules - 1) / GRANULES; page >= first; page--) {
+        for (long page = first; page < first + pages(granules); page++) {
             Memory.putLong(range.descriptor(page) + DESCRIPTOR_PAGE_CHECK, 0);
-            Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, mark);
+            Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, 0);
         }
     }
 
-    /** Finds a run of empty pages; small allocations stay off pages that another transaction might fill, so they are latched while looked at. */
+    /** Finds a run of empty pages and marks them, so that small allocations stay off. */
     private static long findEmpty(Range range, int pages) {
         long used = range.pagesUsed();
         int run = 0;
@@ -243,13 +261,7 @@ final class Heap {
     }
 
     private long grow(Slot slot, Range range, int pages) {
-        long latch = range.base + CONTAINER_GROW_LATCH;
-        slot.latch(latch);
-        try {
-            return growLatched(range, pages);
-        } finally {
-            slot.unlatch(latch);
-        }
+        return Latch.hold(slot, range.base + CONTAINER_GROW_LATCH, () -> growLatched(range, pages));
     }
 
     /** Takes pages that were never used; -1 if there are not so many. Their storage is there before they count. */
@@ -282,32 +294,34 @@ final class Heap {
      * harmless, also when it was cut off in between, and another object has the place.
      */
     void free(Slot slot, Range range, long entry) {
-        long offset = Slot.offset(entry);
-        long page = range.pageOf(offset);
-        long descriptor = range.descriptor(page);
-        boolean isLarge = Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0;
-        long latch = isLarge ? range.base + CONTAINER_GROW_LATCH : descriptor + DESCRIPTOR_LATCH;
-        slot.latch(latch);
-        if (Slot.kind(entry) != 0) {
-            if ((isLarge || range.startsAt(offset)) && generationOf(Memory.getLong(offset)) == Memory.getLong(entry + ENTRY_HEADER_BYTES)) {
-                discard(range, offset);
-            }
-            Memory.putLong(entry, Memory.getLong(entry) & ~0xFFL);
-        }
-        slot.unlatch(latch);
+        long page = range.pageOf(Slot.offset(entry));
+        boolean isLarge = granulesOf(Memory.getLong(entry + ENTRY_HEADER_BYTES)) > GRANULES;
+        Latch.hold(slot, isLarge ? range.base + CONTAINER_GROW_LATCH : range.descriptor(page) + DESCRIPTOR_LATCH, () -> freeLatched(range, entry));
         if (!range.isRetired(page)) {
             range.freed.add(page);
         }
+    }
+
+    private static long freeLatched(Range range, long entry) {
+        long offset = Slot.offset(entry);
+        if (Slot.kind(entry) != 0) {
+            if (range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES))) {
+                discard(range, offset);
+            }
+            Slot.markDone(entry);
+        }
+        return offset;
     }
 
     /** The same where nobody else is at the page. */
     static void discard(Range range, long offset) {
         long generation = range.descriptor(range.pageOf(offset)) + DESCRIPTOR_GENERATION;
         int granules = granulesOf(Memory.getLong(offset));
-        range.clearStart(offset);
+        // The generation comes first: a free that is cut off behind it and done again skips one, while the other order could give one out twice.
         Memory.putInt(generation, Math.min(RETIRED, Memory.getInt(generation) + 1));
+        range.clearStart(offset);
         if (granules > GRANULES) {
-            span(range, offset, granules, 0);
+            clearMarks(range, offset, granules);
         }
     }
 

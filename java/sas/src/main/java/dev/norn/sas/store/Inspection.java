@@ -173,9 +173,11 @@ public final class Inspection {
      */
     public static List<String> check(Store store, Consumer<String> out) {
         Pool pool = store.pool();
-        pool.recovery().reap();
         List<List<String>> result = new ArrayList<>();
-        pool.exclusively(() -> result.add(pool.livingProcesses() > 1 ? null : checkAlone(pool, out)));
+        pool.attachments().alone(() -> {
+            pool.recovery().reapAlone();
+            result.add(pool.livingProcesses() > 1 ? null : checkAlone(pool, out));
+        });
         return result.getFirst();
     }
 

@@ -134,11 +134,11 @@ final class Locks {
     /** The object, and whose transactions have locked it. */
     private String describe(long reference) {
         StringBuilder text = new StringBuilder("the ").append(Inspection.className(pool, reference)).append(" at ").append(Long.toHexString(offsetOf(reference)));
-        String before = ", locked by a transaction of process ";
+        String before = ", locked by a transaction of ";
         for (long holders = Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK) & HOLDERS; holders != 0; holders &= holders - 1) {
             long owner = Memory.getVolatile(slotHead(Long.numberOfTrailingZeros(holders)) + SLOT_OWNER);
-            text.append(before).append(Owner.number(owner)).append(owner == Owner.SELF ? ", which is this one" : "");
-            before = ", and of process ";
+            text.append(before).append(pool.attachments().describe(owner));
+            before = ", and of ";
         }
         return text.toString();
     }

@@ -1,13 +1,12 @@
 package dev.norn.sas.store;
 
-import java.lang.foreign.Arena;
+import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
-import java.nio.file.Path;
 
 /**
  * The one shared address space of a JVM: a reserved range into which the pool of the attached store is mapped.
@@ -31,13 +30,9 @@ public final class Memory {
     private static final int MAP_ANONYMOUS = 0x20;
     private static final int MAP_NORESERVE = 0x4000;
     private static final int MADV_RANDOM = 1;
-    private static final int O_RDWR = 2;
-    private static final int O_CLOEXEC = 0x80000;
 
     private static final MethodHandle MMAP;
     private static final MethodHandle MADVISE;
-    private static final MethodHandle OPEN;
-    private static final MethodHandle CLOSE;
     /** The range, with room behind it for the largest offset within an object. */
     private static final MemorySegment ALL;
 
@@ -57,9 +52,6 @@ public final class Memory {
         MMAP = linker.downcallHandle(linker.defaultLookup().findOrThrow("mmap"),
                 FunctionDescriptor.of(word, word, word, number, number, number, word));
         MADVISE = linker.downcallHandle(linker.defaultLookup().findOrThrow("madvise"), FunctionDescriptor.of(number, word, word, number));
-        OPEN = linker.downcallHandle(linker.defaultLookup().findOrThrow("open"),
-                FunctionDescriptor.of(number, ValueLayout.ADDRESS, number), Linker.Option.firstVariadicArg(2));
-        CLOSE = linker.downcallHandle(linker.defaultLookup().findOrThrow("close"), FunctionDescriptor.of(number, number));
         long length = SPACE + (1L << 32);
         long base = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
         if (base == -1) {
@@ -79,21 +71,14 @@ public final class Memory {
     }
 
     /** Maps the first {@code length} bytes of {@code file} at offset 0, shared with every process that does so. */
-    static void map(Path file, long length) {
-        try (Arena arena = Arena.ofConfined()) {
-            int descriptor = (int) OPEN.invokeExact(arena.allocateFrom(file.toString()), O_RDWR | O_CLOEXEC);
-            if (descriptor < 0) {
-                throw new dev.norn.sas.StorageReadFailure("cannot open the pool " + file);
-            }
-            long at = mmap(ALL.address(), length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor);
-            int ignored = (int) CLOSE.invokeExact(descriptor);
-            if (at == -1) {
-                throw new dev.norn.sas.StorageReadFailure("cannot map " + length + " bytes of the pool " + file);
-            }
+    static void map(NativeFile file, long length) throws IOException {
+        long at = file.withDescriptor(descriptor -> mmap(ALL.address(), length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor));
+        if (at == -1) {
+            throw new dev.norn.sas.StorageReadFailure("cannot map " + length + " bytes of the pool " + file);
+        }
+        try {
             // Objects that are used together lie on a page, not on neighbouring ones: reading ahead would push pages out that are in use. If the kernel does not take the advice, that is no loss.
-            int ignoredToo = (int) MADVISE.invokeExact(at, length, MADV_RANDOM);
-        } catch (RuntimeException e) {
-            throw e;
+            int ignored = (int) MADVISE.invokeExact(at, length, MADV_RANDOM);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }

@@ -3,6 +3,7 @@ package dev.norn.sas.store;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -22,6 +23,7 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
@@ -41,12 +43,26 @@ final class NativeFile extends FileChannel {
     private static final int MODE = 0666;
     private static final int SEEK_END = 2;
     private static final int SEEK_DATA = 3;
-    private static final int LOCK_EXCLUSIVE = 2;
-    private static final int LOCK_NONE = 8;
+    private static final int F_OFD_GETLK = 36;
+    private static final int F_OFD_SETLK = 37;
+    private static final short F_RDLCK = 0;
+    private static final short F_WRLCK = 1;
+    private static final short F_UNLCK = 2;
+    /** A {@code struct flock}: type (16), whence (16), 4 bytes that are left out, start (64), length (64), process (32). */
+    private static final int FLOCK_BYTES = 32;
+    private static final int FLOCK_START = 8;
+    private static final int FLOCK_LENGTH = 16;
     private static final int ENOENT = 2;
     private static final int EINTR = 4;
     private static final int ENXIO = 6;
+    private static final int EAGAIN = 11;
     private static final int EACCES = 13;
+    private static final int EINVAL = 22;
+    private static final int ENOLCK = 37;
+    private static final int LOCKED = 1;
+    private static final int NO_LOCKS = 2;
+    /** Room on the stack for a call, so that it does not overflow with the lock. */
+    private static final int FRAMES = 8;
     /** As much goes through a thread's buffer at a time. */
     private static final int BUFFER_BYTES = 1 << 16;
 
@@ -62,7 +78,8 @@ final class NativeFile extends FileChannel {
     private static final MethodHandle FSYNC = handle("fsync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle FTRUNCATE = handle("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle LSEEK = handle("lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle FLOCK = handle("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle FCNTL = LINKER.downcallHandle(find("fcntl"), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS),
+            Linker.Option.firstVariadicArg(2), Linker.Option.captureCallState("errno"));
     private static final MethodHandle STRERROR = LINKER.downcallHandle(find("strerror"), FunctionDescriptor.of(ADDRESS, JAVA_INT));
     private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(Scratch::new);
 
@@ -87,7 +104,7 @@ final class NativeFile extends FileChannel {
     /** What a thread needs for calls: what they say of errors, and bytes outside the heap. */
     private static final class Scratch {
         final MemorySegment state = Arena.ofAuto().allocate(STATE);
-        final MemorySegment bytes = Arena.ofAuto().allocate(BUFFER_BYTES);
+        final MemorySegment bytes = Arena.ofAuto().allocate(BUFFER_BYTES, Long.BYTES);
     }
 
     private interface Call {
@@ -145,6 +162,7 @@ final class NativeFile extends FileChannel {
 
     /** A call on the descriptor, which stays open meanwhile. */
     private long use(Call call) throws IOException {
+        StackRoom.require(FRAMES);
         use.readLock().lock();
         try {
             if (!isOpen()) {
@@ -205,13 +223,62 @@ final class NativeFile extends FileChannel {
         return this;
     }
 
-    /** Waits until nobody else has the file's lock, in this process or another: a lock of the whole file, which belongs to this channel, and ends with {@link #unlockAll} or the process. */
-    void lockAll() throws IOException {
-        use(scratch -> (int) FLOCK.invokeExact(scratch.state, descriptor, LOCK_EXCLUSIVE));
+    /**
+     * Locks a byte for this open file, so that no other one has a lock there; false if another has. The lock ends with {@link #unlock}, when the file is closed, or with the process,
+     * and is none of the locks that the JDK makes.
+     */
+    boolean tryLock(long at) throws IOException {
+        return lock(F_OFD_SETLK, F_WRLCK, at, 1) == 0;
     }
 
-    void unlockAll() throws IOException {
-        use(scratch -> (int) FLOCK.invokeExact(scratch.state, descriptor, LOCK_NONE));
+    /** The same, where others may have such a lock, but not that of {@link #tryLock}. */
+    boolean tryLockShared(long at) throws IOException {
+        return lock(F_OFD_SETLK, F_RDLCK, at, 1) == 0;
+    }
+
+    void unlock(long at) throws IOException {
+        lock(F_OFD_SETLK, F_UNLCK, at, 1);
+    }
+
+    /** Where another open file has a lock of so many bytes from a place on, any of them; -1 if none has. */
+    long lockedAt(long from, long length) throws IOException {
+        return lock(F_OFD_GETLK, F_WRLCK, from, length) == 0 && scratchLock().get(JAVA_SHORT, 0) != F_UNLCK ? scratchLock().get(JAVA_LONG, FLOCK_START) : -1;
+    }
+
+    private static MemorySegment scratchLock() {
+        return SCRATCH.get().bytes.asSlice(0, FLOCK_BYTES);
+    }
+
+    /** Returns 0 if it could be done; else another file has a lock there. */
+    private long lock(int command, short type, long from, long length) throws IOException {
+        long result = use(scratch -> {
+            MemorySegment lock = scratchLock().fill((byte) 0);
+            lock.set(JAVA_SHORT, 0, type);
+            lock.set(JAVA_LONG, FLOCK_START, from);
+            lock.set(JAVA_LONG, FLOCK_LENGTH, length);
+            int done = (int) FCNTL.invokeExact(scratch.state, descriptor, command, lock);
+            int error = done < 0 ? (int) ERRNO.get(scratch.state, 0L) : 0;
+            return error == EAGAIN || error == EACCES ? LOCKED : error == EINVAL || error == ENOLCK ? NO_LOCKS : done;
+        });
+        if (result == NO_LOCKS) {
+            throw new FileSystemException(path.toString(), null,
+                    "the system has no open file description locks for it (fcntl F_OFD_SETLK, Linux 3.15), by which the processes of a store see each other: put the store on another file system");
+        }
+        return result;
+    }
+
+    /** Which file it is, whatever path leads to it. */
+    record Identity(long device, long inode) {}
+
+    /** Which file this is; its path may lead to another one by now. */
+    Identity identity() throws IOException {
+        Path open = Path.of("/proc/self/fd/" + descriptor);
+        return new Identity((long) Files.getAttribute(open, "unix:dev"), (long) Files.getAttribute(open, "unix:ino"));
+    }
+
+    /** Calls something with the descriptor, which stays open meanwhile. */
+    long withDescriptor(java.util.function.IntToLongFunction call) throws IOException {
+        return use(scratch -> call.applyAsLong(descriptor));
     }
 
     @Override
@@ -222,6 +289,11 @@ final class NativeFile extends FileChannel {
         } finally {
             use.writeLock().unlock();
         }
+    }
+
+    @Override
+    public String toString() {
+        return path.toString();
     }
 
     private static UnsupportedOperationException positionsOnly() {

@@ -7,7 +7,6 @@ import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.StorageWriteFailure;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -16,7 +15,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 
 /**
  * The shared mapped page pool of a store, and the store's files. The pool is trusted within one boot of the machine only; otherwise it is made anew
@@ -27,7 +26,20 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class Pool {
     private static final byte[] ZEROS = new byte[1 << 16];
     /** Tens of microseconds, as long as a transaction holds a lock, or a record takes to be written. Sleeping takes as long as several transactions. */
-    private static final int SPINS = 1000;
+    static final int SPINS = 1000;
+
+    /** Whose a transaction is whose end failed half-way. */
+    private static final Work.Tenant NOBODY = new Work.Tenant() {
+        @Override
+        public boolean isAlive() {
+            return false;
+        }
+
+        @Override
+        public void evict(Runnable undo) {
+            undo.run();
+        }
+    };
 
     private final Path store;
     /** Of the store's files if nobody can write where it is; else null. */
@@ -36,9 +48,8 @@ public final class Pool {
     final Path directory;
     final Settings settings;
     private final Path file;
-    private final FileChannel channel;
-    private final NativeFile lockFile;
-    private static final ReentrantLock ATTACHING = new ReentrantLock();
+    private NativeFile channel;
+    private final Attachments attachments;
     private final RedoLog log;
     private final Recovery recovery;
     private final Heap heap;
@@ -50,7 +61,6 @@ public final class Pool {
     private final AtomicReferenceArray<Work.Tenant> tenants = new AtomicReferenceArray<>(SLOTS_MAX);
     /** What was lost with a damaged log; null if that is not accepted. */
     private final List<String> losses;
-    private int process = -1;
     private long incarnation;
     private volatile boolean isOpen;
 
@@ -61,8 +71,7 @@ public final class Pool {
         directory = copy == null ? store : copy.directory();
         settings = Settings.read(directory);
         file = settings.pool() == null ? directory.resolve("pool") : Path.of(settings.pool());
-        lockFile = NativeFile.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        channel = NativeFile.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        attachments = new Attachments(directory);
         log = new RedoLog(this, directory.resolve(LogFile.NAME));
         recovery = new Recovery(this);
         heap = new Heap(this);
@@ -103,58 +112,42 @@ public final class Pool {
             PrivateCopy copy = PrivateCopy.isNeeded(directory) ? PrivateCopy.ofReadOnly(directory) : null;
             pool = new Pool(directory, copy, losses);
             Pool attached = pool;
-            pool.exclusively(() -> attached.attachLocked());
+            pool.attachments.alone(attached::attachAlone);
             pool.checkpointer = new Checkpointer(pool);
             return pool;
         } catch (IOException e) {
             throw new StorageReadFailure("cannot attach to the store " + directory + ": " + StoreFiles.reason(e), e);
         } catch (RuntimeException e) {
             if (pool != null) {
+                Memory.unmap();
                 pool.closeFiles();
             }
             throw e;
         }
     }
 
-    /**
-     * Comes before a store is used that is on a read-only file system, where it cannot be locked.
-     *
-     * @throws StorageReadFailure if programs use it, by another mount
-     */
-    static void requireUnused(Path store, Settings settings) throws IOException {
-        Path file = settings.pool() == null ? store.resolve("pool") : Path.of(settings.pool());
-        if (Files.notExists(file)) {
-            return;
-        }
-        ByteBuffer words = ByteBuffer.allocate(PROCESSES_MAX * 8).order(java.nio.ByteOrder.LITTLE_ENDIAN);
-        try (NativeFile pool = NativeFile.open(file, StandardOpenOption.READ)) {
-            LogFile.readFully(pool, words, PROCESSES);
-        }
-        for (words.flip(); words.remaining() >= 8;) {
-            long owner = words.getLong();
-            if (owner != 0 && Owner.isAlive(owner)) {
-                throw new StorageReadFailure("the store " + store + " is on a file system that is mounted read-only here, and process " + Owner.number(owner)
-                        + " uses it by another mount: make a backup there, and use that here");
-            }
-        }
-    }
-
-    private void attachLocked() throws IOException {
+    private void attachAlone() throws IOException {
+        boolean isShared = attachments.others() > 0;
+        open(isShared);
         if (channel.size() < settings.addressBytes()) {
             channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
         }
-        Memory.map(file, settings.addressBytes());
-        boolean isTrusted = isTrusted();
+        Memory.map(channel, settings.addressBytes());
+        boolean isTrusted = isTrusted(isShared);
+        if (isShared && !isTrusted) {
+            throw new StorageReadFailure("the store " + directory + " is used by " + attachments.describeOther() + ", whose pool " + file
+                    + " this process cannot use: it is of another version of SAS or another machine; end that process first");
+        }
         if (isTrusted) {
             // A container has no file before the first checkpoint; the others are found by the directory when they are met.
             Directory.addSystem(this);
         }
-        if (isTrusted && (livingProcesses() > 0 || !Directory.hasFileBack(this))) {
+        if (isTrusted && (isShared || !Directory.hasFileBack(this))) {
             log.open();
         } else {
             rebuild();
         }
-        recovery.reapLocked();
+        recovery.reapAlone();
         register();
         isOpen = true;
         if (range(0) == null || Directory.isUndone(this)) {
@@ -162,20 +155,44 @@ public final class Pool {
         }
     }
 
-    /** Whether the pool is as the store's processes left it, and no sync has failed. While others use it, it is. */
-    private boolean isTrusted() throws IOException {
-        return isOfThisBoot() && (Memory.getLong(POOL_WRITE_FAILED) == 0 || livingProcesses() > 0);
+    /**
+     * Opens the pool's file: the one that others use, if there are any.
+     *
+     * @throws StorageReadFailure if the file is not there any more, or another one: what two pools have would both be acknowledged, and one of them lost
+     */
+    private void open(boolean isShared) throws IOException {
+        if (isShared && Files.notExists(file)) {
+            throw new StorageReadFailure("the pool " + file + " was removed while " + attachments.describeOther() + " uses it: end that process first, nothing is lost then");
+        }
+        channel = NativeFile.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        if (isShared && !attachments.use(channel.identity())) {
+            throw new StorageReadFailure("the pool " + file + " is not the one that " + attachments.describeOther()
+                    + " uses, which was removed or replaced: end that process first, nothing is lost then");
+        }
+        if (!isShared && channel.lockedAt(0, 1) >= 0) {
+            throw new StorageReadFailure("the pool " + file + " is used by a process that is not attached to " + directory
+                    + ": another store has the same pool, or the file lock was removed; end that process first");
+        }
+        // For whoever has another lock file.
+        channel.tryLockShared(0);
+        attachments.note(channel.identity());
     }
 
-    /** Whether the pool is this store's, with the log that the store has, and of this boot of the machine. */
+    /** Whether the pool is as the store's processes left it, and no sync has failed. While others use it, it is. */
+    private boolean isTrusted(boolean isShared) throws IOException {
+        return isOfThisBoot() && (Memory.getLong(POOL_WRITE_FAILED) == 0 || isShared);
+    }
+
+    /** Whether the pool is this store's, with the lock file and the log that the store has, and of this boot of the machine. */
     private boolean isOfThisBoot() throws IOException {
-        long[] boot = Owner.boot();
+        long[] boot = Attachments.boot();
         UUID log = new UUID(Memory.getLong(LOG_IDENTITY_HIGH), Memory.getLong(LOG_IDENTITY_LOW));
+        NativeFile.Identity lock = new NativeFile.Identity(Memory.getLong(POOL_LOCK_DEVICE), Memory.getLong(POOL_LOCK_INODE));
         return Memory.getLong(POOL_MAGIC) == MAGIC && Memory.getLong(POOL_VERSION) == VERSION
                 && Memory.getLong(POOL_STORE_HIGH) == settings.store().getMostSignificantBits()
                 && Memory.getLong(POOL_STORE_LOW) == settings.store().getLeastSignificantBits()
                 && Memory.getLong(POOL_BOOT_HIGH) == boot[0] && Memory.getLong(POOL_BOOT_LOW) == boot[1]
-                && Memory.getLong(POOL_VALID) == 1 && log.equals(Settings.read(directory).log());
+                && lock.equals(attachments.identity()) && Memory.getLong(POOL_VALID) == 1 && log.equals(Settings.read(directory).log());
     }
 
     private void rebuild() throws IOException {
@@ -195,7 +212,7 @@ public final class Pool {
         java.util.Arrays.fill(rangesByUnit, null);
         channel.truncate(0);
         channel.write(ByteBuffer.allocate(1), settings.addressBytes() - 1);
-        Memory.map(file, settings.addressBytes());
+        Memory.map(channel, settings.addressBytes());
         back(0, 1 << 20);
         if (damage == null) {
             log.restart(limit);
@@ -213,12 +230,14 @@ public final class Pool {
             }
         }
         Directory.markMissing(this);
-        long[] boot = Owner.boot();
+        long[] boot = Attachments.boot();
         Memory.putLong(NEXT_INCARNATION, System.currentTimeMillis() / 1000 & 0x3FFF_FFFF);
         Memory.putLong(POOL_BOOT_HIGH, boot[0]);
         Memory.putLong(POOL_BOOT_LOW, boot[1]);
         Memory.putLong(POOL_STORE_HIGH, settings.store().getMostSignificantBits());
         Memory.putLong(POOL_STORE_LOW, settings.store().getLeastSignificantBits());
+        Memory.putLong(POOL_LOCK_DEVICE, attachments.identity().device());
+        Memory.putLong(POOL_LOCK_INODE, attachments.identity().inode());
         Memory.putLong(POOL_VERSION, VERSION);
         Memory.putLong(POOL_MAGIC, MAGIC);
         Memory.putVolatile(POOL_VALID, 1);
@@ -338,29 +357,15 @@ public final class Pool {
         return rangeOf(offsetOf(reference));
     }
 
-    private void register() {
+    private void register() throws IOException {
         incarnation = Memory.getLong(NEXT_INCARNATION);
         Memory.putLong(NEXT_INCARNATION, incarnation + 1);
-        for (int i = 0; i < PROCESSES_MAX; i++) {
-            long word = PROCESSES + i * 8L;
-            long owner = Memory.getVolatile(word);
-            if (owner == 0 || !Owner.isAlive(owner)) {
-                Memory.putVolatile(word, Owner.SELF);
-                process = i;
-                return;
-            }
-        }
-        throw new SASException(PROCESSES_MAX + " processes are attached to " + directory + ": that is the most");
+        attachments.join(incarnation);
     }
 
-    /** Processes that are attached and alive. */
-    int livingProcesses() {
-        int count = 0;
-        for (int i = 0; i < PROCESSES_MAX; i++) {
-            long owner = Memory.getVolatile(PROCESSES + i * 8L);
-            count += owner != 0 && Owner.isAlive(owner) ? 1 : 0;
-        }
-        return count;
+    /** Processes that are attached, this one among them. */
+    public int livingProcesses() {
+        return attachments.others() + 1;
     }
 
     /** Transactions that have begun and not ended, those of dead processes among them. */
@@ -385,11 +390,10 @@ public final class Pool {
         isOpen = false;
         checkpointer.close();
         try {
-            exclusively(() -> {
-                Memory.putVolatile(PROCESSES + process * 8L, 0);
+            attachments.alone(() -> {
                 if (Memory.getLong(POOL_WRITE_FAILED) == 0) {
-                    recovery.reapLocked();
-                    if (livingProcesses() == 0) {
+                    recovery.reapAlone();
+                    if (attachments.others() == 0) {
                         checkpoint();
                     }
                 }
@@ -406,7 +410,7 @@ public final class Pool {
         try {
             log.checkpoint(slot);
         } finally {
-            slot.release();
+            release(slot);
         }
     }
 
@@ -419,7 +423,7 @@ public final class Pool {
         try {
             log.relieve(slot);
         } finally {
-            slot.release();
+            release(slot);
         }
     }
 
@@ -458,7 +462,7 @@ public final class Pool {
                 }
             });
         } finally {
-            slot.release();
+            release(slot);
         }
         settings.withPool(null).withLog(null).write(copy);
     }
@@ -478,9 +482,12 @@ public final class Pool {
 
     private void closeFiles() {
         try {
-            channel.close();
-            lockFile.close();
             log.close();
+            if (channel != null) {
+                channel.close();
+            }
+            // When the attachment has ended, others take its place.
+            attachments.close();
             if (copy != null) {
                 copy.close();
             }
@@ -498,6 +505,27 @@ public final class Pool {
         tenants.set(slot, its);
     }
 
+    /** Gives a slot back that is in no transaction. */
+    private void release(Slot slot) {
+        try {
+            Latch.recover(slot);
+            slot.release();
+        } catch (IOException e) {
+            abandon(slot.index);
+        }
+    }
+
+    /** Leaves a slot of this JVM to recovery, which begins at once. */
+    void abandon(int slot) {
+        tenants.set(slot, NOBODY);
+        checkpointer.wake();
+    }
+
+    /** Whether a slot is left to recovery still. */
+    boolean hasAbandoned() {
+        return IntStream.range(0, SLOTS_MAX).anyMatch(slot -> tenants.get(slot) == NOBODY);
+    }
+
     /** The thread's of this JVM that has the slot and has ended; null if it is not so. */
     Work.Tenant gone(int slot) {
         Work.Tenant its = tenants.get(slot);
@@ -508,7 +536,7 @@ public final class Pool {
     Slot claim() {
         for (int spins = 0;; spins++) {
             for (int i = 0; i < SLOTS_MAX; i++) {
-                int index = (i + process + SLOTS_MAX) % SLOTS_MAX;
+                int index = (int) ((i + incarnation) % SLOTS_MAX);
                 if (Memory.getVolatile(slotHead(index) + SLOT_OWNER) == 0) {
                     Slot slot = new Slot(this, index);
                     if (slot.claim()) {
@@ -521,21 +549,6 @@ public final class Pool {
                 recovery.reap();
             }
         }
-    }
-
-    /** A step of waiting for a latch: spins first, then sleeps, and now and then looks for a dead holder. */
-    int pause(int spins, long latch) {
-        idle(spins);
-        if (spins > SPINS && spins % 100 == 0) {
-            long holder = Memory.getVolatile(latch);
-            if (holder > 0 && holder <= SLOTS_MAX) {
-                long owner = Memory.getVolatile(slotHead((int) holder - 1) + SLOT_OWNER);
-                if (owner != 0 && !Owner.isAlive(owner)) {
-                    recovery.reap();
-                }
-            }
-        }
-        return spins + 1;
     }
 
     void idle(int spins) {
@@ -558,29 +571,8 @@ public final class Pool {
         }
     }
 
-    interface Step {
-        void run() throws IOException;
-    }
-
-    /** Runs alone among all processes and threads of the store: attaching, detaching and recovery. */
-    void exclusively(Step step) {
-        ATTACHING.lock();
-        try {
-            lockFile.lockAll();
-            try {
-                step.run();
-            } finally {
-                lockFile.unlockAll();
-            }
-        } catch (IOException e) {
-            throw new StorageReadFailure("store " + directory + ": " + e.getMessage(), e);
-        } finally {
-            ATTACHING.unlock();
-        }
-    }
-
-    static boolean isExclusive() {
-        return ATTACHING.isHeldByCurrentThread();
+    Attachments attachments() {
+        return attachments;
     }
 
     @Override

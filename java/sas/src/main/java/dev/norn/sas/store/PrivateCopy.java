@@ -43,7 +43,7 @@ public final class PrivateCopy implements AutoCloseable {
      */
     static PrivateCopy ofReadOnly(Path store) throws IOException {
         Pool.Settings settings = Pool.Settings.read(store);
-        Pool.requireUnused(store, settings);
+        Attachments.requireNone(store);
         PrivateCopy copy = new PrivateCopy();
         try {
             copy.fill(store, settings);

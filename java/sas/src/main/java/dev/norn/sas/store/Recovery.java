@@ -3,20 +3,23 @@ package dev.norn.sas.store;
 import static dev.norn.sas.store.Format.*;
 
 import java.io.IOException;
+import java.util.stream.IntStream;
 
 /**
  * What the living do for the dead. A slot whose owner is gone is finished or undone from what it published, as if it went on; who recovers uses the
  * dead slot's own latches, so that when he dies too, the next does the same again.
  *
+ * <p>First, all latches of all dead slots are freed, after what they guard was put in order ({@link Latch#recover}). That waits for nobody. It decides which records count: a slot
+ * that died with the latch of the log's end is COMMITTING behind it if its record is whole, and ACTIVE if not; a slot that is COMMITTING without that latch has its record counted by
+ * the end of the log. Then each slot is brought to its end, by its state:
+ *
  * <pre>
- * state       record                         what is done
- * FREE        -                              the slot is given back
- * ACTIVE      -                              undone
- * ABORTING    -                              undone, from the start again
- * COMMITTING  counted by the log's tail,     synced, then as COMMITTED
- *             or valid right behind it
- * COMMITTING  not                            undone; the next record overwrites what there is
- * COMMITTED   durable                        freed storage is given back, locks are released
+ * state       record     what is done
+ * FREE        -          the slot is given back
+ * ACTIVE      -          undone; the next record overwrites what there is of one
+ * ABORTING    -          undone, from the start again
+ * COMMITTING  counted    synced, then as COMMITTED
+ * COMMITTED   durable    freed storage is given back, locks are released
  * </pre>
  */
 final class Recovery {
@@ -26,36 +29,56 @@ final class Recovery {
         this.pool = pool;
     }
 
-    /** Recovers the slots of dead processes, and of ended threads of this one; alone among all processes. */
+    /**
+     * Recovers the slots of dead processes, and of ended threads of this one; alone among all processes. If another process or thread recovers right now, that is left to it: so this
+     * waits for nobody, and may be called by one who holds a latch.
+     */
     void reap() {
-        if (Pool.isExclusive()) {
-            return;
+        if (pool.attachments().isAlone()) {
+            // Who recovers waits for a latch of one who has died since.
+            pool.attachments().alone(this::freeLatches);
+        } else if (IntStream.range(0, SLOTS_MAX).anyMatch(this::isLost)) {
+            pool.attachments().tryAlone(this::reapAlone);
         }
+    }
+
+    /** Whether the one who has this slot is gone: his process, or his thread of this one. Costs a system call. */
+    boolean isLost(int slot) {
+        long owner = Memory.getVolatile(slotHead(slot) + SLOT_OWNER);
+        return owner != 0 && (!pool.attachments().isAlive(owner) || pool.gone(slot) != null);
+    }
+
+    /** Latches come first, of all slots: who finishes one slot waits for latches that another one had. */
+    void reapAlone() throws IOException {
+        freeLatches();
         for (int i = 0; i < SLOTS_MAX; i++) {
-            long owner = Memory.getVolatile(slotHead(i) + SLOT_OWNER);
-            if (owner != 0 && (!Owner.isAlive(owner) || pool.gone(i) != null)) {
-                pool.exclusively(this::reapLocked);
-                return;
+            if (isLost(i)) {
+                // Only now, as one who lived a moment ago went on in it.
+                recover(new Slot(pool, i), pool.gone(i));
             }
         }
     }
 
-    void reapLocked() throws IOException {
-        for (int i = 0; i < SLOTS_MAX; i++) {
-            Slot slot = new Slot(pool, i);
-            Work.Tenant gone = pool.gone(i);
-            if (gone != null) {
-                pool.tenant(i, null);
-                gone.evict(() -> recoverOwn(slot));
-            } else if (slot.owner() != 0 && !Owner.isAlive(slot.owner())) {
-                recover(slot);
-            }
+    private void recover(Slot slot, Work.Tenant gone) throws IOException {
+        if (gone == null) {
+            recover(slot);
+            return;
         }
-        for (int i = 0; i < PROCESSES_MAX; i++) {
-            long word = PROCESSES + i * 8L;
-            long owner = Memory.getVolatile(word);
-            if (owner != 0 && !Owner.isAlive(owner)) {
-                Memory.compareAndSet(word, owner, 0);
+        // Before the slot is given back, and another thread has it.
+        pool.tenant(slot.index, null);
+        try {
+            gone.evict(() -> recoverOwn(slot));
+        } catch (Throwable e) {
+            pool.abandon(slot.index);
+            throw e;
+        }
+    }
+
+    /** Waits for nobody. */
+    void freeLatches() throws IOException {
+        for (int i = 0; i < SLOTS_MAX; i++) {
+            if (isLost(i)) {
+                Latch.recover(new Slot(pool, i));
             }
         }
     }
@@ -69,55 +92,27 @@ final class Recovery {
     }
 
     private void recover(Slot slot) throws IOException {
-        unlatch(slot);
+        // Again, for one who has died since.
+        Latch.recover(slot);
         Memory.putVolatile(slot.head + SLOT_WAITS_FOR, 0);
-        long state = slot.state();
-        if (state == STATE_COMMITTING && isCommitted(slot)) {
+        if (slot.state() == STATE_COMMITTING) {
             pool.log().sync(slot, Memory.getLong(slot.head + SLOT_RECORD_END));
             slot.state(STATE_COMMITTED);
-            state = STATE_COMMITTED;
         }
-        if (state == STATE_COMMITTED) {
+        if (slot.state() == STATE_COMMITTED) {
             finish(slot);
-        } else if (state != STATE_FREE) {
+        } else if (slot.state() != STATE_FREE) {
             undo(slot);
         }
         slot.release();
     }
 
-    /** Gives back what the slot has of latches, the inner one first, and brings what they guard in order. */
-    private void unlatch(Slot slot) throws IOException {
-        long latch = Memory.getVolatile(slot.head + SLOT_LATCH);
-        boolean isInCheckpoint = slot.has(CHECKPOINT_LATCH);
-        if (isInCheckpoint) {
-            pool.log().recoverCheckpoint();
-        }
-        if (slot.has(latch)) {
-            if (latch == LOG_LATCH) {
-                pool.log().recoverAppending(slot);
-            }
-            slot.unlatch(latch);
-        }
-        if (isInCheckpoint) {
-            slot.unlatch(CHECKPOINT_LATCH);
-        }
-    }
-
-    /** The tail decides under the log's latch, so that no other record comes into the place meanwhile. */
-    private boolean isCommitted(Slot slot) throws IOException {
-        slot.latch(LOG_LATCH);
-        try {
-            pool.log().recoverAppending(slot);
-            return Memory.getLong(slot.head + SLOT_RECORD_END) <= Memory.getLong(LOG_TAIL);
-        } finally {
-            slot.unlatch(LOG_LATCH);
-        }
-    }
-
-    /** Takes back what the slot's transaction did, newest first, and then releases its locks. */
+    /** Takes back what the slot's transaction did, newest first, and then releases its locks. Allocates nothing, and may be done again when it was cut off. */
     void undo(Slot slot) {
         slot.state(STATE_ABORTING);
-        slot.forEachBackwards(entry -> undo(slot, entry));
+        for (long entry = slot.newest(); entry != 0; entry = Slot.before(entry)) {
+            undo(slot, entry);
+        }
         releaseLocks(slot);
     }
 

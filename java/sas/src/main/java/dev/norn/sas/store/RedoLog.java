@@ -22,6 +22,8 @@ import java.util.UUID;
 final class RedoLog {
     /** What {@link #append} returns when there is no room. */
     private static final long NO_ROOM = -1;
+    /** Room on the stack for a commit, so that it does not overflow where its outcome is decided. */
+    private static final int FRAMES = 16;
 
     private final Pool pool;
     private final LogFile file;
@@ -90,6 +92,7 @@ final class RedoLog {
      *     changes, and after the next start the log decides
      */
     void commit(Slot slot, ByteBuffer record) {
+        StackRoom.require(FRAMES);
         int length = record.position() + LogRecords.CHECK_BYTES;
         long end = append(slot, record, length);
         while (end == NO_ROOM) {
@@ -101,27 +104,30 @@ final class RedoLog {
 
     /** Returns the position behind the record, or {@link #NO_ROOM}. */
     private long append(Slot slot, ByteBuffer record, int length) {
-        slot.latch(LOG_LATCH);
         try {
-            requireWritable();
-            long position = Memory.getLong(LOG_TAIL);
-            if (position + length - Memory.getVolatile(LOG_BASE) > ring()) {
-                return NO_ROOM;
-            }
-            LogRecords.complete(record, position, Memory.getLong(slot.head + SLOT_TRANSACTION), Memory.getVolatile(LOG_SYNCED));
-            Memory.putRelease(slot.head + SLOT_RECORD, position);
-            Memory.putRelease(slot.head + SLOT_RECORD_END, position + length);
-            slot.state(STATE_COMMITTING);
-            file.write(record, position, ring());
-            Memory.putVolatile(LOG_TAIL, position + length);
-            Memory.putLong(COMMIT_COUNT, Memory.getLong(COMMIT_COUNT) + 1);
-            Memory.putLong(LOGGED_BYTES, Memory.getLong(LOGGED_BYTES) + length);
-            return position + length;
+            return Latch.hold(slot, LOG_LATCH, () -> appendLatched(slot, record, length));
         } catch (IOException e) {
             throw new StorageWriteFailure("cannot write to the log " + file.path + ": " + e.getMessage(), e);
-        } finally {
-            slot.unlatch(LOG_LATCH);
         }
+    }
+
+    private long appendLatched(Slot slot, ByteBuffer record, int length) throws IOException {
+        requireWritable();
+        long position = Memory.getLong(LOG_TAIL);
+        long end = position + length;
+        if (end - Memory.getVolatile(LOG_BASE) > ring()) {
+            return NO_ROOM;
+        }
+        LogRecords.complete(record, position, Memory.getLong(slot.head + SLOT_TRANSACTION), Memory.getVolatile(LOG_SYNCED));
+        Memory.putRelease(slot.head + SLOT_RECORD, position);
+        Memory.putRelease(slot.head + SLOT_RECORD_END, end);
+        slot.state(STATE_COMMITTING);
+        file.write(record, position, ring());
+        Memory.putLong(COMMIT_COUNT, Memory.getLong(COMMIT_COUNT) + 1);
+        Memory.putLong(LOGGED_BYTES, Memory.getLong(LOGGED_BYTES) + length);
+        // From here on it counts.
+        Memory.putVolatile(LOG_TAIL, end);
+        return end;
     }
 
     private void requireWritable() {
@@ -131,7 +137,7 @@ final class RedoLog {
         }
     }
 
-    private StorageWriteFailure takeNoMoreChanges(String what, IOException cause) {
+    StorageWriteFailure takeNoMoreChanges(String what, IOException cause) {
         failure = cause;
         Memory.putVolatile(POOL_WRITE_FAILED, 1);
         return new StorageWriteFailure(what + ": " + cause.getMessage(), cause);
@@ -139,26 +145,15 @@ final class RedoLog {
 
     /** Returns when everything up to {@code end} is durable. One sync serves all who wait. */
     void sync(Slot slot, long end) {
-        int spins = 0;
+        Latch.Waiting waiting = new Latch.Waiting(slot, SYNC_LATCH);
         long synced = 0;
         while (Memory.getVolatile(LOG_SYNCED) < end) {
             requireWritable();
-            if (!slot.tryLatch(SYNC_LATCH)) {
-                spins = pool.pause(spins, SYNC_LATCH);
-                continue;
-            }
-            try {
-                long tail = Memory.getVolatile(LOG_TAIL);
-                if (Memory.getVolatile(LOG_SYNCED) < end) {
-                    file.sync();
-                    Memory.putLong(SYNC_COUNT, Memory.getLong(SYNC_COUNT) + 1);
-                    Memory.putVolatile(LOG_SYNCED, tail);
-                    synced = tail;
-                }
-            } catch (IOException e) {
-                throw takeNoMoreChanges("cannot sync the log " + file.path, e);
-            } finally {
-                slot.unlatch(SYNC_LATCH);
+            long done = Latch.tryHold(slot, SYNC_LATCH, () -> syncLatched(end));
+            if (done == Latch.BUSY) {
+                waiting.pause();
+            } else {
+                synced = done;
             }
         }
         if (synced != 0) {
@@ -171,28 +166,62 @@ final class RedoLog {
      * disk with the next sync, or when the system writes the page.
      */
     private void mark(Slot slot, long synced) {
-        if (!slot.tryLatch(LOG_LATCH)) {
-            // Who has it appends a record.
-            return;
-        }
         try {
-            if (Memory.getVolatile(LOG_TAIL) == synced && synced + LogRecords.MARK_BYTES - Memory.getVolatile(LOG_BASE) <= ring()) {
-                file.write(LogRecords.complete(newRecord(LogRecords.MARK_BYTES), synced, 0, synced), synced, ring());
-            }
+            // Who has the latch appends a record.
+            Latch.tryHold(slot, LOG_LATCH, () -> markLatched(synced));
         } catch (IOException e) {
             // The records are durable without it.
-        } finally {
-            slot.unlatch(LOG_LATCH);
         }
     }
 
-    /** What a dead slot left while it held the latch of appending, which is still its: its record, right behind the end, counts if it is whole. */
+    private long markLatched(long synced) throws IOException {
+        if (Memory.getVolatile(LOG_TAIL) == synced && synced + LogRecords.MARK_BYTES - Memory.getVolatile(LOG_BASE) <= ring()) {
+            file.write(LogRecords.complete(newRecord(LogRecords.MARK_BYTES), synced, 0, synced), synced, ring());
+        }
+        return synced;
+    }
+
+    /** Returns the position up to which it has synced the log, or 0 if that was done already. */
+    private long syncLatched(long end) {
+        if (Memory.getVolatile(LOG_SYNCED) >= end) {
+            return 0;
+        }
+        long tail = Memory.getVolatile(LOG_TAIL);
+        try {
+            file.sync();
+        } catch (IOException e) {
+            throw takeNoMoreChanges("cannot sync the log " + file.path, e);
+        }
+        Memory.putLong(SYNC_COUNT, Memory.getLong(SYNC_COUNT) + 1);
+        Memory.putVolatile(LOG_SYNCED, tail);
+        return tail;
+    }
+
+    /**
+     * Decides whether a record counts whose slot was cut off while it appended, and still has the latch of appending: if it is whole, and right behind the end. Otherwise the slot's
+     * transaction goes on as if it had not been about to commit.
+     */
     void recoverAppending(Slot slot) throws IOException {
+        if (slot.state() != STATE_COMMITTING) {
+            return;
+        }
         long position = Memory.getLong(slot.head + SLOT_RECORD);
         long end = Memory.getLong(slot.head + SLOT_RECORD_END);
-        if (slot.state() == STATE_COMMITTING && position == Memory.getLong(LOG_TAIL) && LogRecords.inUse(file, ring()).find(position) == end - position) {
+        if (position == Memory.getLong(LOG_TAIL) && LogRecords.inUse(file, ring()).find(position) == end - position) {
             Memory.putVolatile(LOG_TAIL, end);
         }
+        if (Memory.getLong(LOG_TAIL) < end) {
+            slot.state(STATE_ACTIVE);
+        }
+    }
+
+    /** Syncs what a slot that was cut off has committed; whether it has. */
+    boolean isCommitted(Slot slot) {
+        if (slot.state() != STATE_COMMITTING) {
+            return false;
+        }
+        sync(slot, Memory.getLong(slot.head + SLOT_RECORD_END));
+        return true;
     }
 
     /** What a dead slot left while it held the latch of checkpoints, which is still its: the header may say more than the shared memory. */
@@ -332,23 +361,16 @@ final class RedoLog {
 
     /** Brings the containers' files up to what is committed now; other transactions commit meanwhile. */
     void checkpoint(Slot slot) {
-        slot.latch(CHECKPOINT_LATCH);
-        try {
-            checkpointLatched(slot);
-        } finally {
-            slot.unlatch(CHECKPOINT_LATCH);
-        }
+        Latch.hold(slot, CHECKPOINT_LATCH, () -> checkpointLatched(slot));
     }
 
     /** The same, and then something before the next checkpoint. */
-    void checkpointAnd(Slot slot, Pool.Step step) throws IOException {
-        slot.latch(CHECKPOINT_LATCH);
-        try {
+    void checkpointAnd(Slot slot, Attachments.Step step) throws IOException {
+        Latch.hold(slot, CHECKPOINT_LATCH, () -> {
             checkpointLatched(slot);
             step.run();
-        } finally {
-            slot.unlatch(CHECKPOINT_LATCH);
-        }
+            return 0;
+        });
     }
 
     /** Whether more than a share of the ring is in use, from 0 to 1, and nobody makes a checkpoint. */
@@ -358,32 +380,18 @@ final class RedoLog {
 
     /** A checkpoint, unless somebody else makes one. What is committed is committed: a failure is said on standard error, and by whoever finds the log full. */
     void relieve(Slot slot) {
-        if (!slot.tryLatch(CHECKPOINT_LATCH)) {
-            return;
-        }
         try {
-            checkpointLatched(slot);
+            Latch.tryHold(slot, CHECKPOINT_LATCH, () -> checkpointLatched(slot));
         } catch (StorageWriteFailure e) {
             ContainerFile.say("sas: " + e.getMessage());
-        } finally {
-            slot.unlatch(CHECKPOINT_LATCH);
         }
     }
 
     private void makeRoom(Slot slot, int length) {
-        slot.latch(CHECKPOINT_LATCH);
-        try {
-            if (length > ring()) {
-                lengthen(slot, length);
-            } else if (used() + length > ring()) {
-                checkpointLatched(slot);
-            }
-        } finally {
-            slot.unlatch(CHECKPOINT_LATCH);
-        }
+        Latch.hold(slot, CHECKPOINT_LATCH, () -> length > ring() ? lengthen(slot, length) : used() + length > ring() ? checkpointLatched(slot) : 0);
     }
 
-    private void checkpointLatched(Slot slot) {
+    private long checkpointLatched(Slot slot) {
         long limit = Memory.getVolatile(LOG_TAIL);
         sync(slot, limit);
         try {
@@ -401,32 +409,32 @@ final class RedoLog {
             throw new StorageWriteFailure("cannot bring the containers of " + pool.directory + " up to date; what is committed stays in the log, and the next transaction that needs room there tries again: "
                     + (e instanceof IOException file ? StoreFiles.reason(file) : e.getMessage()), e);
         }
+        return limit;
     }
 
     /** Makes the ring longer for a record that does not fit it, while the log is empty. */
-    private void lengthen(Slot slot, int length) {
-        do {
-            checkpointLatched(slot);
-        } while (!lengthenEmpty(slot, length));
-    }
-
-    private boolean lengthenEmpty(Slot slot, int length) {
-        slot.latch(LOG_LATCH);
+    private long lengthen(Slot slot, int length) {
         try {
-            if (used() != 0) {
-                return false;
-            }
-            long longer = Math.max(2 * ring(), length);
-            clear(longer, length);
-            LogFile.Header header = file.readHeader().from(Memory.getLong(LOG_TAIL) + LogFile.WORD_BYTES, longer);
-            file.writeHeader(header);
-            begin(header);
-            return true;
+            do {
+                checkpointLatched(slot);
+            } while (Latch.hold(slot, LOG_LATCH, () -> lengthenEmpty(length)) == NO_ROOM);
+            return ring();
         } catch (IOException e) {
             throw takeNoMoreChanges("cannot write the header of the log " + file.path, e);
-        } finally {
-            slot.unlatch(LOG_LATCH);
         }
+    }
+
+    /** Returns {@link #NO_ROOM} if the log is not empty. */
+    private long lengthenEmpty(int length) throws IOException {
+        if (used() != 0) {
+            return NO_ROOM;
+        }
+        long longer = Math.max(2 * ring(), length);
+        clear(longer, length);
+        LogFile.Header header = file.readHeader().from(Memory.getLong(LOG_TAIL) + LogFile.WORD_BYTES, longer);
+        file.writeHeader(header);
+        begin(header);
+        return longer;
     }
 
     private void clear(long longer, int length) {

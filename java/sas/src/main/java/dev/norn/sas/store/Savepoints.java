@@ -135,7 +135,7 @@ final class Savepoints {
             restore(i);
         }
         forget(firsts[depth]);
-        for (long entry : entriesSince(slot, marks[depth])) {
+        for (long entry = slot.newest(); entry >= slot.first() + marks[depth]; entry = Slot.before(entry)) {
             undo(slot, entry);
         }
     }
@@ -170,10 +170,12 @@ final class Savepoints {
         }
     }
 
-    /** The transaction has a lock on the object to its end: what it looks at there has to say that the object is gone. */
+    /** The transaction has a lock on the object to its end: what it looks at there has to say that the object is gone. An allocation that was cut off has made none. */
     private void takeBackAllocation(Slot slot, long entry) {
         long offset = Slot.offset(entry);
-        Memory.putLong(offset, Memory.getLong(offset) | DESTROYED);
+        if (pool.isObject(reference(offset, generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES))))) {
+            Memory.putLong(offset, Memory.getLong(offset) | DESTROYED);
+        }
         pool.recovery().undo(slot, entry);
     }
 
@@ -182,28 +184,13 @@ final class Savepoints {
      * yet, and what was to be freed is still referred to. A class that got its number meanwhile keeps it.
      */
     void takeBackSteps(Slot slot, long mark) {
-        for (long entry : entriesSince(slot, mark)) {
-            boolean isOfClass = Slot.kind(entry) == ENTRY_ALLOCATION && classOf(Memory.getLong(Slot.offset(entry))) == CLASS_ENTRY;
+        for (long entry = slot.newest(); entry >= slot.first() + mark; entry = Slot.before(entry)) {
+            boolean isOfClass = Slot.kind(entry) == ENTRY_ALLOCATION && classOf(Memory.getLong(entry + ENTRY_HEADER_BYTES)) == CLASS_ENTRY;
             if (Slot.kind(entry) == ENTRY_FREE) {
                 Slot.markDone(entry);
             } else if (Slot.kind(entry) == ENTRY_ALLOCATION && !isOfClass) {
                 takeBackAllocation(slot, entry);
             }
         }
-    }
-
-    /** The newest first. */
-    private static long[] entriesSince(Slot slot, long mark) {
-        var entries = java.util.stream.LongStream.builder();
-        for (long entry = slot.first() + mark; entry < slot.end(); entry = Slot.next(entry)) {
-            entries.add(entry);
-        }
-        long[] all = entries.build().toArray();
-        for (int low = 0, high = all.length - 1; low < high; low++, high--) {
-            long entry = all[low];
-            all[low] = all[high];
-            all[high] = entry;
-        }
-        return all;
     }
 }

@@ -13,12 +13,18 @@ import dev.norn.sas.SASException;
  */
 final class Slot {
     private static final long BACKING_BYTES = 256 << 10;
+    private static final int ENTRY_LENGTH_SHIFT = 8;
+    private static final long ENTRY_LENGTH_MASK = UNDO_BYTES - 1;
+    /** In an entry's first word, above kind and length, how many bytes the entry before takes. */
+    private static final int BEFORE_SHIFT = 36;
+    private static final long UNKNOWN = -1;
 
     final int index;
     final long head;
     final long stream;
-    private final Pool pool;
+    final Pool pool;
     private long tail;
+    private long newest;
 
     Slot(Pool pool, int index) {
         this.pool = pool;
@@ -26,6 +32,7 @@ final class Slot {
         head = slotHead(index);
         stream = undo(index);
         tail = Memory.getVolatile(head + SLOT_TAIL);
+        newest = UNKNOWN;
     }
 
     /** This slot's bit in lock words. */
@@ -51,12 +58,13 @@ final class Slot {
     }
 
     boolean claim() {
-        return owner() == 0 && Memory.compareAndSet(head + SLOT_OWNER, 0, Owner.SELF);
+        return owner() == 0 && Memory.compareAndSet(head + SLOT_OWNER, 0, pool.incarnation());
     }
 
     /** Begins a transaction in a slot that is claimed. */
     void begin(long transaction) {
         tail = 0;
+        newest = 0;
         Memory.putRelease(head + SLOT_TAIL, 0);
         Memory.putRelease(head + SLOT_TRANSACTION, transaction);
         state(STATE_ACTIVE);
@@ -65,6 +73,7 @@ final class Slot {
     /** Gives the slot back. */
     void release() {
         tail = 0;
+        newest = 0;
         Memory.putRelease(head + SLOT_TAIL, 0);
         state(STATE_FREE);
         Memory.putVolatile(head + SLOT_OWNER, 0);
@@ -81,16 +90,26 @@ final class Slot {
      * @throws SASException if the transaction's stream is full
      */
     long append(int kind, long offset, int length) {
-        long bytes = entryBytes(length);
-        back(tail + bytes);
+        reserve(length);
         long at = stream + tail;
-        Memory.putLong(at, kind | (long) length << 8);
+        long before = newest() == 0 ? 0 : at - newest;
+        Memory.putLong(at, kind | (long) length << ENTRY_LENGTH_SHIFT | before << BEFORE_SHIFT);
         Memory.putLong(at + 8, offset);
         return at + ENTRY_HEADER_BYTES;
     }
 
+    /**
+     * Makes room for an entry, which comes before a latch is taken: appending then cannot fail.
+     *
+     * @throws SASException if the transaction's stream is full
+     */
+    void reserve(int length) {
+        back(tail + entryBytes(length));
+    }
+
     /** Counts the entry that was appended last. */
     void publish(int length) {
+        newest = stream + tail;
         tail += entryBytes(length);
         Memory.putRelease(head + SLOT_TAIL, tail);
     }
@@ -122,7 +141,7 @@ final class Slot {
     }
 
     static int length(long entry) {
-        return (int) (Memory.getLong(entry) >>> 8);
+        return (int) (Memory.getLong(entry) >>> ENTRY_LENGTH_SHIFT & ENTRY_LENGTH_MASK);
     }
 
     static long offset(long entry) {
@@ -144,50 +163,26 @@ final class Slot {
         return entry + entryBytes(length(entry));
     }
 
-    /** Called with each entry's offset, from the newest. Costs a long for each entry. */
-    void forEachBackwards(java.util.function.LongConsumer action) {
-        var entries = java.util.stream.LongStream.builder();
-        for (long entry = first(); entry < end(); entry = next(entry)) {
-            entries.add(entry);
+    /** The offset of the newest entry; 0 if there is none. */
+    long newest() {
+        if (newest == UNKNOWN) {
+            newest = 0;
+            for (long entry = first(); entry < end(); entry = next(entry)) {
+                newest = entry;
+            }
         }
-        long[] all = entries.build().toArray();
-        for (int i = all.length - 1; i >= 0; i--) {
-            action.accept(all[i]);
-        }
+        return newest;
     }
 
-    /** Where the slot says that it has a latch, or is about to take it. Inside the latch of checkpoints, others are taken. */
-    private long announcement(long word) {
-        return head + (word == CHECKPOINT_LATCH ? SLOT_CHECKPOINT_LATCH : SLOT_LATCH);
+    /** The offset of the entry before this one; 0 if it is the oldest. */
+    static long before(long entry) {
+        long bytes = Memory.getLong(entry) >>> BEFORE_SHIFT;
+        return bytes == 0 ? 0 : entry - bytes;
     }
 
-    /** Whether a latch is this slot's. */
-    boolean has(long word) {
-        return word != 0 && Memory.getVolatile(word) == latchValue();
-    }
-
-    /** Takes a latch, which is a word that holds 0 or its holder's {@link #latchValue}; a dead holder's latch is freed by recovery. */
-    void latch(long word) {
-        // The compare-and-set orders it: whoever sees the latch taken sees by whom.
-        Memory.putRelease(announcement(word), word);
-        int spins = 0;
-        while (Memory.getVolatile(word) != 0 || !Memory.compareAndSet(word, 0, latchValue())) {
-            spins = pool.pause(spins, word);
-        }
-    }
-
-    /** Whether the latch could be taken at once. */
-    boolean tryLatch(long word) {
-        Memory.putRelease(announcement(word), word);
-        if (Memory.getVolatile(word) == 0 && Memory.compareAndSet(word, 0, latchValue())) {
-            return true;
-        }
-        Memory.putVolatile(announcement(word), 0);
-        return false;
-    }
-
-    void unlatch(long word) {
-        Memory.putRelease(word, 0);
-        Memory.putRelease(announcement(word), 0);
+    /** Whether what the slot does can still be undone, so that it need not wait for ever. */
+    boolean mayGiveUp() {
+        long state = state();
+        return state == STATE_FREE || state == STATE_ACTIVE;
     }
 }

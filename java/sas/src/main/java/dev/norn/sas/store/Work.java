@@ -250,11 +250,6 @@ public final class Work {
         savepoints.takeBackSteps(slot, mark);
     }
 
-    /** Overflows now, if so many more frames do not fit the stack, and not where that does harm. */
-    public static int requireStack(int frames) {
-        return frames == 0 ? 0 : requireStack(frames - 1) + 1;
-    }
-
     /** Whether stores into the object have to be preceded by {@link #touch}. */
     public static boolean isTouched(long offset) {
         return granulesOf(Memory.getLong(offset)) * GRANULE_BYTES > OBJECT_BYTES_MAX;
@@ -313,8 +308,8 @@ public final class Work {
     }
 
     private void freeAtCommit(long offset) {
-        Memory.putLong(slot.append(ENTRY_FREE, offset, Heap.GENERATION_BYTES), generationOf(Memory.getLong(offset)));
-        slot.publish(Heap.GENERATION_BYTES);
+        Memory.putLong(slot.append(ENTRY_FREE, offset, Heap.CONTENT_BYTES), Memory.getLong(offset) & ~DESTROYED);
+        slot.publish(Heap.CONTENT_BYTES);
     }
 
     /** Says that the container is new, so that the record makes its file. */
@@ -341,26 +336,73 @@ public final class Work {
         }
         if (record.position() > empty) {
             room(16);
-            try {
-                pool.log().commit(slot, record);
-            } catch (RuntimeException e) {
-                abort();
-                throw e;
-            }
+            append();
         }
         slot.state(STATE_COMMITTED);
-        pool.recovery().finish(slot);
-        end();
+        try {
+            pool.recovery().finish(slot);
+            end();
+        } catch (Throwable e) {
+            // It is committed; recovery gives back what it had.
+            abandon();
+        }
         pool.logHasGrown();
         if (record.capacity() > 1 << 20) {
             record = RedoLog.newRecord(4096);
         }
     }
 
+    /** Makes the record durable; when this throws, the transaction was undone, or is left to recovery. */
+    private void append() {
+        try {
+            pool.log().commit(slot, record);
+        } catch (Throwable e) {
+            // One that counts already is synced then: whatever was thrown, it is committed.
+            if (!isCommitted()) {
+                abort();
+                throw e;
+            }
+        }
+    }
+
+    private boolean isCommitted() {
+        try {
+            Latch.recover(slot);
+            return pool.log().isCommitted(slot);
+        } catch (dev.norn.sas.StorageWriteFailure e) {
+            // The store takes no more changes.
+            return false;
+        } catch (java.io.IOException e) {
+            abandon();
+            throw new dev.norn.sas.StorageReadFailure("cannot see whether a transaction is in the log of " + pool + ": " + e.getMessage(), e);
+        } catch (Throwable e) {
+            abandon();
+            throw e;
+        }
+    }
+
     /** Undoes everything, and releases the locks. */
     public void abort() {
-        pool.recovery().undo(slot);
-        end();
+        try {
+            Latch.recover(slot);
+            pool.recovery().undo(slot);
+            end();
+        } catch (java.io.IOException e) {
+            abandon();
+            throw new dev.norn.sas.StorageReadFailure("cannot undo a transaction in " + pool + ": " + e.getMessage(), e);
+        } catch (Throwable e) {
+            abandon();
+            throw e;
+        }
+    }
+
+    /** Leaves the slot, in the state that it is in, to recovery: this thread goes on without it. */
+    private void abandon() {
+        if (slot != null) {
+            Slot abandoned = slot;
+            slot = null;
+            pool.abandon(abandoned.index);
+        }
     }
 
     private void end() {

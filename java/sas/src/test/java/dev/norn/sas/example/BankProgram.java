@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed; {@code STORE step N} does one transfer step by step, and dies at step N;
  * {@code STORE fault FAULT} does one transfer on a log that fails so;
- * {@code STORE "die in ann"} dies inside a transaction that has locked the root ann.
+ * {@code STORE "die in ann"} dies inside a transaction that has locked the root ann; {@code STORE "keep ann"} keeps her locked, and says so.
+ * {@code STORE "two commits"} dies while one thread syncs and another one waits for that.
  */
 final class BankProgram {
     static final int ACCOUNTS = 12;
@@ -24,6 +25,15 @@ final class BankProgram {
             Transaction.begin();
             store.root("ann", Account.class).add(1);
             Runtime.getRuntime().halt(9);
+        }
+        if (arguments[1].equals("keep ann")) {
+            Transaction.begin();
+            store.root("ann", Account.class).add(1);
+            System.out.println("locked");
+            Thread.sleep(Long.MAX_VALUE);
+        }
+        if (arguments[1].equals("two commits")) {
+            dieInTwoCommits(store);
         }
         Bank bank = store.root("bank", Bank.class);
         if (arguments[1].equals("fault")) {
@@ -48,6 +58,17 @@ final class BankProgram {
                 }
             });
         }
+    }
+
+    /** The one that waits has the slot that comes first. */
+    private static void dieInTwoCommits(Store store) throws Exception {
+        FaultyLog log = FaultyLog.install(store);
+        log.fault(FaultyLog.Fault.DIES_BESIDE_A_COMMIT);
+        Transaction.begin();
+        store.root("ann", Account.class).add(1);
+        Thread.ofPlatform().start(() -> Transaction.run(() -> store.root("bob", Account.class).add(1)));
+        log.awaitSync();
+        Transaction.commit();
     }
 
     static void transfer(Bank bank, Random random) {

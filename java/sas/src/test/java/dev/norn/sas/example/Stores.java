@@ -45,7 +45,13 @@ final class Stores {
 
     /** Starts a JVM with the agent; its standard error is ours. */
     static Process start(Class<?> program, Object... arguments) {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+        return startBehind(List.of(), program, arguments);
+    }
+
+    /** The same by another command, which runs the one that follows it. */
+    static Process startBehind(List<String> before, Class<?> program, Object... arguments) {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
                 "-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED",
                 "-javaagent:" + System.getProperty("sas.jar") + "=packages=dev.norn.sas.example", "-cp", System.getProperty("java.class.path"),
                 program.getName()));

@@ -9,6 +9,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /** A redo log on a device that fails as it is told: the log's channel, with another in between. */
@@ -20,13 +21,18 @@ public final class FaultyLog extends FileChannel {
         /** A replay can be begun, but not ended. */
         SECOND_HEADER_FAILS,
         /** The process dies, as with kill -9, with half of what it writes written, with all of it, before the sync, and behind the sync. */
-        DIES_HALFWAY, DIES_BEHIND_WRITE, DIES_BEFORE_SYNC, DIES_BEHIND_SYNC
+        DIES_HALFWAY, DIES_BEHIND_WRITE, DIES_BEFORE_SYNC, DIES_BEHIND_SYNC,
+        /** The process dies in a sync, while another of its threads has appended a record and waits for a sync. */
+        DIES_BESIDE_A_COMMIT,
+        /** The process stops itself (SIGSTOP) before its first write, and goes on when it is told to. */
+        STOPS_BEFORE_WRITE
     }
 
     private final FileChannel channel;
     private volatile Fault fault = Fault.NONE;
     private int syncs;
     private int headers;
+    private final CountDownLatch isSyncing = new CountDownLatch(1);
 
     private FaultyLog(FileChannel channel) {
         this.channel = channel;
@@ -42,6 +48,11 @@ public final class FaultyLog extends FileChannel {
         FaultyLog faulty = new FaultyLog((FileChannel) field.get(file));
         field.set(file, faulty);
         return faulty;
+    }
+
+    /** Returns when the log is being synced by a thread of this JVM that waits there for another commit. */
+    public void awaitSync() throws InterruptedException {
+        isSyncing.await();
     }
 
     public void fault(Fault next) {
@@ -66,6 +77,14 @@ public final class FaultyLog extends FileChannel {
         if (fault == Fault.DIES_BEFORE_SYNC) {
             die();
         }
+        if (fault == Fault.DIES_BESIDE_A_COMMIT) {
+            long end = Memory.getVolatile(Format.LOG_TAIL);
+            isSyncing.countDown();
+            while (Memory.getVolatile(Format.LOG_TAIL) == end) {
+                Thread.onSpinWait();
+            }
+            die();
+        }
         channel.force(metaData);
         if (fault == Fault.DIES_BEHIND_SYNC) {
             die();
@@ -74,6 +93,14 @@ public final class FaultyLog extends FileChannel {
 
     private static void die() {
         Runtime.getRuntime().halt(9);
+    }
+
+    private static void stop() throws IOException {
+        try {
+            new ProcessBuilder("kill", "-STOP", Long.toString(ProcessHandle.current().pid())).start().waitFor();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
     }
 
     @Override
@@ -88,6 +115,10 @@ public final class FaultyLog extends FileChannel {
         if (fault == Fault.DIES_HALFWAY) {
             channel.write(from.slice(from.position(), from.remaining() / 2), position);
             die();
+        }
+        if (fault == Fault.STOPS_BEFORE_WRITE) {
+            fault = Fault.NONE;
+            stop();
         }
         int written = channel.write(from, position);
         if (fault == Fault.DIES_BEHIND_WRITE) {

@@ -48,8 +48,8 @@ public final class Generations {
         Range range = store.pool().containerOf(reference);
         Slot slot = store.pool().claim();
         slot.begin(slot.index);
-        Memory.putLong(slot.append(Format.ENTRY_FREE, Format.offsetOf(reference), Heap.GENERATION_BYTES), Format.generationOfReference(reference));
-        slot.publish(Heap.GENERATION_BYTES);
+        Memory.putLong(slot.append(Format.ENTRY_FREE, Format.offsetOf(reference), Heap.CONTENT_BYTES), Memory.getLong(Format.offsetOf(reference)));
+        slot.publish(Heap.CONTENT_BYTES);
         Heap.discard(range, Format.offsetOf(reference));
         between.run();
         store.pool().heap().free(slot, range, slot.first());

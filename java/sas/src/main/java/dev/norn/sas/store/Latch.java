@@ -1,0 +1,196 @@
+package dev.norn.sas.store;
+
+import static dev.norn.sas.store.Format.*;
+
+import dev.norn.sas.TransactionConflict;
+import java.io.IOException;
+
+/**
+ * Latches keep shared memory and the log in order between the threads of all processes, for moments. (Objects' locks last to the end of a transaction; see {@link Locks}.) A latch is a
+ * word that holds 0, or the {@link Slot#latchValue} of the slot that has it, so that the latches of a dead process are found from its slots.
+ *
+ * <pre>
+ * latch        guards                                   file I/O under it
+ * CHECKPOINT   the containers' files, the log's header  yes
+ * SYNC         the sync of the log                      yes
+ * LOG          the end of the log                       yes
+ * GROW         a container's number of pages, and       only backing of storage
+ *              which of them large objects have
+ * page         a page's starts and generation           none
+ * </pre>
+ *
+ * <p>Who waits for a latch has at most latches that are above it here; so nobody waits in a circle. {@link #hold} is the one way to have a latch. Inside, nobody calls the program, waits
+ * for an object's lock or for a slot. What is thrown inside is treated as a death at that place: what the latch guards is put in order before the latch is given back.
+ */
+final class Latch {
+    /** What {@link #tryHold} returns if somebody has the latch: no section returns it. */
+    static final long BUSY = Long.MIN_VALUE;
+    /** Pauses of one who waits between two looks at the holder. */
+    private static final int PAUSES_UNCHECKED = 16;
+    /** A checkpoint may write every page of the store, so it is waited for as many times as long as for other latches. */
+    private static final int CHECKPOINT_TIMEOUTS = 6;
+    /** Room on the stack for the latch of a page, and for others, under which files are used. */
+    private static final int FRAMES_PAGE = 1;
+    private static final int FRAMES = 12;
+
+    private Latch() {}
+
+    /** What is done while a latch is held. What it returns is up to it. */
+    interface Section<X extends Exception> {
+        long run() throws X;
+    }
+
+    /**
+     * Waits for the latch, runs the section, and gives the latch back, whatever is thrown. Costs two atomic stores and one compare-and-set if nobody has it.
+     *
+     * @throws TransactionConflict if a living process keeps the latch for longer than locks are waited for, and the slot's transaction can still be undone; nothing was run
+     */
+    static <X extends Exception> long hold(Slot slot, long word, Section<X> section) throws X {
+        StackRoom.require(isPage(word) ? FRAMES_PAGE : FRAMES);
+        try {
+            latch(slot, word);
+            long result = section.run();
+            unlatch(slot, word);
+            return result;
+        } catch (Throwable e) {
+            giveBack(slot, word);
+            throw e;
+        }
+    }
+
+    /** The same if nobody has the latch now; else {@link #BUSY}. */
+    static <X extends Exception> long tryHold(Slot slot, long word, Section<X> section) throws X {
+        StackRoom.require(isPage(word) ? FRAMES_PAGE : FRAMES);
+        try {
+            if (!tryLatch(slot, word)) {
+                return BUSY;
+            }
+            long result = section.run();
+            unlatch(slot, word);
+            return result;
+        } catch (Throwable e) {
+            giveBack(slot, word);
+            throw e;
+        }
+    }
+
+    /** Gives the latch back, if the slot has it, behind a section that was cut off. If that fails, too, the end of the slot's transaction or recovery does it ({@link #recover}). */
+    private static void giveBack(Slot slot, long word) {
+        try {
+            if (has(slot, word)) {
+                settle(slot, word);
+            }
+            unlatch(slot, word);
+        } catch (IOException e) {
+            throw slot.pool.log().takeNoMoreChanges("cannot put the log in order behind a change that failed", e);
+        }
+    }
+
+    private static void latch(Slot slot, long word) {
+        if (!tryLatch(slot, word)) {
+            Waiting waiting = new Waiting(slot, word);
+            do {
+                waiting.pause();
+            } while (!tryLatch(slot, word));
+        }
+    }
+
+    private static boolean tryLatch(Slot slot, long word) {
+        if (isOfContainer(word)) {
+            // The compare-and-set orders it: whoever sees the latch taken sees by whom.
+            Memory.putRelease(slot.head + SLOT_LATCH, word);
+        }
+        return Memory.getVolatile(word) == 0 && Memory.compareAndSet(word, 0, slot.latchValue());
+    }
+
+    /** Of these there are many, so a slot announces the one that it takes; it has one at most. The others are looked at. */
+    private static boolean isOfContainer(long word) {
+        return word >= CONTAINERS;
+    }
+
+    /** Whether it is that of a page, and not that of the container's growing, which is in its header. */
+    private static boolean isPage(long word) {
+        return isOfContainer(word) && (word & (1L << CONTAINER_ALIGNMENT_BITS) - 1) != CONTAINER_GROW_LATCH;
+    }
+
+    private static void unlatch(Slot slot, long word) {
+        if (has(slot, word)) {
+            Memory.putRelease(word, 0);
+        }
+        if (isOfContainer(word)) {
+            Memory.putRelease(slot.head + SLOT_LATCH, 0);
+        }
+    }
+
+    private static boolean has(Slot slot, long word) {
+        return word != 0 && Memory.getVolatile(word) == slot.latchValue();
+    }
+
+    /** Puts in order what a latch guards that the slot has. */
+    private static void settle(Slot slot, long word) throws IOException {
+        RedoLog log = slot.pool.log();
+        if (word == CHECKPOINT_LATCH || word == LOG_LATCH && has(slot, CHECKPOINT_LATCH)) {
+            // Both are held while the ring grows.
+            log.recoverCheckpoint();
+        }
+        if (word == LOG_LATCH) {
+            log.recoverAppending(slot);
+        }
+        if (isOfContainer(word) && !isPage(word)) {
+            Heap.settle(word - CONTAINER_GROW_LATCH);
+        }
+    }
+
+    /** Puts in order what the latches of a dead or failed slot guard, and frees them, in the order of latches. Waits for nobody; doing it twice is harmless. */
+    static void recover(Slot slot) throws IOException {
+        for (long word : new long[] {CHECKPOINT_LATCH, SYNC_LATCH, LOG_LATCH, Memory.getVolatile(slot.head + SLOT_LATCH)}) {
+            if (has(slot, word)) {
+                settle(slot, word);
+                unlatch(slot, word);
+            }
+        }
+    }
+
+    /** Somebody who waits for a latch. */
+    static final class Waiting {
+        private final Slot slot;
+        private final long word;
+        private final long start = System.nanoTime();
+        private int spins;
+
+        Waiting(Slot slot, long word) {
+            this.slot = slot;
+            this.word = word;
+        }
+
+        /** Spins at first, then sleeps, and now and then looks whether the holder is dead. */
+        void pause() {
+            slot.pool.idle(spins++);
+            if (spins > Pool.SPINS && spins % PAUSES_UNCHECKED == 0) {
+                lookAtHolder();
+            }
+        }
+
+        private void lookAtHolder() {
+            long holder = Memory.getVolatile(word) - 1;
+            if (holder < 0 || holder >= SLOTS_MAX) {
+                return;
+            }
+            Recovery recovery = slot.pool.recovery();
+            if (recovery.isLost((int) holder)) {
+                recovery.reap();
+            } else if (slot.mayGiveUp() && System.nanoTime() - start > timeoutNanos()) {
+                throw new TransactionConflict("waited " + timeoutNanos() / 1_000_000 + " ms for the latch of " + name() + ", which "
+                        + slot.pool.attachments().describe(Memory.getVolatile(slotHead((int) holder) + SLOT_OWNER)) + " has: is that process stopped?");
+            }
+        }
+
+        private long timeoutNanos() {
+            return slot.pool.settings.lockTimeoutMillis() * 1_000_000L * (word == CHECKPOINT_LATCH ? CHECKPOINT_TIMEOUTS : 1);
+        }
+
+        private String name() {
+            return word == CHECKPOINT_LATCH ? "checkpoints" : word == LOG_LATCH ? "the log's end" : word == SYNC_LATCH ? "the log's sync" : "storage in a container";
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package dev.norn.sas.example;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.norn.sas.Factory;
+import dev.norn.sas.SASException;
+import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
+import dev.norn.sas.store.FaultyLog.Fault;
+import dev.norn.sas.store.SlotState;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Nothing waits for ever: not for a latch of a dead process, not for one of a thread that an exception threw out of its section, and not for a process that is stopped. And no death
+ * between two steps of recovery makes a record count that was never whole.
+ */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LatchTest {
+    private static final long SEED = Long.getLong("sas.seed", 1997);
+    private static final int KILLS = Integer.getInteger("sas.kills", 4);
+    /** How long a call may take that would have waited for ever. */
+    private static final int PATIENCE_SECONDS = 30;
+    /** A value beside the object, as it does not fit the reference to it. */
+    private static final String LONG_NAME = "somebody with a long name";
+
+    @TempDir
+    Path directory;
+    private Path at;
+    private Store store;
+    private Account ann;
+    private Account bob;
+
+    private void open(Store.Options options) {
+        at = directory.resolve("store");
+        store = Store.create(at, options);
+        ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+        bob = Factory.newInstanceIn(Account.class, store.container("main"), 2, "Bob");
+        store.setRoot("ann", ann);
+        store.setRoot("bob", bob);
+        store.setRoot("bank", Bank.create(store.container("main"), BankProgram.ACCOUNTS));
+    }
+
+    @AfterEach
+    void close() {
+        if (store != null) {
+            store.close();
+        }
+    }
+
+    /** Runs it in a thread of its own; fails if that does not end. */
+    private static void inTime(Runnable action) {
+        CompletableFuture.runAsync(action, task -> Thread.ofPlatform().daemon().start(task)).orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+    }
+
+    /** The one that waited was recovered first, and waited again, for the latch of the other. */
+    @Test
+    void aDeathWithOneThreadInTheSyncAndOneWaitingForItIsRecovered() throws Exception {
+        open(Stores.SMALL);
+        for (int round = 0; round < 2; round++) {
+            assertEquals(9, Stores.start(BankProgram.class, at, "two commits").waitFor());
+            inTime(() -> Transaction.run(() -> ann.add(1)));
+            assertEquals(2 * (round + 1), ann.balance(), "what was in the log counts");
+            assertEquals(round + 1, bob.balance(), "what was in the log counts");
+        }
+        Stores.check(store);
+    }
+
+    @Test
+    void threeJvmsOfTwoThreadsAreKilledInTurn() throws Exception {
+        open(Stores.SMALL);
+        store.close();
+        store = null;
+        Random random = new Random(SEED);
+        List<Process> living = new ArrayList<>();
+        try {
+            for (int kill = 0; kill < KILLS; kill++) {
+                while (living.size() < 3) {
+                    Process started = Stores.start(BankProgram.class, at, random.nextInt(), 2);
+                    living.add(started);
+                }
+                for (Process process : living) {
+                    inTime(() -> assertTrue(process.inputReader().lines().limit(1 + random.nextInt(100)).count() > 0, "replay with -Dsas.seed=" + SEED));
+                }
+                living.remove(random.nextInt(living.size())).toHandle().destroyForcibly();
+            }
+        } finally {
+            for (Process process : living) {
+                process.toHandle().destroyForcibly();
+                process.waitFor();
+            }
+        }
+        inTime(() -> store = Store.open(at));
+        assertNull(Transaction.call(() -> store.root("bank", Bank.class).audit(BankProgram.ACCOUNTS)), "replay with -Dsas.seed=" + SEED);
+        Stores.check(store);
+    }
+
+    /** Others append at the dead one's place before his slot is looked at again; then the end of the log is behind his record, of which only a part was ever there. */
+    @Test
+    void aTornRecordDoesNotCountWhenOthersHaveAppendedAtItsPlace() throws Exception {
+        open(Stores.SMALL);
+        long transfers = store.root("bank", Bank.class).transfers();
+        assertEquals(9, Stores.start(BankProgram.class, at, "fault", Fault.DIES_HALFWAY).waitFor());
+        SlotState.freeLatches(store);
+        for (int i = 0; i < 50; i++) {
+            ann.add(1);
+        }
+        SlotState.recover(store);
+        assertEquals(transfers, store.root("bank", Bank.class).transfers());
+        Stores.check(store);
+    }
+
+    /** Whether a transaction with so much room for undo entries cannot create what it would; it is undone. */
+    private boolean isTooMuchFor(int bytes) throws ReflectiveOperationException {
+        Transaction.begin();
+        ann.add(1);
+        SlotState.leaveUndo(bytes);
+        try {
+            Factory.newInstanceNear(Account.class, ann, 3, LONG_NAME);
+            Factory.newLongArrayNear(1000, ann);
+            return false;
+        } catch (SASException e) {
+            assertTrue(e.getMessage().contains("split it"), e.getMessage());
+            return true;
+        } finally {
+            Transaction.abort();
+        }
+    }
+
+    @Test
+    void aTransactionThatCannotBeUndoneThrowsAndOthersGoOn() throws Exception {
+        open(Stores.SMALL);
+        int bytes = 0;
+        while (isTooMuchFor(bytes)) {
+            bytes += 8;
+            inTime(() -> {
+                Factory.destroyInstance(Factory.newInstanceNear(Account.class, ann, 4, LONG_NAME));
+                Transaction.run(() -> Factory.newLongArrayNear(1000, ann));
+            });
+        }
+        assertTrue(bytes >= 64, "the stream ended at " + bytes + " different places");
+        assertEquals(0, ann.balance());
+        assertEquals(0, store.pool().openTransactions());
+    }
+
+    /** Descends to the end of the stack, and then tries a transaction in each frame on the way back. */
+    private void tryWhereTheStackEnds(int[] frames) {
+        try {
+            tryWhereTheStackEnds(frames);
+        } catch (StackOverflowError e) {
+            frames[0] = 0;
+        }
+        if (frames[0]++ < 500) {
+            change();
+        }
+    }
+
+    private void change() {
+        Transaction.run(() -> {
+            ann.add(1);
+            Account carl = Factory.newInstanceNear(Account.class, ann, 3, LONG_NAME);
+            Factory.newLongArrayNear(1000, carl);
+            Factory.destroyInstance(carl);
+        });
+    }
+
+    @Test
+    void aStackThatEndsAnywhereLeavesNothingLatchedOrLocked() throws Exception {
+        open(Stores.SMALL);
+        for (int round = 0; round < 3; round++) {
+            int[] frames = {0};
+            Thread thread = new Thread(null, () -> {
+                // Classes are loaded here, where there is room for it.
+                change();
+                Transaction.begin();
+                ann.add(1);
+                Transaction.abort();
+                tryWhereTheStackEnds(frames);
+            }, "deep", 1 << 20);
+            thread.start();
+            thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+            assertEquals(Thread.State.TERMINATED, thread.getState(), () -> java.util.Arrays.toString(thread.getStackTrace()));
+            assertTrue(frames[0] >= 500, "transactions were tried in many frames");
+            long before = ann.balance();
+            inTime(this::change);
+            assertEquals(before + 1, ann.balance());
+        }
+        Stores.check(store);
+        assertEquals(0, store.pool().openTransactions());
+    }
+}
