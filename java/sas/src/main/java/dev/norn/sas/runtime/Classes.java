@@ -157,11 +157,14 @@ public final class Classes {
     }
 
     /** Why the class has not become what it has to be. */
-    private static String notTransformed(Class<?> type) {
+    static String notTransformed(Class<?> type) {
         List<String> packages = agentPackages;
         String how = "name its package in -javaagent:norn-sas.jar=packages=…, or transform it when it is built (`sas transform`, the Maven plugin)";
         if (type.getClassLoader() == null || type.getModule() == Object.class.getModule()) {
             return "it is a class of the JDK";
+        }
+        if (type.isHidden()) {
+            return "it is a lambda expression, or of another class without a class file";
         }
         if (packages == null) {
             return "it is not transformed, and no agent runs in this JVM: " + how;

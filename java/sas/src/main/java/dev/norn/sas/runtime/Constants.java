@@ -53,7 +53,7 @@ final class Constants {
 
     private static String search(Object value, Class<?> start) {
         for (Class<?> above = start; above != null; above = above.getSuperclass()) {
-            for (Class<?> around = above; around != null; around = around.getDeclaringClass()) {
+            for (Class<?> around = above; around != null; around = around(around)) {
                 String name = OF_CLASS.get(around).get(value);
                 if (name != null) {
                     return name;
@@ -61,6 +61,15 @@ final class Constants {
             }
         }
         return null;
+    }
+
+    /** The class around; null if there is none, and if the two class files disagree: Kotlin's say of a class that was inlined (for a delegated property) where it came from. */
+    private static Class<?> around(Class<?> type) {
+        try {
+            return type.getDeclaringClass();
+        } catch (IncompatibleClassChangeError e) {
+            return null;
+        }
     }
 
     /** @throws ClassChanged if there is no such constant any more */

@@ -181,7 +181,7 @@ public final class References {
     private static String advice(Object value) {
         return value instanceof java.util.Collection || value instanceof java.util.Map
                 ? "use SasMap, SasSortedMap or SasList of dev.norn.sas.util, which implement the same interfaces"
-                : "its class is not among the packages that are transformed, and it is no value as strings, numbers, dates and enums are";
+                : Classes.notTransformed(value.getClass()) + "; and it is no value, as strings, numbers, dates and enums are";
     }
 
     /** What is wrong with a temporary object, and what would do instead. */

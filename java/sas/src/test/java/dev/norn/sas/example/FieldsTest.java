@@ -18,13 +18,20 @@ import dev.norn.sas.TemporaryReference;
 import dev.norn.sas.Transaction;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.attribute.InnerClassInfo;
+import java.lang.classfile.attribute.InnerClassesAttribute;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
 import java.lang.invoke.MethodHandles;
+import java.lang.reflect.AccessFlag;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.HashMap;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -146,7 +153,7 @@ class FieldsTest {
         refused(() -> strict.any = new long[3], "is temporary: create it with Factory.newLongArrayNear");
         refused(() -> strict.any = new Shelf[3], "is temporary: create it with Factory.newArrayOfNear");
         refused(() -> strict.any = new HashMap<>(), "cannot be persistent: use SasMap");
-        refused(() -> strict.any = new java.util.Random(), "cannot be persistent: its class is not among the packages that are transformed, and it is no value");
+        refused(() -> strict.any = new java.util.Random(), "cannot be persistent: it is a class of the JDK; and it is no value");
         assertNull(strict.any);
         reopen(SubObjects.ADOPT);
         Shelf adopting = store.root("shelf", Shelf.class);
@@ -159,6 +166,37 @@ class FieldsTest {
         assertEquals("ann", ((Account) again.any).owner());
         assertTrue(again.shelves[0] == again);
         assertNull(again.shelves[1]);
+    }
+
+    private static class Seeded extends java.util.Random {}
+
+    @Test
+    void whyAnObjectCannotBeAdoptedIsSaid() {
+        Shelf shelf = Factory.newPermInstance(Shelf.class);
+        refused(() -> shelf.any = new Seeded(), "FieldsTest$Seeded for field dev.norn.sas.example.Shelf.any of dev.norn.sas.example.Shelf cannot be persistent: it extends java.util.Random, "
+                + "which is a class of the JDK with fields");
+        Runnable lambda = () -> System.out.println(shelf.number);
+        refused(() -> shelf.any = lambda, "cannot be persistent: it is a lambda expression");
+    }
+
+    /**
+     * Kotlin's class for {@code by Delegates.observable} says that it is a member of the class that has the property, which says nothing of it: then the JVM throws where it is asked for
+     * the class around.
+     */
+    @Test
+    void classFilesMayDisagreeAboutWhoIsAroundWhom() throws Exception {
+        ClassDesc own = ClassDesc.of("dev.norn.sas.example.FieldsTest$inlined");
+        byte[] bytes = ClassFile.of().build(own, type -> {
+            type.withFlags(AccessFlag.PUBLIC);
+            type.with(InnerClassesAttribute.of(InnerClassInfo.of(own, Optional.of(ClassDesc.of(FieldsTest.class.getName())), Optional.of("inlined"), AccessFlag.PUBLIC)));
+            type.withMethodBody(ConstantDescs.INIT_NAME, ConstantDescs.MTD_void, ClassFile.ACC_PUBLIC,
+                    code -> code.aload(0).invokespecial(ConstantDescs.CD_Object, ConstantDescs.INIT_NAME, ConstantDescs.MTD_void).return_());
+        });
+        Object object = MethodHandles.lookup().defineClass(bytes).getConstructor().newInstance();
+        assertThrows(IncompatibleClassChangeError.class, object.getClass()::getDeclaringClass);
+        Shelf shelf = Factory.newPermInstance(Shelf.class);
+        shelf.any = object;
+        assertTrue(Factory.isPersistent(object) && shelf.any == object);
     }
 
     @Test
