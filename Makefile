@@ -29,13 +29,13 @@ test: test-java
 	cargo test --locked --workspace
 
 test-java:
-	tools/java25 mvn -q -f java test
+	tools/test-java
 
 test-long:
 	@tools/ensure-rust
 	@tools/ensure-nbd-clients
 	cargo test --locked --workspace -- --ignored --nocapture
-	tools/java25 mvn -q -f java test -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400
+	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
 	tools/fuzz nbd_conversation 300

@@ -21,9 +21,11 @@ import junit.framework.TestSuite;
 import org.junit.runner.RunWith;
 import org.junit.runners.AllTests;
 
-/** Guava's published suites for collections, over Guava's own collections, transformed. */
+/** Guava's published suites for collections, over Guava's own collections, transformed: of several elements, with {@code -Dlibraries.whole=true} of none and one, too. */
 @RunWith(AllTests.class)
 public final class GuavaSuites {
+    private static final CollectionSize SAMPLE = Boolean.getBoolean("libraries.whole") ? CollectionSize.ANY : CollectionSize.SEVERAL;
+
     private GuavaSuites() {}
 
     public static TestSuite suite() {
@@ -33,7 +35,7 @@ public final class GuavaSuites {
             protected List<String> create(String[] elements) {
                 return ImmutableList.copyOf(elements);
             }
-        }).named("ImmutableList").withFeatures(CollectionSize.ANY, CollectionFeature.SERIALIZABLE, CollectionFeature.ALLOWS_NULL_QUERIES, CollectionFeature.KNOWN_ORDER)
+        }).named("ImmutableList").withFeatures(SAMPLE, CollectionFeature.SERIALIZABLE, CollectionFeature.ALLOWS_NULL_QUERIES, CollectionFeature.KNOWN_ORDER)
                 .createTestSuite());
         suite.addTest(BiMapTestSuiteBuilder.using(new TestStringBiMapGenerator() {
             @Override
@@ -68,6 +70,6 @@ public final class GuavaSuites {
     }
 
     static Feature<?>[] features(Feature<?>... more) {
-        return java.util.stream.Stream.concat(java.util.stream.Stream.of(CollectionSize.ANY), Arrays.stream(more)).toArray(Feature[]::new);
+        return java.util.stream.Stream.concat(java.util.stream.Stream.of(SAMPLE), Arrays.stream(more)).toArray(Feature[]::new);
     }
 }

@@ -43,23 +43,24 @@ import org.junit.runners.AllTests;
 
 /**
  * Guava's published suites for the collections of {@code java.util}, over those of SAS: temporary ones, persistent ones of which each call is a transaction, and persistent
- * ones that a test uses in one transaction.
+ * ones that a test uses in one transaction. The persistent ones have several elements, with {@code -Dlibraries.whole=true} none and one, too.
  */
 @RunWith(AllTests.class)
 public final class SasSuites {
-    private static final List<Feature<?>> MAP = List.of(CollectionSize.ANY, MapFeature.GENERAL_PURPOSE, MapFeature.ALLOWS_NULL_VALUES,
+    private static final List<Feature<?>> MAP = List.of(MapFeature.GENERAL_PURPOSE, MapFeature.ALLOWS_NULL_VALUES,
             MapFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION, CollectionFeature.SUPPORTS_ITERATOR_REMOVE);
 
     private static final int OTHERS = 16;
+    private static final CollectionSize SAMPLE = Boolean.getBoolean("libraries.whole") ? CollectionSize.ANY : CollectionSize.SEVERAL;
 
     private SasSuites() {}
 
     public static Test suite() {
         OpenStore.open();
         TestSuite all = new TestSuite("SAS");
-        all.addTest(collections("temporary", SasList::new, SasMap::new, SasSortedMap::new));
-        all.addTest(collections("persistent", SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap));
-        TestSuite inside = collections("in a transaction", SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap);
+        all.addTest(collections("temporary", CollectionSize.ANY, SasList::new, SasMap::new, SasSortedMap::new));
+        all.addTest(collections("persistent", SAMPLE, SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap));
+        TestSuite inside = collections("in a transaction", SAMPLE, SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap);
         all.addTest(inTransactions(inside));
         return new OpenStore(all);
     }
@@ -81,16 +82,16 @@ public final class SasSuites {
         return make(SasSortedMap.class);
     }
 
-    private static TestSuite collections(String name, Supplier<List<String>> list, Supplier<Map<?, ?>> map, Supplier<SortedMap<String, String>> sorted) {
+    private static TestSuite collections(String name, CollectionSize size, Supplier<List<String>> list, Supplier<Map<?, ?>> map, Supplier<SortedMap<String, String>> sorted) {
         TestSuite suite = new TestSuite(name);
-        suite.addTest(list(name, list));
-        suite.addTest(map(name + " SasMap", strings(map)));
-        suite.addTest(map(name + " SasMap of equal hash codes", likes(map)));
-        suite.addTest(sortedMap(name, sorted));
+        suite.addTest(list(name, size, list));
+        suite.addTest(map(name + " SasMap", size, strings(map)));
+        suite.addTest(map(name + " SasMap of equal hash codes", size, likes(map)));
+        suite.addTest(sortedMap(name, size, sorted));
         return suite;
     }
 
-    private static TestSuite list(String name, Supplier<List<String>> list) {
+    private static TestSuite list(String name, CollectionSize size, Supplier<List<String>> list) {
         return ListTestSuiteBuilder.using(new TestStringListGenerator() {
             @Override
             protected List<String> create(String[] elements) {
@@ -98,12 +99,12 @@ public final class SasSuites {
                 made.addAll(Arrays.asList(elements));
                 return made;
             }
-        }).named(name + " SasList").withFeatures(CollectionSize.ANY, ListFeature.GENERAL_PURPOSE, CollectionFeature.ALLOWS_NULL_VALUES,
+        }).named(name + " SasList").withFeatures(size, ListFeature.GENERAL_PURPOSE, CollectionFeature.ALLOWS_NULL_VALUES,
                 CollectionFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION).createTestSuite();
     }
 
-    private static TestSuite map(String name, TestMapGenerator<?, ?> generator) {
-        return MapTestSuiteBuilder.using(generator).named(name).withFeatures(MAP)
+    private static TestSuite map(String name, CollectionSize size, TestMapGenerator<?, ?> generator) {
+        return MapTestSuiteBuilder.using(generator).named(name).withFeatures(MAP).withFeatures(size)
                 .withFeatures(MapFeature.ALLOWS_NULL_KEYS, MapFeature.ALLOWS_ANY_NULL_QUERIES).createTestSuite();
     }
 
@@ -150,7 +151,7 @@ public final class SasSuites {
         return IntStream.range(0, 5).mapToObj(bit -> (number >> bit & 1) == 0 ? "Aa" : "BB").collect(Collectors.joining());
     }
 
-    private static TestSuite sortedMap(String name, Supplier<SortedMap<String, String>> sorted) {
+    private static TestSuite sortedMap(String name, CollectionSize size, Supplier<SortedMap<String, String>> sorted) {
         return SortedMapTestSuiteBuilder.using(new TestStringSortedMapGenerator() {
             @Override
             protected SortedMap<String, String> create(Map.Entry<String, String>[] entries) {
@@ -162,7 +163,7 @@ public final class SasSuites {
                 insertionOrder.sort(Map.Entry.comparingByKey(Comparator.naturalOrder()));
                 return insertionOrder;
             }
-        }).named(name + " SasSortedMap").withFeatures(MAP).withFeatures(CollectionFeature.KNOWN_ORDER).createTestSuite();
+        }).named(name + " SasSortedMap").withFeatures(MAP).withFeatures(size).withFeatures(CollectionFeature.KNOWN_ORDER).createTestSuite();
     }
 
     /** The suite's tests, each in a transaction that is undone at the end. */

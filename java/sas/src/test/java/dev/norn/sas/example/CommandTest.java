@@ -20,7 +20,7 @@ class CommandTest {
     Path directory;
 
     static String sas(int status, Object... arguments) throws Exception {
-        var command = new java.util.ArrayList<>(java.util.List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar",
+        var command = new java.util.ArrayList<>(java.util.List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1", "-jar",
                 System.getProperty("sas.jar")));
         for (Object argument : arguments) {
             command.add(argument.toString());
