@@ -21,7 +21,10 @@ import junit.framework.TestSuite;
 import org.junit.runner.RunWith;
 import org.junit.runners.AllTests;
 
-/** Guava's published suites for collections, over Guava's own collections, transformed: of several elements, with {@code -Dlibraries.whole=true} of none and one, too. */
+/**
+ * Guava's published suites for collections, over Guava's own collections, transformed: of several elements, with {@code
+ * -Dlibraries.whole=true} of none and one, too.
+ */
 @RunWith(AllTests.class)
 public final class GuavaSuites {
     private static final CollectionSize SAMPLE = Boolean.getBoolean("libraries.whole") ? CollectionSize.ANY : CollectionSize.SEVERAL;

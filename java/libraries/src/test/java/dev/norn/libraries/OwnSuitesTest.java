@@ -16,9 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Libraries from Maven Central, transformed and otherwise unchanged, pass their own test suites, which are transformed too as they are in the same packages. What fails has to
- * fail without the agent as well, or to be a test that counts a class's members, of which the agent adds some. A part of the suites, of those that take little time, runs
- * always, all of them with {@code -Dlibraries.whole=true}, which takes some ten minutes.
+ * Libraries from Maven Central, transformed and otherwise unchanged, pass their own test suites, which are transformed
+ * too as they are in the same packages. What fails has to fail without the agent as well, or to be a test that counts a
+ * class's members, of which the agent adds some. A part of the suites, of those that take little time, runs always, all
+ * of them with {@code -Dlibraries.whole=true}, which takes some ten minutes.
  */
 class OwnSuitesTest {
     private static final boolean IS_WHOLE = Boolean.getBoolean("libraries.whole");

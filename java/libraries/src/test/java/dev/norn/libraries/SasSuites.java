@@ -42,8 +42,9 @@ import org.junit.runner.RunWith;
 import org.junit.runners.AllTests;
 
 /**
- * Guava's published suites for the collections of {@code java.util}, over those of SAS: temporary ones, persistent ones of which each call is a transaction, and persistent
- * ones that a test uses in one transaction. The persistent ones have several elements, with {@code -Dlibraries.whole=true} none and one, too.
+ * Guava's published suites for the collections of {@code java.util}, over those of SAS: temporary ones, persistent ones
+ * of which each call is a transaction, and persistent ones that a test uses in one transaction. The persistent ones
+ * have several elements, with {@code -Dlibraries.whole=true} none and one, too.
  */
 @RunWith(AllTests.class)
 public final class SasSuites {
@@ -55,14 +56,23 @@ public final class SasSuites {
 
     private SasSuites() {}
 
+    /** The suites make collections to see what they are, so a store is open while they are put together, too. */
     public static Test suite() {
-        OpenStore.open();
+        OpenStore store = new OpenStore(new TestSuite());
+        store.setUp();
+        try {
+            return new OpenStore(collections());
+        } finally {
+            store.tearDown();
+        }
+    }
+
+    private static TestSuite collections() {
         TestSuite all = new TestSuite("SAS");
         all.addTest(collections("temporary", CollectionSize.ANY, SasList::new, SasMap::new, SasSortedMap::new));
         all.addTest(collections("persistent", SAMPLE, SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap));
-        TestSuite inside = collections("in a transaction", SAMPLE, SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap);
-        all.addTest(inTransactions(inside));
-        return new OpenStore(all);
+        all.addTest(inTransactions(collections("in a transaction", SAMPLE, SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap)));
+        return all;
     }
 
     @SuppressWarnings("unchecked")
@@ -191,33 +201,28 @@ public final class SasSuites {
         }
     }
 
-    /** A store that is open while the suites are put together, which makes collections to see what they are, and while they run. */
+    /** Keeps a store open while the tests run. */
     private static final class OpenStore extends TestSetup {
-        private static Path directory;
-        private static Store store;
+        private Path directory;
+        private Store store;
 
         OpenStore(Test test) {
             super(test);
         }
 
-        static void open() {
-            if (store == null) {
-                try {
-                    directory = Files.createTempDirectory("sas-suites");
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-                store = Store.create(directory.resolve("store"), Store.Options.defaults());
-                Runtime.getRuntime().addShutdownHook(new Thread(OpenStore::remove));
+        @Override
+        protected void setUp() {
+            try {
+                directory = Files.createTempDirectory("sas-suites");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
+            store = Store.create(directory.resolve("store"), Store.Options.defaults());
         }
 
         @Override
         protected void tearDown() {
-            assertEquals(List.of(), new Audit(store.pool()).run());
-        }
-
-        private static void remove() {
+            List<String> findings = new Audit(store.pool()).run();
             store.close();
             try (var files = Files.walk(directory)) {
                 for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
@@ -226,6 +231,7 @@ public final class SasSuites {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
+            assertEquals(List.of(), findings);
         }
     }
 }

@@ -3,12 +3,16 @@ package dev.norn.sas;
 import dev.norn.sas.runtime.Session;
 
 /**
- * Transactions of the calling thread: all changes of persistent objects, or none, durable when {@link #commit} returns. Isolation is strict two-phase locking per object.
+ * Transactions of the calling thread: all changes of persistent objects, or none, durable when {@link #commit} returns.
+ * Isolation is strict two-phase locking per object.
  */
 public final class Transaction {
     private Transaction() {}
 
-    /** Begins; {@link #commit} or {@link #abort} has to follow in this thread. Waits while 48 transactions run in the store. */
+    /**
+     * Begins; {@link #commit} or {@link #abort} has to follow in this thread. Waits while 48 transactions run in the
+     * store.
+     */
     public static void begin() {
         Session.get().begin();
     }
@@ -23,7 +27,9 @@ public final class Transaction {
         Session.get().commit();
     }
 
-    /** Undoes the changes. Objects created in it throw {@link ObjectDestroyed} from now on; those destroyed are back. */
+    /**
+     * Undoes the changes. Objects created in it throw {@link ObjectDestroyed} from now on; those destroyed are back.
+     */
     public static void abort() {
         Session.get().abort();
     }
@@ -46,11 +52,14 @@ public final class Transaction {
     }
 
     /**
-     * Runs the action in a transaction of its own, again after each {@link TransactionConflict} for up to 30 s. Any other exception undoes it, and comes out as it is, a checked one too.
+     * Runs the action in a transaction of its own, again after each {@link TransactionConflict} for up to 30 s. Any
+     * other exception undoes it, and comes out as it is, a checked one too.
      *
-     * <p>In an open transaction, the action is a part of that one. If it throws, what it did is taken back, its stores, and what it created, destroyed and adopted; what went before stays, and the
-     * transaction may go on. Locks are kept to the transaction's end. A part that was committed by waiting stays. Costs a visit to each handle that was written since the transaction, or the last
-     * such part, began, and a copy of each Java array that the transaction uses; then an image, in memory, of each object that is changed again.
+     * <p>In an open transaction, the action is a part of that one. If it throws, what it did is taken back, its stores,
+     * and what it created, destroyed and adopted; what went before stays, and the transaction may go on. Locks are kept
+     * to the transaction's end. A part that was committed by waiting stays. Costs a visit to each handle that was
+     * written since the transaction, or the last such part, began, and a copy of each Java array that the transaction
+     * uses; then an image, in memory, of each object that is changed again.
      */
     public static <X extends Exception> void run(Action<X> action) throws X {
         call(() -> {

@@ -9,12 +9,18 @@ import java.util.function.Supplier;
 public final class Transactions {
     private Transactions() {}
 
-    /** Runs the action in a transaction if the object is persistent, in the open one or in one of its own; else just runs it. */
+    /**
+     * Runs the action in a transaction if the object is persistent, in the open one or in one of its own; else just
+     * runs it.
+     */
     public static <T> T within(Object object, Supplier<T> action) {
         return Factory.isPersistent(object) ? Session.get().within(action) : action.get();
     }
 
-    /** The handle of the object that the running transaction uses; the object itself outside transactions, and if it is temporary. */
+    /**
+     * The handle of the object that the running transaction uses; the object itself outside transactions, and if it is
+     * temporary.
+     */
     @SuppressWarnings("unchecked")
     public static <T> T running(T object) {
         SasObject its = Factory.isPersistent(object) ? References.holding((SasObject) object) : null;

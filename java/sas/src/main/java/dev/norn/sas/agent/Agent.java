@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The agent: {@code -javaagent:norn-sas.jar=packages=com.acme,org.example}. Classes of these packages, and of packages below them, are transformed when they are loaded, so that
- * their instances may be persistent. Other agents may stand before and behind it on the command line.
+ * The agent: {@code -javaagent:norn-sas.jar=packages=com.acme,org.example}. Classes of these packages, and of packages
+ * below them, are transformed when they are loaded, so that their instances may be persistent. Other agents may stand
+ * before and behind it on the command line.
  */
 public final class Agent {
     private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");
@@ -17,7 +18,10 @@ public final class Agent {
 
     private Agent() {}
 
-    /** Ends the JVM with status 2 and a message if the argument is not of the form {@code packages=…}. An exception would abort it, with a trace of the JVM's own code. */
+    /**
+     * Ends the JVM with status 2 and a message if the argument is not of the form {@code packages=…}. An exception
+     * would abort it, with a trace of the JVM's own code.
+     */
     public static void premain(String argument, Instrumentation instrumentation) {
         try {
             agentmain(argument, instrumentation);
@@ -28,7 +32,8 @@ public final class Agent {
     }
 
     /**
-     * The same in a JVM that runs: {@code java -jar norn-sas.jar}, where only the collections are transformed, does this.
+     * The same in a JVM that runs: {@code java -jar norn-sas.jar}, where only the collections are transformed, does
+     * this.
      *
      * @throws IllegalArgumentException if the argument is not of the form {@code packages=…}
      */
@@ -50,7 +55,10 @@ public final class Agent {
     }
 
     private record Transformer(Transformation transformation) implements ClassFileTransformer {
-        /** Also what a debugger brings in the place of a loaded class is transformed: otherwise it would lack methods, which the JVM refuses. */
+        /**
+         * Also what a debugger brings in the place of a loaded class is transformed: otherwise it would lack methods,
+         * which the JVM refuses.
+         */
         @Override
         public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
             if (name == null || loader == null || !Transformation.mayInclude(name)) {
@@ -68,7 +76,8 @@ public final class Agent {
                 });
                 return result.bytes();
             } catch (Throwable e) {
-                // The JVM drops what a transformer throws, and would load the class as it is, while others call what it lacks.
+                // The JVM drops what a transformer throws, and would load the class as it is, while others call what it
+                // lacks.
                 System.err.println("sas: " + name.replace('/', '.') + " cannot be transformed: " + e);
                 if (Boolean.getBoolean("sas.trace")) {
                     e.printStackTrace();

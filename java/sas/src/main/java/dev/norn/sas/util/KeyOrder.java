@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.Comparator;
 
 /**
- * The order of keys that have one hash code, alike in every JVM: by class, then by the order that the class gives its own instances. Keys without such an order, null among
- * them, are equal in it.
+ * The order of keys that have one hash code, alike in every JVM: by class, then by the order that the class gives its
+ * own instances. Keys without such an order, null among them, are equal in it.
  */
 final class KeyOrder {
     static final Comparator<Object> OF_ONE_HASH_CODE = KeyOrder::compare;

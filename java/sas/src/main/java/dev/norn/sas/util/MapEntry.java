@@ -13,7 +13,10 @@ abstract class MapEntry<K, V> implements Map.Entry<K, V> {
         this.value = value;
     }
 
-    /** A number that the entry keeps. Costs less than key and value to read, and throws {@link dev.norn.sas.ObjectDestroyed} if the entry is gone. */
+    /**
+     * A number that the entry keeps. Costs less than key and value to read, and throws {@link
+     * dev.norn.sas.ObjectDestroyed} if the entry is gone.
+     */
     abstract int code();
 
     @Override

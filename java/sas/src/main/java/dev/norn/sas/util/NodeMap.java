@@ -13,10 +13,12 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * What {@link SasMap} and {@link SasSortedMap} have in common: a map whose entries are objects, its views, and iterators that fail fast.
+ * What {@link SasMap} and {@link SasSortedMap} have in common: a map whose entries are objects, its views, and
+ * iterators that fail fast.
  *
- * <p>An iterator compares the number of changes, which the handle counts that the transaction uses, and the map's size. So every change that its own transaction makes is
- * noticed. Outside transactions, and from one to the next, a change through another handle or by another program is noticed by the size, or by an entry that is gone.
+ * <p>An iterator compares the number of changes, which the handle counts that the transaction uses, and the map's size.
+ * So every change that its own transaction makes is noticed. Outside transactions, and from one to the next, a change
+ * through another handle or by another program is noticed by the size, or by an entry that is gone.
  */
 abstract class NodeMap<K, V> extends AbstractMap<K, V> {
     /** Entries that were added or removed through this handle. No field of the persistent object, as its name says. */
@@ -237,7 +239,10 @@ abstract class NodeMap<K, V> extends AbstractMap<K, V> {
         }
     }
 
-    /** An entry as an iterator gives it out. Once the mapping is removed, it has the key and the value that it read last. */
+    /**
+     * An entry as an iterator gives it out. Once the mapping is removed, it has the key and the value that it read
+     * last.
+     */
     private static final class Seen<K, V> implements Map.Entry<K, V> {
         private final MapEntry<K, V> entry;
         private K key;

@@ -9,11 +9,12 @@ import java.util.Objects;
 import java.util.RandomAccess;
 
 /**
- * A list for persistent objects: a tree of nodes of sixteen by index, so that a transaction locks the few nodes on its way only. Create it with {@link Factory}; without, it is
- * a temporary list like any other.
+ * A list for persistent objects: a tree of nodes of sixteen by index, so that a transaction locks the few nodes on its
+ * way only. Create it with {@link Factory}; without, it is a temporary list like any other.
  *
- * <p>Reading, replacing, and adding at the end cost a node of each level, log<sub>16</sub> of the size; adding and removing elsewhere move what is behind. Iterators fail fast: a
- * {@link java.util.ConcurrentModificationException} says that the list was changed by this thread, but not by the iterator.
+ * <p>Reading, replacing, and adding at the end cost a node of each level, log<sub>16</sub> of the size; adding and
+ * removing elsewhere move what is behind. Iterators fail fast: they throw {@link
+ * java.util.ConcurrentModificationException} after a change that was not theirs.
  */
 public final class SasList<E> extends AbstractList<E> implements RandomAccess {
     private static final int BITS = Slots.BITS;

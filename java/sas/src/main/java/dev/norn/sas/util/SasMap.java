@@ -10,19 +10,23 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A hash map for persistent objects: a trie of nodes of sixteen over the keys' hash codes, so that a transaction locks the few nodes on its way only. Create it with
- * {@link Factory}; without, it is a temporary map like any other. Nodes and entries are placed beside it. Keys are values or persistent objects; their hash codes, and the
- * order of those that are {@link Comparable}, have to be the same in every JVM, which those of values and of classes without their own are. Null keys are allowed.
+ * A hash map for persistent objects: a trie of nodes of sixteen over the keys' hash codes, so that a transaction locks
+ * the few nodes on its way only. Create it with {@link Factory}; without, it is a temporary map like any other. Nodes
+ * and entries are placed beside it. Keys are values or persistent objects; their hash codes, and the order of those
+ * that are {@link Comparable}, have to be the same in every JVM, which those of values and of classes without their own
+ * are. Null keys are allowed.
  *
- * <p>Looking up, storing and removing cost a node of each level, log<sub>16</sub> of the size. Of n keys with one hash code, those whose class is comparable with itself, as
- * {@code String} is, are in a tree, and cost 2 ln n nodes more; the others are in a list, and cost n entries more. Keys of two classes that are both comparable with themselves are
- * not equal. Iteration is in no order. Iterators fail fast: a {@link java.util.ConcurrentModificationException} says that the map was changed, but by the iterator.
+ * <p>Looking up, storing and removing cost a node of each level, log<sub>16</sub> of the size. Of n keys with one hash
+ * code, those whose class is comparable with itself, as {@code String} is, are in a tree, and cost 2 ln n nodes more;
+ * the others are in a list, and cost n entries more. Two such keys of different classes must not be equal. Iteration is
+ * in no order. Iterators fail fast: they throw {@link java.util.ConcurrentModificationException} after a change that
+ * was not theirs.
  */
 public final class SasMap<K, V> extends NodeMap<K, V> {
     private static final int BITS = Slots.BITS;
     private static final int WIDTH = Slots.WIDTH;
     private static final int HASH_BITS = 32;
-    /** So many entries of one hash code are a list; with more, they become a tree of lists. */
+    /** The most entries of one hash code that are a list. More become a tree of lists. */
     private static final int LIST_MAX = 8;
 
     private int size;

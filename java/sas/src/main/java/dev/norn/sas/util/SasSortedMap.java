@@ -11,11 +11,13 @@ import java.util.SortedMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A sorted map for persistent objects, by the keys' own order: a {@linkplain Treap treap}, of which a change moves few nodes. Create it with {@link Factory}; without, it is a
- * temporary map like any other. Null keys are refused. The order of two keys has to be the same in every JVM.
+ * A sorted map for persistent objects, by the keys' own order: a {@linkplain Treap treap}, of which a change moves few
+ * nodes. Create it with {@link Factory}; without, it is a temporary map like any other. Null keys are refused. The
+ * order of two keys has to be the same in every JVM.
  *
- * <p>Looking up, storing and removing visit 2 ln n nodes of n on average, each of which a transaction locks; so does each step of an iteration. The size of a part is counted.
- * Iterators fail fast: a {@link java.util.ConcurrentModificationException} says that the map was changed, but by the iterator.
+ * <p>Looking up, storing and removing visit 2 ln n nodes of n on average, each of which a transaction locks; so does
+ * each step of an iteration. The size of a part is counted. Iterators fail fast: they throw
+ * {@link java.util.ConcurrentModificationException} after a change that was not theirs.
  */
 public final class SasSortedMap<K extends Comparable<? super K>, V> extends NodeMap<K, V> implements SortedMap<K, V> {
     private int size;

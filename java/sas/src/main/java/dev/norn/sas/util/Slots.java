@@ -3,8 +3,8 @@ package dev.norn.sas.util;
 import dev.norn.sas.Factory;
 
 /**
- * Sixteen references by number: the node of {@link SasList} and {@link SasMap}. Fields instead of an array, because a transaction copies an array whole to read one element,
- * and compares it whole at its end.
+ * Sixteen references by number: the node of {@link SasList} and {@link SasMap}. Fields instead of an array, because a
+ * transaction copies an array whole to read one element, and compares it whole at its end.
  */
 final class Slots {
     static final int BITS = 4;
