@@ -70,12 +70,6 @@ public final class Transaction {
 
     /** As {@link #run}, with a result. */
     public static <T, X extends Exception> T call(Body<T, X> body) throws X {
-        return Session.get().nested(() -> {
-            try {
-                return body.run();
-            } catch (Exception e) {
-                throw Constructors.sneak(e);
-            }
-        });
+        return Session.get().nested(body);
     }
 }

@@ -14,7 +14,7 @@ public final class Transactions {
      * runs it.
      */
     public static <T> T within(Object object, Supplier<T> action) {
-        return Factory.isPersistent(object) ? Session.get().within(action) : action.get();
+        return Factory.isPersistent(object) ? Session.get().within(action::get) : action.get();
     }
 
     /**

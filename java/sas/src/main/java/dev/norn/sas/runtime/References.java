@@ -102,15 +102,21 @@ public final class References {
         return its;
     }
 
-    /** Stores a reference into a word of an object that the transaction writes, and has the value that was there freed: both, or neither if something is thrown. */
+    /** Stores a reference into a word of an object that the transaction writes. A value that was there is freed: both, or neither if something is thrown. */
     static void replace(long at, Object value, SasObject owner, int offset) {
+        long old = Memory.getLong(at);
+        if ((old & TAG_MASK) == TAG_VALUE) {
+            replaceValue(at, old, value, owner, offset);
+        } else {
+            Memory.putLong(at, store(value, owner, offset));
+        }
+    }
+
+    private static void replaceValue(long at, long old, Object value, SasObject owner, int offset) {
         Session session = Session.get();
         long mark = session.work().mark();
-        long old = Memory.getLong(at);
         try {
-            if ((old & TAG_MASK) == TAG_VALUE) {
-                session.work().freeValue(old);
-            }
+            session.work().freeValue(old);
             Memory.putLong(at, store(value, owner, offset));
         } catch (Throwable e) {
             session.takeBackSteps(mark, e);

@@ -3,6 +3,7 @@ package dev.norn.sas.runtime;
 import dev.norn.sas.SASException;
 import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
+import dev.norn.sas.Transaction.Body;
 import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Format;
@@ -266,27 +267,31 @@ public final class Session implements Work.Tenant {
     }
 
     /** Runs the action in the open transaction, or in one of its own. Inside the open one, what it has done when it throws stays. */
-    public <T> T within(Supplier<T> action) {
+    public <T, X extends Exception> T within(Body<T, X> action) throws X {
         endUndo();
-        return isActive() ? action.get() : run(() -> {
-            T result = action.get();
+        return isActive() ? action.run() : alone(action);
+    }
+
+    private <T, X extends Exception> T alone(Body<T, X> action) throws X {
+        return run(() -> {
+            T result = action.run();
             commit();
             return result;
         });
     }
 
     /** The same, but what the action has done is taken back when it throws. */
-    public <T> T nested(Supplier<T> action) {
+    public <T, X extends Exception> T nested(Body<T, X> action) throws X {
         endUndo();
         if (!isActive()) {
-            return within(action);
+            return alone(action);
         }
         Savepoint its = new Savepoint(savepoint);
         open(its);
         savepoint = its;
         T result;
         try {
-            result = action.get();
+            result = action.run();
         } catch (Throwable e) {
             returnTo(its, e);
             throw e;
@@ -396,13 +401,13 @@ public final class Session implements Work.Tenant {
     }
 
     /** Begins, and runs the action, which commits or leaves that for later; again after each {@link TransactionConflict}. Any exception undoes it. */
-    private <T> T run(Supplier<T> action) {
+    private <T, X extends Exception> T run(Body<T, X> action) throws X {
         hasWaited = false;
         long start = System.nanoTime();
         for (int attempt = 1;; attempt++) {
             begin();
             try {
-                return action.get();
+                return action.run();
             } catch (TransactionConflict e) {
                 undo();
                 if (attempt == ATTEMPTS_MAX || hasWaited || System.nanoTime() - start > ATTEMPTS_NANOS_MAX) {
