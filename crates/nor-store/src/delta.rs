@@ -1,33 +1,28 @@
 //! Deltas: new values of single items, one behind the other in a sector of their own.
 //!
-//! A chain of sectors may end in *delta sectors*, of kind opaque: a link, then deltas. A delta says "item *i* has this value"; the last
-//! one for *i* that stands counts, and what the chain's other sectors hold for *i* does not. So an item is changed by one program,
-//! outside transactions and in them: the deltas of a transaction are *open* until it commits, and made void when it aborts.
+//! A chain of sectors may end in *delta sectors*, of kind opaque: a link, then deltas. A delta says "item *i* has this
+//! value"; the last one for *i* that stands counts, and what the chain's other sectors hold for *i* does not. So an
+//! item is changed by one program, outside transactions and in them: the deltas of a transaction are *open* until it
+//! commits, and made void when it aborts. This file has their bits; `versions.rs` adds and closes them.
 //!
 //! ```text
-//! narrow   bits 0..16 value · 16..24 index · 24 at once · 25 one · 26..31 zeros · 31 open                                (4 bytes)
-//! wide     bits 0..7 words · 7 at once · 8 standing · 9..16 ones · 16..24 index · 24 one · 25 zero · 26..31 zeros · 31 open
-//! void     narrow: bits 24 and 25 zero · wide: bit 8 zero
+//! narrow bits 0..16 value · 16..24 index · 24 at once · 25 one · 26..31 zeros · 31 open                (4 bytes)
+//! wide   bits 0..7 words · 7 at once · 8 standing · 9..16 ones · 16..24 index · 24 one · 25 zero · 26..31 zeros · 31 open
+//! void   narrow: bits 24 and 25 zero · wide: bit 8 zero
 //! ```
 //!
-//! A value of one or two bytes is in the delta; a wider one stands behind its delta, in whole words. These are programmed first, so that
-//! a whole delta has a whole value. The count of zeros, of bits 0 to 25, tells a torn one (`format.rs` says why); behind a torn delta
-//! there is none. Committing and making void each clear one bit. That is safe, since no torn delta has a bit cleared that the whole
-//! one has not: none is void, and one that is torn from *at once* is not open.
+//! A value of one or two bytes is in the delta; a wider one stands behind its delta, in whole words. These are
+//! programmed first, so that a whole delta has a whole value. The count of zeros, of bits 0 to 25, tells a torn one
+//! (`format.rs` says why); behind a torn delta there is none. Committing and making void each clear one bit. That is
+//! safe, since no torn delta has a bit cleared that the whole one has not: none is void, and one that is torn from *at
+//! once* is not open.
 //!
 //! Invariants: deltas of a sector are taken in order; outside a transaction none is open.
 
-use norn_flash::Nor;
-
-use crate::error::StoreError;
-use crate::features::Features;
-use crate::format::{Entry, LINK_BYTES, SectorPtr};
-use crate::sector::Sector;
-use crate::store::Store;
-use crate::tree::Close;
+use crate::format::{Close, LINK_BYTES};
 
 /// Bytes of a delta without the value behind it.
-pub const DELTA_BYTES: u32 = 4;
+pub(crate) const DELTA_BYTES: u32 = 4;
 /// Where the first delta of a sector stands.
 pub const DELTAS_OFFSET: u32 = LINK_BYTES;
 /// Bytes of the widest value that is in the delta itself.
@@ -44,17 +39,6 @@ const WIDE: u32 = 1 << 24;
 const WIDE_AT_ONCE: u32 = 1 << 7;
 const WIDE_STANDING: u32 = 1 << 8;
 const WIDE_ONES: u32 = 0x7F << 9;
-
-/// Whether chains may end in delta sectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeltaRecords {
-    /// Lists of records grow by delta records, which hold new values of single fields in the order in which they were set: updates of
-    /// few fields take less, and a transaction changes objects in place. With error detection it is as if they were off.
-    On,
-    /// Every record has a slot for each field, and a transaction makes a new representation of each object that it changes:
-    /// TinyStore's structure.
-    Off,
-}
 
 /// Whether a new delta counts at once, or with the commit of the open transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +58,14 @@ pub struct Delta {
 }
 
 impl Delta {
+    /// Whether a value of so many bytes stands behind its delta.
+    pub(crate) const fn is_wide_value(value_bytes: usize) -> bool {
+        value_bytes > NARROW_BYTES
+    }
+
     /// Bytes that a delta with a value of so many bytes takes.
     pub const fn bytes(value_bytes: u32) -> u32 {
-        match value_bytes as usize > NARROW_BYTES {
+        match Self::is_wide_value(value_bytes as usize) {
             true => DELTA_BYTES + value_bytes.next_multiple_of(4),
             false => DELTA_BYTES,
         }
@@ -153,64 +142,18 @@ impl Delta {
                 Close::Abort => NARROW,
             }
     }
+
+    /// What to program to close it: where in its sector, and the one byte that changes.
+    pub(crate) fn closing(&self, close: Close) -> (u32, u8) {
+        let closed = self.closed(close);
+        let byte = (self.word ^ closed).trailing_zeros() / 8;
+        (self.at + byte, (closed >> (8 * byte)) as u8)
+    }
 }
 
 /// Number of zeros among the coded bits.
 fn zeros(word: u32) -> u32 {
     (!word << (32 - CODED_BITS)).count_ones()
-}
-
-impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
-    /// The delta at `at` of a sector; `None` where there is none, or a torn one. Cost: 1 word read.
-    ///
-    /// # Errors
-    /// The device's.
-    #[inline(never)]
-    pub fn delta(&mut self, sector: &Sector, at: u32) -> Result<Option<Delta>, StoreError<D::Error>> {
-        if at + DELTA_BYTES > sector.bytes {
-            return Ok(None);
-        }
-        let word = self.medium.read_word(sector.address.offset(at))?;
-        Ok(Delta::decode(word, at).filter(|delta| delta.end() <= sector.bytes))
-    }
-
-    /// Programs a delta at `at` of a sector, which is erased there. Cost: 1 word programmed, and those of a value of more than two
-    /// bytes; in a transaction 2 more, once for several deltas of a sector in a row, and 1 at the commit.
-    ///
-    /// # Errors
-    /// The device's, `Corrupted`, and `TransactionTooLarge`.
-    pub fn add_delta(
-        &mut self,
-        pointer: SectorPtr,
-        at: u32,
-        (index, value): (u8, &[u8]),
-        counting: Counting,
-    ) -> Result<(), StoreError<D::Error>> {
-        // One entry is enough to have all of a sector's open deltas closed.
-        if counting == Counting::WithCommit && self.log.swapped != Some(pointer) {
-            self.append(Entry::Swap { node: pointer, freed: None })?;
-            self.log.swapped = Some(pointer);
-        }
-        let sector = self.sector(pointer)?;
-        if value.len() > NARROW_BYTES {
-            self.program_new(&sector, at + DELTA_BYTES, value)?;
-        }
-        self.program(&sector, at, &Delta::encode(index, value, counting).to_le_bytes())
-    }
-
-    /// Closes the open deltas of a sector: into the committed version, or as aborted. Each by a program of the one byte that changes.
-    pub(crate) fn close_deltas(&mut self, sector: &Sector, close: Close) -> Result<(), StoreError<D::Error>> {
-        let mut at = DELTAS_OFFSET;
-        while let Some(delta) = self.delta(sector, at)? {
-            if delta.is_open() {
-                let closed = delta.closed(close);
-                let byte = (delta.word ^ closed).trailing_zeros() / 8;
-                self.medium.program(sector.address.offset(at + byte), &[(closed >> (8 * byte)) as u8])?;
-            }
-            at = delta.end();
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

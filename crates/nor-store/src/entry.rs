@@ -8,7 +8,10 @@
 
 use crc::{CRC_6_DARC, Crc, Table};
 
-use crate::format::{ENTRY_BYTES, LogicalUnit, POINTER_MASK, SectorPtr, pointer_bits};
+use crate::pointer::{LogicalUnit, POINTER_MASK, SectorPtr, pointer_bits};
+
+/// Bytes of a log entry.
+pub const ENTRY_BYTES: u32 = 8;
 
 const CRC_6: Crc<u8, Table<1>> = Crc::<u8, Table<1>>::new(&CRC_6_DARC);
 
@@ -76,7 +79,8 @@ pub enum Entry {
         /// Another.
         b: Option<SectorPtr>,
     },
-    /// A word of this node, or a delta of this sector, is about to be filled; a commit closes it and frees what it replaced.
+    /// A word of this node, or a delta of this sector, is about to be filled; a commit closes it and frees what it
+    /// replaced.
     Swap {
         /// The node.
         node: SectorPtr,
@@ -90,15 +94,16 @@ pub enum Entry {
         /// Another.
         b: Option<SectorPtr>,
     },
-    /// A commit frees a whole tree of a client's: its nodes, and the chain of sectors that each leaf heads; or one such chain.
+    /// A commit frees a whole tree of a client's: its nodes, and the chain of sectors that each leaf heads; or one such
+    /// chain.
     ReleaseTree {
         /// The root node, or the chain's first sector.
         node: SectorPtr,
         /// Levels of nodes; 0 for a chain.
         height: u8,
     },
-    /// A new sector is about to be linked behind the last of a chain. Complete in itself: the link is whole, or the sector
-    /// is freed and the link erased or torn.
+    /// A new sector is about to be linked behind the last of a chain. Complete in itself: the link is whole, or the
+    /// sector is freed and the link erased or torn.
     Link {
         /// The chain's last sector.
         last: SectorPtr,
@@ -136,8 +141,8 @@ impl Entry {
         Self::from_fields(bits & 0xF, (bits >> 4) as u32 & POINTER_MASK, (bits >> 28) as u32 & POINTER_MASK)
     }
 
-    /// What to program, one after the other, to make a place void that is not whole, so that no bits that are cleared on the way make
-    /// it look whole.
+    /// What to program, one after the other, to make a place void that is not whole, so that no bits that are cleared
+    /// on the way make it look whole.
     pub fn steps_to_void(torn: [u8; ENTRY_BYTES as usize]) -> [[u8; ENTRY_BYTES as usize]; 3] {
         let word = u64::from_le_bytes(torn);
         let bits = word & ((1 << 52) - 1);
@@ -192,6 +197,27 @@ impl Entry {
             0 => Entry::ReleaseTree { node: pointer(a)?, height: u8::try_from(b).ok()? },
             _ => return None,
         })
+    }
+}
+
+/// What stands where an entry may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntryState {
+    Erased,
+    Torn,
+    /// All zeros: nothing, and nothing was lost.
+    Void,
+    Whole(Entry),
+}
+
+impl EntryState {
+    pub fn of(bytes: [u8; ENTRY_BYTES as usize]) -> Self {
+        match Entry::decode(bytes) {
+            Some(entry) => EntryState::Whole(entry),
+            None if bytes == [0xFF; ENTRY_BYTES as usize] => EntryState::Erased,
+            None if bytes == [0; ENTRY_BYTES as usize] => EntryState::Void,
+            None => EntryState::Torn,
+        }
     }
 }
 

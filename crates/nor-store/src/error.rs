@@ -6,11 +6,11 @@ use norn_flash::{GuardError, Violation};
 
 /// Why an operation on a mounted store failed.
 ///
-/// After `Device` the store is *halted*: the operation stands half done on flash, as after a power cut, and every further
-/// call says `Halted` until the device is mounted again, which completes or undoes it.
+/// After `Device` the store is *halted*: the operation stands half done on flash, as after a power cut, and every
+/// further call says `Halted` until the device is mounted again, which completes or undoes it.
 ///
-/// It is kept small, since every call passes it on: one word beside what the device says. Bytes would take more code: a processor
-/// returns, compares and copies words.
+/// It is kept small, since every call passes it on: one word beside what the device says. Bytes would take more code: a
+/// processor returns, compares and copies words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum StoreError<E> {
@@ -68,10 +68,7 @@ impl fmt::Display for MountRefusal {
         match self {
             MountRefusal::UnknownSettings => f.write_str("the image's settings are not known to this program"),
             MountRefusal::MissingFeature(feature) => {
-                write!(
-                    f,
-                    "the image has {feature}, or is to be formatted with it, and this program's `Features` leaves it out"
-                )
+                write!(f, "the image has {feature}, or is to have it, and this program's `Features` leave it out")
             }
             MountRefusal::Unrecoverable => {
                 f.write_str("recovery has no room for its own records: the image is damaged")

@@ -1,7 +1,7 @@
 //! What a program has code for: the linker leaves out the rest.
 
-/// What a program has code for. Images that need more give [`MissingFeature`](crate::MountRefusal::MissingFeature). Where neither [`AllFeatures`] nor
-/// [`LeastFeatures`] suits, a program says what it needs:
+/// What a program has code for. Images that need more give [`MissingFeature`](crate::MountRefusal::MissingFeature).
+/// Where neither [`AllFeatures`] nor [`LeastFeatures`] suits, a program says what it needs:
 ///
 /// ```
 /// #[derive(Clone, Debug)]

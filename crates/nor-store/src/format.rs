@@ -1,7 +1,7 @@
 //! Every bit that this crate puts on flash: unit headers, log entries, sector descriptors, links and tree words.
 //!
-//! All offsets and codes of the crate live here; `docs/format/nor-store.md` shows the same with examples. Multi-byte values
-//! are little-endian.
+//! All offsets and codes of the crate live here; `docs/format/nor-store.md` shows the same with examples. Multi-byte
+//! values are little-endian.
 //!
 //! ```text
 //! erase unit     ┌──────────────┬───────────┬──────────────────────────────────────────────┐
@@ -11,23 +11,22 @@
 //! log entry      bits 0..4 kind · 4..28 a · 28..52 b · 52..58 zeros · 58..64 crc                (8 bytes)
 //! descriptor     bits 0..14 offset · 14..24 size · 24..26 kind · 26..31 zeros · 31 live         (4 bytes)
 //! link           bits 0..24 pointer · 24..29 zeros · 29..32 ones                                (4 bytes)
-//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing        (4 bytes; twice with detection)
+//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing  (4 bytes; twice with detection)
 //! ```
 //!
-//! *Why a count of zeros.* A torn program leaves some of the bits that it was to clear uncleared, and nothing else: all its
-//! errors point the same way. The number of zero bits, stored with the bits (a Berger code), catches **every** such
-//! error, in whatever order the words of a record were programmed: leaving a data bit uncleared lowers the true count, and
-//! leaving a bit of the stored count uncleared raises the stored one, so that the two can only agree when nothing is
-//! missing. A CRC alone would catch most of them. The CRC beside it catches damage that goes both ways.
+//! *Why a count of zeros.* A torn program leaves some of the bits that it was to clear uncleared, and nothing else: all
+//! its errors point the same way. The number of zero bits, stored with the bits (a Berger code), catches **every** such
+//! error, in whatever order the words of a record were programmed: leaving a data bit uncleared lowers the true count,
+//! and leaving a bit of the stored count uncleared raises the stored one, so that the two can only agree when nothing
+//! is missing. A CRC alone would catch most of them. The CRC beside it catches damage that goes both ways.
 //!
 //! Invariants: the erased state (all ones) and the void state (all zeros) are valid for no code.
 
-use core::fmt;
-use core::num::NonZeroU32;
-
 use crc::{CRC_8_SMBUS, Crc, Table};
 
-pub use crate::entry::Entry;
+pub use crate::entry::{ENTRY_BYTES, Entry};
+pub use crate::pointer::{LogicalUnit, SectorPtr};
+use crate::pointer::{POINTER_MASK, pointer_bits};
 
 /// First bytes of every unit.
 pub const MAGIC: [u8; 4] = *b"NORN";
@@ -41,8 +40,6 @@ pub const ERASE_COUNT_OFFSET: u32 = 8;
 pub const ASSIGNMENT_OFFSET: u32 = 16;
 /// Bytes of a unit before its body.
 pub const HEADER_BYTES: u32 = 24;
-/// Bytes of a log entry.
-pub const ENTRY_BYTES: u32 = 8;
 /// Bytes of a sector descriptor.
 pub const DESCRIPTOR_BYTES: u32 = 4;
 /// Bytes of a link.
@@ -60,84 +57,12 @@ pub const SECTOR_GRANULES_MAX: u32 = (1 << 10) - 1;
 /// What an erased word reads.
 pub const ERASED_WORD: u32 = u32::MAX;
 
-pub(crate) const POINTER_MASK: u32 = 0x00FF_FFFF;
 const CRC_8: Crc<u8, Table<1>> = Crc::<u8, Table<1>>::new(&CRC_8_SMBUS);
 
 const _: () = assert!(ASSIGNMENT_OFFSET as usize == IDENTITY_BYTES);
 const _: () = assert!(HEADER_BYTES == ASSIGNMENT_OFFSET + ENTRY_BYTES);
 const _: () = assert!(HEADER_BYTES.is_multiple_of(8), "entries and sectors are aligned");
 const _: () = assert!(NODE_SLOTS == 16, "a tree word holds an index of four bits");
-
-/// Number of a logical erase unit, from 1; it stays when the unit's contents move to another physical unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LogicalUnit(pub u16);
-
-/// A logical pointer: logical unit and sector number. It stays valid when its unit is reclaimed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SectorPtr(NonZeroU32);
-
-impl SectorPtr {
-    /// Largest number of a logical unit.
-    pub const UNIT_MAX: u16 = 0xFFE;
-    /// Largest number of a sector in its unit.
-    pub const SECTOR_MAX: u16 = 0xFFF;
-
-    /// The pointer to sector `sector` of logical unit `unit`.
-    ///
-    /// # Panics
-    /// If the unit is 0 or either number exceeds its maximum.
-    pub const fn new(unit: LogicalUnit, sector: u16) -> SectorPtr {
-        assert!(unit.0 > 0 && unit.0 <= Self::UNIT_MAX && sector <= Self::SECTOR_MAX);
-        match NonZeroU32::new((unit.0 as u32) << 12 | sector as u32) {
-            Some(bits) => SectorPtr(bits),
-            None => unreachable!(),
-        }
-    }
-
-    /// The logical unit.
-    pub const fn unit(self) -> LogicalUnit {
-        LogicalUnit((self.0.get() >> 12) as u16)
-    }
-
-    /// The number of the sector in its unit.
-    pub const fn sector(self) -> u16 {
-        (self.0.get() & 0xFFF) as u16
-    }
-
-    /// The pointer's 24 bits, never 0.
-    pub const fn bits(self) -> u32 {
-        self.0.get()
-    }
-
-    /// The pointer of 24 bits, or `None` where they name no unit.
-    pub const fn from_bits(bits: u32) -> Option<SectorPtr> {
-        let unit = bits >> 12;
-        if unit == 0 || unit > Self::UNIT_MAX as u32 {
-            return None;
-        }
-        match NonZeroU32::new(bits) {
-            Some(bits) => Some(SectorPtr(bits)),
-            None => None,
-        }
-    }
-}
-
-impl fmt::Display for SectorPtr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.unit().0, self.sector())
-    }
-}
-
-impl fmt::Debug for SectorPtr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// The 24 bits that stand for an optional pointer; 0 is none.
-pub(crate) fn pointer_bits(pointer: Option<SectorPtr>) -> u32 {
-    pointer.map_or(0, SectorPtr::bits)
-}
 
 /// What the first 16 bytes of a unit say: it was erased completely, how often, and on which part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -345,14 +270,13 @@ impl TreeWord {
         self.0 >> 28 == 0b0111
     }
 
-    /// The word with its commit bit cleared: it belongs to the committed version.
-    pub fn committed(self) -> TreeWord {
-        TreeWord(self.0 & !Self::OPEN)
-    }
-
-    /// The word with its abort bit cleared: it says nothing any more.
-    pub fn aborted(self) -> TreeWord {
-        TreeWord(self.0 & !Self::STANDING)
+    /// The word when its transaction has ended: with its commit bit cleared it belongs to the committed version, with
+    /// its abort bit cleared it says nothing any more.
+    pub(crate) fn closed(self, close: Close) -> TreeWord {
+        match close {
+            Close::Commit => TreeWord(self.0 & !Self::OPEN),
+            Close::Abort => TreeWord(self.0 & !Self::STANDING),
+        }
     }
 
     /// Which child.
@@ -365,6 +289,13 @@ impl TreeWord {
     pub fn pointer(self) -> Option<SectorPtr> {
         SectorPtr::from_bits(self.0 & POINTER_MASK)
     }
+}
+
+/// How open words and deltas end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Close {
+    Commit,
+    Abort,
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! Marks on physical units: which of them a reclamation has moved since the client last looked, and those that it marked itself.
+//! Marks on physical units: which of them a reclamation has moved since the client last looked, and those that it
+//! marked itself.
 //!
-//! They are bits of the unit table in RAM, so that whoever keeps physical addresses learns of moves at no cost. Invariant: a
-//! unit is marked before its first sector is copied, and only the client takes a mark away.
+//! They are bits of the unit table in RAM, so that whoever keeps physical addresses learns of moves at no cost.
+//! Invariant: a unit is marked before its first sector is copied, and only the client takes a mark away.
 
 use norn_flash::{EraseUnit, Nor};
 
@@ -11,21 +12,21 @@ use crate::store::Store;
 impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// The first marked unit from number `from` on. Cost: RAM only.
     pub fn next_marked_unit(&self, from: u16) -> Option<EraseUnit> {
-        self.units.all().skip(usize::from(from)).find(|&unit| self.units.is_marked(unit))
+        self.table().all().skip(usize::from(from)).find(|&unit| self.table().is_marked(unit))
     }
 
     /// Marks a unit as if it had been moved. Cost: RAM only.
     pub fn mark_unit(&mut self, unit: EraseUnit) {
-        self.units.mark(unit);
+        self.table_mut().mark(unit);
     }
 
     /// Takes a unit's mark away. Cost: RAM only.
     pub fn clear_unit_mark(&mut self, unit: EraseUnit) {
-        self.units.clear_mark(unit);
+        self.table_mut().clear_mark(unit);
     }
 
     /// Takes all marks away. Cost: RAM only.
     pub fn clear_unit_marks(&mut self) {
-        self.units.all().for_each(|unit| self.units.clear_mark(unit));
+        self.table().all().for_each(|unit| self.table_mut().clear_mark(unit));
     }
 }

@@ -9,51 +9,41 @@
 //! 1. backwards: close the open words of every `Swap`'s node as aborted, and free what each `New` names;
 //! 2. append `Abort`.
 //!
-//! Both walks can be repeated after a power cut with the same result: closing and freeing twice is the same as once, and a
-//! sector number is not used again before a later entry says so. Invariant: between transactions no word is open, and no
-//! sector is live that nothing reaches.
+//! Both walks can be repeated after a power cut with the same result: closing and freeing twice is the same as once,
+//! and a sector number is not used again before a later entry says so. Invariant: between transactions no word is open,
+//! and no sector is live that nothing reaches.
 
-use norn_flash::{EraseUnit, Nor};
+use norn_flash::Nor;
 
-use crate::error::StoreError;
+use crate::entry::{Entry, EntryState};
+use crate::error::{MountFault, StoreError};
 use crate::features::Features;
-use crate::format::{Entry, SectorPtr};
-use crate::log::{Position, Sequence, Slot};
+use crate::format::{Close, Link, SectorPtr};
+use crate::ground::log::Sequence;
+use crate::ground::log::replay::{LastTransaction, Replay};
 use crate::store::Store;
-use crate::tree::Close;
 
 impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Whether a transaction has begun to change anything.
     pub fn transaction_is_open(&self) -> bool {
-        self.log.open
+        self.log().is_open()
     }
 
     /// Makes the open transaction's changes permanent, all at once. Nothing to do when none is open.
     ///
-    /// Cost: 2 words programmed (2 more for each tree with a new root), 1 for each changed node word and each freed sector.
+    /// Cost: 2 words programmed (2 more for each tree with a new root), 1 for each changed node word and each freed
+    /// sector.
     ///
     /// # Errors
     /// `TransactionTooLarge`: abort then. The device's.
     pub fn commit(&mut self) -> Result<(), StoreError<D::Error>> {
-        self.expect_answering()?;
-        if !self.log.open {
+        self.log().units.medium.expect_answering()?;
+        if !self.log().is_open() {
             return Ok(());
         }
-        for tree in 0..self.trees.len() {
-            if self.trees[tree].open != self.trees[tree].committed {
-                self.append_reserved(self.trees[tree].open.entry(tree))?;
-            }
-        }
-        self.append_reserved(Entry::Commit { serial: self.serial })?;
-        if self.detects() {
-            // One flipped bit must not make a commit that takes effect look like one that was cut.
-            self.append_reserved(Entry::Commit { serial: self.serial })?;
-        }
+        self.log_mut().append_commit()?;
         self.apply_commit()?;
-        for tree in &mut self.trees {
-            tree.committed = tree.open;
-        }
-        self.close_transaction()
+        self.close(Close::Commit)
     }
 
     /// Undoes everything that the open transaction changed. Nothing to do when none is open.
@@ -63,41 +53,33 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// # Errors
     /// The device's, and `Corrupted`.
     pub fn abort(&mut self) -> Result<(), StoreError<D::Error>> {
-        self.expect_answering()?;
-        if !self.log.open {
+        self.log().units.medium.expect_answering()?;
+        if !self.log().is_open() {
             return Ok(());
         }
         self.apply_abort()?;
-        for tree in &mut self.trees {
-            tree.open = tree.committed;
-        }
-        self.append_reserved(Entry::Abort { serial: self.serial })?;
-        self.close_transaction()
+        self.close(Close::Abort)
     }
 
-    fn close_transaction(&mut self) -> Result<(), StoreError<D::Error>> {
-        (self.log.open, self.log.swapped) = (false, None);
-        self.log.start = self.log.end();
-        if self.log.length() > 1 {
-            self.retire_log_units()?;
-        }
-        Ok(())
+    fn close(&mut self, close: Close) -> Result<(), StoreError<D::Error>> {
+        self.versions().forget();
+        self.log_mut().close(close)
     }
 
     /// Step 2 of a commit.
-    pub(crate) fn apply_commit(&mut self) -> Result<(), StoreError<D::Error>> {
-        let (start, end) = (self.log.start, self.log.end());
+    fn apply_commit(&mut self) -> Result<(), StoreError<D::Error>> {
+        let (start, end) = (self.log().start(), self.log().end());
         for sequence in Sequence::range(start.sequence, end.sequence) {
-            let unit = self.log_unit(sequence)?;
-            for index in self.indices(sequence, start, end) {
-                match self.read_log(unit, index)? {
-                    Slot::Entry(Entry::Swap { node, freed }) => {
-                        self.close_words(node, Close::Commit)?;
+            let unit = self.log_mut().unit_with(sequence)?;
+            for index in self.log().indices(sequence, start, end) {
+                match self.log_mut().read(unit, index)? {
+                    EntryState::Whole(Entry::Swap { node, freed }) => {
+                        self.versions().close(node, Close::Commit)?;
                         self.free_both(freed, None)?;
                     }
-                    Slot::Entry(Entry::Release { a, b }) => self.free_both(Some(a), b)?,
-                    Slot::Entry(Entry::ReleaseTree { node, height }) => self.free_tree(node, height)?,
-                    Slot::Torn if self.detects() => return self.damaged_entry(unit, index),
+                    EntryState::Whole(Entry::Release { a, b }) => self.free_both(Some(a), b)?,
+                    EntryState::Whole(Entry::ReleaseTree { node, height }) => self.trees().free(node, height)?,
+                    EntryState::Torn if self.sectors().detects() => return self.log_mut().damaged_entry(unit, index),
                     _ => {}
                 }
             }
@@ -106,20 +88,20 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     }
 
     /// Step 1 of an abort.
-    pub(crate) fn apply_abort(&mut self) -> Result<(), StoreError<D::Error>> {
-        let (start, end) = (self.log.start, self.log.end());
+    fn apply_abort(&mut self) -> Result<(), StoreError<D::Error>> {
+        let (start, end) = (self.log().start(), self.log().end());
         for sequence in Sequence::range(start.sequence, end.sequence).rev() {
-            let unit = self.log_unit(sequence)?;
-            for index in self.indices(sequence, start, end).rev() {
-                match self.read_log(unit, index)? {
-                    Slot::Entry(Entry::Swap { node, .. }) => self.close_words(node, Close::Abort)?,
-                    Slot::Entry(Entry::New { a, b }) => {
-                        self.void_or_free(a)?;
+            let unit = self.log_mut().unit_with(sequence)?;
+            for index in self.log().indices(sequence, start, end).rev() {
+                match self.log_mut().read(unit, index)? {
+                    EntryState::Whole(Entry::Swap { node, .. }) => self.versions().close(node, Close::Abort)?,
+                    EntryState::Whole(Entry::New { a, b }) => {
+                        self.sectors().void_or_free(a)?;
                         if let Some(b) = b {
-                            self.void_or_free(b)?;
+                            self.sectors().void_or_free(b)?;
                         }
                     }
-                    Slot::Torn if self.detects() => return self.damaged_entry(unit, index),
+                    EntryState::Torn if self.sectors().detects() => return self.log_mut().damaged_entry(unit, index),
                     _ => {}
                 }
             }
@@ -127,21 +109,58 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         Ok(())
     }
 
-    fn damaged_entry(&mut self, unit: EraseUnit, index: u16) -> Result<(), StoreError<D::Error>> {
-        self.corrupted(self.entry_address(unit, index), "a damaged log entry")
-    }
-
-    /// The indices between `start` and `end` that lie in the log unit with this sequence number.
-    fn indices(&self, sequence: Sequence, start: Position, end: Position) -> core::ops::Range<u16> {
-        let from = if sequence == start.sequence { start.index } else { 0 };
-        let to = if sequence == end.sequence { end.index } else { self.geometry.log_entries };
-        from..to
-    }
-
     fn free_both(&mut self, a: Option<SectorPtr>, b: Option<SectorPtr>) -> Result<(), StoreError<D::Error>> {
         for pointer in [a, b].into_iter().flatten() {
-            self.free_sector(pointer)?;
+            self.sectors().free(pointer)?;
         }
         Ok(())
+    }
+
+    /// Redoes the last commit, or repairs the last link, when it is the log's last entry; or undoes the open
+    /// transaction (step 5 of mounting).
+    pub(crate) fn settle_transaction(&mut self, replay: &Replay) -> Result<(), MountFault<D::Error>> {
+        self.versions().forget();
+        let last_transaction = self.log_mut().find_last_transaction(replay)?;
+        if let Some((last, new)) = replay.link() {
+            self.settle_link(last, new)?;
+        }
+        match last_transaction {
+            LastTransaction::Committed => {
+                if !replay.commit_is_repeated() {
+                    self.log_mut().append_second_commit()?;
+                }
+                self.apply_commit()?;
+            }
+            LastTransaction::Open => {
+                self.log_mut().reopen();
+                self.abort()?;
+            }
+            LastTransaction::Closed => {}
+        }
+        self.log_mut().start_at_end();
+        Ok(())
+    }
+
+    fn settle_link(&mut self, last: SectorPtr, new: SectorPtr) -> Result<(), MountFault<D::Error>> {
+        let sectors = self.sectors();
+        let Some(sector) = sectors.find(last)? else {
+            let (address, what) = (sectors.place_of(last), "a link from a sector that is not there");
+            return Ok(sectors.corrupted(address, what)?);
+        };
+        let word = sectors.link_word(&sector)?;
+        match Link::decode(word) {
+            Link::To(pointer) if pointer == new => Ok(()),
+            // A torn link is no link and stays none.
+            Link::Erased | Link::Void => {
+                if sectors.is_damaged_link(word) {
+                    sectors.void_link(&sector, new)?;
+                }
+                Ok(sectors.void_or_free(new)?)
+            }
+            Link::To(_) => {
+                let what = "a link to another sector than the log says";
+                Ok(sectors.corrupted(sector.address, what)?)
+            }
+        }
     }
 }

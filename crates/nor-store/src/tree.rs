@@ -1,80 +1,41 @@
 //! Pruned versioned trees: maps from small numbers to sectors, with one committed version and at most one open one.
 //!
-//! All keys of the heap are dense numbers (references, section numbers), so that a node is found by the key's digits: a node
-//! is an array of 16 slots, and a tree of height *h* holds keys below 16^*h*. Compared with nodes that store and compare keys
-//! this saves the keys, splits and merges, and gives every path the same length.
+//! All keys of the heap are dense numbers (references, section numbers), so that a node is found by the key's digits: a
+//! node is an array of 16 slots, and a tree of height *h* holds keys below 16^*h*. Compared with nodes that store and
+//! compare keys this saves the keys, splits and merges, and gives every path the same length.
 //!
-//! A node is 16 slots and 8 spare pointers. A word says "child *i* is *p*"; the last standing word for *i* counts. To change a
-//! child in the open version:
+//! A node is 16 slots and 8 spare pointers. A word says "child *i* is *p*"; the last standing word for *i* counts. To
+//! change a child in the open version:
 //! 1. if its slot is erased, fill the slot; else fill the next erased spare;
-//! 2. if the spares are used up, write a copy of the node with the change in it, and change the node's parent (or the root)
-//!    to the copy in the same way.
+//! 2. if the spares are used up, write a copy of the node with the change in it, and change the node's parent (or the
+//!    root) to the copy in the same way.
 //!
-//! Each word is filled *open*, after a `Swap` entry that names the node and what the change replaces. A commit clears the
-//! word's commit bit and frees what was replaced; an abort clears its abort bit. A node left without children is pruned.
+//! Each word is filled *open*, after a `Swap` entry that names the node and what the change replaces. A commit clears
+//! the word's commit bit and frees what was replaced; an abort clears its abort bit. A node left without children is
+//! pruned.
 //!
-//! Invariants: spares are used in order; outside a transaction no standing word is open; every child of a node of level *l*>0
-//! is a node of level *l*−1; no node is empty.
+//! Invariants: spares are used in order; outside a transaction no standing word is open; every child of a node of level
+//! *l*>0 is a node of level *l*−1; no node is empty.
+
+mod audit;
 
 use norn_flash::Nor;
 
+use crate::entry::Entry;
 use crate::error::StoreError;
 use crate::features::Features;
-use crate::format::{
-    ERASED_WORD, Entry, Link, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TREE_WORD_BYTES, TreeWord,
-};
-use crate::medium::Target;
-use crate::sector::{Room, Sector, SectorSpec};
-use crate::store::Store;
-
-/// Number of trees that a store keeps.
-pub(crate) const TREES: usize = 3;
-/// Largest height of a tree: keys below 16⁵.
-pub(crate) const HEIGHT_MAX: u8 = 5;
+use crate::format::{ERASED_WORD, Link, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TREE_WORD_BYTES, TreeWord};
+use crate::ground::sector::{Sector, Sectors};
+use crate::ground::space::{Room, SectorSpec};
+use crate::roots::{HEIGHT_MAX, TreeId, TreeRoot};
+use crate::versions::Versions;
 
 /// Sectors of a chain at most: a section descriptor and a list of records.
 const CHAIN_MAX: usize = 256;
 
-/// Which of the store's trees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TreeId {
-    /// References to objects and arrays.
-    Ref = 0,
-    /// Named roots.
-    Name = 1,
-    /// What physical pointers a running program holds into each unit, by its physical number. A mount empties it.
-    Notify = 2,
-}
-
-/// A tree's root node and height; height 0 is the empty tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TreeRoot {
-    /// The root node.
-    pub node: Option<SectorPtr>,
-    /// Levels of nodes, at most 5.
-    pub height: u8,
-}
-
-impl TreeRoot {
-    pub(crate) fn entry(self, tree: usize) -> Entry {
-        Entry::Root { tree: tree as u8, height: self.height, node: self.node }
-    }
-
-    fn holds(self, key: u32) -> bool {
-        key >> (4 * u32::from(self.height)) == 0
-    }
-}
-
-/// The two versions of a tree.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TreeRoots {
-    pub committed: TreeRoot,
-    pub open: TreeRoot,
-}
-
 /// What a tree holds for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct TreeHit {
     /// The sector.
     pub pointer: SectorPtr,
     /// Whether the open transaction put it there.
@@ -95,54 +56,65 @@ fn digit(key: u32, level: u8) -> u32 {
     key >> (4 * u32::from(level)) & (NODE_SLOTS - 1)
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
-    /// The open version of one of the store's own trees.
-    pub fn tree(&self, tree: TreeId) -> TreeRoot {
-        self.trees[tree as usize].open
+/// The trees: the store's own, and those of a client's.
+#[derive(Clone, Debug)]
+pub struct Trees<D: Nor, const UNITS: usize, F> {
+    pub(crate) versions: Versions<D, UNITS, F>,
+}
+
+impl<D: Nor, const UNITS: usize, F: Features> Trees<D, UNITS, F> {
+    pub(crate) fn unused(device: D) -> Self {
+        Trees { versions: Versions::unused(device) }
     }
 
-    /// What a tree holds for `key` in the open version. Cost: for each of the tree's levels 3 words and the spares in use.
+    fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+        &mut self.versions.space.sectors
+    }
+
+    /// What a tree holds for `key` in the open version. Cost: for each of the tree's levels 3 words and the spares in
+    /// use.
     ///
     /// # Errors
     /// The device's, and `Corrupted`.
-    pub fn tree_get(&mut self, root: TreeRoot, key: u32) -> Result<Option<Found>, StoreError<D::Error>> {
-        self.expect_answering()?;
+    pub fn get(&mut self, root: TreeRoot, key: u32) -> Result<Option<TreeHit>, StoreError<D::Error>> {
+        self.sectors().log.units.medium.expect_answering()?;
         let (Some(mut pointer), true) = (root.node, root.holds(key)) else {
             return Ok(None);
         };
         let mut open = false;
         for level in (0..root.height).rev() {
             match self.child(pointer, digit(key, level))? {
-                Some(found) => Found { pointer, open } = found,
+                Some(found) => TreeHit { pointer, open } = found,
                 None => return Ok(None),
             }
         }
-        Ok(Some(Found { pointer, open }))
+        Ok(Some(TreeHit { pointer, open }))
     }
 
-    /// Makes one of the store's own trees hold `target` (or nothing) for `key`, as [`tree_set`](Self::tree_set) does, at its cost.
+    /// Makes one of the store's own trees hold `target` (or nothing) for `key`, as [`set`](Self::set) does, at its
+    /// cost.
     ///
     /// # Errors
-    /// As `tree_set`.
-    pub fn tree_put(
+    /// As `set`.
+    pub fn put(
         &mut self,
         tree: TreeId,
         key: u32,
         target: Option<SectorPtr>,
         room: Room,
     ) -> Result<(), StoreError<D::Error>> {
-        let open = self.trees[tree as usize].open;
-        let root = self.tree_set(open, key, target, room)?;
+        let open = self.sectors().log.root(tree);
+        let root = self.set(open, key, target, room)?;
         if root != open {
-            self.trees[tree as usize].open = root;
-            self.log.open = true;
+            self.sectors().log.set_root(tree, root);
+            self.sectors().log.open();
         }
         Ok(())
     }
 
-    /// Makes a tree hold `target` (or nothing) for `key` in the open version. The sector held before is freed by the commit.
-    /// Returns the tree's root in the open version: where it is another one, the caller has to keep it, in the same
-    /// transaction.
+    /// Makes a tree hold `target` (or nothing) for `key` in the open version. The sector held before is freed by the
+    /// commit. Returns the tree's root in the open version: where it is another one, the caller has to keep it, in the
+    /// same transaction.
     ///
     /// Cost: 3 words programmed and 1 at the commit; once every nine changes of a node a copy of it, about 25 words.
     ///
@@ -151,7 +123,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     ///
     /// # Panics
     /// If the key is not below 16⁵.
-    pub fn tree_set(
+    pub fn set(
         &mut self,
         root: TreeRoot,
         key: u32,
@@ -197,8 +169,8 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     ///
     /// # Errors
     /// The device's, and `Corrupted`.
-    pub fn tree_next(&mut self, root: TreeRoot, from: u32) -> Result<Option<(u32, SectorPtr)>, StoreError<D::Error>> {
-        self.expect_answering()?;
+    pub fn next(&mut self, root: TreeRoot, from: u32) -> Result<Option<(u32, SectorPtr)>, StoreError<D::Error>> {
+        self.sectors().log.units.medium.expect_answering()?;
         let (mut key, mut words) = (from, NO_CHILDREN);
         while root.height > 0 && root.holds(key) {
             let (path, _) = self.descend(root, key)?;
@@ -222,7 +194,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
                     return Ok(Some((base | index, pointer)));
                 }
                 (Some(index), _) if index == start => {
-                    return self.corrupted(self.place_of(node), "a node that is not there");
+                    return self.damaged_node(node, "a node that is not there");
                 }
                 (Some(index), _) => key = (base | index) << shift,
                 (None, _) => key = (base + NODE_SLOTS) << shift,
@@ -235,8 +207,8 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     ///
     /// # Errors
     /// The device's, and `Corrupted`.
-    pub fn tree_last(&mut self, root: TreeRoot) -> Result<Option<u32>, StoreError<D::Error>> {
-        self.expect_answering()?;
+    pub fn last(&mut self, root: TreeRoot) -> Result<Option<u32>, StoreError<D::Error>> {
+        self.sectors().log.units.medium.expect_answering()?;
         let (mut key, mut at, mut words) = (0, root.node, NO_CHILDREN);
         for _ in 0..root.height {
             let Some(node) = at else {
@@ -244,7 +216,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
             };
             self.node_words(node, &mut words)?;
             let Some(last) = (0..NODE_SLOTS).rev().find(|&index| words[index as usize] != ERASED_WORD) else {
-                return self.corrupted(self.place_of(node), "a tree node without children");
+                return self.damaged_node(node, "a tree node without children");
             };
             key = key << 4 | last;
             at = TreeWord(words[last as usize]).pointer();
@@ -254,12 +226,12 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
 
     /// The smallest key from `from` on, below 16⁵, that a tree does not hold in the open version.
     ///
-    /// Cost: as [`tree_next`](Self::tree_next).
+    /// Cost: as [`next`](Self::next).
     ///
     /// # Errors
     /// The device's, and `Corrupted`.
-    pub fn tree_vacant(&mut self, root: TreeRoot, from: u32) -> Result<Option<u32>, StoreError<D::Error>> {
-        self.expect_answering()?;
+    pub fn vacant(&mut self, root: TreeRoot, from: u32) -> Result<Option<u32>, StoreError<D::Error>> {
+        self.sectors().log.units.medium.expect_answering()?;
         let (mut key, mut words) = (from, NO_CHILDREN);
         while key >> (4 * u32::from(HEIGHT_MAX)) == 0 {
             if !root.holds(key) {
@@ -306,22 +278,27 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     }
 
     fn node(&mut self, pointer: SectorPtr) -> Result<Sector, StoreError<D::Error>> {
-        let sector = self.sector(pointer)?;
-        if sector.kind != SectorKind::Node || sector.bytes < self.detection().node_bytes() {
-            return self.corrupted(sector.address, "a sector that is not a tree node");
+        let sector = self.sectors().get(pointer)?;
+        if sector.kind != SectorKind::Node || sector.bytes < self.sectors().detection().node_bytes() {
+            return self.sectors().corrupted(sector.address, "a sector that is not a tree node");
         }
         Ok(sector)
     }
 
+    fn damaged_node<T>(&mut self, node: SectorPtr, what: &'static str) -> Result<T, StoreError<D::Error>> {
+        let address = self.sectors().place_of(node);
+        self.sectors().corrupted(address, what)
+    }
+
     /// Child `index` of a node in the open version. Cost: 2 words and the spares in use.
-    fn child(&mut self, pointer: SectorPtr, index: u32) -> Result<Option<Found>, StoreError<D::Error>> {
+    fn child(&mut self, pointer: SectorPtr, index: u32) -> Result<Option<TreeHit>, StoreError<D::Error>> {
         let node = self.node(pointer)?;
-        let mut word = self.tree_word(&node, index)?;
+        let mut word = self.versions.tree_word(&node, index)?;
         for position in NODE_SLOTS..NODE_SLOTS + NODE_SPARES {
             if word.is_erased() {
                 break; // Spares are for children whose slot is used.
             }
-            let spare = self.tree_word(&node, position)?;
+            let spare = self.versions.tree_word(&node, position)?;
             if spare.is_erased() {
                 break;
             }
@@ -332,8 +309,8 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         if !word.stands() {
             return Ok(None);
         }
-        self.expect_closed(pointer, word)?;
-        Ok(word.pointer().map(|pointer| Found { pointer, open: word.is_open() }))
+        self.versions.expect_closed(pointer, word)?;
+        Ok(word.pointer().map(|pointer| TreeHit { pointer, open: word.is_open() }))
     }
 
     /// The open version of a node's children: one word each, erased where there is none.
@@ -341,12 +318,12 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         let node = self.node(pointer)?;
         words.fill(ERASED_WORD);
         for position in 0..NODE_SLOTS + NODE_SPARES {
-            let word = self.tree_word(&node, position)?;
+            let word = self.versions.tree_word(&node, position)?;
             if position >= NODE_SLOTS && word.is_erased() {
                 break;
             }
             if word.stands() {
-                self.expect_closed(pointer, word)?;
+                self.versions.expect_closed(pointer, word)?;
                 words[word.index() as usize] = word.0;
             }
         }
@@ -374,22 +351,18 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     ) -> Result<bool, StoreError<D::Error>> {
         let node = self.node(pointer)?;
         let mut position = index;
-        if !self.tree_word(&node, index)?.is_erased() {
+        if !self.versions.tree_word(&node, index)?.is_erased() {
             position = NODE_SLOTS;
-            while position < NODE_SLOTS + NODE_SPARES && !self.tree_word(&node, position)?.is_erased() {
+            while position < NODE_SLOTS + NODE_SPARES && !self.versions.tree_word(&node, position)?.is_erased() {
                 position += 1;
             }
         }
         if position == NODE_SLOTS + NODE_SPARES {
             return Ok(false);
         }
-        // One entry is enough to have all of a node's open words closed.
-        if self.log.swapped != Some(pointer) || replaced.is_some() {
-            self.append(Entry::Swap { node: pointer, freed: replaced })?;
-            self.log.swapped = Some(pointer);
-        }
+        self.versions.announce(pointer, replaced)?;
         // The log may have taken a unit, but no sector moved: the node is where it was.
-        self.program_tree_word(&node, position, TreeWord::open(index, child).0)?;
+        self.versions.program_tree_word(&node, position, TreeWord::open(index, child).0)?;
         Ok(true)
     }
 
@@ -402,10 +375,9 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         replaced: Option<SectorPtr>,
         room: Room,
     ) -> Result<SectorPtr, StoreError<D::Error>> {
-        let spec = SectorSpec { bytes: self.detection().node_bytes(), kind: SectorKind::Node };
-        let pointer = self.allocate(spec, room)?;
-        self.append(Entry::Swap { node: pointer, freed: replaced })?;
-        self.log.swapped = Some(pointer);
+        let spec = SectorSpec { bytes: self.sectors().detection().node_bytes(), kind: SectorKind::Node };
+        let pointer = self.versions.space.allocate(spec, room)?;
+        self.versions.announce(pointer, replaced)?;
         self.fill_node(pointer, source, index, child)?;
         Ok(pointer)
     }
@@ -427,7 +399,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
             Some(_) => TreeWord::open(index, child).0,
             None => ERASED_WORD,
         };
-        let word_bytes = self.detection().tree_word_bytes() as usize;
+        let word_bytes = self.sectors().detection().tree_word_bytes() as usize;
         let mut buffer = [0xFF; 2 * TREE_WORD_BYTES as usize * NODE_SLOTS as usize];
         let bytes = &mut buffer[..word_bytes * NODE_SLOTS as usize];
         for (place, word) in bytes.chunks_exact_mut(word_bytes).zip(words) {
@@ -436,40 +408,32 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
             }
         }
         let node = self.node(pointer)?;
-        self.medium.program_new(node.address, bytes, Target::Erased)
+        self.sectors().program_new(&node, 0, bytes)
     }
 
     fn release_replaced(&mut self, replaced: Option<SectorPtr>) -> Result<(), StoreError<D::Error>> {
         match replaced {
-            Some(pointer) => self.release(pointer, None),
+            Some(pointer) => self.versions.space.release(pointer, None),
             None => Ok(()),
         }
     }
 
-    /// Frees a tree of a client's when the open transaction commits: its nodes, and the chain of sectors that each leaf heads, the
-    /// sectors of a chain being linked by their first word. Cost: 2 words programmed, and 1 a sector at the commit.
+    /// Frees a tree of a client's when the open transaction commits: its nodes, and the chain of sectors that each leaf
+    /// heads, the sectors of a chain being linked by their first word. Cost: 2 words programmed, and 1 a sector at the
+    /// commit.
     ///
     /// # Errors
     /// The device's, and `TransactionTooLarge`.
-    pub fn release_tree(&mut self, root: TreeRoot) -> Result<(), StoreError<D::Error>> {
+    pub fn release(&mut self, root: TreeRoot) -> Result<(), StoreError<D::Error>> {
         match root.node {
-            Some(node) => self.append(Entry::ReleaseTree { node, height: root.height }),
+            Some(node) => self.sectors().log.append(Entry::ReleaseTree { node, height: root.height }),
             None => Ok(()),
         }
     }
 
-    /// Frees a chain of at most 256 sectors, linked by their first word, when the open transaction commits. Cost: 2 words
-    /// programmed, and 1 a sector at the commit.
-    ///
-    /// # Errors
-    /// The device's, and `TransactionTooLarge`.
-    pub fn release_chain(&mut self, head: SectorPtr) -> Result<(), StoreError<D::Error>> {
-        self.append(Entry::ReleaseTree { node: head, height: 0 })
-    }
-
-    /// Frees a tree, or a chain where the height is 0. A sector that is free already is passed through all the same, so that a cut walk can be repeated: freeing
-    /// leaves the bytes as they are.
-    pub(crate) fn free_tree(&mut self, node: SectorPtr, height: u8) -> Result<(), StoreError<D::Error>> {
+    /// Frees a tree, or a chain where the height is 0. A sector that is free already is passed through all the same, so
+    /// that a cut walk can be repeated: freeing leaves the bytes as they are.
+    pub(crate) fn free(&mut self, node: SectorPtr, height: u8) -> Result<(), StoreError<D::Error>> {
         // The path from the root down: a node and the digit to look at next, for each level.
         let mut path = [(node, NODE_SLOTS); HEIGHT_MAX as usize + 1];
         let height = usize::from(height.min(HEIGHT_MAX));
@@ -480,7 +444,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         while level < height {
             let (node, digit) = path[level];
             if digit == NODE_SLOTS {
-                self.free_sector(node)?;
+                self.sectors().free(node)?;
                 level += 1;
                 continue;
             }
@@ -503,15 +467,15 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
             let Some(pointer) = next else {
                 break;
             };
-            next = match self.find_sector(pointer)? {
+            next = match self.sectors().find(pointer)? {
                 // What hangs on a damaged link is not freed; the checker reports it.
-                Some(sector) => match Link::decode(self.link_word(&sector)?) {
+                Some(sector) => match Link::decode(self.sectors().link_word(&sector)?) {
                     Link::To(behind) => Some(behind),
                     Link::Erased | Link::Void => None,
                 },
                 None => None,
             };
-            self.free_sector(pointer)?;
+            self.sectors().free(pointer)?;
         }
         Ok(())
     }
@@ -523,13 +487,13 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         node: SectorPtr,
         index: u32,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let node_bytes = self.detection().node_bytes();
-        let Some(sector) = self.find_sector(node)?.filter(|sector| sector.bytes >= node_bytes) else {
+        let node_bytes = self.sectors().detection().node_bytes();
+        let Some(sector) = self.sectors().find(node)?.filter(|sector| sector.bytes >= node_bytes) else {
             return Ok(None);
         };
         let mut child = None;
         for position in 0..NODE_SLOTS + NODE_SPARES {
-            let Some(word) = self.find_tree_word(&sector, position)? else {
+            let Some(word) = self.versions.find_tree_word(&sector, position)? else {
                 continue; // What is damaged is not freed; the checker reports it.
             };
             if position >= NODE_SLOTS && word.is_erased() {
@@ -541,11 +505,4 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         }
         Ok(child)
     }
-}
-
-/// How open words end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Close {
-    Commit,
-    Abort,
 }

@@ -1,7 +1,7 @@
 //! A reclamation that a power cut interrupts is resumed, not begun again, and nothing that was live is lost.
 
 use norn_flash_sim::{NorSim, Tear, catalogue};
-use norn_nor_store::{Room, SectorKind, SectorSpec, Settings, Store, TreeId};
+use norn_nor_store::{Room, SectorKind, SectorSpec, Store, StoreConfig, TreeId};
 
 type SimStore = Store<NorSim, 8>;
 
@@ -10,24 +10,25 @@ const SPEC: SectorSpec = SectorSpec { bytes: 40, kind: SectorKind::Leaf };
 
 /// Makes key `key` hold a new sector with `value` in it.
 fn set(store: &mut SimStore, key: u32, value: u32) -> Result<(), norn_nor_store::StoreError<norn_flash_sim::SimError>> {
-    let pointer = store.allocate(SPEC, Room::Ordinary)?;
-    let sector = store.sector(pointer)?;
-    store.program(&sector, 0, &value.to_le_bytes())?;
-    store.tree_put(TreeId::Ref, key, Some(pointer), Room::Ordinary)?;
+    let pointer = store.space().allocate(SPEC, Room::Ordinary)?;
+    let sector = store.sectors().get(pointer)?;
+    store.sectors().program(&sector, 0, &value.to_le_bytes())?;
+    store.trees().put(TreeId::Ref, key, Some(pointer), Room::Ordinary)?;
     store.commit()
 }
 
 fn get(store: &mut SimStore, key: u32) -> u32 {
-    let found = store.tree_get(store.tree(TreeId::Ref), key).unwrap().unwrap();
-    let sector = store.sector(found.pointer).unwrap();
+    let root = store.tree(TreeId::Ref);
+    let found = store.trees().get(root, key).unwrap().unwrap();
+    let sector = store.sectors().get(found.pointer).unwrap();
     let mut bytes = [0; 4];
-    store.read(&sector, 0, &mut bytes).unwrap();
+    store.sectors().read(&sector, 0, &mut bytes).unwrap();
     u32::from_le_bytes(bytes)
 }
 
 /// A store whose next change of key 0 reclaims a unit: some keys, changed until the units are used up.
 fn about_to_reclaim() -> SimStore {
-    let settings = Settings { log_units: 2, wear_period: 0, ..Settings::default() };
+    let settings = StoreConfig { log_units: 2, wear_period: 0, ..StoreConfig::default() };
     let mut store = SimStore::format(NorSim::new(catalogue::test_part(6, 2048)), settings).unwrap();
     for value in 0.. {
         let mut trial = store.clone();

@@ -93,11 +93,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             return Ok(0);
         };
         let (length, _) = self.header_lengths(Some(header), named.widths_bytes())?;
-        let sector = self.store.sector(header)?;
+        let sector = self.store.sectors().get(header)?;
         self.expect_header(&sector, named.widths_bytes())?;
         let buffer_bytes = buffer.len().min(length);
         let header_at = widths_offset(self.detection()) + named.widths_bytes();
-        self.store.read(&sector, header_at, &mut buffer[..buffer_bytes])?;
+        self.store.sectors().read(&sector, header_at, &mut buffer[..buffer_bytes])?;
         Ok(length)
     }
 
@@ -132,7 +132,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             buffer.fill(0);
             return Ok(());
         };
-        self.store.read(&holder.sector, holder.at, buffer)?;
+        self.store.sectors().read(&holder.sector, holder.at, buffer)?;
         if self.detects() {
             self.expect_code(&object, &holder.sector, &field, ValueCode::of(buffer))?;
         }
@@ -214,8 +214,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             widths.fill(0);
             return Ok(());
         };
-        let sector = self.store.sector(header)?;
-        self.store.read(&sector, widths_offset(self.detection()) + start as u32, widths)
+        let sector = self.store.sectors().get(header)?;
+        let at = widths_offset(self.detection()) + start as u32;
+        self.store.sectors().read(&sector, at, widths)
     }
 
     /// Where the value of a field stands; `None` for a default value (steps 1 and 2).
@@ -244,17 +245,19 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             }
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
-                None => return self.store.corrupted(sector.address, "a list of records without a field's value"),
+                None => {
+                    return self.store.sectors().corrupted(sector.address, "a list of records without a field's value");
+                }
             }
         }
         unreachable!()
     }
 
     pub(crate) fn record(&mut self, pointer: SectorPtr) -> Result<Sector, StoreError<D::Error>> {
-        let sector = self.store.sector(pointer)?;
+        let sector = self.store.sectors().get(pointer)?;
         match sector.kind {
             SectorKind::Record => Ok(sector),
-            _ => self.store.corrupted(sector.address, "a sector that is not a record"),
+            _ => self.store.sectors().corrupted(sector.address, "a sector that is not a record"),
         }
     }
 
@@ -284,7 +287,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let fields = field.index as u32..field.index as u32 + count;
         let mut place = None;
         if object.shape.form.has_flags() {
-            let (leaf, offset) = (self.store.sector(object.leaf)?, object.flags_offset(self.detection()));
+            let (leaf, offset) = (self.store.sectors().get(object.leaf)?, object.flags_offset(self.detection()));
             match self.flags_state(&leaf, offset, &fields)? {
                 FlagsState::Mixed => return Ok(false),
                 FlagsState::Cleared => {}
@@ -303,7 +306,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             return Ok(false);
         }
         self.program_slots(object, &record, field, values)?;
-        let flagged = self.store.sector(flagged)?;
+        let flagged = self.store.sectors().get(flagged)?;
         self.clear_flags(&flagged, offset, &fields)?;
         Ok(true)
     }
@@ -318,7 +321,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let limit = self.list_limit(object);
         for position in 1..=limit {
             let sector = self.record(record)?;
-            match (self.flags_state(&sector, VALID_FLAGS_OFFSET, fields)?, self.store.link(&sector)?) {
+            match (self.flags_state(&sector, VALID_FLAGS_OFFSET, fields)?, self.store.sectors().link(&sector)?) {
                 (FlagsState::Cleared, Link::To(next)) => record = next,
                 (FlagsState::Erased, Link::To(next)) if position < limit => return Ok(Some((record, next))),
                 (FlagsState::Erased, Link::Erased) if position < limit => {
@@ -341,7 +344,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let detection = self.detection();
         let (first, mut bytes) = (flag_place(fields.start, detection).0, [0; FLAGS_BYTES]);
         let len = (flag_place(fields.end - 1, detection).0 - first + 1) as usize;
-        self.store.read(sector, offset + first, &mut bytes[..len])?;
+        self.store.sectors().read(sector, offset + first, &mut bytes[..len])?;
         let (mut all_erased, mut all_cleared) = (true, true);
         for index in fields.clone() {
             let (at, mask) = flag_place(index, detection);
@@ -359,12 +362,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let detection = self.detection();
         let (first, mut bytes) = (flag_place(fields.start, detection).0, [0; FLAGS_BYTES]);
         let len = (flag_place(fields.end - 1, detection).0 - first + 1) as usize;
-        self.store.read(sector, offset + first, &mut bytes[..len])?;
+        self.store.sectors().read(sector, offset + first, &mut bytes[..len])?;
         for index in fields.clone() {
             let (at, mask) = flag_place(index, detection);
             bytes[(at - first) as usize] &= !mask;
         }
-        self.store.program(sector, offset + first, &bytes[..len])
+        self.store.sectors().program(sector, offset + first, &bytes[..len])
     }
 
     /// Adds a record behind `last`, the last of a list; `None` on a full part. Compaction takes room only until its commit, so that
@@ -376,7 +379,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         spec: SectorSpec,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
         let extension = if object.fresh { Extension::OfTransaction } else { Extension::Alone };
-        match self.store.extend_chain(last, spec, extension) {
+        match self.store.space().extend_chain(last, spec, extension) {
             Ok(record) => Ok(Some(record)),
             Err(StoreError::Full) => Ok(None),
             Err(error) => Err(error),
@@ -390,7 +393,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         }
         let (at, mask) = flag_place(index as u32, self.detection());
         let mut byte = [0];
-        self.store.read(sector, offset + at, &mut byte)?;
+        self.store.sectors().read(sector, offset + at, &mut byte)?;
         Ok(byte[0] & mask != 0 && byte[0] & mask != mask)
     }
 
@@ -398,7 +401,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let mut buffer = [0; CHUNK_BYTES];
         for start in (0..bytes).step_by(CHUNK_BYTES) {
             let chunk = &mut buffer[..CHUNK_BYTES.min((bytes - start) as usize)];
-            self.store.read(sector, offset + start, chunk)?;
+            self.store.sectors().read(sector, offset + start, chunk)?;
             if chunk.iter().any(|&byte| byte != 0xFF) {
                 return Ok(false);
             }
@@ -416,7 +419,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if value.iter().all(|&byte| byte == 0xFF) {
             return Ok(());
         }
-        self.store.program(sector, offset, value)
+        self.store.sectors().program(sector, offset, value)
     }
 
     pub(crate) fn program_zeros(
@@ -427,7 +430,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     ) -> Result<(), StoreError<D::Error>> {
         for start in (0..bytes).step_by(CHUNK_BYTES) {
             let zeros = [0; CHUNK_BYTES];
-            self.store.program(sector, offset + start, &zeros[..CHUNK_BYTES.min((bytes - start) as usize)])?;
+            self.store.sectors().program(
+                sector,
+                offset + start,
+                &zeros[..CHUNK_BYTES.min((bytes - start) as usize)],
+            )?;
         }
         Ok(())
     }

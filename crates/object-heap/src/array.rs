@@ -51,13 +51,13 @@ impl Array {
 impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Section `number` of an array. Cost: *h*(3+*s*) reads on the array's tree, and 2.
     pub(crate) fn section(&mut self, array: &Array, number: u32) -> Result<Object, StoreError<D::Error>> {
-        let Some(found) = self.store.tree_get(array.tree, number)? else {
+        let Some(found) = self.store.trees().get(array.tree, number)? else {
             let address = array.tree.node.map_or(Address(0), |node| self.store.place_of(node));
-            return self.store.corrupted(address, "an array without one of its sections");
+            return self.store.sectors().corrupted(address, "an array without one of its sections");
         };
-        let sector = self.store.sector(found.pointer)?;
-        let Link::To(first) = self.store.link(&sector)? else {
-            return self.store.corrupted(sector.address, "a section descriptor without a record");
+        let sector = self.store.sectors().get(found.pointer)?;
+        let Link::To(first) = self.store.sectors().link(&sector)? else {
+            return self.store.sectors().corrupted(sector.address, "a section descriptor without a record");
         };
         Ok(Object {
             reference: array.reference,
@@ -77,7 +77,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         number: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        let tree = self.store.tree_set(array.tree, number, Some(leaf), Room::Replacing)?;
+        let tree = self.store.trees().set(array.tree, number, Some(leaf), Room::Replacing)?;
         if tree == array.tree {
             return Ok(());
         }
@@ -88,16 +88,16 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     pub(crate) fn write_array(&mut self, array: &Array, room: Room) -> Result<(), StoreError<D::Error>> {
         let elements_at = elements_offset(self.detection());
         let spec = SectorSpec { bytes: elements_at + ELEMENTS_BYTES, kind: SectorKind::Leaf };
-        let leaf = self.store.allocate(spec, room)?;
-        let sector = self.store.sector(leaf)?;
+        let leaf = self.store.space().allocate(spec, room)?;
+        let sector = self.store.sectors().get(leaf)?;
         let links = (array.tree.node, array.header);
         let (bytes, count) =
             (descriptor_bytes(array.reference, links, array.shape.encode()), array.count.to_le_bytes());
-        self.store.program_new(&sector, 0, &bytes)?;
+        self.store.sectors().program_new(&sector, 0, &bytes)?;
         self.program_checksum(&sector, DESCRIPTOR_BYTES, self.checksum_of(&bytes))?;
         self.program_checksum(&sector, DESCRIPTOR_BYTES + CHECKSUM_BYTES, self.checksum_of(&count))?;
-        self.store.program_new(&sector, elements_at, &count)?;
-        self.store.tree_put(TreeId::Ref, array.reference.slot(), Some(leaf), room)
+        self.store.sectors().program_new(&sector, elements_at, &count)?;
+        self.store.trees().put(TreeId::Ref, array.reference.slot(), Some(leaf), room)
     }
 
     /// Gives a split array another representation: every section as one record where reads are to be cheap, then the descriptor.
@@ -133,13 +133,15 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         shape: &SplitShape,
     ) -> Result<u32, StoreError<D::Error>> {
         let mut bytes = [0; 4];
-        self.store.read(descriptor, elements_offset(self.detection()), &mut bytes)?;
+        let at = elements_offset(self.detection());
+        self.store.sectors().read(descriptor, at, &mut bytes)?;
         self.expect_checksum(descriptor, DESCRIPTOR_BYTES + CHECKSUM_BYTES, self.checksum_of(&bytes))?;
         let count = u32::from_le_bytes(bytes);
         let sections = count.div_ceil(u32::from(shape.section_elements));
         if count == 0 || u64::from(sections) > 1 << (4 * shape.height) {
             return self
                 .store
+                .sectors()
                 .corrupted(descriptor.address, "an array descriptor with an impossible number of elements");
         }
         Ok(count)
@@ -219,13 +221,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             SectorSpec { bytes: data_offset(shape.count, detection) + data, kind: SectorKind::Record },
             SectorSpec { bytes: SECTION_FLAGS_OFFSET + flags, kind: SectorKind::Leaf },
         ];
-        let [first, leaf] = self.store.allocate_pair(specs, Room::Ordinary)?;
+        let [first, leaf] = self.store.space().allocate_pair(specs, Room::Ordinary)?;
         if !shape.form.has_flags() {
             self.fill_zeros(first, data_offset(shape.count, detection), data)?;
             self.program_zero_codes(first, shape.count, |_| array.shape.width)?;
         }
-        let sector = self.store.sector(leaf)?;
-        self.store.program_new(&sector, 0, &Link::encode(first).to_le_bytes())?;
-        self.store.tree_set(array.tree, number, Some(leaf), Room::Ordinary)
+        let sector = self.store.sectors().get(leaf)?;
+        self.store.sectors().program_new(&sector, 0, &Link::encode(first).to_le_bytes())?;
+        self.store.trees().set(array.tree, number, Some(leaf), Room::Ordinary)
     }
 }

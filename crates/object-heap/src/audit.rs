@@ -18,13 +18,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// # Errors
     /// The device's. Damage is reported, not returned.
     pub fn audit(&mut self, auditor: &mut (impl Auditor + Marks<SectorPtr>)) -> Result<(), AccessError<D::Error>> {
-        self.store.audit_units(auditor)?;
+        self.store.sectors().audit_units(auditor)?;
         for tree in [TreeId::Ref, TreeId::Name, TreeId::Notify] {
             let root = self.store.tree(tree);
-            self.store.audit_tree(auditor, root)?;
+            self.store.trees().audit(auditor, root)?;
             let mut from = 0;
             loop {
-                let next = self.store.tree_next(root, from);
+                let next = self.store.trees().next(root, from);
                 let Some((key, leaf)) = self.reported(auditor, next)?.flatten() else {
                     break;
                 };
@@ -37,7 +37,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                 from = key + 1;
             }
         }
-        Ok(self.store.audit_reachability(auditor)?)
+        Ok(self.store.sectors().audit_reachability(auditor)?)
     }
 
     /// A bucket belongs to a unit with sectors, and names each object that it names once.
@@ -47,22 +47,22 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         key: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        if !self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
+        if !self.store.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
             return Ok(());
         }
         let is_unit = key < u32::from(self.store.device().part().unit_count);
         if !is_unit || !matches!(self.store.role(EraseUnit(key as u16)), Role::Data(_)) {
-            self.store.report(auditor, leaf, "a bucket of a unit without sectors");
+            self.store.sectors().report(auditor, leaf, "a bucket of a unit without sectors");
         }
-        let bucket = self.store.sector(leaf)?;
-        if self.store.link(&bucket)? != Link::Erased {
-            self.store.report(auditor, leaf, "a bucket that begins with a link");
+        let bucket = self.store.sectors().get(leaf)?;
+        if self.store.sectors().link(&bucket)? != Link::Erased {
+            self.store.sectors().report(auditor, leaf, "a bucket that begins with a link");
         }
         let (mut live, mut ended) = (0, false);
         for at in self.places(&bucket) {
             let place = self.read_place(&bucket, at)?;
             if ended && place != Place::Erased {
-                self.store.report(auditor, leaf, "places of a bucket taken out of order");
+                self.store.sectors().report(auditor, leaf, "places of a bucket taken out of order");
             }
             ended |= place == Place::Erased;
             let Place::Taken(reference) = place else {
@@ -71,17 +71,17 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             live += 1;
             for other in self.places(&bucket).filter(|&other| other > at) {
                 if self.read_place(&bucket, other)? == place {
-                    self.store.report(auditor, leaf, "a reference twice in a bucket");
+                    self.store.sectors().report(auditor, leaf, "a reference twice in a bucket");
                 }
             }
             match self.look_up(reference) {
                 Ok(_) => {}
                 Err(AccessError::Store(error)) => return Err(error),
-                Err(_) => self.store.report(auditor, leaf, "a bucket with a stale reference"),
+                Err(_) => self.store.sectors().report(auditor, leaf, "a bucket with a stale reference"),
             }
         }
         if live == 0 {
-            self.store.report(auditor, leaf, "an empty bucket");
+            self.store.sectors().report(auditor, leaf, "an empty bucket");
         }
         Ok(())
     }
@@ -92,7 +92,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         key: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        if self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
+        if self.store.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
             self.read_root(key, leaf)?;
         }
         Ok(())
@@ -104,14 +104,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         slot: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        if !self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
+        if !self.store.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
             return Ok(());
         }
         let named = self.read_descriptor(leaf, slot, false)?;
         if let Some(header) = named.header() {
-            self.store.audit_sector(auditor, header, SectorKind::Opaque)?;
+            self.store.sectors().audit_sector(auditor, header, SectorKind::Opaque)?;
             self.expect_widths(header, named.widths_bytes())?;
-            let sector = self.store.sector(header)?;
+            let sector = self.store.sectors().get(header)?;
             self.expect_header(&sector, named.widths_bytes())?;
         }
         match named {
@@ -126,14 +126,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         auditor: &mut (impl Auditor + Marks<SectorPtr>),
         array: &Array,
     ) -> Result<(), StoreError<D::Error>> {
-        self.store.audit_tree(auditor, array.tree)?;
+        self.store.trees().audit(auditor, array.tree)?;
         let mut expected = 0;
-        while let Some((number, leaf)) = self.store.tree_next(array.tree, expected)? {
+        while let Some((number, leaf)) = self.store.trees().next(array.tree, expected)? {
             if number != expected || number >= array.sections() {
-                self.store.report(auditor, leaf, "a section out of its array");
+                self.store.sectors().report(auditor, leaf, "a section out of its array");
                 break;
             }
-            if self.store.audit_sector(auditor, leaf, SectorKind::Leaf)? {
+            if self.store.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
                 let section = self.section(array, number)?;
                 self.audit_list(auditor, &section)?;
             }
@@ -142,7 +142,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if expected != array.sections()
             && let Some(node) = array.tree.node
         {
-            self.store.report(auditor, node, "an array without one of its sections");
+            self.store.sectors().report(auditor, node, "an array without one of its sections");
         }
         Ok(())
     }
@@ -152,9 +152,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         auditor: &mut (impl Auditor + Marks<SectorPtr>),
         object: &Object,
     ) -> Result<(), StoreError<D::Error>> {
-        let (leaf, leaf_bytes) = (self.store.sector(object.leaf)?, object.leaf_bytes(self.detection()));
+        let (leaf, leaf_bytes) = (self.store.sectors().get(object.leaf)?, object.leaf_bytes(self.detection()));
         if self.detects() && !self.is_erased(&leaf, leaf_bytes, leaf.bytes.saturating_sub(leaf_bytes))? {
-            self.store.report(auditor, object.leaf, "padding that is not erased");
+            self.store.sectors().report(auditor, object.leaf, "padding that is not erased");
         }
         let mut record = Some(object.first);
         let mut position = 0;
@@ -162,18 +162,18 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             position += 1;
             let deltas = self.deltas(object)?.sector().is_some() && position > 1;
             let kind = if deltas { SectorKind::Opaque } else { SectorKind::Record };
-            if !self.store.audit_sector(auditor, pointer, kind)? {
+            if !self.store.sectors().audit_sector(auditor, pointer, kind)? {
                 return Ok(());
             }
             if deltas {
                 self.audit_deltas(auditor, object, pointer)?;
-                let sector = self.store.sector(pointer)?;
+                let sector = self.store.sectors().get(pointer)?;
                 record = self.next_record(&sector, position)?;
                 continue;
             }
             let sector = self.record(pointer)?;
             if sector.bytes < data_offset(object.shape.count, self.detection()) + self.data_bytes(object)? {
-                self.store.report(auditor, pointer, "a record too small for its fields");
+                self.store.sectors().report(auditor, pointer, "a record too small for its fields");
             }
             self.audit_padding(auditor, object, &sector)?;
             record = self.next_record(&sector, position)?;
@@ -215,7 +215,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             if holder.is_none() || self.is_default(object, index)? {
                 let first = self.record(object.first)?;
                 if !self.read_flag(&first, VALID_FLAGS_OFFSET, index)? {
-                    self.store.report(auditor, object.first, "an invalid value of a field that was never set");
+                    self.store.sectors().report(
+                        auditor,
+                        object.first,
+                        "an invalid value of a field that was never set",
+                    );
                 }
             }
             if let Some(holder) = holder {
@@ -225,7 +229,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             }
         }
         if end != self.data_bytes(object)? {
-            self.store.report(auditor, object.leaf, "widths that do not add up to the data");
+            self.store.sectors().report(auditor, object.leaf, "widths that do not add up to the data");
         }
         Ok(())
     }
@@ -244,7 +248,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if let Some(record) = record {
             auditor.notice(Violation { address: record.address.offset(VALID_FLAGS_OFFSET + at), what });
         }
-        let (leaf, flags_at) = (self.store.sector(object.leaf)?, object.flags_offset(detection));
+        let (leaf, flags_at) = (self.store.sectors().get(object.leaf)?, object.flags_offset(detection));
         if object.shape.form.has_flags() && self.is_half(&leaf, flags_at, index)? {
             auditor.notice(Violation { address: leaf.address.offset(flags_at + at), what });
         }
@@ -253,14 +257,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
 
     /// Turns damage into a violation and `None`.
     fn reported<T>(
-        &self,
+        &mut self,
         auditor: &mut (impl Auditor + Marks<SectorPtr>),
         result: Result<T, StoreError<D::Error>>,
     ) -> Result<Option<T>, StoreError<D::Error>> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(StoreError::Corrupted) => {
-                self.store.report_corruption(auditor);
+                self.store.sectors().report_corruption(auditor);
                 Ok(None)
             }
             Err(error) => Err(error),

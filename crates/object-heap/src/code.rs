@@ -79,7 +79,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             for start in stretch.step_by(CHUNK_BYTES) {
                 let mut buffer = [0; CHUNK_BYTES];
                 let chunk = &mut buffer[..CHUNK_BYTES.min((end - start) as usize)];
-                self.store.read(sector, start, chunk)?;
+                self.store.sectors().read(sector, start, chunk)?;
                 checksum = crc_16(checksum, chunk);
             }
         }
@@ -93,7 +93,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         checksum: u16,
     ) -> Result<(), StoreError<D::Error>> {
         match self.detects() {
-            true => self.store.program(sector, at, &checksum.to_le_bytes()),
+            true => self.store.sectors().program(sector, at, &checksum.to_le_bytes()),
             false => Ok(()),
         }
     }
@@ -114,17 +114,19 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if !self.detects() {
             return Ok(());
         }
-        self.store.read(sector, at, &mut bytes)?;
+        self.store.sectors().read(sector, at, &mut bytes)?;
         match u16::from_le_bytes(bytes) == checksum {
             true => Ok(()),
-            false => self.store.corrupted(sector.address.offset(at), "a sector that does not agree with its code"),
+            false => {
+                self.store.sectors().corrupted(sector.address.offset(at), "a sector that does not agree with its code")
+            }
         }
     }
 
     /// Checks the lengths and widths of a header sector. Cost: their words and 1, where error detection is on.
     pub(crate) fn expect_widths(&mut self, header: SectorPtr, widths_bytes: u32) -> Result<(), StoreError<D::Error>> {
         if self.detects() {
-            let sector = self.store.sector(header)?;
+            let sector = self.store.sectors().get(header)?;
             let checksum = self.widths_checksum(&sector, widths_bytes)?;
             self.expect_checksum(&sector, HEADER_LENGTHS_BYTES, checksum)?;
         }
@@ -202,7 +204,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if !self.detects() {
             return Ok(());
         }
-        let sector = self.store.sector(record)?;
+        let sector = self.store.sectors().get(record)?;
         for start in (0..usize::from(count)).step_by(CHUNK_BYTES) {
             let mut codes = [0; CHUNK_BYTES];
             let codes = &mut codes[..CHUNK_BYTES.min(usize::from(count) - start)];
@@ -223,10 +225,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         code: ValueCode,
     ) -> Result<(), StoreError<D::Error>> {
         let mut found = [0];
-        self.store.read(record, codes_offset(object.shape.count) + field.index as u32, &mut found)?;
+        self.store.sectors().read(record, codes_offset(object.shape.count) + field.index as u32, &mut found)?;
         if found[0] != code.at(field.index) {
             let address = record.address.offset(self.slot_offset(object, field));
-            return self.store.corrupted(address, "a value that does not agree with its code");
+            return self.store.sectors().corrupted(address, "a value that does not agree with its code");
         }
         Ok(())
     }
@@ -244,7 +246,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         for start in (0..field.width).step_by(CHUNK_BYTES) {
             let mut buffer = [0; CHUNK_BYTES];
             let chunk = &mut buffer[..CHUNK_BYTES.min((field.width - start) as usize)];
-            self.store.read(&holder.sector, at + start, chunk)?;
+            self.store.sectors().read(&holder.sector, at + start, chunk)?;
             code = code.with(chunk);
         }
         self.expect_code(object, &holder.sector, &field, code)

@@ -87,8 +87,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, 
         }
         let bit = reached_bit(reference.slot());
         // What was created since the collection began is live; it has no bit.
-        if bit < self.scratch.len() && self.heap.store.scratch_bit(self.scratch, bit)? {
-            self.heap.store.clear_scratch_bit(self.scratch, bit)?;
+        if bit < self.scratch.len() && self.heap.store.scratch().bit(self.scratch, bit)? {
+            self.heap.store.scratch().clear_bit(self.scratch, bit)?;
             self.pending.push(reference.slot());
         }
         Ok(())
@@ -113,10 +113,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if self.transaction != Transaction::None {
             return Err(CollectError::TransactionOpen);
         }
-        let Some(last) = self.store.tree_last(self.store.tree(TreeId::Ref))? else {
+        let root = self.store.tree(TreeId::Ref);
+        let Some(last) = self.store.trees().last(root)? else {
             return Ok(Collected::default());
         };
-        let scratch = match self.store.begin_scratch(2 * (last + 1)) {
+        let scratch = match self.store.scratch().begin(2 * (last + 1)) {
             Err(StoreError::Full) => return Err(CollectError::TooManyObjects { slots: last + 1 }),
             other => other?,
         };
@@ -125,7 +126,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             Ok(()) => self.sweep(&scratch, last),
             Err(error) => Err(error),
         };
-        self.store.end_scratch(scratch);
+        self.store.scratch().end(scratch);
         Ok(swept?)
     }
 
@@ -165,16 +166,17 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     fn sweep(&mut self, scratch: &ScratchBits, last: u32) -> Result<Collected, AccessError<D::Error>> {
         let mut collected = Collected::default();
         let mut from = 0;
-        while let Some((slot, leaf)) = self.store.tree_next(self.store.tree(TreeId::Ref), from)? {
-            if slot > last {
-                break;
-            }
+        loop {
+            let root = self.store.tree(TreeId::Ref);
+            let Some((slot, leaf)) = self.store.trees().next(root, from)?.filter(|(slot, _)| *slot <= last) else {
+                return Ok(collected);
+            };
             from = slot + 1;
-            let marks = self.store.scratch_word(scratch, reached_bit(slot))? >> (reached_bit(slot) % 32) & 0b11;
+            let marks = self.store.scratch().word(scratch, reached_bit(slot))? >> (reached_bit(slot) % 32) & 0b11;
             if self.detects() && marks != 0b00 && marks != 0b11 {
                 // What is reached is traced, too, by now.
                 let address = self.store.place_of(leaf);
-                return Ok(self.store.corrupted(address, "a damaged mark of a collection")?);
+                return Ok(self.store.sectors().corrupted(address, "a damaged mark of a collection")?);
             }
             if marks & 1 == 1 {
                 let named = self.read_descriptor(leaf, slot, false)?;
@@ -186,7 +188,6 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                 collected.live += 1;
             }
         }
-        Ok(collected)
     }
 }
 
@@ -198,11 +199,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, 
         trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let store = &mut self.heap.store;
-        if let Some(found) = store.tree_get(store.tree(TreeId::Ref), slot)? {
+        let root = store.tree(TreeId::Ref);
+        if let Some(found) = store.trees().get(root, slot)? {
             let reference = self.heap.read_descriptor(found.pointer, slot, false)?.reference();
             trace(self, reference)?;
         }
-        Ok(self.heap.store.clear_scratch_bit(self.scratch, traced_bit(slot))?)
+        Ok(self.heap.store.scratch().clear_bit(self.scratch, traced_bit(slot))?)
     }
 
     /// The next slot behind the cursor that was reached and not traced; `None` once there are none at all.
@@ -211,7 +213,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, 
         let mut passed = 0;
         while passed < slots {
             let slot = *cursor % slots;
-            let word = self.heap.store.scratch_word(self.scratch, reached_bit(slot))?;
+            let word = self.heap.store.scratch().word(self.scratch, reached_bit(slot))?;
             let start = slot % 16;
             let in_word = (16 - start).min(slots - slot);
             let untraced = |at: u32| word >> (2 * at) & 0b11 == 0b10;

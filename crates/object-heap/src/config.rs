@@ -1,6 +1,6 @@
 //! The configuration that an image remembers.
 
-use norn_nor_store::{DeltaRecords, ErrorDetection, Settings};
+use norn_nor_store::{DeltaRecords, ErrorDetection, StoreConfig};
 
 /// Whether objects have initialization flags: a bit a field that spares programming default values when an object is created,
 /// at the price of the flags' space in each object descriptor.
@@ -56,12 +56,12 @@ impl Config {
         }
     }
 
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> StoreConfig {
         let flags = match self.initialization_flags {
             InitializationFlags::On => 1,
             InitializationFlags::Off => 0,
         };
-        Settings {
+        StoreConfig {
             log_units: self.log_units,
             wear_period: self.wear_period,
             error_detection: self.error_detection,
@@ -71,7 +71,7 @@ impl Config {
     }
 
     /// The configuration that `settings` hold, or `None` if a newer version wrote them.
-    pub(crate) fn from_settings(settings: &Settings) -> Option<Config> {
+    pub(crate) fn from_settings(settings: &StoreConfig) -> Option<Config> {
         let [word, reserved] = settings.client;
         if word >> 17 != 0 || word & 0xFF == 0 || word >> 9 & 0xFF == 0 || reserved != 0 {
             return None;

@@ -65,9 +65,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let (record, sector) = (list.first, self.record(list.first)?);
         let mut deltas = Deltas { record, sector, position: 1, at: sector.bytes };
         if self.has_deltas()
-            && let Link::To(next) = self.store.link(&sector)?
+            && let Link::To(next) = self.store.sectors().link(&sector)?
         {
-            let sector = self.store.sector(next)?;
+            let sector = self.store.sectors().get(next)?;
             if sector.kind == SectorKind::Opaque {
                 deltas = Deltas { record: next, sector, position: 2, at: DELTAS_OFFSET };
             }
@@ -78,7 +78,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// The next delta that stands; behind the last one the place is where another could be added.
     pub(crate) fn next_delta(&mut self, deltas: &mut Deltas) -> Result<Option<Delta>, StoreError<D::Error>> {
         while deltas.position > 1 {
-            if let Some(delta) = self.store.delta(&deltas.sector, deltas.at)? {
+            if let Some(delta) = self.store.versions().delta(&deltas.sector, deltas.at)? {
                 deltas.at = delta.end();
                 if delta.stands() {
                     return Ok(Some(delta));
@@ -88,9 +88,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             let Some(next) = self.next_record(&deltas.sector, deltas.position)? else {
                 break;
             };
-            let sector = self.store.sector(next)?;
+            let sector = self.store.sectors().get(next)?;
             if sector.kind != SectorKind::Opaque {
-                return self.store.corrupted(sector.address, "a delta record that leads to another kind of record");
+                return self
+                    .store
+                    .sectors()
+                    .corrupted(sector.address, "a delta record that leads to another kind of record");
             }
             *deltas = Deltas { record: next, sector, position: deltas.position + 1, at: DELTAS_OFFSET };
         }
@@ -114,8 +117,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             return Ok(false);
         }
         let first = self.record(list.first)?;
-        match self.store.link(&first)? {
-            Link::To(next) => Ok(self.store.sector(next)?.kind == SectorKind::Opaque),
+        match self.store.sectors().link(&first)? {
+            Link::To(next) => Ok(self.store.sectors().get(next)?.kind == SectorKind::Opaque),
             Link::Erased => {
                 Ok(!list.shape.form.is_dense() && self.list_limit(list) > 1 && !self.is_default(list, field.index)?)
             }
@@ -144,7 +147,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             };
             (end.record, end.at) = (record, DELTAS_OFFSET);
         }
-        self.store.add_delta(end.record, end.at, (field.index as u8, value), counting)?;
+        self.store.versions().add_delta(end.record, end.at, (field.index as u8, value), counting)?;
         Ok(true)
     }
 
@@ -158,7 +161,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let most = DELTAS_MAX_BY_ROOM[self.store.room_sixteenths(3) as usize];
         let bytes = self.delta_record_bytes(list, most)?;
         let may_grow = end.position < self.list_limit(list) && most > 0 && DELTAS_OFFSET + delta_bytes <= bytes;
-        if !may_grow || self.store.link(&end.sector)? != Link::Erased {
+        if !may_grow || self.store.sectors().link(&end.sector)? != Link::Erased {
             return Ok(None);
         }
         self.extend_list(list, end.record, SectorSpec { bytes, kind: SectorKind::Opaque })
@@ -186,7 +189,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             if known >> first & 1 == 0 && field.offset <= from && from < to {
                 let into = first..first + (to - from) as usize;
                 into.clone().for_each(|at| stretch.known |= 1 << at);
-                self.store.read(&deltas.sector, delta.value_at() + from - field.offset, &mut stretch.bytes[into])?;
+                self.store.sectors().read(
+                    &deltas.sector,
+                    delta.value_at() + from - field.offset,
+                    &mut stretch.bytes[into],
+                )?;
             }
         }
         Ok(())
@@ -208,7 +215,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if updated == FieldSet::default() {
             let mut flags = [0xFF; size_of::<FieldSet>()];
             // Bits behind the last flag are erased.
-            self.store.read(&first, VALID_FLAGS_OFFSET, &mut flags[..usize::from(list.shape.count).div_ceil(8)])?;
+            self.store.sectors().read(
+                &first,
+                VALID_FLAGS_OFFSET,
+                &mut flags[..usize::from(list.shape.count).div_ceil(8)],
+            )?;
             updated = flags.map(|byte| !byte);
         }
         let is_set = |index: u32| updated[index as usize / 8] >> (index % 8) & 1 == 1;
@@ -234,15 +245,15 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         list: &Object,
         pointer: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        let (sector, mut at) = (self.store.sector(pointer)?, DELTAS_OFFSET);
-        while let Some(delta) = self.store.delta(&sector, at)? {
+        let (sector, mut at) = (self.store.sectors().get(pointer)?, DELTAS_OFFSET);
+        while let Some(delta) = self.store.versions().delta(&sector, at)? {
             if delta.index() >= usize::from(list.shape.count) {
-                self.store.report(auditor, pointer, "a delta of a field that is not there");
+                self.store.sectors().report(auditor, pointer, "a delta of a field that is not there");
             } else if delta.end() - at != Delta::bytes(self.field(list, delta.index())?.width) {
-                self.store.report(auditor, pointer, "a delta of another width than its field");
+                self.store.sectors().report(auditor, pointer, "a delta of another width than its field");
             }
             if delta.is_open() {
-                self.store.report(auditor, pointer, "an open delta outside a transaction");
+                self.store.sectors().report(auditor, pointer, "an open delta outside a transaction");
             }
             at = delta.end();
         }

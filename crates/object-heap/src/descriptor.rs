@@ -123,7 +123,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if self.transaction == Transaction::Aborted {
             return Err(AccessError::TransactionAborted);
         }
-        let Some(found) = self.store.tree_get(self.store.tree(TreeId::Ref), reference.slot())? else {
+        let root = self.store.tree(TreeId::Ref);
+        let Some(found) = self.store.trees().get(root, reference.slot())? else {
             return Err(AccessError::Stale(reference));
         };
         let named = self.read_descriptor(found.pointer, reference.slot(), found.open)?;
@@ -139,23 +140,29 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         slot: u32,
         fresh: bool,
     ) -> Result<Named, StoreError<D::Error>> {
-        let sector = self.store.sector(leaf)?;
+        let sector = self.store.sectors().get(leaf)?;
         let mut bytes = [0; DESCRIPTOR_BYTES as usize];
-        self.store.read(&sector, 0, &mut bytes)?;
+        self.store.sectors().read(&sector, 0, &mut bytes)?;
         self.expect_checksum(&sector, DESCRIPTOR_BYTES, self.checksum_of(&bytes))?;
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
         let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
-            return self.store.corrupted(sector.address, "an object descriptor with another object's reference");
+            return self
+                .store
+                .sectors()
+                .corrupted(sector.address, "an object descriptor with another object's reference");
         };
         let Link::To(first) = link(FIRST_RECORD_OFFSET) else {
-            return self.store.corrupted(sector.address, "an object descriptor without a record");
+            return self.store.sectors().corrupted(sector.address, "an object descriptor without a record");
         };
         let header = match link(HEADER_OFFSET) {
             Link::To(header) => Some(header),
             Link::Erased => None,
             Link::Void => {
-                return self.store.corrupted(sector.address, "an object descriptor with a damaged header link");
+                return self
+                    .store
+                    .sectors()
+                    .corrupted(sector.address, "an object descriptor with a damaged header link");
             }
         };
         if let Some(shape) = SplitShape::decode(word(SHAPE_OFFSET)) {
@@ -170,21 +177,21 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                 }
                 Ok(Named::List(Object { reference, leaf, fresh, first, header, shape, owner: Owner::RefTree }))
             }
-            _ => self.store.corrupted(sector.address, "an object descriptor with an impossible shape"),
+            _ => self.store.sectors().corrupted(sector.address, "an object descriptor with an impossible shape"),
         }
     }
 
     /// Programs the descriptor of a new representation, its initialization flags (if any) erased.
     pub(crate) fn write_leaf(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
-        let sector = self.store.sector(object.leaf)?;
+        let sector = self.store.sectors().get(object.leaf)?;
         match object.owner {
             Owner::RefTree => {
                 let links = (Some(object.first), object.header);
                 let bytes = descriptor_bytes(object.reference, links, object.shape.encode());
-                self.store.program_new(&sector, 0, &bytes)?;
+                self.store.sectors().program_new(&sector, 0, &bytes)?;
                 self.program_checksum(&sector, DESCRIPTOR_BYTES, self.checksum_of(&bytes))
             }
-            Owner::Array(..) => self.store.program_new(&sector, 0, &Link::encode(object.first).to_le_bytes()),
+            Owner::Array(..) => self.store.sectors().program_new(&sector, 0, &Link::encode(object.first).to_le_bytes()),
         }
     }
 
@@ -198,9 +205,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             return Ok((0, 0));
         };
         self.expect_widths(header, widths_bytes)?;
-        let sector = self.store.sector(header)?;
+        let sector = self.store.sectors().get(header)?;
         let mut bytes = [0; HEADER_LENGTHS_BYTES as usize];
-        self.store.read(&sector, 0, &mut bytes)?;
+        self.store.sectors().read(&sector, 0, &mut bytes)?;
         let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         Ok((usize::from(half(0)), u32::from(half(2))))
     }
@@ -218,7 +225,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if !object.shape.form.has_flags() {
             return Ok(false);
         }
-        let sector = self.store.sector(object.leaf)?;
+        let sector = self.store.sectors().get(object.leaf)?;
         self.read_flag(&sector, object.flags_offset(self.detection()), index)
     }
 
@@ -232,7 +239,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     ) -> Result<bool, StoreError<D::Error>> {
         let (at, mask) = flag_place(index as u32, self.detection());
         let mut byte = [0];
-        self.store.read(sector, offset + at, &mut byte)?;
+        self.store.sectors().read(sector, offset + at, &mut byte)?;
         Ok(byte[0] & mask == mask)
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: between calls the store has an open transaction only while the client has.
 
 use norn_flash::{Nor, Violation};
-use norn_nor_store::{AllFeatures, Features, MountError, MountRefusal, Settings, Store, StoreError};
+use norn_nor_store::{AllFeatures, Features, MountError, MountRefusal, Store, StoreConfig, StoreError};
 
 use crate::config::Config;
 use crate::error::TransactionError;
@@ -123,7 +123,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         (self.transaction, self.slot_hint) = (Transaction::None, 0);
         self.listener.all_invalidated();
         self.store.remount()?;
-        match Config::from_settings(&self.store.settings()) {
+        match Config::from_settings(&self.store.config()) {
             Some(config) => self.config = config.consistent(),
             None => {
                 self.store.halt();
@@ -149,8 +149,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 
     /// What the store below was formatted with.
-    pub fn settings(&self) -> Settings {
-        self.store.settings()
+    pub fn settings(&self) -> StoreConfig {
+        self.store.config()
     }
 
     /// The store below, for reading its state.

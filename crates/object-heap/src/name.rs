@@ -81,24 +81,25 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 
     pub(crate) fn next_root(&mut self, from: u32) -> Result<Option<Root>, StoreError<D::Error>> {
-        match self.store.tree_next(self.store.tree(TreeId::Name), from)? {
+        let root = self.store.tree(TreeId::Name);
+        match self.store.trees().next(root, from)? {
             Some((key, leaf)) => self.read_root(key, leaf).map(Some),
             None => Ok(None),
         }
     }
 
     pub(crate) fn read_root(&mut self, key: u32, leaf: SectorPtr) -> Result<Root, StoreError<D::Error>> {
-        let sector = self.store.sector(leaf)?;
+        let sector = self.store.sectors().get(leaf)?;
         let mut head = [0; NAME_HEAD_BYTES as usize];
-        self.store.read(&sector, 0, &mut head)?;
+        self.store.sectors().read(&sector, 0, &mut head)?;
         let reference = Ref::from_bits(u32::from_le_bytes([head[0], head[1], head[2], head[3]]));
         let len = usize::from(head[4]);
         let (Some(reference), 1..=NAME_BYTES_MAX) = (reference, len) else {
-            return self.store.corrupted(sector.address, "an impossible root");
+            return self.store.sectors().corrupted(sector.address, "an impossible root");
         };
         let mut root = Root { key, reference, name: [0; NAME_BYTES_MAX], len };
         let name_at = name_offset(self.detection());
-        self.store.read(&sector, name_at, &mut root.name[..len])?;
+        self.store.sectors().read(&sector, name_at, &mut root.name[..len])?;
         let checksum = self.checksum(&sector, &[0..NAME_HEAD_BYTES, name_at..sector.bytes])?;
         self.expect_checksum(&sector, NAME_HEAD_BYTES, checksum)?;
         Ok(root)
@@ -112,24 +113,27 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     ) -> Result<(), AccessError<D::Error>> {
         let Some(reference) = reference else {
             if let Some(key) = key {
-                self.store.tree_put(TreeId::Name, key, None, Room::Reserved)?;
+                self.store.trees().put(TreeId::Name, key, None, Room::Reserved)?;
             }
             return Ok(());
         };
         let key = match key {
             Some(key) => key,
             // There are never as many roots as keys: each takes room on the part.
-            None => self.store.tree_vacant(self.store.tree(TreeId::Name), 0)?.unwrap_or(0),
+            None => {
+                let root = self.store.tree(TreeId::Name);
+                self.store.trees().vacant(root, 0)?.unwrap_or(0)
+            }
         };
         let name_at = name_offset(self.detection());
         let bytes = name_at + name.len() as u32;
-        let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
-        let sector = self.store.sector(leaf)?;
-        self.store.program(&sector, 0, &reference.bits().to_le_bytes())?;
-        self.store.program(&sector, 4, &[name.len() as u8])?;
-        self.store.program(&sector, name_at, name)?;
+        let leaf = self.store.space().allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
+        let sector = self.store.sectors().get(leaf)?;
+        self.store.sectors().program(&sector, 0, &reference.bits().to_le_bytes())?;
+        self.store.sectors().program(&sector, 4, &[name.len() as u8])?;
+        self.store.sectors().program(&sector, name_at, name)?;
         let checksum = self.checksum(&sector, &[0..NAME_HEAD_BYTES, name_at..sector.bytes])?;
         self.program_checksum(&sector, NAME_HEAD_BYTES, checksum)?;
-        Ok(self.store.tree_put(TreeId::Name, key, Some(leaf), Room::Ordinary)?)
+        Ok(self.store.trees().put(TreeId::Name, key, Some(leaf), Room::Ordinary)?)
     }
 }

@@ -97,7 +97,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let Some(header) = header.filter(|_| !self.has_no_pointers()) else {
             return Ok(());
         };
-        let sector = self.store.sector(header)?;
+        let sector = self.store.sectors().get(header)?;
         self.forget_in(self.unit_of(sector.address), reference)
     }
 
@@ -111,11 +111,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             Named::Split(array) => {
                 // Its sections may be in any units: there are at most as many buckets.
                 let mut from = 0;
-                while let Some((key, _)) = self.store.tree_next(self.store.tree(TreeId::Notify), from)? {
+                loop {
+                    let root = self.store.tree(TreeId::Notify);
+                    let Some((key, _)) = self.store.trees().next(root, from)? else {
+                        return Ok(());
+                    };
                     self.forget_in(EraseUnit(key as u16), array.reference)?;
                     from = key + 1;
                 }
-                Ok(())
             }
         }
     }
@@ -187,7 +190,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// Takes a unit's bucket out of the tree; `false` where there is no room for that.
     fn remove_bucket(&mut self, unit: EraseUnit) -> Result<bool, StoreError<D::Error>> {
         let removed = match self.store.make_log_room() {
-            Ok(()) => self.store.tree_put(TreeId::Notify, u32::from(unit.0), None, Room::Reserved),
+            Ok(()) => self.store.trees().put(TreeId::Notify, u32::from(unit.0), None, Room::Reserved),
             Err(error) => Err(error),
         };
         match removed.and_then(|()| self.store.commit()) {
@@ -230,8 +233,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         };
         let bytes =
             (BUCKET_REFERENCES_OFFSET + (live + live / 2 + 1) * self.place_bytes()).next_multiple_of(BUCKET_BYTES_MIN);
-        let leaf = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
-        let to = self.store.sector(leaf)?;
+        let leaf = self.store.space().allocate(SectorSpec { bytes, kind: SectorKind::Leaf }, Room::Ordinary)?;
+        let to = self.store.sectors().get(leaf)?;
         let mut at = BUCKET_REFERENCES_OFFSET;
         // The allocation may have moved the old bucket.
         if let Some(old) = self.bucket(unit)? {
@@ -243,13 +246,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             }
         }
         self.program_place(&to, at, Place::encode(reference))?;
-        self.store.tree_put(TreeId::Notify, u32::from(unit.0), Some(leaf), Room::Ordinary)
+        self.store.trees().put(TreeId::Notify, u32::from(unit.0), Some(leaf), Room::Ordinary)
     }
 
     /// The bucket of a unit, if there is one. Cost: *h*(3+*s*) reads on the notify tree, and 1.
     fn bucket(&mut self, unit: EraseUnit) -> Result<Option<Sector>, StoreError<D::Error>> {
-        match self.store.tree_get(self.store.tree(TreeId::Notify), u32::from(unit.0))? {
-            Some(found) => self.store.sector(found.pointer).map(Some),
+        let root = self.store.tree(TreeId::Notify);
+        match self.store.trees().get(root, u32::from(unit.0))? {
+            Some(found) => self.store.sectors().get(found.pointer).map(Some),
             None => Ok(None),
         }
     }
@@ -278,11 +282,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     pub(crate) fn read_place(&mut self, bucket: &Sector, at: u32) -> Result<Place, StoreError<D::Error>> {
         let mut copies = [[0; REFERENCE_BYTES as usize]; 2];
         for (copy, at) in copies.iter_mut().zip((at..at + self.place_bytes()).step_by(REFERENCE_BYTES as usize)) {
-            self.store.read(bucket, at, copy)?;
+            self.store.sectors().read(bucket, at, copy)?;
         }
         match Place::decode(copies[0]) {
             Some(place) if copies[0] == copies[1] || !self.detects() => Ok(place),
-            _ => self.store.corrupted(bucket.address.offset(at), "a bucket with an impossible reference"),
+            _ => self.store.sectors().corrupted(bucket.address.offset(at), "a bucket with an impossible reference"),
         }
     }
 
@@ -293,8 +297,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         at: u32,
         [a, b, c, d]: [u8; REFERENCE_BYTES as usize],
     ) -> Result<(), StoreError<D::Error>> {
-        let bytes = [a, b, c, d, a, b, c, d];
-        self.store.program(bucket, at, &bytes[..self.place_bytes() as usize])
+        let (bytes, len) = ([a, b, c, d, a, b, c, d], self.place_bytes() as usize);
+        self.store.sectors().program(bucket, at, &bytes[..len])
     }
 
     fn place_bytes(&self) -> u32 {
@@ -320,7 +324,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         }
         for position in 1.. {
             let sector = self.record(record)?;
-            self.store.read(&sector, VALID_FLAGS_OFFSET, flags)?;
+            self.store.sectors().read(&sector, VALID_FLAGS_OFFSET, flags)?;
             let erased = (0..u32::from(list.shape.count)).filter(|&index| {
                 let (at, bits) = flag_place(index, detection);
                 flags[at as usize] & bits == bits
@@ -331,7 +335,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             }
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
-                None => return self.store.corrupted(sector.address, "a list of records without a field's value"),
+                None => {
+                    return self.store.sectors().corrupted(sector.address, "a list of records without a field's value");
+                }
             }
         }
         unreachable!()

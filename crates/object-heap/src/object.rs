@@ -225,7 +225,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let header = self.build_header(layout)?;
         let detection = self.detection();
         let record = data_offset(shape.count, detection) + layout.data_bytes();
-        let [first, leaf] = self.store.allocate_pair(
+        let [first, leaf] = self.store.space().allocate_pair(
             [
                 SectorSpec { bytes: record, kind: SectorKind::Record },
                 SectorSpec { bytes: shape.descriptor_bytes(detection), kind: SectorKind::Leaf },
@@ -239,14 +239,15 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let object = Object { reference, leaf, fresh: true, first, header, shape, owner: Owner::RefTree };
         self.store.advance_serial();
         self.write_leaf(&object)?;
-        self.store.tree_put(TreeId::Ref, slot, Some(leaf), Room::Ordinary)?;
+        self.store.trees().put(TreeId::Ref, slot, Some(leaf), Room::Ordinary)?;
         self.slot_hint = slot + 1;
         Ok(reference)
     }
 
     pub(crate) fn free_slot(&mut self) -> Result<u32, CreateError<D::Error>> {
         for from in [self.slot_hint, 0] {
-            match self.store.tree_vacant(self.store.tree(TreeId::Ref), from)? {
+            let root = self.store.tree(TreeId::Ref);
+            match self.store.trees().vacant(root, from)? {
                 Some(slot) if slot < Ref::SLOTS => return Ok(slot),
                 _ => {}
             }
@@ -263,8 +264,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             return Ok(None);
         }
         let pointer = self.begin_header(widths.len() as u32, layout.header, layout.data_bytes())?;
-        let sector = self.store.sector(pointer)?;
-        self.store.program(&sector, widths_offset(self.detection()), widths)?;
+        let sector = self.store.sectors().get(pointer)?;
+        let widths_at = widths_offset(self.detection());
+        self.store.sectors().program(&sector, widths_at, widths)?;
         self.seal_header(&sector, widths.len() as u32)?;
         Ok(Some(pointer))
     }
@@ -278,17 +280,17 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     ) -> Result<SectorPtr, StoreError<D::Error>> {
         let header_at = widths_offset(self.detection()) + widths_bytes;
         let bytes = header_at + header.len() as u32;
-        let pointer = self.store.allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
-        let sector = self.store.sector(pointer)?;
-        self.store.program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
-        self.store.program(&sector, header_at, header)?;
+        let pointer = self.store.space().allocate(SectorSpec { bytes, kind: SectorKind::Opaque }, Room::Ordinary)?;
+        let sector = self.store.sectors().get(pointer)?;
+        self.store.sectors().program(&sector, 0, &header_lengths(header.len(), data_bytes))?;
+        self.store.sectors().program(&sector, header_at, header)?;
         Ok(pointer)
     }
 
     /// Makes the tree that leads to an object lead to a new representation.
     pub(crate) fn point_to(&mut self, object: &Object, leaf: SectorPtr) -> Result<(), StoreError<D::Error>> {
         match &object.owner {
-            Owner::RefTree => self.store.tree_put(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing),
+            Owner::RefTree => self.store.trees().put(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing),
             Owner::Array(array, number) => self.point_to_section(array, *number, leaf),
         }
     }
@@ -299,7 +301,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         offset: u32,
         bytes: u32,
     ) -> Result<(), StoreError<D::Error>> {
-        let sector = self.store.sector(record)?;
+        let sector = self.store.sectors().get(record)?;
         self.program_zeros(&sector, offset, bytes)
     }
 
@@ -319,13 +321,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     fn dismantle(&mut self, named: &Named) -> Result<(), AccessError<D::Error>> {
         self.forget_all(named)?;
         let slot = named.reference().slot();
-        self.store.tree_put(TreeId::Ref, slot, None, Room::Reserved)?;
+        self.store.trees().put(TreeId::Ref, slot, None, Room::Reserved)?;
         match named {
             Named::List(object) => self.release_records(object.first, object.header)?,
             Named::Split(array) => {
-                self.store.release_tree(array.tree)?;
+                self.store.trees().release(array.tree)?;
                 if let Some(header) = array.header {
-                    self.store.release(header, None)?;
+                    self.store.space().release(header, None)?;
                 }
             }
         }
@@ -345,19 +347,19 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             None => None,
         };
         match (second, also) {
-            (None, also) => self.store.release(first, also),
-            (second, None) if third.is_none() => self.store.release(first, second),
-            (_, None) => self.store.release_chain(first),
+            (None, also) => self.store.space().release(first, also),
+            (second, None) if third.is_none() => self.store.space().release(first, second),
+            (_, None) => self.store.space().release_chain(first),
             (_, Some(also)) => {
-                self.store.release_chain(first)?;
-                self.store.release(also, None)
+                self.store.space().release_chain(first)?;
+                self.store.space().release(also, None)
             }
         }
     }
 
     fn linked_record(&mut self, record: SectorPtr) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let sector = self.store.sector(record)?;
-        Ok(match self.store.link(&sector)? {
+        let sector = self.store.sectors().get(record)?;
+        Ok(match self.store.sectors().link(&sector)? {
             Link::To(next) => Some(next),
             Link::Erased | Link::Void => None,
         })
@@ -396,7 +398,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// The store's.
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
         let from = after.map_or(0, |after| after.slot() + 1);
-        let Some((slot, leaf)) = self.store.tree_next(self.store.tree(TreeId::Ref), from)? else {
+        let root = self.store.tree(TreeId::Ref);
+        let Some((slot, leaf)) = self.store.trees().next(root, from)? else {
             return Ok(None);
         };
         let named = self.read_descriptor(leaf, slot, true)?;
@@ -431,7 +434,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let (mut records, mut record) = (0, Some(object.first));
         while let Some(pointer) = record {
             records += 1;
-            let sector = self.store.sector(pointer)?;
+            let sector = self.store.sectors().get(pointer)?;
             record = self.next_record(&sector, records)?;
         }
         Ok(records)
@@ -443,9 +446,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         sector: &Sector,
         position: usize,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        match self.store.link(sector)? {
+        match self.store.sectors().link(sector)? {
             Link::To(_) if position >= usize::from(self.config.list_length_max) => {
-                self.store.corrupted(sector.address, "a list of more records than configured")
+                self.store.sectors().corrupted(sector.address, "a list of more records than configured")
             }
             Link::To(next) => Ok(Some(next)),
             Link::Erased | Link::Void => Ok(None),

@@ -167,10 +167,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let Some(header) = named.header().filter(|_| len > 0) else {
             return Ok(None);
         };
-        let sector = self.store.sector(header)?;
+        let sector = self.store.sectors().get(header)?;
         let offset = widths_offset(self.detection()) + named.widths_bytes();
         if len as u64 + u64::from(offset) > u64::from(sector.bytes) {
-            return Ok(self.store.corrupted(sector.address, "a header longer than its sector")?);
+            return Ok(self.store.sectors().corrupted(sector.address, "a header longer than its sector")?);
         }
         self.expect_header(&sector, named.widths_bytes())?;
         Ok(Some(PhysicalPointer { address: sector.address.offset(offset), len }))
@@ -193,8 +193,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             (list, at) = self.list_of(reference, kind, index)?;
         }
         let Some(record) = self.whole_record(&list)? else {
-            let leaf = self.store.sector(list.leaf)?;
-            return Ok(self.store.corrupted(leaf.address, "a compacted list of several records")?);
+            let leaf = self.store.sectors().get(list.leaf)?;
+            return Ok(self.store.sectors().corrupted(leaf.address, "a compacted list of several records")?);
         };
         if list.shape.form.has_flags() && !self.detects() {
             self.program_defaults(&list, &record)?;
@@ -202,7 +202,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let (field, end) = (self.field(&list, at)?, self.data_bytes(&list)?);
         let at = self.slot_offset(&list, &field);
         if end < field.offset + field.width || at + (end - field.offset) > record.bytes {
-            return Ok(self.store.corrupted(record.address, "a record too small for its fields")?);
+            return Ok(self.store.sectors().corrupted(record.address, "a record too small for its fields")?);
         }
         let address = record.address.offset(at);
         Ok(PhysicalPointer { address, len: (end - field.offset) as usize })
@@ -227,10 +227,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
 
     /// Programs the zeros of all fields that were never set, up to eight at a time, and then clears their flags.
     fn program_defaults(&mut self, list: &Object, record: &Sector) -> Result<(), StoreError<D::Error>> {
-        let (leaf, flags_at) = (self.store.sector(list.leaf)?, list.flags_offset(ErrorDetection::Off));
+        let (leaf, flags_at) = (self.store.sectors().get(list.leaf)?, list.flags_offset(ErrorDetection::Off));
         let mut buffer = [0; CHUNK_BYTES];
         let flags = &mut buffer[..flag_bytes(list.shape.count, ErrorDetection::Off) as usize];
-        self.store.read(&leaf, flags_at, flags)?;
+        self.store.sectors().read(&leaf, flags_at, flags)?;
         let mut index = 0;
         while index < usize::from(list.shape.count) {
             let is_erased = |index: usize| flags[index / 8] >> (index % 8) & 1 == 1;
@@ -243,7 +243,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             let (from, to) = (self.field(list, index)?, self.field(list, end - 1)?);
             self.program_zeros(record, self.slot_offset(list, &from), to.offset + to.width - from.offset)?;
             (index..end).for_each(|index| flags[index / 8] &= !(1 << (index % 8)));
-            self.store.program(&leaf, flags_at + index as u32 / 8, &flags[index / 8..=index / 8])?;
+            self.store.sectors().program(&leaf, flags_at + index as u32 / 8, &flags[index / 8..=index / 8])?;
             index = end;
         }
         Ok(())

@@ -138,7 +138,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             SectorSpec { bytes: record, kind: SectorKind::Record },
             SectorSpec { bytes: object.leaf_bytes(detection), kind: SectorKind::Leaf },
         ];
-        let [first, leaf] = self.store.allocate_pair(specs, Room::Replacing)?;
+        let [first, leaf] = self.store.space().allocate_pair(specs, Room::Replacing)?;
         self.fill(object, (leaf, first, header), data_bytes, change)?;
         self.point_to(object, leaf)?;
         self.release_records(object.first, replaced)
@@ -172,7 +172,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let pointer = self.build_header(&Layout::uniform(0, array.shape.width).with_header(header))?;
         self.write_array(&Array { header: pointer, ..*array }, Room::Replacing)?;
         match array.header {
-            Some(old) => self.store.release(old, None),
+            Some(old) => self.store.space().release(old, None),
             None => Ok(()),
         }
     }
@@ -185,12 +185,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         }
         let data_bytes = self.data_bytes(object)?;
         let pointer = self.begin_header(widths_bytes, header, data_bytes)?;
-        let (sector, widths_at) = (self.store.sector(pointer)?, widths_offset(self.detection()));
+        let (sector, widths_at) = (self.store.sectors().get(pointer)?, widths_offset(self.detection()));
         let mut widths = [0; CHUNK_BYTES];
         for start in (0..widths_bytes as usize).step_by(CHUNK_BYTES) {
             let widths = &mut widths[..CHUNK_BYTES.min(widths_bytes as usize - start)];
             self.read_widths(object, start, widths)?;
-            self.store.program(&sector, widths_at + start as u32, widths)?;
+            self.store.sectors().program(&sector, widths_at + start as u32, widths)?;
         }
         self.seal_header(&sector, widths_bytes)?;
         Ok(Some(pointer))
@@ -227,7 +227,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             }
             self.apply(object, &mut stretch, change)?;
             self.gather(object, &mut stretch)?;
-            self.store.program_new(&to, base + start, &stretch.bytes[..len])?;
+            self.store.sectors().program_new(&to, base + start, &stretch.bytes[..len])?;
         }
         Ok(())
     }
@@ -249,7 +249,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                 }
             }
             self.gather(object, &mut stretch)?;
-            self.store.program_new(&to, base + start, &stretch.bytes[..len])?;
+            self.store.sectors().program_new(&to, base + start, &stretch.bytes[..len])?;
         }
         Ok(())
     }
@@ -282,14 +282,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if let Some(width) = object.shape.width() {
             return Ok(u32::from(width));
         }
-        let leaf = self.store.sector(object.leaf)?;
+        let leaf = self.store.sectors().get(object.leaf)?;
         let mut width = [0];
         if index >= usize::from(object.shape.count) {
-            return self.store.corrupted(leaf.address, "an object whose widths are less than its data");
+            return self.store.sectors().corrupted(leaf.address, "an object whose widths are less than its data");
         }
         self.read_widths(object, index, &mut width)?;
         match width[0] {
-            0 => self.store.corrupted(leaf.address, "an object with a field of no bytes"),
+            0 => self.store.sectors().corrupted(leaf.address, "an object with a field of no bytes"),
             width => Ok(u32::from(width)),
         }
     }
@@ -353,7 +353,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             self.take_deltas(object, stretch)?;
         }
         if object.shape.form.has_flags() {
-            let leaf = self.store.sector(object.leaf)?;
+            let leaf = self.store.sectors().get(object.leaf)?;
             let flags = self.read_flags(&leaf, object.flags_offset(self.detection()), stretch)?;
             for at in stretch.unknown() {
                 if flags.is_erased(stretch.owners[at]) {
@@ -372,7 +372,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             match self.next_record(&sector, position)? {
                 Some(next) => record = next,
                 None if stretch.all_known() => break,
-                None => return self.store.corrupted(sector.address, "a list of records without a field's value"),
+                None => {
+                    return self.store.sectors().corrupted(sector.address, "a list of records without a field's value");
+                }
             }
         }
         Ok(())
@@ -385,7 +387,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             return Ok(());
         }
         let mut bytes = [0; CHUNK_BYTES];
-        self.store.read(record, stretch.base + stretch.start, &mut bytes[..stretch.len])?;
+        self.store.sectors().read(record, stretch.base + stretch.start, &mut bytes[..stretch.len])?;
         for at in stretch.unknown() {
             if flags.is_erased(stretch.owners[at]) {
                 stretch.bytes[at] = bytes[at];
@@ -400,7 +402,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let (first, _) = flag_place(u32::from(stretch.owners[0]), detection);
         let (last, _) = flag_place(u32::from(stretch.owners[stretch.len - 1]), detection);
         let mut flags = Flags { first, bytes: [0; FLAGS_BYTES], detection };
-        self.store.read(sector, offset + first, &mut flags.bytes[..=(last - first) as usize])?;
+        self.store.sectors().read(sector, offset + first, &mut flags.bytes[..=(last - first) as usize])?;
         Ok(flags)
     }
 
@@ -417,8 +419,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let (detection, mut buffer) = (self.detection(), [0; FLAGS_BYTES_MAX]);
         let flags = &mut buffer[..flag_bytes(object.shape.count, detection) as usize];
         let flags_at = object.flags_offset(detection);
-        let (from, to) = (self.store.sector(object.leaf)?, self.store.sector(to)?);
-        self.store.read(&from, flags_at, flags)?;
+        let (from, to) = (self.store.sectors().get(object.leaf)?, self.store.sectors().get(to)?);
+        self.store.sectors().read(&from, flags_at, flags)?;
         // Where there are deltas, a flag is a bit.
         flags.iter_mut().zip(updated).for_each(|(flags, updated)| *flags &= !updated);
         let changed = match change {
@@ -434,7 +436,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                 *flags &= !mask;
             }
         }
-        self.store.program_new(&to, flags_at, flags)
+        self.store.sectors().program_new(&to, flags_at, flags)
     }
 }
 

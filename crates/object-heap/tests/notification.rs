@@ -384,8 +384,9 @@ fn a_bucket_grows_and_shrinks() {
     }
     let mut store = heap.store().clone();
     let (mut from, mut bytes) = (0, Vec::new());
-    while let Some((unit, bucket)) = store.tree_next(store.tree(TreeId::Notify), from).unwrap() {
-        bytes.push(store.sector(bucket).unwrap().bytes);
+    let root = store.tree(TreeId::Notify);
+    while let Some((unit, bucket)) = store.trees().next(root, from).unwrap() {
+        bytes.push(store.sectors().get(bucket).unwrap().bytes);
         from = unit + 1;
     }
     println!("buckets of {bytes:?} bytes for 100 pointers");

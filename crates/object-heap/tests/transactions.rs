@@ -185,10 +185,10 @@ fn a_reference_from_an_undone_transaction_is_not_given_again() {
 fn impossible_configurations_are_refused() {
     let refused = |config| SimHeap::format(TestDevice::new(crate::part(8, 1024)), config).map(|_| ()).unwrap_err();
     let text = |config| refused(config).to_string();
-    assert_eq!(text(Config { log_units: 1, ..Config::default() }), "impossible settings: the log takes 2 to 8 units");
-    assert_eq!(text(Config { log_units: 9, ..Config::default() }), "impossible settings: the log takes 2 to 8 units");
-    let small = "impossible settings: beside its log the part has no room for twelve tree nodes: take fewer log units or \
+    assert_eq!(text(Config { log_units: 1, ..Config::default() }), "unsuitable: the log takes 2 to 8 units");
+    assert_eq!(text(Config { log_units: 9, ..Config::default() }), "unsuitable: the log takes 2 to 8 units");
+    let small = "unsuitable: beside its log the part has no room for twelve tree nodes: take fewer log units or \
                  a larger part";
     assert_eq!(text(Config { log_units: 7, ..Config::default() }), small);
-    assert_eq!(text(Config { list_length_max: 0, ..Config::default() }), "impossible settings: lists of no records");
+    assert_eq!(text(Config { list_length_max: 0, ..Config::default() }), "unsuitable: lists of no records");
 }

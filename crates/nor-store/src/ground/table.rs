@@ -2,12 +2,12 @@
 //!
 //! Each unit also carries a mark, which stays when its role changes: see `marks.rs`.
 //!
-//! Invariants: `by_logical` and the roles of the units are inverse to each other; a unit's room and obsolete space are those
-//! of its descriptors on flash.
+//! Invariants: `by_logical` and the roles of the units are inverse to each other; a unit's room and obsolete space are
+//! those of its descriptors on flash.
 
 use norn_flash::EraseUnit;
 
-use crate::format::{LogicalUnit, SectorPtr};
+use crate::pointer::{LogicalUnit, SectorPtr};
 
 const NOWHERE: u16 = u16::MAX;
 
@@ -55,13 +55,13 @@ pub(crate) struct UnitTable<const UNITS: usize> {
 
 impl<const UNITS: usize> UnitTable<UNITS> {
     /// A table of no units.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let row = Row { role: BUSY, gap_granules: 0, obsolete_granules: 0 };
         UnitTable { rows: [row; UNITS], by_logical: [NOWHERE; UNITS], count: 0 }
     }
 
     /// Makes it a table of `count` units, all of them busy.
-    pub fn reset(&mut self, count: u16) {
+    pub(super) fn reset(&mut self, count: u16) {
         assert!(usize::from(count) <= UNITS);
         self.rows.fill(Row { role: BUSY, gap_granules: 0, obsolete_granules: 0 });
         self.by_logical.fill(NOWHERE);
@@ -83,8 +83,9 @@ impl<const UNITS: usize> UnitTable<UNITS> {
         }
     }
 
-    /// Gives `unit` a role. A data unit becomes the home of its logical number; room and obsolete space start at nothing.
-    pub fn set_role(&mut self, unit: EraseUnit, role: Role) {
+    /// Gives `unit` a role. A data unit becomes the home of its logical number; room and obsolete space start at
+    /// nothing.
+    pub(super) fn set_role(&mut self, unit: EraseUnit, role: Role) {
         if let Role::Data(logical) = self.role(unit)
             && self.by_logical[usize::from(logical.0) - 1] == unit.0
         {
@@ -124,7 +125,7 @@ impl<const UNITS: usize> UnitTable<UNITS> {
     }
 
     /// A logical number that no unit has. There is one whenever a unit is free.
-    pub fn unused_logical(&self) -> Option<LogicalUnit> {
+    pub(super) fn unused_logical(&self) -> Option<LogicalUnit> {
         let index = self.by_logical[..usize::from(self.count)].iter().position(|&home| home == NOWHERE)?;
         Some(LogicalUnit(index as u16 + 1))
     }
@@ -146,7 +147,7 @@ impl<const UNITS: usize> UnitTable<UNITS> {
         u32::from(self.rows[usize::from(unit.0)].gap_granules)
     }
 
-    pub fn set_gap_granules(&mut self, unit: EraseUnit, granules: u32) {
+    pub(super) fn set_gap_granules(&mut self, unit: EraseUnit, granules: u32) {
         self.rows[usize::from(unit.0)].gap_granules = granules as u16;
     }
 
@@ -154,11 +155,11 @@ impl<const UNITS: usize> UnitTable<UNITS> {
         u32::from(self.rows[usize::from(unit.0)].obsolete_granules)
     }
 
-    pub fn set_obsolete_granules(&mut self, unit: EraseUnit, granules: u32) {
+    pub(super) fn set_obsolete_granules(&mut self, unit: EraseUnit, granules: u32) {
         self.rows[usize::from(unit.0)].obsolete_granules = granules as u16;
     }
 
-    pub fn add_obsolete_granules(&mut self, unit: EraseUnit, granules: u32) {
+    pub(super) fn add_obsolete_granules(&mut self, unit: EraseUnit, granules: u32) {
         let row = &mut self.rows[usize::from(unit.0)];
         // Only damage makes sectors overlap; a unit is never more than wholly obsolete.
         row.obsolete_granules = row.obsolete_granules.saturating_add(granules as u16);
