@@ -10,6 +10,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.zip.CRC32C;
 
 /** The durable form of a container: the bytes of its range up to its last page, with a check of each page and of each descriptor. */
@@ -64,21 +65,25 @@ final class ContainerFile {
 
     /** Makes an empty container's file: whole, or not at all. */
     static Path create(Pool pool, Range range) throws IOException {
+        Path path = pool.directory.resolve(range.name + ".container");
+        Path fresh = pool.directory.resolve(range.name + ".container.new");
+        try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            file.write(header(pool, range), 0);
+            file.force(true);
+        }
+        Files.move(fresh, path, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+        sync(pool.directory);
+        return path;
+    }
+
+    private static ByteBuffer header(Pool pool, Range range) {
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         header.putLong((int) CONTAINER_MAGIC, MAGIC).putLong((int) CONTAINER_ID, range.id).putLong((int) CONTAINER_PAGES_MAX, range.pagesMax);
         header.putLong((int) CONTAINER_STORE_HIGH, pool.settings.store().getMostSignificantBits());
         header.putLong((int) CONTAINER_STORE_LOW, pool.settings.store().getLeastSignificantBits());
         header.putLong((int) CONTAINER_PAGES_USED, range.base);
         header.putLong((int) CONTAINER_HEADER_CHECK, headerCheck(header));
-        Path path = pool.directory.resolve(range.name + ".container");
-        Path fresh = pool.directory.resolve(range.name + ".container.new");
-        try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-            file.write(header, 0);
-            file.force(true);
-        }
-        Files.move(fresh, path, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
-        sync(pool.directory);
-        return path;
+        return header;
     }
 
     private static long headerCheck(ByteBuffer header) {
@@ -163,16 +168,32 @@ final class ContainerFile {
         }
     }
 
-    /** Writes the container from the pool, where no object is locked and nothing changes meanwhile, over its file, and syncs it. */
-    static void save(Pool pool, Range range) throws IOException {
+    /** Writes all containers' files from the pool, where no transaction is open: all of them, or none. */
+    static void saveAll(Pool pool, List<Range> ranges) throws IOException {
+        for (Range range : ranges) {
+            Path fresh = pool.directory.resolve(range.name + ".container.new");
+            Files.deleteIfExists(fresh);
+            save(pool, range, fresh);
+        }
+        // What waits for a file is in the pool.
+        Files.deleteIfExists(pool.directory.resolve(Unapplied.NAME));
+        for (Range range : ranges) {
+            Files.move(pool.directory.resolve(range.name + ".container.new"), pool.directory.resolve(range.name + ".container"), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+        }
+        sync(pool.directory);
+    }
+
+    /** Writes the container from the pool, where no object is locked and nothing changes meanwhile, to a file, or over one of its own, and syncs it. */
+    static void save(Pool pool, Range range, Path path) throws IOException {
         CRC32C crc = new CRC32C();
         long pages = range.pagesUsed();
-        try (var file = NativeFile.open(pool.directory.resolve(range.name + ".container"), StandardOpenOption.WRITE)) {
+        try (var file = NativeFile.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            write(file, header(pool, range), 0);
             int inGroup = (int) (PAGE_BYTES / DESCRIPTOR_BYTES);
             for (long first = 0; first < pages; first += inGroup) {
                 ByteBuffer descriptors = ByteBuffer.allocate(PAGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
                 for (long page = first; page < Math.min(pages, first + inGroup); page++) {
-                    byte[] content = Memory.bytes(range.pageOffset(page), PAGE_BYTES);
+                    byte[] content = unlocked(range, page);
                     write(file, ByteBuffer.wrap(content), range.pageOffset(page) - range.base);
                     int at = (int) ((page - first) * DESCRIPTOR_BYTES);
                     descriptors.put(at, Memory.bytes(range.descriptor(page), (int) DESCRIPTOR_BYTES));
@@ -183,6 +204,18 @@ final class ContainerFile {
             }
             file.force(true);
         }
+    }
+
+    /** A page's bytes, with the locks of its objects as they are in files. */
+    private static byte[] unlocked(Range range, long page) {
+        long start = range.pageOffset(page);
+        byte[] content = Memory.bytes(start, PAGE_BYTES);
+        for (long offset = start; offset < start + PAGE_BYTES; offset += GRANULE_BYTES) {
+            if (range.startsAt(offset) && classOf(Memory.getLong(offset)) != CLASS_VALUE) {
+                ByteBuffer.wrap(content).putLong((int) (offset - start + OBJECT_LOCK), 0);
+            }
+        }
+        return content;
     }
 
     private static void write(FileChannel file, ByteBuffer bytes, long at) throws IOException {

@@ -147,7 +147,7 @@ public final class Conversion {
         for (Range range : ranges) {
             // The container of the directory was changed by transactions only, and closing the pool replays them.
             if (range.id != 0) {
-                ContainerFile.save(pool, range);
+                ContainerFile.save(pool, range, pool.directory.resolve(range.name + ".container"));
             }
         }
         changes.forEach((number, change) -> report.add("%s: %,d instances, %,d of them moved; %s".formatted(change.now().name(),

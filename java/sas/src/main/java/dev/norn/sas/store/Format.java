@@ -19,6 +19,10 @@ public final class Format {
     static final long POOL_STORE_LOW = 40;
     static final long POOL_VALID = 48;
     static final long POOL_WRITE_FAILED = 56;
+    /** What {@link #POOL_WRITE_FAILED} says: of what was written last, nobody knows whether it is durable. */
+    static final long SYNC_FAILED = 1;
+    /** What {@link #POOL_WRITE_FAILED} says: the log that the processes write to is no longer the store's. What is in the pool is right. */
+    static final long LOG_REMOVED = 2;
     static final long LOG_LATCH = 64;
     static final long LOG_TAIL = 128;
     static final long LOG_BASE = 136;

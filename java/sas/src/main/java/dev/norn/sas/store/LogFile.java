@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.UUID;
 import java.util.zip.CRC32C;
 
@@ -94,6 +95,8 @@ final class LogFile implements AutoCloseable {
 
     final Path path;
     private FileChannel channel;
+    /** What the system calls the file. */
+    private Object identity;
 
     LogFile(Path path) {
         this.path = path;
@@ -127,6 +130,16 @@ final class LogFile implements AutoCloseable {
     void open() throws IOException {
         close();
         channel = NativeFile.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        identity = identity();
+    }
+
+    private Object identity() throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+    }
+
+    /** Whether the file that is open is still the one that others will find. */
+    boolean isInPlace() throws IOException {
+        return Files.exists(path) && identity.equals(identity());
     }
 
     private static void clear(FileChannel file, long from, long to) throws IOException {

@@ -142,8 +142,10 @@ public final class Pool {
             // A container has no file before the first checkpoint; the others are found by the directory when they are met.
             Directory.addSystem(this);
         }
-        if (isTrusted && (isShared || !Directory.hasFileBack(this))) {
-            log.open();
+        if (isTrusted && isShared) {
+            openSharedLog();
+        } else if (isTrusted && !Directory.hasFileBack(this)) {
+            openLog();
         } else {
             rebuild();
         }
@@ -178,9 +180,37 @@ public final class Pool {
         attachments.note(channel.identity());
     }
 
+    /** Opens the log that other processes use. */
+    private void openSharedLog() throws IOException {
+        try {
+            log.open();
+        } catch (LogDamaged e) {
+            throw new StorageReadFailure("the log of " + store + ", which other programs use, is damaged: " + e.reason()
+                    + ". End them, and open the store again before the machine stops; nothing is lost then", e);
+        }
+    }
+
+    /** Opens the log of a pool that is trusted, and that nobody else uses. The pool has all that was committed: if the log is damaged, the containers' files are written from the pool. */
+    private void openLog() throws IOException {
+        LogDamaged damage = log.findDamage();
+        if (damage != null) {
+            List<Range> all = Directory.containers(this).stream().map(entry -> Directory.range(this, entry)).toList();
+            if (!all.stream().allMatch(Range::isWhole)) {
+                throw damage;
+            }
+            Path kept = log.replace();
+            recovery.reapAlone();
+            ContainerFile.saveAll(this, Directory.containers(this).stream().map(entry -> Directory.range(this, entry)).toList());
+            log.name();
+            System.err.println("sas: the log of " + store + " was damaged: " + damage.reason() + "; nothing is lost, as the pool has all that was committed"
+                    + (kept == null ? "" : "; the log is kept in " + kept));
+        }
+        Memory.putVolatile(POOL_WRITE_FAILED, 0);
+    }
+
     /** Whether the pool is as the store's processes left it, and no sync has failed. While others use it, it is. */
     private boolean isTrusted(boolean isShared) throws IOException {
-        return isOfThisBoot() && (Memory.getLong(POOL_WRITE_FAILED) == 0 || isShared);
+        return isOfThisBoot() && (Memory.getLong(POOL_WRITE_FAILED) != SYNC_FAILED || isShared);
     }
 
     /** Whether the pool is this store's, with the lock file and the log that the store has, and of this boot of the machine. */
@@ -198,7 +228,7 @@ public final class Pool {
     private void rebuild() throws IOException {
         long synced = isOfThisBoot() ? Memory.getLong(LOG_SYNCED) : 0;
         // What a failed sync left in the page cache is not to be taken for durable.
-        long limit = isOfThisBoot() && Memory.getLong(POOL_WRITE_FAILED) != 0 ? synced : Long.MAX_VALUE;
+        long limit = isOfThisBoot() && Memory.getLong(POOL_WRITE_FAILED) == SYNC_FAILED ? synced : Long.MAX_VALUE;
         LogDamaged damage = log.findDamage(synced);
         if (damage != null && isReadOnly()) {
             throw new StorageReadFailure("the log of the store " + store + " is damaged: " + damage.reason() + ". It is on a read-only file system: copy it to where it can be written, "
@@ -391,7 +421,7 @@ public final class Pool {
         checkpointer.close();
         try {
             attachments.alone(() -> {
-                if (Memory.getLong(POOL_WRITE_FAILED) == 0) {
+                if (Memory.getLong(POOL_WRITE_FAILED) != SYNC_FAILED) {
                     recovery.reapAlone();
                     if (attachments.others() == 0) {
                         checkpoint();

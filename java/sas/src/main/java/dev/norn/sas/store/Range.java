@@ -135,6 +135,11 @@ public final class Range {
         return Memory.getLong(base + CONTAINER_DAMAGED_PAGE) == FILE_MISSING;
     }
 
+    /** Whether all of the container is in the pool. */
+    boolean isWhole() {
+        return Memory.getLong(base + CONTAINER_DAMAGED_PAGE) == 0;
+    }
+
     /** Takes note of what the JVM that made the pool found. */
     void noteDamage() {
         anyDamaged |= Memory.getLong(base + CONTAINER_DAMAGED_PAGE) != 0;

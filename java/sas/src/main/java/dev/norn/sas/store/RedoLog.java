@@ -131,15 +131,23 @@ final class RedoLog {
     }
 
     private void requireWritable() {
+        if (Memory.getVolatile(POOL_WRITE_FAILED) == LOG_REMOVED) {
+            throw removed();
+        }
         if (Memory.getVolatile(POOL_WRITE_FAILED) != 0) {
             throw new StorageWriteFailure("the store takes no more changes, because a sync of " + file.path
                     + " or of a container's file failed: restart every program that uses it", failure);
         }
     }
 
+    private StorageWriteFailure removed() {
+        return new StorageWriteFailure("the store takes no more changes, because the log " + file.path
+                + " was removed or replaced while it was in use: end every program that uses it, and open it again before the machine stops; nothing is lost then", null);
+    }
+
     StorageWriteFailure takeNoMoreChanges(String what, IOException cause) {
         failure = cause;
-        Memory.putVolatile(POOL_WRITE_FAILED, 1);
+        Memory.putVolatile(POOL_WRITE_FAILED, SYNC_FAILED);
         return new StorageWriteFailure(what + ": " + cause.getMessage(), cause);
     }
 
@@ -235,12 +243,16 @@ final class RedoLog {
 
     /** Says in shared memory that the log is empty. */
     private static void begin(LogFile.Header header) {
+        beginAt(header);
+        Memory.putLong(LOG_IDENTITY_HIGH, header.identity().getMostSignificantBits());
+        Memory.putLong(LOG_IDENTITY_LOW, header.identity().getLeastSignificantBits());
+    }
+
+    private static void beginAt(LogFile.Header header) {
         Memory.putVolatile(LOG_BASE, header.beginning());
         Memory.putVolatile(LOG_SYNCED, header.beginning());
         Memory.putVolatile(LOG_TAIL, header.beginning());
         Memory.putVolatile(LOG_RING, header.ring());
-        Memory.putLong(LOG_IDENTITY_HIGH, header.identity().getMostSignificantBits());
-        Memory.putLong(LOG_IDENTITY_LOW, header.identity().getLeastSignificantBits());
     }
 
     /**
@@ -249,6 +261,15 @@ final class RedoLog {
      * @throws LogDamaged if they do not go so far: then nothing is applied
      */
     private void replay(LogFile.Header header, long limit) throws IOException {
+        requireRecords(header, limit);
+        if (header.version() == LogFile.VERSION && limit > header.applied()) {
+            file.writeHeader(header.applying(limit));
+        }
+        applyAll(header, header.beginning(), limit);
+    }
+
+    /** @throws LogDamaged if the records do not go as far as {@code limit} */
+    private void requireRecords(LogFile.Header header, long limit) throws IOException {
         LogRecords records = new LogRecords(file, header);
         for (long position = header.beginning(), length; position < limit; position += length) {
             length = records.find(position);
@@ -256,10 +277,6 @@ final class RedoLog {
                 throw LogDamaged.partly(file.path, LogEnd.find(records, header, limit).describe(header));
             }
         }
-        if (header.version() == LogFile.VERSION && limit > header.applied()) {
-            file.writeHeader(header.applying(limit));
-        }
-        applyAll(header, header.beginning(), limit);
     }
 
     /** Applies what there is of records between two positions. */
@@ -292,6 +309,43 @@ final class RedoLog {
         } catch (LogDamaged e) {
             return e;
         }
+    }
+
+    /**
+     * Opens the log of a pool that is trusted, and reads what the containers' files lack. Nobody else uses the store.
+     *
+     * @return what is wrong, if not all of it is there; else null
+     */
+    LogDamaged findDamage() throws IOException {
+        try {
+            open();
+            requireRecords(file.readHeader(), Memory.getLong(LOG_TAIL));
+            return null;
+        } catch (LogDamaged e) {
+            return e;
+        }
+    }
+
+    /**
+     * Begins with an empty log where the pool ends, in the place of a damaged one, which is kept. Until it is named with {@link #name}, it is not the store's. Nobody else uses the
+     * store.
+     *
+     * @return where the damaged log is kept; null if there is none
+     */
+    Path replace() throws IOException {
+        Path lost = Files.exists(file.path) ? file.setAside() : null;
+        LogFile.Header fresh = LogFile.Header.fresh(Memory.getLong(LOG_TAIL), LogFile.HEADER_BYTES + ring());
+        LogFile.create(file.path, fresh);
+        file.open();
+        beginAt(fresh);
+        return lost;
+    }
+
+    /** Says that the log is the store's. */
+    void name() throws IOException {
+        LogFile.Header header = file.readHeader();
+        pool.settings.withLog(header.identity()).write(pool.directory);
+        begin(header);
     }
 
     /**
@@ -354,9 +408,8 @@ final class RedoLog {
     private void renew(long beginning, long ring) throws IOException {
         LogFile.Header next = LogFile.Header.fresh(beginning, LogFile.HEADER_BYTES + ring);
         LogFile.create(file.path, next);
-        pool.settings.withLog(next.identity()).write(pool.directory);
         file.open();
-        begin(next);
+        name();
     }
 
     /** Brings the containers' files up to what is committed now; other transactions commit meanwhile. */
@@ -402,6 +455,11 @@ final class RedoLog {
             }
             Memory.putVolatile(LOG_BASE, limit);
             Memory.putLong(CHECKPOINT_COUNT, Memory.getLong(CHECKPOINT_COUNT) + 1);
+            if (!file.isInPlace()) {
+                // What is appended from now on would be gone with the machine's stop.
+                Memory.compareAndSet(POOL_WRITE_FAILED, 0, LOG_REMOVED);
+                throw removed();
+            }
         } catch (SyncFailed e) {
             throw takeNoMoreChanges("cannot bring the containers of " + pool.directory + " up to date", e);
         } catch (IOException | StorageReadFailure e) {
