@@ -34,6 +34,7 @@ final class Recovery {
      * waits for nobody, and may be called by one who holds a latch.
      */
     void reap() {
+        pool.forgetGone();
         if (pool.attachments().isAlone()) {
             // Who recovers waits for a latch of one who has died since.
             pool.attachments().alone(this::freeLatches);
@@ -64,14 +65,8 @@ final class Recovery {
             recover(slot);
             return;
         }
-        // Before the slot is given back, and another thread has it.
-        pool.tenant(slot.index, null);
-        try {
-            gone.evict(() -> recoverOwn(slot));
-        } catch (Throwable e) {
-            pool.abandon(slot.index);
-            throw e;
-        }
+        gone.evict(() -> recoverOwn(slot));
+        pool.forgetGone();
     }
 
     /** Waits for nobody. */
