@@ -121,8 +121,3 @@ pub use object::{Info, Kind, Layout, Representation, Widths};
 pub use pointer::PhysicalPointer;
 pub use range::Elements;
 pub use reference::Ref;
-
-/// The README's example, as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -1,0 +1,364 @@
+//! The command line: every command, argument and option, with its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
+use norn_nbd::Address;
+use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
+
+use crate::log::Span;
+use crate::log::moment::Moment;
+use crate::{nbd, parts};
+
+const EXAMPLES: &str = "\
+Examples:
+  norn purse purse.img examples/purse.txt                    run a script of payments on a new image
+  norn purse purse.img examples/purse.txt --cut-power 2006   again, cutting the power at random operations
+  norn heap check purse.img                                  is the heap in the image sound?
+  norn heap show purse.img --fields                          what is in it?
+  norn heap dump purse.img                                   how does it lie on the flash?
+  norn heap dump purse.img --unit 3                          what is in its unit 3, in full?
+  norn nbd create disk.img                                   a block device on a simulated NAND part
+  norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
+  norn log append thermo.img readings.csv                    keep a sensor's readings
+  norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   what was the mean?
+
+Exit codes:
+  0  all is well
+  1  a check failed: the heap, block device or log has violations, or money was lost
+  2  wrong usage, a mistake in a script or in readings, or an image that cannot be used";
+
+/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices in those of NAND parts.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make, check and look into a heap in an image file.
+    #[command(subcommand)]
+    Heap(HeapCommand),
+    /// Run a script of payments between electronic purses, with the power cut at random if you like.
+    Purse(PurseArguments),
+    /// Make, check and serve a block device on a simulated NAND part in an image file.
+    #[command(subcommand)]
+    Nbd(NbdCommand),
+    /// Keep a sensor's readings by the time in an image file, and ask for them: an ordered index at work.
+    #[command(subcommand)]
+    Log(LogCommand),
+    /// List the simulated flash parts: geometry, times, and where the figures are from.
+    Parts,
+}
+
+/// The commands on a heap.
+#[derive(Debug, Subcommand)]
+pub enum HeapCommand {
+    /// Make an image file of a simulated part with an empty heap. An existing file is never overwritten.
+    Create(CreateArguments),
+    /// Check that all in the heap is sound. Exit code 1 if it is not, 2 if it does not mount.
+    ///
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
+    /// image file. Nothing else is changed but the part's counters.
+    Check(ImageArgument),
+    /// List roots, objects and arrays, and the part's wear and counters.
+    ///
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
+    /// image file. Nothing else is changed but the part's counters.
+    ///
+    /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again when what it
+    /// named was deleted, with another generation.
+    Show(ShowArguments),
+    /// List what every erase unit serves for and holds, and the entries of the log; or one unit with its sectors.
+    ///
+    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
+    /// image file. Nothing else is changed but the part's counters. With --raw the heap is not mounted, and nothing is changed at all.
+    ///
+    /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
+    ///
+    /// Where spare units stand in for others, the units shown are virtual ones, with where they are; --raw shows the headers of
+    /// the physical units.
+    Dump(DumpArguments),
+}
+
+/// The commands on block devices.
+#[derive(Debug, Subcommand)]
+pub enum NbdCommand {
+    /// Make an image file of a simulated NAND part with an empty block device. An existing file is never overwritten.
+    Create(NbdCreateArguments),
+    /// Check that all in a block device is sound. Exit code 1 if it is not, 2 if it does not mount.
+    ///
+    /// The device is mounted first, which recovers what a power cut interrupted, in the image file.
+    Check(ImageArgument),
+    /// Serve a block device to NBD clients until SIGTERM or SIGINT.
+    ///
+    /// Any length and alignment is served; what does not fill a page of the part is read, changed and written. Flushes and writes with
+    /// FUA are answered when the image file is on the host's disk. Several clients may be connected at a time, up to 16; they see
+    /// each other's writes. There is neither encryption nor authentication, so only loopback addresses are listened on.
+    Serve(NbdServeArguments),
+}
+
+/// What block device to make.
+#[derive(Args, Debug)]
+pub struct NbdCreateArguments {
+    /// Image file to make; there must be none of this name. It is sparse: twice the part's size, of which only what is written takes
+    /// room.
+    pub image: PathBuf,
+    /// Simulated NAND part that the image is of; `norn parts` lists them.
+    #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = nand_catalogue::named)]
+    pub part: NandSpec,
+    /// Bytes of the device, such as 12M: nine tenths of what fits if left out. The smaller, the less is copied for a page written.
+    #[arg(long, value_name = "BYTES", value_parser = nbd::bytes)]
+    pub size: Option<u64>,
+    /// Blocks that are bad from the start.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub bad_blocks: u16,
+    /// Decides which blocks are bad.
+    #[arg(long, value_name = "N", default_value_t = 2006)]
+    pub seed: u64,
+}
+
+impl NbdCreateArguments {
+    /// The device that they ask for.
+    pub fn plan(&self) -> nbd::Plan {
+        nbd::Plan { part: self.part.clone(), size: self.size, bad_blocks: self.bad_blocks, seed: self.seed }
+    }
+}
+
+/// What to serve, and where.
+#[derive(Args, Debug)]
+pub struct NbdServeArguments {
+    /// Image file of a simulated NAND part with a block device in it.
+    pub image: PathBuf,
+    /// Where to listen: 127.0.0.1:10809, [::1]:10809, with port 0 for a free one, or unix:PATH for a socket in the file system.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10809")]
+    pub listen: Address,
+}
+
+const LOG_HELP: &str = "\
+FROM and TO, which is exclusive, are seconds since 1970, a time such as 2026-11-20T10:00 (UTC, or with an offset such as +01:00), a day
+such as 2026-11-20, or today, yesterday, yesterdayT10:00: today is the day of the newest reading. Without them, all readings are meant.";
+
+/// The commands on a log of readings.
+#[derive(Debug, Subcommand)]
+pub enum LogCommand {
+    /// Make an image file of a simulated part with an empty log. An existing file is never overwritten.
+    Create(LogCreateArguments),
+    /// Append the readings of a CSV file: a timestamp and a value a line. Each is durable by itself; a file that was interrupted
+    /// can be appended again.
+    Append(AppendArguments),
+    /// The mean of the readings of a span of time, how many they are, the least and the greatest.
+    #[command(after_help = LOG_HELP)]
+    Mean(SpanArguments),
+    /// The readings of a span of time as CSV.
+    #[command(after_help = LOG_HELP)]
+    Range(SpanArguments),
+    /// A small plot of the readings of a span of time: each column is a mean.
+    #[command(after_help = LOG_HELP)]
+    Plot(PlotArguments),
+    /// Check that all in the log is sound. Exit code 1 if it is not, 2 if it does not mount.
+    Check(LogArgument),
+}
+
+/// An image file.
+#[derive(Args, Debug)]
+pub struct LogArgument {
+    /// Image file of a simulated part with a log in it.
+    pub image: PathBuf,
+}
+
+/// What log to create.
+#[derive(Args, Debug)]
+pub struct LogCreateArguments {
+    /// Image file to make; there must be none of this name.
+    pub image: PathBuf,
+    /// Simulated part that the image is of; `norn parts` lists them. Its words have to take any number of programs.
+    #[arg(long, value_name = "NAME", default_value = "w25q80", value_parser = parts::by_name)]
+    pub part: PartSpec,
+}
+
+/// What to append.
+#[derive(Args, Debug)]
+pub struct AppendArguments {
+    /// Image file of a simulated part with a log in it.
+    pub image: PathBuf,
+    /// CSV file. Timestamps are seconds since 1970 or such as 2026-11-21T10:00:00Z; values are kept to three decimals. A first line
+    /// timestamp,value is skipped. A reading of a second that has one replaces it.
+    pub file: PathBuf,
+    /// Cut the power again and again, at operations and in ways that derive from this number, and check after each cut that
+    /// nothing acknowledged is lost.
+    #[arg(long, value_name = "SEED")]
+    pub cut_power: Option<u64>,
+    /// Mean number of words programmed and units erased between two power cuts.
+    #[arg(long, value_name = "N", default_value_t = 2000, requires = "cut_power")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub cuts_every: u32,
+}
+
+/// Readings of a span of time.
+#[derive(Args, Debug)]
+pub struct SpanArguments {
+    /// Image file of a simulated part with a log in it.
+    pub image: PathBuf,
+    /// The first second.
+    pub from: Option<Moment>,
+    /// The second behind the last.
+    pub to: Option<Moment>,
+}
+
+impl SpanArguments {
+    /// The span that they name.
+    pub fn span(&self) -> Span {
+        Span { from: self.from.clone(), to: self.to.clone() }
+    }
+}
+
+/// What to plot.
+#[derive(Args, Debug)]
+pub struct PlotArguments {
+    /// Of which readings.
+    #[command(flatten)]
+    pub of: SpanArguments,
+    /// Width of the plot in characters.
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u8).range(4..))]
+    pub columns: u8,
+    /// Height in lines.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(2..))]
+    pub rows: u8,
+}
+
+/// An image file.
+#[derive(Args, Debug)]
+pub struct ImageArgument {
+    /// Image file of a simulated part.
+    pub image: PathBuf,
+}
+
+/// What to create.
+#[derive(Args, Debug)]
+pub struct CreateArguments {
+    /// Image file to make; there must be none of this name.
+    pub image: PathBuf,
+    /// Simulated part that the image is of; `norn parts` lists them.
+    #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = parts::by_name)]
+    pub part: PartSpec,
+    /// Erase units that stand in for others: 0 for the part as it is; from 1 on, units that fail are replaced. A part whose words
+    /// can be programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
+    #[arg(long, value_name = "N")]
+    pub spares: Option<u16>,
+    /// Most records of an object's list: longer lists make updates cheaper and objects larger.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
+    list_length: u8,
+    /// Whether a flag stands for each field that was never set, which spares programming zeros when an object is created.
+    #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
+    initialization_flags: Switch,
+    /// Most elements of an array that is kept as one, and of a section of a longer one.
+    #[arg(long, value_name = "N", default_value_t = 255, value_parser = clap::value_parser!(u8).range(1..))]
+    array_threshold: u8,
+    /// Most erase units that the log may take while a transaction is open, from 2 to 8.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=8))]
+    log_units: u8,
+    /// Every how many reclamations, on average, a random erase unit is reclaimed for the sake of even wear; 0 for never.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    wear_period: u16,
+    /// Whether flipped bits are noticed, at the price of space and words programmed.
+    #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
+    error_detection: Switch,
+    /// Whether lists grow by delta records where few fields change, and transactions change objects in place; off is TinyStore's structure, and so it is with error detection.
+    #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
+    delta_records: Switch,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl CreateArguments {
+    /// The configuration that they ask for.
+    pub fn config(&self) -> Config {
+        Config {
+            list_length_max: self.list_length,
+            initialization_flags: match self.initialization_flags {
+                Switch::On => InitializationFlags::On,
+                Switch::Off => InitializationFlags::Off,
+            },
+            array_threshold: self.array_threshold,
+            log_units: self.log_units,
+            wear_period: self.wear_period,
+            error_detection: match self.error_detection {
+                Switch::On => ErrorDetection::On,
+                Switch::Off => ErrorDetection::Off,
+            },
+            delta_records: match self.delta_records {
+                Switch::On => DeltaRecords::On,
+                Switch::Off => DeltaRecords::Off,
+            },
+        }
+    }
+}
+
+/// What to show.
+#[derive(Args, Debug)]
+pub struct ShowArguments {
+    /// Image file of a simulated part.
+    pub image: PathBuf,
+    /// Show headers and the values of fields and elements, too, as hexadecimal digits of their bytes.
+    #[arg(long)]
+    pub fields: bool,
+}
+
+/// What to dump.
+#[derive(Args, Debug)]
+pub struct DumpArguments {
+    /// Image file of a simulated part.
+    pub image: PathBuf,
+    /// Show this erase unit in full: identity, assignment, and every descriptor or entry of the log.
+    #[arg(long, value_name = "N")]
+    pub unit: Option<u16>,
+    /// Show the image as it is, without mounting the heap: for one that cannot be mounted, or was not recovered yet.
+    #[arg(long)]
+    pub raw: bool,
+}
+
+const SCRIPT_HELP: &str = "\
+A script has one command a line; # starts a comment:
+  open NAME                 opens an account; nothing happens if there is one
+  credit NAME AMOUNT        puts money into it
+  debit NAME AMOUNT         takes money out
+  transfer FROM TO AMOUNT   moves money
+  close NAME                closes an empty account
+  random-transfers N        N transfers between random accounts, the same in each run on the same image
+  repeat N ... end          the lines between, N times; blocks do not nest
+Each command is one transaction of the heap. One that an account has no money for is refused and counted. A mistake in the
+script is found before anything is changed.
+
+With --cut-power, every loss of power is followed by a mount, and the books on flash are compared with those in memory: the
+interrupted command must have taken effect wholly or not at all, and is repeated in the latter case. The mean number of
+operations to the next cut doubles with each cut since a command last got through, so that a run ends.";
+
+/// What to run.
+#[derive(Args, Debug)]
+#[command(after_help = SCRIPT_HELP)]
+pub struct PurseArguments {
+    /// Image file with the purses; it is made if there is none, and gone on with if there is.
+    pub image: PathBuf,
+    /// Text file of commands.
+    pub script: PathBuf,
+    /// Cut the power again and again, at operations and in ways that derive from this number.
+    #[arg(long, value_name = "SEED")]
+    pub cut_power: Option<u64>,
+    /// Mean number of words programmed and units erased between two power cuts.
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "cut_power")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub cuts_every: u32,
+    /// Simulated part of a new image: `tinystore` if left out; an image that exists has to be of it.
+    #[arg(long, value_name = "NAME", value_parser = parts::by_name)]
+    pub part: Option<PartSpec>,
+}

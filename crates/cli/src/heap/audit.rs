@@ -1,0 +1,80 @@
+//! `norn heap check`: the heap's own checker, and what it found in figures.
+
+use std::fmt;
+use std::path::Path;
+
+use norn_flash::{Collected, Nor};
+use norn_flash_sim::NorSim;
+use norn_heap_image::{HeapFailure, ImageHeap, audit, mount};
+use norn_nor_store::Role;
+use norn_object_heap::{Kind, Violation};
+
+use crate::error::Error;
+use crate::wear::Wear;
+
+/// What a check found.
+pub struct Findings {
+    objects: usize,
+    arrays: usize,
+    roots: usize,
+    used_bytes: u64,
+    free_units: usize,
+    units: usize,
+    wear: Wear,
+    /// What is wrong, and where.
+    pub violations: Vec<Violation>,
+    /// What reads as it should, but may be a sign of damage.
+    pub notices: Vec<Violation>,
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "objects       {}", self.objects)?;
+        writeln!(f, "arrays        {}", self.arrays)?;
+        writeln!(f, "roots         {}", self.roots)?;
+        writeln!(f, "bytes in use  {}, with descriptors", self.used_bytes)?;
+        writeln!(f, "free units    {} of {}", self.free_units, self.units)?;
+        writeln!(f, "erase counts  {}", self.wear)?;
+        writeln!(f, "violations    {}", self.violations.len())?;
+        self.violations.iter().try_for_each(|violation| writeln!(f, "violation: {violation}"))?;
+        self.notices.iter().try_for_each(|notice| writeln!(f, "notice: {notice}"))
+    }
+}
+
+/// Mounts and audits the heap in `image`.
+///
+/// # Errors
+/// When the image or the heap cannot be opened or read.
+pub fn check(image: &Path) -> Result<Findings, Error> {
+    let mut device = NorSim::open_image(image)?;
+    let wear = Wear::of(device.erase_counts());
+    Ok(findings(&mut device, wear).map_err(|failure| failure.in_image(image))?)
+}
+
+fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
+    let mut heap = mount(device)?;
+    let Collected { violations, notices, .. } = audit(&mut heap)?;
+    let units = usize::from(heap.device().part().unit_count);
+    let free_units = norn_heap_image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
+    let used_bytes = heap.store().used_bytes();
+    let mut findings =
+        Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations, notices };
+    // A heap with violations may not let itself be counted; they are the news then.
+    match count(&mut heap, &mut findings) {
+        Err(failure) if findings.violations.is_empty() => Err(failure.placed(&heap)),
+        _ => Ok(findings),
+    }
+}
+
+fn count(heap: &mut ImageHeap<'_>, findings: &mut Findings) -> Result<(), HeapFailure> {
+    heap.visit_roots(|_, _| findings.roots += 1)?;
+    let mut after = None;
+    while let Some(reference) = heap.next_object(after)? {
+        match heap.info(reference)?.kind {
+            Kind::Object => findings.objects += 1,
+            Kind::Array => findings.arrays += 1,
+        }
+        after = Some(reference);
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! `norn heap dump`: what is in each erase unit, and the entries of the log; or one unit in full.
+//!
+//! Everything is decoded from the cells, so that a heap that was mounted before and one that cannot be mounted are
+//! shown alike. Of a heap on a `Remap` the virtual part is shown, and where its units are; raw, the headers of the physical units.
+
+use std::path::Path;
+
+use norn_flash::EraseUnit;
+use norn_flash_sim::{NorSim, SimError};
+use norn_heap_image::{HeapImageError, mount, recognise};
+use norn_nor_remap::Recognition;
+use norn_nor_store::format::{FORMAT_VERSION, HEADER_BYTES};
+
+use crate::error::Error;
+use crate::heap::raw_unit::{Purpose, RawUnit, Sectors};
+use crate::heap::remap_dump::{self, homes_text, remap_of, virtual_part};
+use crate::heap::unit_detail::{log_table, unit_text};
+use crate::table::{Side, table, text};
+
+/// What is done before a look at the cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// The heap is mounted, which recovers what a power cut interrupted.
+    Mount,
+    /// Nothing: the image is shown as it is.
+    Nothing,
+}
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// A row for each unit, and the log.
+    Units,
+    /// One unit in full.
+    Unit(EraseUnit),
+}
+
+/// The image's units and log as text, or one unit.
+///
+/// # Errors
+/// When the image cannot be opened, has no such unit, or the heap in it cannot be mounted.
+pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Error> {
+    let mut device = NorSim::open_image(image)?;
+    let not_mounted = |failure| HeapImageError::NotMounted { image: image.to_owned(), failure };
+    let is_remapped = recognise(&mut device).is_ok_and(|found| found == Recognition::Remapped);
+    if before == Before::Nothing || !is_remapped {
+        expect_units(&device, image, extent)?;
+    }
+    if before == Before::Nothing && is_remapped {
+        return Ok(match extent {
+            Extent::Units => remap_dump::headers_text(&device, 0..device.spec().part.unit_count),
+            Extent::Unit(unit) => remap_dump::headers_text(&device, unit.0..unit.0 + 1),
+        });
+    }
+    if before == Before::Mount {
+        let mut heap = mount(&mut device).map_err(not_mounted)?;
+        if let Some(remap) = remap_of(heap.device_mut()) {
+            let virtual_part = virtual_part(remap).map_err(not_mounted)?;
+            expect_units(&virtual_part, image, extent)?;
+            return Ok(dump_cells(&virtual_part, extent) + &homes_text(remap));
+        }
+    }
+    Ok(dump_cells(&device, extent))
+}
+
+fn dump_cells(device: &NorSim, extent: Extent) -> String {
+    match extent {
+        Extent::Units => format!("{}{}{}", units_text(device), newer_text(device), log_text(device)),
+        Extent::Unit(unit) => unit_text(&RawUnit::new(device, unit)),
+    }
+}
+
+/// The cells are looked at only where there are some.
+fn expect_units(device: &NorSim, image: &Path, extent: Extent) -> Result<(), Error> {
+    let part = &device.spec().part;
+    match extent {
+        _ if part.unit_size_bytes <= HEADER_BYTES => {
+            Err(Error::TinyUnits { image: image.to_owned(), unit_size_bytes: part.unit_size_bytes })
+        }
+        Extent::Unit(unit) if unit.0 >= part.unit_count => Err(Error::NoSuchUnit {
+            image: image.to_owned(),
+            source: SimError::NoSuchUnit { unit, unit_count: part.unit_count },
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn units_text(device: &NorSim) -> String {
+    let mut units = table([
+        ("Unit", Side::Right),
+        ("Address", Side::Right),
+        ("Role", Side::Left),
+        ("Logical", Side::Right),
+        ("Sequence", Side::Right),
+        ("Erases", Side::Right),
+        ("By identity", Side::Right),
+        ("Live sectors", Side::Right),
+        ("Live bytes", Side::Right),
+        ("Obsolete bytes", Side::Right),
+    ]);
+    for (raw, erases) in RawUnit::all(device).zip(device.erase_counts()) {
+        units.add_row(row(&raw, erases));
+    }
+    text(&units)
+}
+
+/// A unit's row; the cells of what it does not have are empty.
+fn row(raw: &RawUnit<'_>, erases: u32) -> [String; 10] {
+    let mut row = std::array::from_fn(|_| String::new());
+    let identity_erases = raw.identity().map_or("none".to_owned(), |identity| identity.erase_count.to_string());
+    (row[0], row[1]) = (raw.unit().0.to_string(), raw.start().to_string());
+    row[2] = role_name(raw.purpose()).to_owned();
+    (row[5], row[6]) = (erases.to_string(), identity_erases);
+    match raw.purpose() {
+        Purpose::Data(logical) => {
+            let Sectors { live, live_bytes, obsolete_bytes } = raw.sectors();
+            row[3] = logical.0.to_string();
+            (row[7], row[8], row[9]) = (live.to_string(), live_bytes.to_string(), obsolete_bytes.to_string());
+        }
+        Purpose::Log(sequence) => row[4] = sequence.to_string(),
+        Purpose::NoIdentity | Purpose::Free | Purpose::Scratch | Purpose::Torn => {}
+    }
+    row
+}
+
+fn role_name(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::NoIdentity => "no identity",
+        Purpose::Free => "free",
+        Purpose::Log(_) => "log",
+        Purpose::Data(_) => "data",
+        Purpose::Scratch => "scratch",
+        Purpose::Torn => "torn",
+    }
+}
+
+/// A warning where a unit may mean something else than what is shown.
+fn newer_text(device: &NorSim) -> String {
+    let versions = RawUnit::all(device).filter_map(|raw| raw.identity()).map(|identity| identity.version);
+    match versions.max() {
+        Some(version) if version > FORMAT_VERSION => format!(
+            "\nThe identities say format version {version}, which is newer than this program's ({FORMAT_VERSION}): \
+             what is shown may be wrong.\n"
+        ),
+        _ => String::new(),
+    }
+}
+
+/// The entries of each log unit; behind a mount there is one, the newest.
+fn log_text(device: &NorSim) -> String {
+    let log_units = RawUnit::all(device).filter_map(|raw| match raw.purpose() {
+        Purpose::Log(sequence) => Some((sequence, raw)),
+        _ => None,
+    });
+    let texts = log_units
+        .map(|(sequence, raw)| format!("\nLog in {}, sequence number {sequence}\n{}", raw.unit(), log_table(&raw)));
+    texts.collect()
+}

@@ -1,0 +1,168 @@
+//! `norn heap show`: roots, objects and arrays, and the state of the part, as tables.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use norn_flash::{Nor, NorPart};
+use norn_flash_sim::NorSim;
+use norn_heap_image::{HeapFailure, ImageHeap, Part, PartError, mount};
+use norn_object_heap::{AccessError, DeltaRecords, Info, InitializationFlags, Kind, Ref};
+
+use crate::error::Error;
+use crate::table::{Side, table, text};
+use crate::wear::{Nanoseconds, Wear};
+
+/// What the first column is.
+const REFERENCES: &str = "A reference is #SLOT.GENERATION.\n";
+
+/// Whether values are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// What there is, not what it holds.
+    Hidden,
+    /// Headers and fields in hexadecimal digits, in the order of their bytes.
+    Hexadecimal,
+}
+
+/// The heap in `image` as text.
+///
+/// # Errors
+/// When the image or the heap cannot be opened or read.
+pub fn show(image: &Path, values: Values) -> Result<String, Error> {
+    let mut device = NorSim::open_image(image)?;
+    let listed = list(&mut device, values).map_err(|failure| failure.in_image(image))?;
+    Ok(format!("{listed}\n{}", device_text(&device)))
+}
+
+fn list(device: &mut NorSim, values: Values) -> Result<String, HeapFailure> {
+    let mut heap = mount(device)?;
+    heap.device_mut().freeze_counters();
+    let texts = roots_text(&mut heap).and_then(|roots| Ok((roots, objects_text(&mut heap, values)?)));
+    let (roots, objects) = texts.map_err(|failure| failure.placed(&heap))?;
+    let configuration = configuration_text(&heap) + &remap_text(heap.device());
+    heap.device_mut().thaw_counters();
+    Ok(format!("{roots}\n{objects}\n{configuration}"))
+}
+
+fn roots_text(heap: &mut ImageHeap<'_>) -> Result<String, HeapFailure> {
+    let mut roots = table([("Root", Side::Left), ("Reference", Side::Left)]);
+    heap.visit_roots(|name, reference| {
+        roots.add_row([name.escape_ascii().to_string(), reference.to_string()]);
+    })?;
+    Ok(if roots.is_empty() { "No roots.\n".to_owned() } else { text(&roots) })
+}
+
+fn objects_text(heap: &mut ImageHeap<'_>, values: Values) -> Result<String, HeapFailure> {
+    let mut objects = table([
+        ("Reference", Side::Left),
+        ("Kind", Side::Left),
+        ("Fields", Side::Right),
+        ("Data bytes", Side::Right),
+        ("Header bytes", Side::Right),
+        ("Records", Side::Right),
+    ]);
+    let mut contents = String::new();
+    let mut after = None;
+    while let Some(reference) = heap.next_object(after)? {
+        let info = heap.info(reference)?;
+        objects.add_row(row(reference, &info));
+        if values == Values::Hexadecimal {
+            contents += &contents_text(heap, reference, &info)?;
+        }
+        after = Some(reference);
+    }
+    Ok(if objects.is_empty() { "No objects.\n".to_owned() } else { text(&objects) + REFERENCES + &contents })
+}
+
+fn row(reference: Ref, info: &Info) -> [String; 6] {
+    let kind = match info.kind {
+        Kind::Object => "object",
+        Kind::Array => "array",
+    };
+    [
+        reference.to_string(),
+        kind.to_owned(),
+        info.count.to_string(),
+        info.data_bytes.to_string(),
+        info.header_bytes.to_string(),
+        info.records.to_string(),
+    ]
+}
+
+fn contents_text(heap: &mut ImageHeap<'_>, reference: Ref, info: &Info) -> Result<String, HeapFailure> {
+    let mut contents = format!("\n{reference}\n");
+    if info.header_bytes > 0 {
+        let mut header = vec![0; info.header_bytes];
+        heap.read_header(reference, &mut header)?;
+        contents += &format!("  header  {}\n", hexadecimal(&header));
+    }
+    for index in 0..info.count {
+        let value = read_value(heap, reference, info.kind, index)?;
+        contents += &format!("  {index:>6}  {}\n", hexadecimal(&value));
+    }
+    Ok(contents)
+}
+
+/// A value of whatever width: the heap tells the width when it is asked with an empty buffer.
+fn read_value(heap: &mut ImageHeap<'_>, reference: Ref, kind: Kind, index: usize) -> Result<Vec<u8>, HeapFailure> {
+    let mut value = Vec::new();
+    match load(heap, reference, kind, index, &mut value) {
+        Err(AccessError::WrongWidth { width }) => value.resize(width as usize, 0),
+        other => return Ok(other.map(|()| value)?),
+    }
+    load(heap, reference, kind, index, &mut value)?;
+    Ok(value)
+}
+
+fn load(
+    heap: &mut ImageHeap<'_>,
+    reference: Ref,
+    kind: Kind,
+    index: usize,
+    buffer: &mut [u8],
+) -> Result<(), AccessError<PartError>> {
+    match kind {
+        Kind::Object => heap.get_field(reference, index, buffer),
+        Kind::Array => heap.array_load(reference, index, buffer),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}"); // A string takes everything.
+        digits
+    })
+}
+
+fn configuration_text(heap: &ImageHeap<'_>) -> String {
+    let config = heap.config();
+    let flags = match config.initialization_flags {
+        InitializationFlags::On => "on",
+        InitializationFlags::Off => "off",
+    };
+    let (length, threshold) = (config.list_length_max, config.array_threshold);
+    let (units, period) = (config.log_units, config.wear_period);
+    let detection = if config.error_detection.is_on() { "on" } else { "off" };
+    let form = format!("list length {length}, initialization flags {flags}, array threshold {threshold}");
+    let deltas = if config.delta_records == DeltaRecords::On { "on" } else { "off" };
+    let codes = format!("error detection {detection}, delta records {deltas}");
+    format!("heap      {form}, log units {units}, wear period {period}, {codes}\n")
+}
+
+fn remap_text(part: &Part<'_>) -> String {
+    let Part::Remapped(remap) = part else {
+        return String::new();
+    };
+    let spare = remap.spare().map_or("no spare is left".to_owned(), |unit| format!("spare is {unit}"));
+    let retired: Vec<String> = remap.retired_units().map(|unit| unit.0.to_string()).collect();
+    let retired = if retired.is_empty() { "none".to_owned() } else { retired.join(", ") };
+    let NorPart { unit_count, unit_size_bytes, .. } = remap.part();
+    format!("remapped  {unit_count} virtual units of {unit_size_bytes} bytes, {spare}, retired units {retired}\n")
+}
+
+fn device_text(device: &NorSim) -> String {
+    let (spec, part) = (device.spec(), device.spec().part);
+    let geometry = format!("{} units of {} bytes", part.unit_count, part.unit_size_bytes);
+    let (wear, counters, time) = (Wear::of(device.erase_counts()), device.counters(), Nanoseconds(device.elapsed_ns()));
+    format!("part      {}, {geometry}\nerases    {wear}\ncounters  {counters}\ntime      {time}\n", spec.name)
+}

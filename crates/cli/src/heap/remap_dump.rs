@@ -1,0 +1,100 @@
+//! The layer below a heap, where there is one: its virtual part as a part of its own, and what its physical units say.
+
+use std::ops::Range;
+
+use norn_flash::{Address, EraseUnit, Nor};
+use norn_flash_sim::{NorSim, PartSpec};
+use norn_heap_image::{HeapFailure, Part, Remapped};
+use norn_nor_remap::format::{HEADER_BYTES, Header, Role, STATE_BYTES, STATE_PLACES, State};
+
+use crate::table::{Side, table, text};
+
+/// The virtual part as a simulated part with the same cells.
+///
+/// # Errors
+/// The device's.
+pub fn virtual_part(remap: &mut Remapped<'_>) -> Result<NorSim, HeapFailure> {
+    let part = remap.part();
+    let mut bytes = vec![0; part.size_bytes() as usize];
+    remap.device_mut().freeze_counters();
+    let read = remap.read(Address(0), &mut bytes);
+    remap.device_mut().thaw_counters();
+    read.map_err(|error| HeapFailure::Store(norn_object_heap::StoreError::Device(error.into())))?;
+    let spec = PartSpec { part, ..remap.device().spec().clone() };
+    Ok(NorSim::from_cells(spec, &bytes))
+}
+
+/// Where each virtual unit is.
+pub fn homes_text(remap: &Remapped<'_>) -> String {
+    let mut homes = table([
+        ("Virtual unit", Side::Right),
+        ("Physical unit", Side::Right),
+        ("Erases", Side::Right),
+        ("Changes", Side::Right),
+        ("of at most", Side::Right),
+    ]);
+    let erases: Vec<u32> = remap.device().erase_counts().collect();
+    for unit in (0..remap.part().unit_count).map(EraseUnit) {
+        let home = remap.home(unit).map_or(0, |home| home.0);
+        let (used, most) = remap.deltas(unit);
+        let cells = [u32::from(unit.0), u32::from(home), erases[usize::from(home)], used, most];
+        homes.add_row(cells.map(|number| number.to_string()));
+    }
+    format!("\n{}", text(&homes))
+}
+
+/// What the header of each of these physical units says, and the states of the spare behind it, of which those in the unit with the
+/// highest generation count.
+pub fn headers_text(device: &NorSim, numbers: Range<u16>) -> String {
+    let mut units = table([
+        ("Unit", Side::Right),
+        ("Role", Side::Left),
+        ("Generation", Side::Right),
+        ("Erases", Side::Right),
+        ("By header", Side::Right),
+        ("Spare, as the unit told", Side::Left),
+    ]);
+    for number in numbers {
+        let erases = device.erase_counts().nth(usize::from(number)).unwrap_or(0);
+        let unit = EraseUnit(number);
+        let start = device.spec().part.start_of(unit);
+        let bytes = device.peek(start, HEADER_BYTES as usize).try_into().expect("as many as were asked for");
+        let Some(header) = Header::decode(&bytes) else {
+            units.add_row([number.to_string(), "no header".to_owned(), String::new(), erases.to_string()]);
+            continue;
+        };
+        let role = match header.role {
+            Role::Home(number) => format!("home of virtual unit {number}"),
+            Role::Formatting => "formatting".to_owned(),
+        };
+        let spare = format!("{}: {}", header.spare, states(device, unit).join(", "));
+        let (generation, count) = (header.generation.to_string(), header.erase_count.to_string());
+        units.add_row([number.to_string(), role, generation, erases.to_string(), count, spare]);
+    }
+    text(&units)
+}
+
+/// The states behind a unit's header, in words.
+fn states(device: &NorSim, unit: EraseUnit) -> Vec<String> {
+    let stride = u32::from(device.spec().part.program_unit_bytes).max(STATE_BYTES as u32);
+    let place = |place| device.spec().part.start_of(unit).offset(HEADER_BYTES + (1 + place) * stride);
+    let mut found = vec!["being erased".to_owned()];
+    for address in (0..STATE_PLACES).map(place) {
+        let bytes: [u8; STATE_BYTES] = device.peek(address, STATE_BYTES).try_into().expect("as many as asked for");
+        match State::decode(&bytes) {
+            Some(State::Ready(unit, _)) => found.push(format!("{unit} ready")),
+            Some(State::Erasing(unit, _)) => found.push(format!("{unit} being erased")),
+            None if bytes == [0xFF; STATE_BYTES] => {}
+            None => found.push("torn".to_owned()),
+        }
+    }
+    found
+}
+
+/// The `Remap` of a part, if there is one.
+pub fn remap_of<'a, 'b>(part: &'b mut Part<'a>) -> Option<&'b mut Remapped<'a>> {
+    match part {
+        Part::Direct(_) => None,
+        Part::Remapped(remap) => Some(remap),
+    }
+}

@@ -1,0 +1,206 @@
+//! `norn log`: a sensor's readings in an image file, on an ordered index.
+//!
+//! The crate `norn-sensor-log` is what a device would run; [`readings`] reads CSV files, [`moment`] says when things were, [`append`] feeds
+//! the logger through power cuts, [`plot`] draws in the terminal.
+
+pub mod append;
+pub mod failure;
+pub mod moment;
+mod plot;
+pub mod readings;
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+use norn_flash::{Collected, Nor, Violation};
+use norn_flash_sim::{NorSim, PartSpec};
+use norn_ordered_index::OrderedIndex;
+use norn_sensor_log::{Seconds, SensorLog, Summary};
+
+use crate::log::failure::{LogError, LogFailure};
+use crate::log::moment::{Moment, Timestamp};
+use crate::log::plot::Plot;
+use crate::wear::Wear;
+
+/// A log on a simulated part.
+type Log<'a> = SensorLog<&'a mut NorSim>;
+
+/// Thousandths with their point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Milli(pub i32);
+
+impl fmt::Display for Milli {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let (whole, rest) = (self.0.unsigned_abs() / 1000, self.0.unsigned_abs() % 1000);
+        f.pad(&format!("{sign}{whole}.{rest:03}"))
+    }
+}
+
+/// Makes an image file with an empty log. One that cannot be formatted is not left behind.
+///
+/// # Errors
+/// When the file exists or cannot be made, or its part is no use to a log.
+pub fn create(path: &Path, spec: PartSpec) -> Result<String, crate::error::Error> {
+    let mut device = NorSim::create_image(path, spec)?;
+    let formatted = SensorLog::format(&mut device).map(|_| ()).map_err(LogFailure::Format);
+    if let Err(failure) = formatted {
+        drop(device);
+        // The failure to format is the news; a file that stays is refused by name the next time.
+        let _ = std::fs::remove_file(path);
+        return Err(failure.in_image(path).into());
+    }
+    let part = device.part();
+    let (name, bytes, units) = (&device.spec().name, part.size_bytes(), part.unit_count);
+    Ok(format!("{}: an empty log on {name}, {bytes} bytes in {units} units\n", path.display()))
+}
+
+/// Opens the log in an image, and lets `look` answer from it; then stops it, so that the next mount is fast.
+fn with_log<T>(
+    path: &Path,
+    look: impl FnOnce(&mut Log<'_>) -> Result<T, LogFailure>,
+) -> Result<T, crate::error::Error> {
+    let mut device = NorSim::open_image(path)?;
+    let answer = SensorLog::mount(&mut device).map_err(LogFailure::Mount).and_then(|mut log| {
+        let answer = look(&mut log)?;
+        log.sleep()?;
+        Ok(answer)
+    });
+    answer.map_err(|failure| failure.in_image(path).into())
+}
+
+/// From when to when; what is left out is where the readings begin or end.
+pub struct Span {
+    /// The first second.
+    pub from: Option<Moment>,
+    /// The second behind the last.
+    pub to: Option<Moment>,
+}
+
+impl Span {
+    /// In seconds, for a log.
+    fn seconds(&self, log: &mut Log<'_>) -> Result<Range<Seconds>, LogFailure> {
+        let newest = log.newest()?.ok_or(LogFailure::NoReadings)?.at;
+        let oldest = log.oldest()?.map_or(newest, |reading| reading.at);
+        let second = |moment: &Option<Moment>, otherwise| match moment {
+            Some(moment) => moment.seconds(Timestamp(newest)).ok_or_else(|| LogFailure::BeyondTime(moment.clone())),
+            None => Ok(otherwise),
+        };
+        let (from, to) = (second(&self.from, oldest)?, second(&self.to, newest.saturating_add(1))?);
+        if from >= to {
+            return Err(LogFailure::EmptySpan { from: Timestamp(from), to: Timestamp(to) });
+        }
+        Ok(from..to)
+    }
+}
+
+/// The mean of a span, with what it is of.
+///
+/// # Errors
+/// When there is no reading in the span, or no log in the image.
+pub fn mean(path: &Path, span: &Span) -> Result<String, crate::error::Error> {
+    with_log(path, |log| {
+        let seconds = span.seconds(log)?;
+        let Some(summary) = log.summary(seconds.clone())? else {
+            return Err(LogFailure::NoneThere { from: Timestamp(seconds.start), to: Timestamp(seconds.end) });
+        };
+        Ok(mean_text(&seconds, &summary))
+    })
+}
+
+fn mean_text(seconds: &Range<Seconds>, summary: &Summary) -> String {
+    let lines = [
+        ("from", Timestamp(seconds.start).to_string()),
+        ("to", format!("{}, exclusive", Timestamp(seconds.end))),
+        ("readings", summary.count.to_string()),
+        ("mean", Milli(summary.mean_milli()).to_string()),
+        ("least", Milli(summary.min_milli).to_string()),
+        ("greatest", Milli(summary.max_milli).to_string()),
+    ];
+    lines.map(|(what, text)| format!("{what:<9} {text}\n")).concat()
+}
+
+/// The readings of a span as CSV, which `norn log append` takes.
+///
+/// # Errors
+/// As [`mean`], but that no reading in the span is an answer.
+pub fn range(path: &Path, span: &Span) -> Result<String, crate::error::Error> {
+    with_log(path, |log| {
+        let seconds = span.seconds(log)?;
+        let mut text = format!("{}\n", readings::HEADER);
+        log.each(seconds, |reading| text += &format!("{},{}\n", Timestamp(reading.at), Milli(reading.milli)))?;
+        Ok(text)
+    })
+}
+
+/// The readings of a span as a small plot.
+///
+/// # Errors
+/// As [`mean`].
+pub fn plot(path: &Path, span: &Span, size: (usize, usize)) -> Result<String, crate::error::Error> {
+    with_log(path, |log| {
+        let seconds = span.seconds(log)?;
+        let mut plot = Plot::new(seconds.clone(), size.0);
+        log.each(seconds.clone(), |reading| plot.add(reading))?;
+        plot.text(size.1).ok_or(LogFailure::NoneThere { from: Timestamp(seconds.start), to: Timestamp(seconds.end) })
+    })
+}
+
+/// What a check found.
+pub struct Findings {
+    readings: u32,
+    oldest_and_newest: Option<(Timestamp, Timestamp)>,
+    cells: [u32; 3],
+    wear: Wear,
+    /// What is wrong, and where.
+    pub violations: Vec<Violation>,
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "readings      {}", self.readings)?;
+        if let Some((oldest, newest)) = self.oldest_and_newest {
+            writeln!(f, "from          {oldest}\nto            {newest}")?;
+        }
+        let [live, dead, free] = self.cells;
+        writeln!(f, "cells         {live} in use, {dead} dead, {free} free")?;
+        writeln!(f, "erase counts  {}", self.wear)?;
+        writeln!(f, "violations    {}", self.violations.len())?;
+        self.violations.iter().try_for_each(|Violation { address, what }| writeln!(f, "violation: {address}: {what}"))
+    }
+}
+
+/// Mounts the log in an image and checks every invariant.
+///
+/// # Errors
+/// When the image or the log cannot be opened or read.
+pub fn check(path: &Path) -> Result<Findings, crate::error::Error> {
+    let wear = Wear::of(NorSim::open_image(path)?.erase_counts());
+    with_log(path, |log| {
+        let violations = violations(log)?;
+        let stats = log.index().stats()?;
+        let (oldest, newest) = (log.oldest()?, log.newest()?);
+        Ok(Findings {
+            readings: stats.keys,
+            oldest_and_newest: oldest.zip(newest).map(|(a, b)| (Timestamp(a.at), Timestamp(b.at))),
+            cells: [stats.live, stats.dead, stats.free],
+            wear,
+            violations,
+        })
+    })
+}
+
+/// Every violation in a log.
+fn violations(log: &mut Log<'_>) -> Result<Vec<Violation>, LogFailure> {
+    let mut collected: Collected = Collected::default();
+    log.index().audit(&mut collected)?;
+    Ok(collected.violations)
+}
+
+impl LogFailure {
+    /// The same with the image that it happened in.
+    pub fn in_image(self, image: &Path) -> LogError {
+        LogError::Image { image: image.to_owned(), failure: self }
+    }
+}

@@ -1,0 +1,139 @@
+//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves block devices, and keeps
+//! a sensor's readings.
+//!
+//! Every command returns what it found; this file prints it and turns it into an exit code.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod error;
+mod heap;
+mod log;
+mod nbd;
+mod parts;
+mod purse;
+mod table;
+mod wear;
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use norn_flash::EraseUnit;
+use norn_purse::Job;
+
+use crate::arguments::{
+    Arguments, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PurseArguments, ShowArguments,
+};
+use crate::error::Error;
+use crate::heap::dump::{Before, Extent};
+use crate::heap::listing::Values;
+
+const EXIT_FINDINGS: u8 = 1;
+const EXIT_ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    match execute(Arguments::parse().command) {
+        Ok(code) => code,
+        // Whoever reads us has seen enough.
+        Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("norn: {error}");
+            ExitCode::from(EXIT_ERROR)
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<ExitCode, Error> {
+    match command {
+        Command::Heap(HeapCommand::Create(arguments)) => print(&heap::create(&arguments)?, Verdict::Sound),
+        Command::Heap(HeapCommand::Check(arguments)) => {
+            let findings = heap::audit::check(&arguments.image)?;
+            let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
+            print(&findings, verdict)
+        }
+        Command::Heap(HeapCommand::Show(arguments)) => show(&arguments),
+        Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
+        Command::Purse(arguments) => run_purses(arguments),
+        Command::Nbd(command) => block_device(command),
+        Command::Log(command) => keep_log(command),
+        Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
+    }
+}
+
+/// What the exit code says.
+enum Verdict {
+    Sound,
+    Findings,
+}
+
+/// Prints what a command found.
+fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
+    let mut output = io::stdout().lock();
+    write!(output, "{found}")?;
+    output.flush()?;
+    Ok(match verdict {
+        Verdict::Sound => ExitCode::SUCCESS,
+        Verdict::Findings => ExitCode::from(EXIT_FINDINGS),
+    })
+}
+
+fn show(arguments: &ShowArguments) -> Result<ExitCode, Error> {
+    let values = if arguments.fields { Values::Hexadecimal } else { Values::Hidden };
+    print(&heap::listing::show(&arguments.image, values)?, Verdict::Sound)
+}
+
+fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
+    let before = if arguments.raw { Before::Nothing } else { Before::Mount };
+    let extent = arguments.unit.map_or(Extent::Units, |unit| Extent::Unit(EraseUnit(unit)));
+    print(&heap::dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
+}
+
+fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
+    match command {
+        NbdCommand::Create(arguments) => print(&nbd::create(&arguments.image, &arguments.plan())?, Verdict::Sound),
+        NbdCommand::Check(arguments) => {
+            let findings = nbd::check(&arguments.image)?;
+            let verdict = if findings.violation.is_none() { Verdict::Sound } else { Verdict::Findings };
+            print(&findings, verdict)
+        }
+        NbdCommand::Serve(arguments) => {
+            let ready = |text: String| print(&text, Verdict::Sound).map(|_| ());
+            print(&nbd::serve(&arguments.image, &arguments.listen, ready)?, Verdict::Sound)
+        }
+    }
+}
+
+fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {
+    let job = Job {
+        image: arguments.image,
+        script: arguments.script,
+        part: arguments.part,
+        cuts: arguments.cut_power.map(|seed| (seed, arguments.cuts_every)),
+    };
+    let report = purse::run(&job)?;
+    let verdict = if report.is_clean() { Verdict::Sound } else { Verdict::Findings };
+    print(&report, verdict)
+}
+
+fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
+    match command {
+        LogCommand::Create(arguments) => print(&log::create(&arguments.image, arguments.part)?, Verdict::Sound),
+        LogCommand::Append(arguments) => {
+            let cuts = arguments.cut_power.map(|seed| (seed, arguments.cuts_every));
+            let job = log::append::Job { image: arguments.image, file: arguments.file, cuts };
+            print(&log::append::append(&job)?, Verdict::Sound)
+        }
+        LogCommand::Mean(arguments) => print(&log::mean(&arguments.image, &arguments.span())?, Verdict::Sound),
+        LogCommand::Range(arguments) => print(&log::range(&arguments.image, &arguments.span())?, Verdict::Sound),
+        LogCommand::Plot(arguments) => {
+            let size = (arguments.columns.into(), arguments.rows.into());
+            print(&log::plot(&arguments.of.image, &arguments.of.span(), size)?, Verdict::Sound)
+        }
+        LogCommand::Check(arguments) => {
+            let findings = log::check(&arguments.image)?;
+            let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
+            print(&findings, verdict)
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! `norn nbd`: block devices on simulated NAND flash in image files, made, checked, and served to NBD clients.
+
+mod disk;
+#[cfg(test)]
+mod host_crash;
+mod page_store;
+
+use std::fmt::{self, Display};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use norn_flash::Nand;
+use norn_flash_sim::{NandCounters, NandSim, NandSimError, NandSpec};
+use norn_nand_ftl::{FtlConfig, FtlCounters, FtlError, MountError, Violation, max_logical_pages};
+use norn_nbd::{Address, Listener, Server};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::error::Error;
+use disk::{Disk, Waits};
+use page_store::{ImageFtl, PageStore};
+
+/// A size is a multiple of this, which file systems like.
+const SIZE_UNIT_BYTES: u64 = 4096;
+
+/// What block devices fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum NbdFailure {
+    /// Formatting.
+    #[error("cannot be formatted: {}", of_mounting(.0))]
+    Format(MountError<NandSimError>),
+    /// Mounting.
+    #[error("cannot be mounted: {}", of_mounting(.0))]
+    Mount(MountError<NandSimError>),
+    /// Checking or flushing.
+    #[error("{}", page_store::told(.0))]
+    Ftl(FtlError<NandSimError>),
+    /// The size asked for is no multiple of a page.
+    #[error("{size} bytes are no multiple of {unit}, of which the device has to consist")]
+    Size {
+        /// The size.
+        size: u64,
+        /// Of what it has to be a multiple.
+        unit: u64,
+    },
+    /// The part is too small, or has too many bad blocks.
+    #[error("{part} with {bad_blocks} bad blocks has no room for a block device")]
+    NoRoom {
+        /// The part's name.
+        part: String,
+        /// Bad blocks that are reckoned with.
+        bad_blocks: u16,
+    },
+    /// The size asked for is more than fits, or nothing.
+    #[error("{size} bytes asked for; {part} with {bad_blocks} bad blocks has room for {max}")]
+    Room {
+        /// The size.
+        size: u64,
+        /// The part's name.
+        part: String,
+        /// Bad blocks that are reckoned with.
+        bad_blocks: u16,
+        /// Most bytes.
+        max: u64,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot be served at {0}: {1}")]
+    Listen(Address, io::Error),
+}
+
+/// A device to be made.
+#[derive(Debug)]
+pub struct Plan {
+    /// The part.
+    pub part: NandSpec,
+    /// Bytes, or nine tenths of what fits.
+    pub size: Option<u64>,
+    /// Blocks that are bad from the start.
+    pub bad_blocks: u16,
+    /// Decides which.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Logical pages, if they fit beside the bad blocks that the maker allows for.
+    fn logical_pages(&self) -> Result<u32, NbdFailure> {
+        let part = &self.part.part;
+        // A maker allows for some 2%; parts made up for tests promise nothing.
+        let allowed_for = (part.block_count - part.good_blocks_min).min(part.block_count / 32);
+        let bad_blocks = self.bad_blocks.max(allowed_for);
+        let page_bytes = u64::from(part.page_bytes);
+        let unit = SIZE_UNIT_BYTES.max(page_bytes);
+        // No part is sold of which half is bad.
+        let usable = bad_blocks <= part.block_count / 2;
+        let max = if usable { u64::from(max_logical_pages(part, bad_blocks)) * page_bytes } else { 0 };
+        let size = self.size.unwrap_or(max / 10 * 9 / unit * unit);
+        let part = self.part.name.clone();
+        if max < unit {
+            return Err(NbdFailure::NoRoom { part, bad_blocks });
+        }
+        if size == 0 || size > max {
+            return Err(NbdFailure::Room { size, part, bad_blocks, max: max / unit * unit });
+        }
+        match size.is_multiple_of(unit) {
+            true => Ok((size / page_bytes) as u32),
+            false => Err(NbdFailure::Size { size, unit }),
+        }
+    }
+}
+
+/// Makes an image file with an empty device. A file that cannot be formatted is not left behind.
+///
+/// # Errors
+/// When the file exists or cannot be made, or the device does not fit.
+pub fn create(image: &Path, plan: &Plan) -> Result<String, Error> {
+    let logical_pages = plan.logical_pages().map_err(|failure| failure.in_image(image))?;
+    let mut part = NandSim::create_image(image, plan.part.clone())?;
+    part.mark_random_bad(plan.bad_blocks, plan.seed);
+    let geometry = plan.part.part;
+    let memory = vec![0; ImageFtl::memory_bytes(&geometry, logical_pages)];
+    match ImageFtl::format(Disk::new(part), memory, FtlConfig { logical_pages }) {
+        Ok(ftl) => Ok(format!(
+            "{}: an empty block device of {} on {}, {} of {} blocks good\n",
+            image.display(),
+            Size(u64::from(logical_pages) * u64::from(geometry.page_bytes)),
+            plan.part.name,
+            ftl.good_blocks(),
+            geometry.block_count,
+        )),
+        Err(error) => {
+            // The failure to format is the news; a file that stays is refused by name the next time.
+            let _ = std::fs::remove_file(image);
+            Err(NbdFailure::Format(error).in_image(image))
+        }
+    }
+}
+
+/// A mounted device, with what mounting took.
+struct Mounted {
+    ftl: ImageFtl,
+    took: Duration,
+    memory_bytes: usize,
+    loads: u64,
+}
+
+/// Opens an image and mounts the device in it.
+fn mount(image: &Path) -> Result<Mounted, Error> {
+    let part = NandSim::open_image(image)?;
+    let geometry = Nand::part(&part);
+    // How many logical pages there are is known when it is mounted.
+    let memory = vec![0; ImageFtl::memory_bytes(&geometry, max_logical_pages(&geometry, 0))];
+    let (start, before) = (Instant::now(), part.counters());
+    let ftl = ImageFtl::mount(Disk::new(part), memory).map_err(|error| NbdFailure::Mount(error).in_image(image))?;
+    let memory_bytes = ImageFtl::memory_bytes(&geometry, ftl.logical_pages());
+    let loads = (ftl.device().part().counters() - before).loads;
+    Ok(Mounted { took: start.elapsed(), memory_bytes, loads, ftl })
+}
+
+impl Display for Mounted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Mounted { ftl, took, memory_bytes, loads } = self;
+        let size = Size(u64::from(ftl.logical_pages()) * u64::from(ftl.page_bytes()));
+        let (name, counts) = (&ftl.device().part().spec().name, ftl.page_counts());
+        writeln!(f, "{size} on {name}, {} good blocks, pages of {} bytes", ftl.good_blocks(), ftl.page_bytes())?;
+        let (live, erased, others) = (counts.live, counts.free, counts.dead());
+        writeln!(
+            f,
+            "pages of the part: {live} in use, the checkpoint's included, {erased} erased, {others} to be erased before they are written"
+        )?;
+        writeln!(f, "mounted in {took:.1?} by {loads} loads, {memory_bytes} bytes of tables")
+    }
+}
+
+/// What a check found.
+pub struct Findings {
+    mounted: Mounted,
+    /// The first invariant that does not hold.
+    pub violation: Option<Violation>,
+}
+
+impl Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.mounted)?;
+        match &self.violation {
+            None => writeln!(f, "sound"),
+            Some(violation) => writeln!(f, "violation: {violation}"),
+        }
+    }
+}
+
+/// Mounts the device in an image and checks every invariant.
+///
+/// # Errors
+/// When it cannot be mounted or read.
+pub fn check(image: &Path) -> Result<Findings, Error> {
+    let mut mounted = mount(image)?;
+    let audited = mounted.ftl.audit(&[]);
+    let violation = audited.map_err(|error| NbdFailure::Ftl(error).in_image(image))?;
+    Ok(Findings { mounted, violation })
+}
+
+/// What a server has done.
+pub struct Served {
+    image: String,
+    ftl: FtlCounters,
+    part: NandCounters,
+    waits: Waits,
+}
+
+impl Display for Served {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FtlCounters { written, copied, leveled, chunks, retired, .. } = self.ftl;
+        writeln!(f, "{}: stopped; everything is on the host's disk", self.image)?;
+        writeln!(f, "{written} pages written, {copied} copied, {leveled} for even wear, {chunks} of the checkpoint")?;
+        writeln!(f, "{}; {retired} blocks went bad", self.part)?;
+        let Waits { flushes, erases, barriers } = self.waits;
+        writeln!(
+            f,
+            "waited for the host's disk: {flushes} times to flush, {erases} times before an erase, {barriers} times before a page of the \
+             checkpoint"
+        )
+    }
+}
+
+/// Serves the device in an image until a signal says to stop. `ready` is told when clients can connect.
+///
+/// # Errors
+/// When it cannot be mounted, listened to, or brought to the host's disk at the end.
+pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Result<(), Error>) -> Result<Served, Error> {
+    let bound = |error| NbdFailure::Listen(listen.clone(), error).in_image(image);
+    // From here on a signal is kept until it is asked for.
+    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(bound)?;
+    let mounted = mount(image)?;
+    let before = mounted.ftl.device().part().counters();
+    let listener = Listener::bind(listen).map_err(bound)?;
+    let text = mounted.to_string();
+    let server = Server::start(listener, PageStore::new(mounted.ftl)).map_err(bound)?;
+    ready(format!("{}: {text}listening on {}\n", image.display(), server.address()))?;
+    signals.forever().next();
+    let mut ftl = server.stop().into_ftl();
+    ftl.device_mut().flush().map_err(|error| NbdFailure::Ftl(FtlError::Device(error)).in_image(image))?;
+    let (part, waits) = (ftl.device().part().counters() - before, ftl.device().waits());
+    Ok(Served { image: image.display().to_string(), ftl: ftl.counters(), part, waits })
+}
+
+/// Why a device cannot be mounted; what the part says is told in its words.
+fn of_mounting(error: &MountError<NandSimError>) -> String {
+    match error {
+        MountError::Device(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
+impl NbdFailure {
+    fn in_image(self, image: &Path) -> Error {
+        Error::Nbd { image: image.to_owned(), failure: self }
+    }
+}
+
+/// Bytes, with the unit that a reader knows.
+struct Size(u64);
+
+impl Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes ({:.1} MiB)", self.0, self.0 as f64 / f64::from(1 << 20))
+    }
+}
+
+/// A number of bytes, with K, M or G behind it if you like.
+///
+/// # Errors
+/// Says what is accepted.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let (number, shift) = match text.char_indices().next_back() {
+        Some((at, 'K' | 'k')) => (&text[..at], 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| format!("{text:?} is no size: 4096, 64K, 12M and 1G are"))
+}
+
+#[cfg(test)]
+mod tests {
+    use norn_flash_sim::nand_catalogue::{all, test_part};
+
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(["512", "4K", "3m", "1G"].map(bytes), [Ok(512), Ok(4096), Ok(3 << 20), Ok(1 << 30)]);
+        for text in ["", "K", "12X", "-1", "99999999999G", "1.5M", "µ"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_part_refuses_is_told_in_words() {
+        let error = NandSimError::MarkedBad { block: norn_flash::Block(58) };
+        for told in [of_mounting(&MountError::Device(error.clone())), page_store::told(&FtlError::Device(error))] {
+            assert!(told.contains("block 58") && !told.contains('{'), "{told}");
+        }
+    }
+
+    #[test]
+    fn devices_fit_their_parts_or_are_refused() {
+        let plan = |part, size, bad_blocks| Plan { part, size, bad_blocks, seed: 1 }.logical_pages();
+        for part in all() {
+            let pages = u64::from(plan(part.clone(), None, 0).unwrap());
+            let share = pages * u64::from(part.part.page_bytes) * 100 / part.part.size_bytes();
+            assert!((85..90).contains(&share), "{}: {share}%", part.name);
+            assert!(matches!(plan(part.clone(), Some(part.part.size_bytes()), 0), Err(NbdFailure::Room { .. })));
+            assert!(matches!(plan(part.clone(), Some(0), 0), Err(NbdFailure::Room { .. })));
+            assert!(matches!(plan(part.clone(), Some(4097), 0), Err(NbdFailure::Size { .. })));
+            assert!(matches!(plan(part, None, u16::MAX), Err(NbdFailure::NoRoom { .. })));
+        }
+        assert!(matches!(plan(test_part(4, 4, 64), None, 0), Err(NbdFailure::NoRoom { .. })));
+    }
+}

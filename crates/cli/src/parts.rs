@@ -1,0 +1,118 @@
+//! `norn parts`: the catalogue of simulated parts.
+
+use norn_flash::Reprogramming;
+use norn_flash_sim::{NandSpec, OperationTime, PartSpec, catalogue, nand_catalogue};
+use norn_heap_image::UNITS_MAX;
+
+use crate::table::{Side, table, text};
+use crate::wear::Nanoseconds;
+
+/// The part of this name, for an argument.
+///
+/// # Errors
+/// Says which names there are.
+pub fn by_name(name: &str) -> Result<PartSpec, String> {
+    if let Some(geometry) = name.strip_prefix("test-") {
+        return test_part(geometry);
+    }
+    catalogue::by_name(name).ok_or_else(|| {
+        let names: Vec<String> = catalogue::all().into_iter().map(|part| part.name).collect();
+        format!("no such part; there are {}, and test-UNITSxBYTES", names.join(", "))
+    })
+}
+
+/// Erase units, and bytes of each, of `UNITSxBYTES`.
+fn geometry_of(text: &str) -> Option<(u64, u32)> {
+    let (units, bytes) = text.split_once('x')?;
+    Some((units.parse().ok()?, bytes.parse().ok()?))
+}
+
+/// The test part of this geometry, UNITSxBYTES.
+fn test_part(geometry: &str) -> Result<PartSpec, String> {
+    let Some((unit_count, unit_size_bytes)) = geometry_of(geometry) else {
+        return Err("a test part is named test-UNITSxBYTES, such as test-16x4096".to_owned());
+    };
+    match u16::try_from(unit_count) {
+        Ok(unit_count) if usize::from(unit_count) <= UNITS_MAX => {
+            let spec = catalogue::test_part(unit_count, unit_size_bytes);
+            spec.part.validate().map_err(|error| format!("there can be no such part: {error}"))?;
+            Ok(spec)
+        }
+        _ => Err(format!("a part of {unit_count} erase units: norn handles up to {UNITS_MAX}")),
+    }
+}
+
+/// The catalogue as text.
+pub fn catalogue_text() -> String {
+    let columns =
+        ["Name", "Size", "Unit", "Units", "Program unit", "Reprogramming", "Endurance", "Read", "Program", "Erase"];
+    let mut parts = table(
+        columns.map(|title| (title, if matches!(title, "Name" | "Reprogramming") { Side::Left } else { Side::Right })),
+    );
+    let mut sources = String::new();
+    for spec in catalogue::all() {
+        sources += &format!("{}: {}\n", spec.name, spec.source);
+        parts.add_row(row(&spec));
+    }
+    let nand = nand_text(&mut sources);
+    let note = "test-UNITSxBYTES is a part of any geometry, of up to 1024 units, for tests. Where reprogramming is \
+                limited, a heap lies on a layer that keeps changes beside the words.";
+    format!("{}\n{note}\n\nNAND parts, for block devices\n{nand}\nSources\n{sources}", text(&parts))
+}
+
+/// The NAND parts as a table; where their figures are from goes to `sources`.
+fn nand_text(sources: &mut String) -> String {
+    let columns = ["Name", "Size", "Block", "Blocks", "Page", "Good blocks", "Endurance", "Load", "Program", "Erase"];
+    let mut parts = table(columns.map(|title| (title, if title == "Name" { Side::Left } else { Side::Right })));
+    for NandSpec { name, part, timings, source } in nand_catalogue::all() {
+        *sources += &format!("{name}: {source}\n");
+        parts.add_row([
+            name,
+            format!("{} MiB", part.size_bytes() >> 20),
+            kib(part.block_bytes()),
+            part.block_count.to_string(),
+            format!("{} + {} B", part.page_bytes, part.oob_bytes),
+            part.good_blocks_min.to_string(),
+            part.endurance_erases.map_or("unlimited".to_owned(), |erases| erases.to_string()),
+            Nanoseconds(timings.load_ns.into()).to_string(),
+            Nanoseconds(timings.program_ns.into()).to_string(),
+            Nanoseconds(timings.erase_ns.into()).to_string(),
+        ]);
+    }
+    text(&parts)
+}
+
+fn row(spec: &PartSpec) -> [String; 10] {
+    let part = &spec.part;
+    [
+        spec.name.clone(),
+        kib(part.size_bytes()),
+        kib(part.unit_size_bytes),
+        part.unit_count.to_string(),
+        format!("{} B", part.program_unit_bytes),
+        reprogramming(part.reprogramming),
+        part.endurance_erases.map_or("unlimited".to_owned(), |erases| erases.to_string()),
+        time(&spec.timings.read),
+        time(&spec.timings.program),
+        Nanoseconds(spec.timings.erase_ns).to_string(),
+    ]
+}
+
+fn kib(bytes: u32) -> String {
+    format!("{} KiB", bytes / 1024)
+}
+
+fn reprogramming(reprogramming: Reprogramming) -> String {
+    match reprogramming {
+        Reprogramming::Unlimited => "unlimited".to_owned(),
+        Reprogramming::Times(times) => format!("{times} programs"),
+        Reprogramming::Once => "once".to_owned(),
+    }
+}
+
+/// The parts of a time that are not nothing: per call, word and byte.
+fn time(time: &OperationTime) -> String {
+    let parts = [(time.call_ns, "/call"), (time.word_ns, "/word"), (time.byte_ns, "/byte")];
+    let written = parts.iter().filter(|(ns, _)| *ns > 0).map(|(ns, per)| format!("{}{per}", Nanoseconds(*ns)));
+    written.collect::<Vec<_>>().join(" + ")
+}

@@ -1,0 +1,180 @@
+//! Proves that images are made, checked and shown, and that a bad one is refused with its name and the reason.
+
+use norn_desk::{Desk, example, line};
+use norn_flash::{Address, EraseUnit, Nor};
+use norn_flash_sim::{NorSim, catalogue};
+use norn_nor_store::format::{IDENTITY_BYTES, Identity};
+
+#[test]
+fn a_new_image_is_sound_and_empty() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed("heap create a.img");
+    let checked = desk.succeed("heap check a.img");
+    for (title, value) in
+        [("objects", "0"), ("roots", "0"), ("violations", "0"), ("erase counts", "min 1, mean 1.00, max 1")]
+    {
+        assert_eq!(line(&checked, title), value);
+    }
+    let shown = desk.succeed("heap show a.img");
+    assert!(shown.contains("No roots.") && shown.contains("No objects."), "{shown}");
+    assert!(line(&shown, "part").starts_with("tinystore, 56 units of 8192 bytes"));
+    let dumped = desk.succeed("heap dump a.img");
+    assert!(dumped.lines().filter(|row| row.contains("free")).count() >= 50, "{dumped}");
+    assert!(dumped.contains("Log in unit") && dumped.contains("Ready"), "{dumped}");
+}
+
+#[test]
+fn an_image_remembers_part_and_configuration() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed(
+        "heap create a.img --part test-16x4096 --list-length 5 --initialization-flags off --array-threshold 40 \
+         --log-units 3 --wear-period 0",
+    );
+    let shown = desk.succeed("heap show a.img");
+    assert!(line(&shown, "part").starts_with("test-16x4096, 16 units of 4096 bytes"));
+    assert_eq!(
+        line(&shown, "heap"),
+        "list length 5, initialization flags off, array threshold 40, log units 3, wear period 0, error detection off, \
+         delta records on"
+    );
+}
+
+#[test]
+fn purses_are_shown_with_their_fields() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+    let checked = desk.succeed("heap check a.img");
+    assert_eq!((line(&checked, "objects"), line(&checked, "arrays"), line(&checked, "roots")), ("4", "2", "3"));
+    let shown = desk.succeed("heap show a.img --fields");
+    let alice: String = b"alice".iter().map(|byte| format!("{byte:02x}")).collect();
+    assert!(shown.contains(&format!("header  {alice}")), "{shown}");
+    assert!(!desk.succeed("heap show a.img").contains(&alice));
+    // Looking twice shows the same: neither look changes the heap.
+    assert_eq!(desk.succeed("heap dump a.img"), desk.succeed("heap dump a.img"));
+}
+
+#[test]
+fn the_dumped_bytes_add_up_to_what_the_check_found() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+    let dumped = desk.succeed("heap dump a.img");
+    // Unit, address, role, logical, erases twice, sectors, live and obsolete bytes.
+    let rows = dumped.lines().map(|row| row.split_whitespace().collect::<Vec<_>>()).filter(|row| row.contains(&"data"));
+    let live: u32 = rows.map(|row| row[7].parse::<u32>().unwrap()).sum();
+    let checked = desk.succeed("heap check a.img");
+    let checked: u32 = line(&checked, "bytes in use").strip_suffix(", with descriptors").unwrap().parse().unwrap();
+    // The check counts descriptors, too, and those of freed sectors.
+    assert!(live > 500 && live < checked, "{live} of {checked}\n{dumped}");
+}
+
+#[test]
+fn create_overwrites_nothing_and_leaves_nothing_useless() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.write("a.img", "precious");
+    desk.fail("heap create a.img", &["a.img", "exists", "never overwritten, choose another name"]);
+    assert_eq!(std::fs::read(desk.path("a.img")).unwrap(), b"precious");
+    desk.fail("heap create b.img --part stm32l4 --spares 0", &["b.img", "unsuitable", "spare"]);
+    desk.fail("heap create b.img --part flux", &["flux", "tinystore-2k"]);
+    desk.fail("heap create b.img --log-units 1", &["1 is not in 2..=8"]);
+    for (part, said) in [
+        ("test-0x0", "the part has no erase units"),
+        ("test-axb", "named test-UNITSxBYTES"),
+        ("test-1025x4096", "1025 erase units: norn handles up to 1024"),
+    ] {
+        desk.fail(&format!("heap create b.img --part {part}"), &[part, said]);
+    }
+    desk.fail("heap create b.img --part test-8x513", &["b.img", "erase units that are no multiple of 32 bytes"]);
+    assert!(!desk.path("b.img").exists());
+}
+
+#[test]
+fn truncated_foreign_and_newer_files_are_refused_by_name_and_reason() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed("heap create good.img");
+    let good = std::fs::read(desk.path("good.img")).unwrap();
+    desk.write("short.img", &good[..good.len() - 100]);
+    desk.write("stub.img", &good[..100]);
+    desk.write("foreign.img", "a letter to a friend");
+    let mut newer = good.clone();
+    newer[8] = 99;
+    desk.write("newer.img", &newer);
+    for command in ["heap check", "heap show", "heap dump"] {
+        desk.fail(&format!("{command} short.img"), &["short.img", "truncated"]);
+        desk.fail(&format!("{command} stub.img"), &["stub.img", "its 100 bytes are less than an image's header"]);
+        desk.fail(&format!("{command} foreign.img"), &["foreign.img", "not an image"]);
+        desk.fail(&format!("{command} newer.img"), &["newer.img", "image format 99 is newer"]);
+        desk.fail(&format!("{command} none.img"), &["none.img", "No such file"]);
+    }
+    desk.fail(&format!("purse foreign.img {}", example("purse-short.txt")), &["foreign.img", "not an image"]);
+}
+
+#[test]
+fn a_part_without_a_heap_and_a_newer_heap_are_refused() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    drop(NorSim::create_image(&desk.path("blank.img"), catalogue::tinystore()).unwrap());
+    desk.fail("heap check blank.img", &["blank.img", "not formatted"]);
+    desk.fail(&format!("purse blank.img {}", example("purse-short.txt")), &["blank.img", "not formatted"]);
+
+    desk.succeed("heap create newer.img");
+    make_heap_newer(&mut NorSim::open_image(&desk.path("newer.img")).unwrap());
+    desk.fail("heap show newer.img", &["newer.img", "format version 9 is newer"]);
+    assert!(desk.succeed("heap dump newer.img --raw").contains("say format version 9, which is newer"));
+}
+
+/// Gives every unit the identity of a later format.
+fn make_heap_newer(device: &mut NorSim) {
+    let part = device.part();
+    for unit in (0..part.unit_count).map(EraseUnit) {
+        let bytes: [u8; IDENTITY_BYTES] = device.peek(part.start_of(unit), IDENTITY_BYTES).try_into().unwrap();
+        let identity = Identity { version: 9, ..Identity::decode(&bytes).unwrap() };
+        device.poke(part.start_of(unit), &identity.encode());
+    }
+}
+
+#[test]
+fn damage_is_a_finding_with_its_address() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+    let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
+    device.poke(Address(0x6FFFC), &[0; 4]); // The end of the last unit, which is free.
+    drop(device);
+    let answer = desk.run("heap check a.img");
+    assert_eq!(answer.code, 1, "{answer:?}");
+    assert_eq!(line(&answer.output, "violations"), "1");
+    assert_eq!(line(&answer.output, "violation:"), "unused space that is not erased at 0x06fffc");
+}
+
+#[test]
+fn the_catalogue_names_every_part() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    let listed = desk.succeed("parts");
+    for spec in catalogue::all() {
+        assert!(listed.contains(&format!("{}: {}", spec.name, spec.source)), "{}", spec.name);
+    }
+}
+
+#[test]
+fn flipped_bits_are_reported_with_error_detection_and_not_without() {
+    for (detection, code, found) in
+        [("on", 1, "violation: a sector that does not agree with its code at"), ("off", 0, "")]
+    {
+        let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+        desk.succeed(&format!("heap create a.img --error-detection {detection}"));
+        desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
+        let checked = desk.succeed("heap check a.img");
+        assert!(!checked.contains("notice"), "{checked}");
+        let deltas = if detection == "on" { "off" } else { "on" };
+        let shown = desk.succeed("heap show a.img");
+        assert!(
+            line(&shown, "heap").ends_with(&format!("error detection {detection}, delta records {deltas}")),
+            "{shown}"
+        );
+        let mut image = std::fs::read(desk.path("a.img")).unwrap();
+        let headers: Vec<usize> = (4096..image.len() - 5).filter(|&at| image[at..].starts_with(b"alice")).collect();
+        headers.iter().for_each(|&at| image[at] ^= 0x20);
+        desk.write("a.img", image);
+        let checked = desk.run("heap check a.img");
+        assert_eq!(checked.code, code, "{}", checked.output);
+        assert!(checked.output.contains(found), "{}", checked.output);
+    }
+}

@@ -1,0 +1,129 @@
+//! `kill -9` of the server under load, again and again on one image: what was answered is there, what was not is there or not, page
+//! by page, and the checker finds every invariant.
+
+mod nbd;
+
+use std::collections::HashMap;
+use std::thread;
+use std::time::Duration;
+
+use nbd::*;
+use norn_desk::Desk;
+
+const SEED: u64 = 2004;
+const CLIENTS: u64 = 4;
+const PAGE_BYTES: u64 = 512;
+/// Pages of each client, which writes nobody else's.
+const PAGES: u64 = 1500;
+
+/// What a page may hold: the number of the last write that was answered, 0 for zeros, and those that were under way when the
+/// server died.
+type Pages = HashMap<u64, Vec<u64>>;
+
+fn contents(page: u64, number: u64) -> Vec<u8> {
+    match number {
+        0 => vec![0; PAGE_BYTES as usize],
+        _ => [page, number].map(u64::to_be_bytes).concat().repeat(PAGE_BYTES as usize / 16),
+    }
+}
+
+/// Writes, zeroes and flushes until the server is gone.
+fn load(mut client: Client, first: u64, start: u64, seed: u64, trim: u16) -> Pages {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut pages = Pages::new();
+    for number in start.. {
+        let page = first + random.u64(0..PAGES - 8);
+        let count = random.u64(1..=8);
+        let (command, value) = match random.u8(0..10) {
+            0 => (WRITE_ZEROES, 0),
+            1 => (trim, 0),
+            2 => (FLUSH, 0),
+            _ => (WRITE, number),
+        };
+        let flags = if random.u8(0..16) == 0 { FUA } else { 0 };
+        let data: Vec<u8> = match command {
+            WRITE => (page..page + count).flat_map(|page| contents(page, value)).collect(),
+            _ => Vec::new(),
+        };
+        let (at, len) = if command == FLUSH { (0, 0) } else { (page * PAGE_BYTES, (count * PAGE_BYTES) as u32) };
+        let answered = client.request(command, flags, at, len, &data).and_then(|()| client.reply());
+        if let Ok(error) = answered {
+            assert_eq!(error, 0);
+        }
+        for page in (page..page + count).filter(|_| command != FLUSH) {
+            match answered {
+                Ok(_) => drop(pages.insert(page, vec![value])),
+                Err(_) => pages.entry(page).or_insert_with(|| vec![u64::MAX]).push(value),
+            }
+        }
+        if answered.is_err() {
+            break;
+        }
+    }
+    pages
+}
+
+/// Kills a server under load so many times. `trim` is what gives up pages: on parts with larger pages than these, a trim may leave
+/// them as they are.
+fn kill_under_load(part: &str, trim: u16, kills: u64) {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed(&format!("nbd create disk.img --part {part} --size 4M --bad-blocks 5"));
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let mut known: Pages = (0..CLIENTS * PAGES).map(|page| (page, vec![0])).collect();
+    let (mut answered, mut lost) = (0, 0);
+    for round in 0..kills {
+        let replay = format!("seed {SEED}, {part}, kill {round}");
+        let mut server = Served::start(&desk, "disk.img");
+        let loads: Vec<_> = (0..CLIENTS)
+            .map(|number| {
+                let client = server.client().greeted().go().0;
+                let seed = random.u64(..);
+                thread::spawn(move || load(client, number * PAGES, round << 32 | 1, seed, trim))
+            })
+            .collect();
+        thread::sleep(Duration::from_millis(random.u64(150..700)));
+        server.kill();
+        for pages in loads.into_iter().map(|load| load.join().unwrap()) {
+            assert!(!pages.is_empty(), "{replay}");
+            for (page, values) in pages {
+                // What was under way may also have left what was there before.
+                let before = known[&page].clone();
+                let may =
+                    values.into_iter().flat_map(|value| if value == u64::MAX { before.clone() } else { vec![value] });
+                known.insert(page, may.collect());
+            }
+        }
+        let checked = desk.succeed("nbd check disk.img");
+        assert!(checked.ends_with("sound\n"), "{replay}: {checked}");
+        let mut server = Served::start(&desk, "disk.img");
+        let (mut client, _) = server.client().greeted().go();
+        for (&page, may) in &mut known {
+            let found = client.read(page * PAGE_BYTES, PAGE_BYTES as usize);
+            let value = *may.iter().find(|&&value| found == contents(page, value)).unwrap_or_else(|| {
+                panic!("{replay}: page {page} holds {:?}…, may hold {may:?}", &found[..16]);
+            });
+            answered += usize::from(may.len() == 1);
+            lost += usize::from(may.len() > 1 && value != may[may.len() - 1]);
+            *may = vec![value];
+        }
+        server.kill();
+    }
+    assert!(answered > 0);
+    eprintln!(
+        "{part}: {answered} pages compared behind {kills} kills, {lost} pages of unanswered requests not written"
+    );
+}
+
+#[test]
+fn what_was_answered_survives_kill_9() {
+    kill_under_load("k9f2808", TRIM, 2);
+    // One with little room, so that collectors are at work when the server dies.
+    kill_under_load("nandtest-360x32x512", TRIM, 3);
+    kill_under_load("mt29f2g08", WRITE_ZEROES, 2);
+}
+
+#[test]
+#[ignore = "minutes: run by make test-long"]
+fn what_was_answered_survives_many_kills() {
+    kill_under_load("nandtest-360x32x512", TRIM, 60);
+}

@@ -1,0 +1,128 @@
+//! The part under a heap: a simulated one, directly or below a `Remap`.
+//!
+//! A part whose words may be programmed a limited number of times is always below a `Remap`; any other is when a unit of it has a
+//! header that says so.
+
+use std::ops::{Deref, DerefMut};
+
+use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
+use norn_flash_sim::{NorSim, SimError};
+use norn_nor_remap::{Recognition, Remap, RemapError, RemapMountError};
+use norn_object_heap::Heap;
+
+/// Most erase units of a part: eight bytes each in the heap's unit table.
+pub const UNITS_MAX: usize = 1024;
+
+/// A heap whose image stays open when the heap is dropped, as after a power cut.
+pub type ImageHeap<'a> = Heap<Part<'a>, UNITS_MAX>;
+
+/// A simulated part below a `Remap`.
+pub type Remapped<'a> = Remap<&'a mut NorSim, UNITS_MAX>;
+
+/// What a heap lies on; it dereferences to the simulated part.
+#[derive(Debug)]
+pub enum Part<'a> {
+    /// The part itself.
+    Direct(&'a mut NorSim),
+    /// A part without limits above it.
+    Remapped(Box<Remapped<'a>>),
+}
+
+/// Whether the heap on `device` lies on a `Remap`.
+///
+/// # Errors
+/// The device's.
+pub fn recognise(device: &mut NorSim) -> Result<Recognition, SimError> {
+    if device.spec().part.reprogramming != Reprogramming::Unlimited {
+        return Ok(Recognition::Remapped);
+    }
+    device.freeze_counters();
+    let recognised = Remap::<_, UNITS_MAX>::recognise(device);
+    device.thaw_counters();
+    recognised
+}
+
+impl<'a> Part<'a> {
+    /// Mounts what is on `device` below a heap.
+    ///
+    /// # Errors
+    /// When a `Remap` cannot be mounted.
+    pub fn mount(device: &'a mut NorSim) -> Result<Part<'a>, RemapMountError<SimError>> {
+        match recognise(device).map_err(RemapMountError::Device)? {
+            Recognition::Other => Ok(Part::Direct(device)),
+            Recognition::Remapped => Ok(Part::Remapped(Box::new(Remap::mount(device)?))),
+        }
+    }
+}
+
+impl Deref for Part<'_> {
+    type Target = NorSim;
+
+    fn deref(&self) -> &NorSim {
+        match self {
+            Part::Direct(device) => device,
+            Part::Remapped(remap) => remap.device(),
+        }
+    }
+}
+
+impl DerefMut for Part<'_> {
+    fn deref_mut(&mut self) -> &mut NorSim {
+        match self {
+            Part::Direct(device) => device,
+            Part::Remapped(remap) => remap.device_mut(),
+        }
+    }
+}
+
+/// An error of a simulated part, or of a `Remap` above it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PartError {
+    /// The simulated part's.
+    #[error(transparent)]
+    Device(#[from] SimError),
+    /// The `Remap`'s own.
+    #[error("{0}")]
+    Remap(RemapError<SimError>),
+}
+
+impl From<RemapError<SimError>> for PartError {
+    fn from(error: RemapError<SimError>) -> Self {
+        match error {
+            RemapError::Device(error) => PartError::Device(error),
+            error => PartError::Remap(error),
+        }
+    }
+}
+
+impl Nor for Part<'_> {
+    type Error = PartError;
+
+    fn part(&self) -> NorPart {
+        match self {
+            Part::Direct(device) => device.part(),
+            Part::Remapped(remap) => remap.part(),
+        }
+    }
+
+    fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), PartError> {
+        match self {
+            Part::Direct(device) => Ok(device.read(address, buffer)?),
+            Part::Remapped(remap) => Ok(remap.read(address, buffer)?),
+        }
+    }
+
+    fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), PartError> {
+        match self {
+            Part::Direct(device) => Ok(device.program(address, bytes)?),
+            Part::Remapped(remap) => Ok(remap.program(address, bytes)?),
+        }
+    }
+
+    fn erase(&mut self, unit: EraseUnit) -> Result<(), PartError> {
+        match self {
+            Part::Direct(device) => Ok(device.erase(unit)?),
+            Part::Remapped(remap) => Ok(remap.erase(unit)?),
+        }
+    }
+}
