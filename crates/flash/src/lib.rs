@@ -80,6 +80,7 @@ mod audit;
 mod eeprom;
 mod embedded;
 mod guard;
+mod label;
 mod mounting;
 mod nand;
 mod nor;
@@ -95,6 +96,10 @@ pub use critical_section;
 pub use eeprom::{Eeprom, EepromPart, EepromPartError};
 pub use embedded::{AdapterError, EmbeddedNor};
 pub use guard::{Guard, GuardError};
+pub use label::{
+    LABEL_BYTES, LABEL_TENANTS_MAX, LABEL_VERSION, Label, LabelDevice, LabelError, NandLabel, NorLabel,
+    TENANT_NAME_BYTES_MAX, TenantEntry, TenantKind,
+};
 pub use mounting::{MountError, PartKind};
 pub use nand::{
     BadMark, Block, Column, ColumnAccess, Correction, Nand, NandError, NandErrorKind, NandPart, NandPartError,
