@@ -5,12 +5,17 @@ import dev.norn.sas.store.Range;
 /** Where persistent objects are placed: a heap with a limit and a file of its own (section 2.4). Two containers are equal if they are the same one. */
 public final class Container {
     private final Range range;
+    private final Store store = Store.current();
 
     Container(Range range) {
         this.range = range;
     }
 
+    /** @throws StoreClosed if it is of a store that was closed */
     Range range() {
+        if (Store.current() != store) {
+            throw new StoreClosed("container " + range.name + " is of a store that was closed: ask the open store for it");
+        }
         return range;
     }
 
@@ -25,7 +30,7 @@ public final class Container {
 
     /** What it takes now, in bytes: pages that hold or held objects. */
     public long bytesUsed() {
-        return range.bytesUsed();
+        return range().bytesUsed();
     }
 
     @Override

@@ -161,11 +161,15 @@ public final class Store implements AutoCloseable {
         return convert(from, to, loader == null ? ClassLoader.getSystemClassLoader() : loader, java.util.Set.of());
     }
 
-    /** The store that this JVM is attached to. */
+    /**
+     * The store that this JVM is attached to.
+     *
+     * @throws StoreClosed if there is none
+     */
     public static Store current() {
         Store store = current;
         if (store == null) {
-            throw new SASException("this JVM is attached to no store: Store.open(path) does it");
+            throw new StoreClosed("this JVM is attached to no store: Store.open(path) does it");
         }
         return store;
     }
@@ -234,7 +238,12 @@ public final class Store implements AutoCloseable {
         return Session.get().within(() -> StoreWork.names(Directory.Kind.ROOT));
     }
 
-    /** Detaches. The calling thread's transaction, if one is open, is undone. Handles of this store then throw. */
+    /**
+     * Detaches. The calling thread's transaction, if one is open, is undone. From now on, transactions of other threads are refused with {@link StoreClosed}; those that run are waited for.
+     * Handles and containers of this store then throw {@link StoreClosed}.
+     *
+     * @throws SASException that names the thread, if a transaction has not ended after the store's lock timeout: the store stays open, and can be used and closed again
+     */
     @Override
     public synchronized void close() {
         synchronized (Store.class) {
@@ -244,13 +253,22 @@ public final class Store implements AutoCloseable {
             if (Session.get().isActive()) {
                 Session.get().abort();
             }
-            current = null;
-            pool.close();
-            Nobody.renew();
-            Classes.clear();
-            Temporaries.clear();
-            dev.norn.sas.runtime.StrayArrays.clear();
+            try {
+                pool.close();
+            } finally {
+                if (!pool.isOpen()) {
+                    forget();
+                }
+            }
         }
+    }
+
+    private static void forget() {
+        current = null;
+        Nobody.renew();
+        Classes.clear();
+        Temporaries.clear();
+        dev.norn.sas.runtime.StrayArrays.clear();
     }
 
     @Override

@@ -1,6 +1,6 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.SASException;
+import dev.norn.sas.StoreClosed;
 
 /**
  * Holds the handles that no transaction holds. It is another one each time that a store is opened or closed, so that the handles of a store that was closed are known: their references would
@@ -26,10 +26,10 @@ public final class Nobody extends Thread {
         return handle.$sas$holder() instanceof Nobody holder && holder != current;
     }
 
-    /** @throws SASException if the handle is one of a store that was closed */
+    /** @throws StoreClosed if the handle is one of a store that was closed */
     public static void requireOpenStore(SasObject handle) {
         if (isOfClosedStore(handle)) {
-            throw new SASException("the " + handle.getClass().getName() + " is a handle of a store that was closed: ask the open store for the object, by a root");
+            throw new StoreClosed("the " + handle.getClass().getName() + " is a handle of a store that was closed: ask the open store for the object, by a root");
         }
     }
 }

@@ -7,6 +7,7 @@ import dev.norn.sas.Transaction.Body;
 import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Format;
+import dev.norn.sas.store.Pool;
 import dev.norn.sas.store.StackRoom;
 import dev.norn.sas.store.Work;
 import java.lang.invoke.VarHandle;
@@ -245,6 +246,11 @@ public final class Session implements Work.Tenant {
     @Override
     public boolean isAlive() {
         return thread.isAlive();
+    }
+
+    @Override
+    public String toString() {
+        return "thread \"" + thread.getName() + "\"";
     }
 
     @Override
@@ -653,30 +659,43 @@ public final class Session implements Work.Tenant {
     }
 
     /** What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be anything. */
-    private static <T> T attempt(Supplier<T> reading, long offset, long quiet) {
+    private static <T> T attempt(Pool pool, Supplier<T> reading, long offset, long quiet) {
         try {
             return reading.get();
         } catch (RuntimeException e) {
-            if (Store.current().pool().isStill(offset, quiet)) {
+            if (pool.isStill(offset, quiet)) {
                 throw e;
             }
             return null;
         }
     }
 
-    /** Reads committed values of an object outside transactions: again, until no writer came between. */
+    /**
+     * Reads committed values of an object outside transactions: again, until no writer came between.
+     *
+     * @throws dev.norn.sas.StoreClosed if another thread has closed the store meanwhile: what was read may be anything then
+     */
     static <T> T readCommitted(long reference, Supplier<T> reading) {
-        var pool = Store.current().pool();
+        Pool pool = Store.current().pool();
+        try {
+            T value = readQuietly(pool, reference, reading);
+            pool.requireAttached();
+            return value;
+        } catch (InternalError e) {
+            throw unreadable(reference, e);
+        } catch (RuntimeException e) {
+            pool.requireAttached();
+            throw e;
+        }
+    }
+
+    private static <T> T readQuietly(Pool pool, long reference, Supplier<T> reading) {
         long offset = Format.offsetOf(reference);
         for (;;) {
-            try {
-                long quiet = pool.quiet(reference);
-                T value = attempt(reading, offset, quiet);
-                if (pool.isStill(offset, quiet)) {
-                    return value;
-                }
-            } catch (InternalError e) {
-                throw unreadable(reference, e);
+            long quiet = pool.quiet(reference);
+            T value = attempt(pool, reading, offset, quiet);
+            if (pool.isStill(offset, quiet)) {
+                return value;
             }
         }
     }

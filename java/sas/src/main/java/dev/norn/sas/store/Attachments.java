@@ -215,7 +215,7 @@ final class Attachments implements AutoCloseable {
             return;
         }
         try {
-            if (file.tryLock(ALONE)) {
+            if (file.isOpen() && file.tryLock(ALONE)) {
                 run(step);
             }
         } catch (IOException e) {
@@ -230,7 +230,9 @@ final class Attachments implements AutoCloseable {
             write(LINE_ALONE, THIS_PROCESS);
             step.run();
         } finally {
-            file.unlock(ALONE);
+            if (file.isOpen()) {
+                file.unlock(ALONE);
+            }
         }
     }
 

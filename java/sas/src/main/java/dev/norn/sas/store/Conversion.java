@@ -143,7 +143,7 @@ public final class Conversion {
         follow(work);
         changes.keySet().forEach(number -> Directory.removeClass(work, number));
         work.commit();
-        slot.release();
+        pool.release(slot);
         for (Range range : ranges) {
             // The container of the directory was changed by transactions only, and closing the pool replays them.
             if (range.id != 0) {

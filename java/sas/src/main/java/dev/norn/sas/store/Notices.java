@@ -2,7 +2,6 @@ package dev.norn.sas.store;
 
 import static dev.norn.sas.store.Format.*;
 
-import dev.norn.sas.SASException;
 
 /**
  * Notifications of those who wait for persistent objects, across processes: words in shared memory that count them, an object's word by its address. Objects that share a word wake
@@ -41,9 +40,7 @@ public final class Notices {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            if (!pool.isOpen()) {
-                throw new SASException("the store " + pool + " was closed while a thread waited for an object of it");
-            }
+            pool.requireOpen();
             if (nanos > 0 && System.nanoTime() - start >= nanos) {
                 return;
             }

@@ -5,6 +5,7 @@ import static dev.norn.sas.store.Format.*;
 import dev.norn.sas.SASException;
 import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.StorageWriteFailure;
+import dev.norn.sas.StoreClosed;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -15,7 +16,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 
 /**
  * The shared mapped page pool of a store, and the store's files. The pool is trusted within one boot of the machine only; otherwise it is made anew
@@ -28,18 +28,31 @@ public final class Pool {
     /** Tens of microseconds, as long as a transaction holds a lock, or a record takes to be written. Sleeping takes as long as several transactions. */
     static final int SPINS = 1000;
 
+    /** Room on the stack for claiming a slot, and for giving it back. */
+    private static final int FRAMES = 6;
+    /** Whose a slot is that this JVM uses for itself. */
+    private static final Work.Tenant SELF = tenant("the store itself", true);
     /** Whose a transaction is whose end failed half-way. */
-    private static final Work.Tenant NOBODY = new Work.Tenant() {
-        @Override
-        public boolean isAlive() {
-            return false;
-        }
+    private static final Work.Tenant NOBODY = tenant("a transaction whose end failed", false);
 
-        @Override
-        public void evict(Runnable undo) {
-            undo.run();
-        }
-    };
+    private static Work.Tenant tenant(String name, boolean isAlive) {
+        return new Work.Tenant() {
+            @Override
+            public boolean isAlive() {
+                return isAlive;
+            }
+
+            @Override
+            public void evict(Runnable undo) {
+                undo.run();
+            }
+
+            @Override
+            public String toString() {
+                return name;
+            }
+        };
+    }
 
     private final Path store;
     /** Of the store's files if nobody can write where it is; else null. */
@@ -57,12 +70,14 @@ public final class Pool {
     private Checkpointer checkpointer;
     private volatile Range[] ranges = new Range[8];
     private final Range[] rangesByUnit = new Range[(int) (Memory.SPACE >> CONTAINER_ALIGNMENT_BITS)];
-    /** Of each slot that this JVM has for a transaction, whose it is. */
+    /** Of each slot that this JVM has or is about to claim, whose it is. */
     private final AtomicReferenceArray<Work.Tenant> tenants = new AtomicReferenceArray<>(SLOTS_MAX);
     /** What was lost with a damaged log; null if that is not accepted. */
     private final List<String> losses;
     private long incarnation;
     private volatile boolean isOpen;
+    /** The thread that closes the store, from when it refuses transactions; null while it is open. */
+    private volatile Thread closer;
 
     private Pool(Path store, PrivateCopy copy, List<String> losses) throws IOException {
         this.store = store;
@@ -359,6 +374,7 @@ public final class Pool {
         requireObject(reference);
         int hash = Memory.getInt(hashPlace(offsetOf(reference), Memory.getLong(offsetOf(reference))));
         requireObject(reference);
+        requireAttached();
         return hash;
     }
 
@@ -412,25 +428,91 @@ public final class Pool {
         return incarnation;
     }
 
-    /** Detaches. The last one out replays the log into the containers' files. */
+    /**
+     * Detaches: refuses new transactions, waits for those of this JVM, and then ends its attachment. The last one out replays the log into the containers' files.
+     *
+     * @throws SASException if a transaction does not end in the time that locks are waited for; the store stays open then
+     */
     public void close() {
         if (!isOpen) {
             return;
         }
-        isOpen = false;
+        closer = Thread.currentThread();
+        try {
+            awaitTransactions();
+        } catch (RuntimeException | Error e) {
+            closer = null;
+            throw e;
+        }
         checkpointer.close();
         try {
-            attachments.alone(() -> {
-                if (Memory.getLong(POOL_WRITE_FAILED) != SYNC_FAILED) {
-                    recovery.reapAlone();
-                    if (attachments.others() == 0) {
-                        checkpoint();
-                    }
-                }
-            });
+            attachments.alone(this::closeAlone);
         } finally {
+            detach();
+        }
+    }
+
+    private void awaitTransactions() {
+        long start = System.nanoTime();
+        for (int spins = 0;; spins++) {
+            Work.Tenant its = anyTenant();
+            if (its == null) {
+                return;
+            }
+            if (System.nanoTime() - start > settings.lockTimeoutMillis() * 1_000_000) {
+                throw new SASException("the store " + this + " cannot be closed, and stays open: " + its + " has not ended its transaction within " + settings.lockTimeoutMillis() + " ms");
+            }
+            recovery.reap();
+            idle(spins);
+        }
+    }
+
+    private Work.Tenant anyTenant() {
+        for (int i = 0; i < SLOTS_MAX; i++) {
+            Work.Tenant its = tenants.get(i);
+            if (its != null) {
+                return its;
+            }
+        }
+        return null;
+    }
+
+    private void closeAlone() throws IOException {
+        try {
+            if (Memory.getLong(POOL_WRITE_FAILED) != SYNC_FAILED) {
+                recovery.reapAlone();
+                if (attachments.others() == 0) {
+                    checkpoint();
+                }
+            }
+        } finally {
+            detach();
+        }
+    }
+
+    private void detach() {
+        if (isOpen) {
+            isOpen = false;
             Memory.unmap();
             closeFiles();
+        }
+    }
+
+    /** @throws StoreClosed if it is: comes behind reads outside transactions, for which nobody waits who closes it */
+    public void requireAttached() {
+        if (!isOpen) {
+            throw closed();
+        }
+    }
+
+    private StoreClosed closed() {
+        return new StoreClosed("the store " + this + (isOpen ? " is being closed by another thread" : " was closed"));
+    }
+
+    /** @throws StoreClosed if it is, or if another thread is about to close it */
+    void requireOpen() {
+        if (!isOpen || closer != null && closer != Thread.currentThread()) {
+            throw closed();
         }
     }
 
@@ -530,46 +612,74 @@ public final class Pool {
         return isOpen;
     }
 
-    /** Says whose the slot is, while the slot is claimed by this JVM; null before and after. */
-    void tenant(int slot, Work.Tenant its) {
-        tenants.set(slot, its);
-    }
-
-    /** Gives a slot back that is in no transaction. */
-    private void release(Slot slot) {
+    /** Gives a slot back, in which nothing is left to do. May be done again when it was cut off: nobody else of this JVM has the slot before it is done. */
+    void release(Slot slot) {
         try {
-            Latch.recover(slot);
-            slot.release();
+            if (slot.owner() == incarnation) {
+                Latch.recover(slot);
+                slot.release();
+            }
+            tenants.set(slot.index, null);
         } catch (IOException e) {
             abandon(slot.index);
+            wakeCheckpointer();
         }
     }
 
-    /** Leaves a slot of this JVM to recovery, which begins at once. */
+    /** Forgets those who are gone and have no slot any more. */
+    void forgetGone() {
+        for (int i = 0; i < SLOTS_MAX; i++) {
+            Work.Tenant its = tenants.get(i);
+            if (its != null && !its.isAlive() && Memory.getVolatile(slotHead(i) + SLOT_OWNER) != incarnation) {
+                tenants.compareAndSet(i, its, null);
+            }
+        }
+    }
+
+    /** Leaves a slot of this JVM to recovery. */
     void abandon(int slot) {
         tenants.set(slot, NOBODY);
+    }
+
+    /** Begins recovery of what was abandoned now. */
+    void wakeCheckpointer() {
         checkpointer.wake();
     }
 
     /** Whether a slot is left to recovery still. */
     boolean hasAbandoned() {
-        return IntStream.range(0, SLOTS_MAX).anyMatch(slot -> tenants.get(slot) == NOBODY);
+        for (int i = 0; i < SLOTS_MAX; i++) {
+            if (tenants.get(i) == NOBODY) {
+                return true;
+            }
+        }
+        return false;
     }
 
-    /** The thread's of this JVM that has the slot and has ended; null if it is not so. */
+    /** Whose of this JVM's the slot is, if his thread has ended; else null. */
     Work.Tenant gone(int slot) {
         Work.Tenant its = tenants.get(slot);
-        return its != null && !its.isAlive() ? its : null;
+        return its != null && !its.isAlive() && Memory.getVolatile(slotHead(slot) + SLOT_OWNER) == incarnation ? its : null;
     }
 
-    /** Claims a slot; waits while all are taken. */
+    /** Claims a slot for something that this JVM does on its own. */
     Slot claim() {
+        return claim(SELF);
+    }
+
+    /**
+     * Claims a slot; waits while all are taken.
+     *
+     * @throws StoreClosed if the store is closed, or about to be
+     */
+    Slot claim(Work.Tenant its) {
+        StackRoom.require(FRAMES);
         for (int spins = 0;; spins++) {
             for (int i = 0; i < SLOTS_MAX; i++) {
                 int index = (int) ((i + incarnation) % SLOTS_MAX);
                 if (Memory.getVolatile(slotHead(index) + SLOT_OWNER) == 0) {
-                    Slot slot = new Slot(this, index);
-                    if (slot.claim()) {
+                    Slot slot = claim(index, its);
+                    if (slot != null) {
                         return slot;
                     }
                 }
@@ -577,6 +687,24 @@ public final class Pool {
             idle(spins);
             if (spins % 200 == 199) {
                 recovery.reap();
+            }
+        }
+    }
+
+    /** Shared memory is touched between two stores that who closes the store looks at, so it is not taken away meanwhile. */
+    private Slot claim(int index, Work.Tenant its) {
+        if (!tenants.compareAndSet(index, null, its)) {
+            return null;
+        }
+        Slot slot = null;
+        try {
+            requireOpen();
+            Slot free = new Slot(this, index);
+            slot = free.claim() ? free : null;
+            return slot;
+        } finally {
+            if (slot == null) {
+                tenants.set(index, null);
             }
         }
     }

@@ -3,7 +3,6 @@ package dev.norn.sas.store;
 import static dev.norn.sas.store.Format.*;
 
 import java.io.IOException;
-import java.util.stream.IntStream;
 
 /**
  * What the living do for the dead. A slot whose owner is gone is finished or undone from what it published, as if it went on; who recovers uses the
@@ -34,12 +33,22 @@ final class Recovery {
      * waits for nobody, and may be called by one who holds a latch.
      */
     void reap() {
+        pool.forgetGone();
         if (pool.attachments().isAlone()) {
             // Who recovers waits for a latch of one who has died since.
             pool.attachments().alone(this::freeLatches);
-        } else if (IntStream.range(0, SLOTS_MAX).anyMatch(this::isLost)) {
+        } else if (isAnyLost()) {
             pool.attachments().tryAlone(this::reapAlone);
         }
+    }
+
+    private boolean isAnyLost() {
+        for (int i = 0; i < SLOTS_MAX; i++) {
+            if (isLost(i)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether the one who has this slot is gone: his process, or his thread of this one. Costs a system call. */
@@ -64,14 +73,8 @@ final class Recovery {
             recover(slot);
             return;
         }
-        // Before the slot is given back, and another thread has it.
-        pool.tenant(slot.index, null);
-        try {
-            gone.evict(() -> recoverOwn(slot));
-        } catch (Throwable e) {
-            pool.abandon(slot.index);
-            throw e;
-        }
+        gone.evict(() -> recoverOwn(slot));
+        pool.forgetGone();
     }
 
     /** Waits for nobody. */

@@ -28,7 +28,7 @@ public final class Work {
     private final Tenant tenant;
     private ByteBuffer record = RedoLog.newRecord(4096);
 
-    /** Whose work it is, so that it can be undone when its thread has ended without ending it. */
+    /** Whose work it is, so that it can be undone when its thread has ended without ending it. Says in words who it is. */
     public interface Tenant {
         /** Whether the thread may still go on with the transaction. */
         boolean isAlive();
@@ -54,14 +54,10 @@ public final class Work {
 
     /** Begins; waits while as many transactions run as there are slots. */
     public void begin() {
-        if (!pool.isOpen()) {
-            throw new SASException("the store " + pool.directory + " is closed");
-        }
         held.clear();
         places = 0;
         savepoints.clear();
-        slot = pool.claim();
-        pool.tenant(slot.index, tenant);
+        slot = tenant == null ? pool.claim() : pool.claim(tenant);
         slot.begin(slot.index);
     }
 
@@ -384,8 +380,7 @@ public final class Work {
     /** Undoes everything, and releases the locks. */
     public void abort() {
         try {
-            Latch.recover(slot);
-            pool.recovery().undo(slot);
+            undo();
             end();
         } catch (java.io.IOException e) {
             abandon();
@@ -396,20 +391,32 @@ public final class Work {
         }
     }
 
+    private void undo() throws java.io.IOException {
+        if (slot.owner() != pool.incarnation()) {
+            // It was given back, and what came behind that failed.
+            return;
+        }
+        Latch.recover(slot);
+        if (slot.state() == STATE_COMMITTED) {
+            // Its end failed, and to leave it to recovery failed as well.
+            pool.recovery().finish(slot);
+        } else {
+            pool.recovery().undo(slot);
+        }
+    }
+
     /** Leaves the slot, in the state that it is in, to recovery: this thread goes on without it. */
     private void abandon() {
         if (slot != null) {
-            Slot abandoned = slot;
+            pool.abandon(slot.index);
             slot = null;
-            pool.abandon(abandoned.index);
+            pool.wakeCheckpointer();
         }
     }
 
     private void end() {
-        Slot ended = slot;
+        pool.release(slot);
         slot = null;
-        pool.tenant(ended.index, null);
-        ended.release();
     }
 
     private void room(int bytes) {

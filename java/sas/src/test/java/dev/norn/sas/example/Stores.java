@@ -50,6 +50,15 @@ final class Stores {
 
     /** The same by another command, which runs the one that follows it. */
     static Process startBehind(List<String> before, Class<?> program, Object... arguments) {
+        try {
+            return builder(before, program, arguments).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The same, not started yet. */
+    static ProcessBuilder builder(List<String> before, Class<?> program, Object... arguments) {
         List<String> command = new ArrayList<>(before);
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
                 "-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED",
@@ -58,10 +67,6 @@ final class Stores {
         for (Object argument : arguments) {
             command.add(argument.toString());
         }
-        try {
-            return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return new ProcessBuilder(command);
     }
 }
