@@ -24,6 +24,8 @@ public final class ArrayCopies {
     private final Session session;
     private final Map<Long, Object> copies = new HashMap<>();
     private final Map<Object, Long> references = new IdentityHashMap<>();
+    /** Those that were temporary before. */
+    private final Map<Object, Long> adopted = new IdentityHashMap<>();
     /** The arrays, in the order in which they came; those that were forgotten are still here. */
     private final List<Long> order = new ArrayList<>();
     /** Arrays that are being read: where one has led so far. */
@@ -98,7 +100,7 @@ public final class ArrayCopies {
         copies.put(reference, copy);
     }
 
-    /** The array is none of these copies any more. */
+    /** The array is none of these copies any more, or was not to become one. */
     void forget(Object copy) {
         Long reference = references.remove(copy);
         if (reference != null) {
@@ -224,6 +226,7 @@ public final class ArrayCopies {
         Work work = session.work();
         long reference = allocate(work, array.getClass().getComponentType(), Array.getLength(array), work.pool().containerOf(near), near);
         add(reference, array);
+        adopted.put(array, reference);
         return reference;
     }
 
@@ -316,13 +319,15 @@ public final class ArrayCopies {
         if (!order.isEmpty()) {
             copies.clear();
             references.clear();
+            adopted.clear();
             order.clear();
         }
     }
 
-    /** The transaction was undone: copies show what is stored; those of arrays that are gone stay as they are. */
+    /** The transaction was undone: copies show what is stored; those of arrays that are gone stay as they are, and are temporary again if they were adopted. */
     void restore() {
         try {
+            adopted.keySet().forEach(this::giveBack);
             copies.forEach((reference, copy) -> {
                 StrayArrays.add(copy, reference);
                 try {
@@ -337,6 +342,11 @@ public final class ArrayCopies {
         } finally {
             end();
         }
+    }
+
+    private void giveBack(Object array) {
+        forget(array);
+        StrayArrays.remove(array);
     }
 
     /** What the copies have now: each copy, and then a copy of it. */
@@ -366,6 +376,8 @@ public final class ArrayCopies {
                 System.arraycopy(before, 0, copy, 0, Array.getLength(copy));
             } else if (session.work().pool().isObject(entry.getKey())) {
                 read(entry.getKey(), copy);
+            } else if (adopted.remove(copy) != null) {
+                giveBack(copy);
             } else {
                 StrayArrays.add(copy, entry.getKey());
                 forget(copy);

@@ -351,6 +351,13 @@ public final class Classes {
             return (SasObject) handle;
         }
 
+        /** A temporary object with fields of zeros; no constructor of the program runs. */
+        SasObject newTemporary() {
+            SasObject object = newHandle(0);
+            object.$sas$holder(null);
+            return object;
+        }
+
         @SuppressWarnings("unchecked")
         private LongFunction<Object> newCreator() {
             try {

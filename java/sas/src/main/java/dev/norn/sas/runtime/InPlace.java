@@ -36,8 +36,10 @@ public interface InPlace {
     /** Writes length and elements of the temporary array to this offset. */
     void $sas$write(long offset);
 
-    /** Forgets the elements of the temporary array, which is one no longer. */
-    void $sas$leaveElements();
+    /** The elements of a temporary array, as a Java array; null if it is none. */
+    Object $sas$elements();
+
+    void $sas$elements(Object elements);
 
     /** Where the array is if the running transaction may read it, and locks it for that; 0 outside transactions. */
     static long reading(SasObject array) {

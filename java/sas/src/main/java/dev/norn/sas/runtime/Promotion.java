@@ -21,15 +21,39 @@ import java.util.function.LongSupplier;
  *
  * <p>Until then, the objects' fields are as they were; if something is thrown, the storage is given back, and the objects are temporary as before. The fields that are no references are saved at
  * the commit, as ever. Whoever got hold of {@code this} in a constructor has the same object.
+ *
+ * <p>If the transaction, or the nested run, is undone, what was adopted is temporary again, with the fields that it had: the program made it before, and may adopt it anew when it runs the
+ * transaction again. What a factory has created is gone.
  */
 public final class Promotion {
     private static final int LARGE = 1024;
 
     private final Session session;
     private List<SasObject> objects = new ArrayList<>();
+    /** Of each of them that is adopted, what it was. */
+    private List<Temporary> temporaries = new ArrayList<>();
     private List<Object> arrays = new ArrayList<>();
     private int written;
     private boolean isOpen;
+
+    /**
+     * What an adopted object was.
+     *
+     * @param same a temporary object with the same fields
+     * @param elements of an array in place; else null
+     */
+    record Temporary(SasObject object, SasObject same, Object elements) {
+        /** Makes the object what it was; others may have to wait until nothing of it is in the store. */
+        void restore() {
+            object.$sas$bind(object.$sas$word() & (SasObject.HASHED | SasObject.OWN));
+            object.$sas$holder(null);
+            object.$sas$copy(same);
+            if (object instanceof InPlace array) {
+                array.$sas$kept(null);
+                array.$sas$elements(elements);
+            }
+        }
+    }
 
     Promotion(Session session) {
         this.session = session;
@@ -43,37 +67,45 @@ public final class Promotion {
         if (object.$sas$reference() != 0) {
             throw new SASException("the " + object.getClass().getName() + " is persistent already");
         }
-        Session.get().promotion().add(object, range, near);
+        Promotion promotion = Session.get().promotion();
+        promotion.step(() -> promotion.add(object, range, near));
     }
 
-    /** Promotes beside an object of the same container; returns the reference. In a transaction. */
-    static long promote(SasObject object, long near) {
-        Session session = Session.get();
-        return session.promotion().add(object, session.work().pool().containerOf(near), near);
+    /** Adopts an object beside another one of the same container; returns its reference. In a transaction. */
+    static long adopt(SasObject object, long near) {
+        Promotion promotion = Session.get().promotion();
+        return promotion.step(() -> {
+            SasObject same = Classes.of(object.getClass()).newTemporary();
+            same.$sas$copy(object);
+            int before = promotion.objects.size();
+            long reference = promotion.add(object, promotion.session.work().pool().containerOf(near), near);
+            if (promotion.objects.size() > before) {
+                promotion.temporaries.add(new Temporary(object, same, object instanceof InPlace array ? array.$sas$elements() : null));
+            }
+            return reference;
+        });
     }
 
     private long add(SasObject object, Range range, long near) {
-        return step(() -> {
-            Classes.Info info = Classes.of(object.getClass());
-            info.requirePersistable();
-            objects.add(object);
-            for (;;) {
-                long mark = session.work().mark();
-                long marks = object.$sas$word();
-                if ((marks & ~SasObject.MARKS) != 0) {
-                    // Another thread has promoted it: wait for that.
-                    objects.removeLast();
-                    session.work().requireStorable(object.$sas$reference());
-                    return object.$sas$reference();
-                }
-                long reference = allocate(object, info, range, near);
-                if (info.compareAndBind(object, marks, reference | marks)) {
-                    return reference;
-                }
-                // Another thread has asked for the hash code, which the object then has to have room for.
-                session.work().takeBackSteps(mark);
+        Classes.Info info = Classes.of(object.getClass());
+        info.requirePersistable();
+        objects.add(object);
+        for (;;) {
+            long mark = session.work().mark();
+            long marks = object.$sas$word();
+            if ((marks & ~SasObject.MARKS) != 0) {
+                // Another thread has promoted it: wait for that.
+                objects.removeLast();
+                session.work().requireStorable(object.$sas$reference());
+                return object.$sas$reference();
             }
-        });
+            long reference = allocate(object, info, range, near);
+            if (info.compareAndBind(object, marks, reference | marks)) {
+                return reference;
+            }
+            // Another thread has asked for the hash code, which the object then has to have room for.
+            session.work().takeBackSteps(mark);
+        }
     }
 
     private long allocate(SasObject object, Classes.Info info, Range range, long near) {
@@ -114,6 +146,7 @@ public final class Promotion {
                 write(objects.get(written++));
             }
             session.makeRoom(objects.size());
+            session.keepTemporaries(temporaries);
             // The stack suffices: allocating went deeper.
             for (int i = 0; i < objects.size(); i++) {
                 session.holdNew(objects.get(i));
@@ -147,8 +180,10 @@ public final class Promotion {
     private void end() {
         if (objects.size() > LARGE) {
             objects = new ArrayList<>();
+            temporaries = new ArrayList<>();
         }
         objects.clear();
+        temporaries.clear();
         arrays.clear();
         written = 0;
         isOpen = false;

@@ -165,7 +165,7 @@ public final class References {
             return Promotion.promoteArray(value, owner.$sas$reference());
         }
         if (value instanceof SasObject object) {
-            return Promotion.promote(object, owner.$sas$reference());
+            return Promotion.adopt(object, owner.$sas$reference());
         }
         throw new SASException(describe(value, owner, offset) + " cannot be persistent: " + advice(value));
     }

@@ -9,8 +9,9 @@ final class Savepoint {
     final Savepoint outer;
     /** The transaction that it is of. */
     long transaction;
-    /** How many handles had been let through for writing, and classes had got numbers. */
+    /** How many handles had been let through for writing, objects had been adopted, and classes had got numbers. */
     int written;
+    int temporaries;
     int newClasses;
     /** Of arrays in place, the blocks with images since the outer savepoint. */
     Map<InPlace, long[]> kept;

@@ -68,6 +68,9 @@ public final class Session implements Work.Tenant {
 
     private record NewClass(Classes.Info info, int number) {}
 
+    /** What the transaction has adopted. */
+    private final List<Promotion.Temporary> temporaries = new ArrayList<>();
+
     /** The class that a conflict kept from getting its number. */
     private Classes.Info wanted;
 
@@ -110,6 +113,7 @@ public final class Session implements Work.Tenant {
         // An end that was cut off may have left some.
         broken = null;
         newClasses.clear();
+        temporaries.clear();
         arrays.end();
         holding = places;
         written = writable;
@@ -138,6 +142,7 @@ public final class Session implements Work.Tenant {
         }
         arrays.end();
         newClasses.clear();
+        temporaries.clear();
     }
 
     private void requireWhole() {
@@ -263,7 +268,21 @@ public final class Session implements Work.Tenant {
     private void afterAbort() {
         broken = null;
         newClasses.clear();
+        restoreTemporaries(0);
         arrays.restore();
+    }
+
+    /** Makes objects that were adopted temporary again, from this one on. */
+    private void restoreTemporaries(int first) {
+        for (int i = temporaries.size() - 1; i >= first; i--) {
+            temporaries.get(i).restore();
+            temporaries.remove(i);
+        }
+    }
+
+    /** Takes note of what becomes persistent by adoption. */
+    void keepTemporaries(List<Promotion.Temporary> more) {
+        temporaries.addAll(more);
     }
 
     private void requireActive() {
@@ -312,6 +331,7 @@ public final class Session implements Work.Tenant {
         saveWritten();
         its.written = writtenCount;
         its.newClasses = newClasses.size();
+        its.temporaries = temporaries.size();
         its.arrays = arrays.snapshot();
         its.takeBlocks(changing.keySet());
         work.openSavepoint();
@@ -371,6 +391,7 @@ public final class Session implements Work.Tenant {
             writtenCount = its.written;
             savedCount = its.written;
             newClasses.subList(its.newClasses, newClasses.size()).clear();
+            restoreTemporaries(its.temporaries);
             arrays.restore(its.arrays);
         } catch (Throwable e) {
             breaks(e, cause);
@@ -648,7 +669,7 @@ public final class Session implements Work.Tenant {
         long reference = handle.$sas$reference();
         handle.$sas$settle();
         if (handle instanceof InPlace array) {
-            array.$sas$leaveElements();
+            array.$sas$elements(null);
             array.$sas$kept(changing.get(array));
         }
         holding[work.placeOf(reference)] = handle;

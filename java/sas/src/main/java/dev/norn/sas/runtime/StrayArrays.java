@@ -75,6 +75,11 @@ public final class StrayArrays {
         }
     }
 
+    /** The array is temporary again. */
+    static synchronized void remove(Object array) {
+        REFERENCES.remove(new Key(array, null));
+    }
+
     private static void forgetLengths() {
         bytes = chars = shorts = ints = longs = floats = doubles = references = 0;
     }

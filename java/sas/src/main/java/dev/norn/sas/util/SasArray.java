@@ -159,7 +159,12 @@ public abstract sealed class SasArray implements InPlace permits SasByteArray, S
     }
 
     @Override
-    public final void $sas$leaveElements() {
-        $sas$elements = null;
+    public final Object $sas$elements() {
+        return $sas$elements;
+    }
+
+    @Override
+    public final void $sas$elements(Object elements) {
+        $sas$elements = elements;
     }
 }

@@ -14,10 +14,16 @@ import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Census;
+import dev.norn.sas.util.SasList;
 import dev.norn.sas.util.SasLongArray;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -201,6 +207,90 @@ class AdoptionTest {
         assertNull(near.next);
         near.next = Link.chain(10);
         Link.verify(near.next, 10);
+    }
+
+    /** What a program has made before a transaction can be adopted by the one that comes after an undone one: so a transaction may be run again. */
+    @Test
+    void whatAnUndoneTransactionHadAdoptedIsTemporaryAgain() {
+        long[] elements = {1, 2, 3};
+        Link chain = Link.chain(5);
+        Link third = chain.next.next;
+        third.longs = new SasLongArray(elements);
+        int[] numbers = {4, 5};
+        third.other = numbers;
+        third.array = new Object[] {Link.verify(chain, 5), "text"};
+        int code = chain.hashCode();
+        for (int i = 0; i < 4; i++) {
+            boolean isNested = i >= 2;
+            if (isNested) {
+                Transaction.begin();
+                root.number = i;
+            }
+            assertThrows(IllegalStateException.class, () -> Transaction.run(() -> {
+                root.next = chain;
+                assertTrue(Factory.isPersistent(third) && Factory.isPersistent(third.longs));
+                third.number = 77;
+                third.next = null;
+                chain.text = "another text than before";
+                third.longs.set(1, 9);
+                ((int[]) third.other)[0] = 4;
+                throw new IllegalStateException();
+            }));
+            assertNull(root.next);
+            verifyTemporary(chain, 5, elements);
+            assertEquals(code, chain.hashCode());
+            assertSame(numbers, third.other);
+            numbers[1] = 6 + i;
+            third.array[1] = "text";
+            if (isNested) {
+                Transaction.commit();
+                assertEquals(i, root.number);
+            }
+            Stores.check(store);
+        }
+        numbers[0] = 8;
+        root.next = chain;
+        third.longs.set(0, 7);
+        reopen();
+        Link.verify(root.next, 5);
+        Link its = root.next.next.next;
+        assertArrayEquals(new long[] {7, 2, 3}, its.longs.toArray());
+        assertArrayEquals(new int[] {8, 9}, (int[]) its.other);
+        assertTrue(its.array[0] == its.next.next);
+    }
+
+    @Test
+    void adoptionIsRunAgainAfterConflicts() throws Exception {
+        root.other = new SasList<Link>();
+        @SuppressWarnings("unchecked")
+        SasList<Link> list = (SasList<Link>) root.other;
+        List<Thread> threads = new ArrayList<>();
+        Queue<Throwable> thrown = new ConcurrentLinkedQueue<>();
+        AtomicInteger attempts = new AtomicInteger();
+        for (int t = 0; t < 4; t++) {
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    for (int i = 0; i < 25; i++) {
+                        Link link = new Link(i, null);
+                        Transaction.run(() -> {
+                            root.other = list;
+                            list.add(link);
+                            if (attempts.incrementAndGet() % 5 == 0) {
+                                throw new TransactionConflict("as if another one had a lock");
+                            }
+                        });
+                    }
+                } catch (Throwable e) {
+                    thrown.add(e);
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(List.of(), List.copyOf(thrown));
+        assertEquals(100, list.size());
+        assertTrue(attempts.get() > 100);
     }
 
     /** The value that a field had is still the field's when the new one does not fit. */
