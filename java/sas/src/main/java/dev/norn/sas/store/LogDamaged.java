@@ -7,24 +7,36 @@ import java.nio.file.Path;
 final class LogDamaged extends StorageReadFailure {
     private static final long serialVersionUID = 1;
 
-    private final String reason;
-    private final boolean isOfRecords;
+    /** What is lost of the log. */
+    enum Extent {
+        /** The log as a whole cannot be used: it is not there, or not the store's. */
+        ALL,
+        /** Records are missing, from a place on. */
+        RECORDS,
+        /** The log is whole, but what waits for a container's file is not. */
+        WAITING
+    }
 
-    private LogDamaged(Path log, String reason, boolean isOfRecords) {
+    private final String reason;
+    private final Extent extent;
+
+    private LogDamaged(Path log, String reason, Extent extent) {
         super("the log " + log + " is damaged: " + reason + ". Restore the store from a backup, or end all programs that use it and let `sas recover --accept-loss "
                 + log.getParent() + "` go on with what was committed before the damage");
         this.reason = reason;
-        this.isOfRecords = isOfRecords;
+        this.extent = extent;
     }
 
-    /** The log as a whole cannot be used: it is not there, or not the store's. */
     static LogDamaged wholly(Path log, String reason) {
-        return new LogDamaged(log, reason, false);
+        return new LogDamaged(log, reason, Extent.ALL);
     }
 
-    /** Records are missing, from a place on. */
     static LogDamaged partly(Path log, String reason) {
-        return new LogDamaged(log, reason, true);
+        return new LogDamaged(log, reason, Extent.RECORDS);
+    }
+
+    static LogDamaged ofWaiting(Path file, long place) {
+        return new LogDamaged(file, "no valid record is at byte " + place + " of " + file.getFileName() + ", and records behind that were durable", Extent.WAITING);
     }
 
     /** What is wrong with the log. */
@@ -32,8 +44,7 @@ final class LogDamaged extends StorageReadFailure {
         return reason;
     }
 
-    /** Whether the records before the damage can be used. */
-    boolean isOfRecords() {
-        return isOfRecords;
+    Extent extent() {
+        return extent;
     }
 }

@@ -189,17 +189,22 @@ final class LogFile implements AutoCloseable {
         channel.force(false);
     }
 
+    /** A name that nothing has yet, for a file that is damaged and kept. */
+    Path nextLost() {
+        int number = 1;
+        while (Files.exists(path.resolveSibling(LOST + number))) {
+            number++;
+        }
+        return path.resolveSibling(LOST + number);
+    }
+
     /**
      * Moves a log away that is damaged, and keeps it.
      *
      * @return where it is now
      */
     Path setAside() throws IOException {
-        int number = 1;
-        while (Files.exists(path.resolveSibling(LOST + number))) {
-            number++;
-        }
-        Path lost = path.resolveSibling(LOST + number);
+        Path lost = nextLost();
         Files.move(path, lost, StandardCopyOption.ATOMIC_MOVE);
         ContainerFile.sync(path.getParent());
         return lost;

@@ -305,7 +305,7 @@ final class RedoLog {
             open();
             LogFile.Header header = file.readHeader();
             LogEnd end = LogEnd.find(new LogRecords(file, header), header, synced);
-            return end.isDamage() ? LogDamaged.partly(file.path, end.describe(header)) : null;
+            return end.isDamage() ? LogDamaged.partly(file.path, end.describe(header)) : Unapplied.findDamage(pool.directory);
         } catch (LogDamaged e) {
             return e;
         }
@@ -376,9 +376,18 @@ final class RedoLog {
      */
     List<String> restartDamaged(LogDamaged damage, long limit) throws IOException {
         List<String> lost = new ArrayList<>(List.of("the log " + file.path + " is damaged: " + damage.reason()));
+        if (Unapplied.findDamage(pool.directory) != null) {
+            Path kept = file.nextLost();
+            Unapplied.cutOff(pool.directory, kept);
+            lost.add("of what waits in " + Unapplied.NAME + " for a container's file, what is behind the damage is lost; the whole is kept in " + kept);
+        }
+        if (damage.extent() == LogDamaged.Extent.WAITING) {
+            restart(limit);
+            return lost;
+        }
         long beginning = 0;
         long ring = pool.settings.logBytes() - LogFile.HEADER_BYTES;
-        if (damage.isOfRecords()) {
+        if (damage.extent() == LogDamaged.Extent.RECORDS) {
             LogFile.Header header = file.readHeader();
             LogEnd end = LogEnd.find(new LogRecords(file, header), header, 0);
             long kept = Math.min(end.position(), limit);

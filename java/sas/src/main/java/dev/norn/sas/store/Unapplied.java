@@ -19,13 +19,16 @@ import java.util.function.LongPredicate;
  * are durable before the log's beginning goes past them, and are applied before the log when the file is back.
  *
  * <p>A replay that was cut off is done again from the same beginning, and sets aside again what it had: the operations say what is to be so afterwards, so going through them
- * twice gives the same. What was cut off while it was written ends the file.
+ * twice gives the same. What was cut off while it was written ends the file. When all is durable, a mark says so, and names its own place: so what cannot be read before a mark is
+ * damage.
  */
 final class Unapplied implements AutoCloseable {
     static final String NAME = "redo.unapplied";
     private static final int HEADER_BYTES = 8;
     private static final int CHECK_BYTES = 8;
     private static final int RECORD_MAGIC = 0x5541_5352;
+    /** A record with its own place instead of operations. */
+    private static final int MARK_BYTES = HEADER_BYTES + 8 + CHECK_BYTES;
 
     private final Path path;
     private final Path fresh;
@@ -68,19 +71,61 @@ final class Unapplied implements AutoCloseable {
         }
     }
 
-    /** Reads each valid record; returns where they end. */
+    /**
+     * Reads each valid record; returns where they end.
+     *
+     * @throws LogDamaged if a record is not valid that was durable: those before it were given to the action
+     */
     private static long forEach(Path path, Action action) throws IOException {
         if (!Files.exists(path)) {
             return 0;
         }
-        long at = 0;
         try (FileChannel file = NativeFile.open(path, StandardOpenOption.READ)) {
-            for (ByteBuffer its = read(file, at); its != null; its = read(file, at)) {
-                at += its.capacity();
+            long at = forEachUpToGap(file, action);
+            for (long behind = at; behind <= file.size() - MARK_BYTES; behind += 8) {
+                ByteBuffer its = read(file, behind);
+                if (its != null && isMark(its) && its.getLong(HEADER_BYTES) == behind) {
+                    throw LogDamaged.ofWaiting(path, at);
+                }
+            }
+            return at;
+        }
+    }
+
+    private static long forEachUpToGap(FileChannel file, Action action) throws IOException {
+        long at = 0;
+        for (ByteBuffer its = read(file, at); its != null; its = read(file, at)) {
+            at += its.capacity();
+            if (!isMark(its)) {
                 action.accept(its.slice(HEADER_BYTES, its.capacity() - HEADER_BYTES - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN));
             }
         }
         return at;
+    }
+
+    private static boolean isMark(ByteBuffer record) {
+        return record.capacity() == MARK_BYTES;
+    }
+
+    /** What is wrong; null if nothing is. */
+    static LogDamaged findDamage(Path directory) throws IOException {
+        try {
+            units(directory);
+            return null;
+        } catch (LogDamaged e) {
+            return e;
+        }
+    }
+
+    /** Cuts the file off where it is damaged. The whole file is kept in another. */
+    static void cutOff(Path directory, Path kept) throws IOException {
+        Path path = directory.resolve(NAME);
+        ContainerFile.copy(path, kept);
+        try (FileChannel file = NativeFile.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            file.truncate(forEachUpToGap(file, operations -> {}));
+            file.force(true);
+        }
+        ContainerFile.sync(directory);
     }
 
     /** The record at this place; null if none is valid there. */
@@ -142,6 +187,9 @@ final class Unapplied implements AutoCloseable {
             return;
         }
         channel.force(true);
+        if (end > 0) {
+            mark();
+        }
         if (isApplied && end == 0) {
             Files.delete(path);
             Files.delete(fresh);
@@ -149,6 +197,16 @@ final class Unapplied implements AutoCloseable {
             Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
         }
         ContainerFile.sync(path.getParent());
+    }
+
+    /** Says that all before is durable. */
+    private void mark() throws IOException {
+        ByteBuffer mark = ByteBuffer.allocate(MARK_BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt(RECORD_MAGIC).putInt(MARK_BYTES).putLong(end);
+        mark.putLong(LogFile.check(mark.array(), 0, MARK_BYTES - CHECK_BYTES)).flip();
+        while (mark.hasRemaining()) {
+            end += channel.write(mark, end);
+        }
+        channel.force(false);
     }
 
     @Override

@@ -137,6 +137,23 @@ class RebuildTest {
     }
 
     @Test
+    void aFileThatIsCutOffBeforePagesWhoseDescriptorsLieBehindBlankOnesIsLeftOut() throws Exception {
+        Path copy = withUndone(3);
+        try (Store store = Store.open(copy)) {
+            assertEquals(60, count(store));
+        }
+        Path cut = Stores.withoutPool(copy, directory.resolve("cut"));
+        try (var file = FileChannel.open(cut.resolve("main.container"), StandardOpenOption.WRITE)) {
+            // Behind the first documents, within the pages that are blank.
+            file.truncate(file.size() - (40 + GROUP) * 4096L);
+        }
+        try (Store store = Store.open(cut)) {
+            var thrown = assertThrows(ContainerDamaged.class, () -> count(store));
+            assertTrue(thrown.getMessage().contains("main.container is missing, cut off"), thrown.getMessage());
+        }
+    }
+
+    @Test
     void aPageThatHasLostItsDescriptorIsDamage() throws Exception {
         Path copy = withUndone(1);
         try (Store store = Store.open(copy)) {
