@@ -4,13 +4,14 @@ IMAGE = out/purse.img
 SCRIPT = examples/purse.txt
 SEED = 2006
 
-.PHONY: help run test test-java test-long bench lab bobc compare size lint
+.PHONY: help run test test-java test-long crash-faults bench lab bobc compare size lint
 
 help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
 	@echo "make test       every test that ends in minutes"
 	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
+	@echo "make crash-faults  puts known faults back into copies of java/sas, and shows that the crash harness finds each: about ten minutes"
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
 	@echo "make bobc       the business object benchmark and its peers, into out/bobc; goes on where it was interrupted: two hours, on a machine that does nothing else"
@@ -35,12 +36,16 @@ test-long:
 	@tools/ensure-rust
 	@tools/ensure-nbd-clients
 	cargo test --locked --workspace -- --ignored --nocapture
-	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400
+	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dcrash.rounds=2000
+	tools/crash-faults
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
 	tools/fuzz nbd_conversation 300
 	tools/compare --test
 	tools/compare --quick
+
+crash-faults:
+	tools/crash-faults
 
 bench:
 	@tools/ensure-rust

@@ -53,7 +53,7 @@ public final class Generations {
         Heap.discard(range, Format.offsetOf(reference));
         between.run();
         store.pool().heap().free(slot, range, slot.first());
-        slot.release();
+        store.pool().release(slot);
     }
 
     public static boolean isOnSamePage(long a, long b) {

@@ -32,7 +32,7 @@ public final class LogBytes {
         try {
             store.pool().log().checkpointAnd(slot, action::run);
         } finally {
-            slot.release();
+            store.pool().release(slot);
         }
     }
 

@@ -1,0 +1,65 @@
+package dev.norn.crash.program;
+
+import dev.norn.crash.model.Register;
+import dev.norn.crash.model.Registers;
+import dev.norn.sas.SASException;
+import dev.norn.sas.Store;
+import dev.norn.sas.SubObjects;
+import java.nio.file.Path;
+
+/** A child's store, which may be closed and opened again while its threads use it. */
+final class Attachment {
+    /** A store and the running thread's handles. */
+    record Use(Store store, Register[] registers) {}
+
+    private final Path directory;
+    private final ThreadLocal<Use> uses = new ThreadLocal<>();
+    private volatile Store store;
+    private volatile long closings;
+    private final ThreadLocal<Long> closingsSeen = ThreadLocal.withInitial(() -> 0L);
+
+    Attachment(Path directory) {
+        this.directory = directory;
+        store = Store.open(directory, SubObjects.ADOPT);
+    }
+
+    /** The store, and this thread's handles; waits while it is closed. */
+    Use use() {
+        // In this order: a store that is found open now was opened behind all closings that are seen.
+        long seen = closings;
+        Store now = store;
+        while (now == null) {
+            Thread.onSpinWait();
+            seen = closings;
+            now = store;
+        }
+        Use use = uses.get();
+        if (use == null || use.store != now) {
+            closingsSeen.set(seen);
+            use = new Use(now, Registers.of(now));
+            uses.set(use);
+        }
+        return use;
+    }
+
+    /** Closes the store while threads use it, and opens it again. */
+    void reopen() {
+        Store old = store;
+        store = null;
+        closings++;
+        try {
+            old.close();
+        } finally {
+            store = Store.open(directory, SubObjects.ADOPT);
+        }
+    }
+
+    /** Whether a thread got an exception because of a closing. */
+    boolean hasClosed(Throwable e) {
+        return e instanceof SASException && closingsSeen.get() != closings;
+    }
+
+    void close() {
+        store.close();
+    }
+}
