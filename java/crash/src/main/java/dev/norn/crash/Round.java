@@ -22,6 +22,7 @@ import java.util.Set;
  */
 final class Round {
     private static final String ACCEPT_LOSS = "--accept-loss";
+    private static final String REPLAY_CUT_OFF = "a replay was cut off";
     private static final int FINDINGS_MAX = 4;
     private static final int FINDING_LENGTH_MAX = 800;
     private static final int BYTES_A_TRANSACTION = 100;
@@ -339,22 +340,34 @@ final class Round {
         Trees.delete(copy);
     }
 
-    /** What is before the damage is whole transactions, and the damaged log is kept. */
+    /**
+     * What is before the damage is whole transactions, and the damaged log is kept. If the containers' files have a part of what is behind the damage, because a replay of it was cut off,
+     * that is said, and all may be there that was committed, in part.
+     */
     private void acceptLoss(Path copy, Damage damage) throws IOException, InterruptedException {
         String what = "accepting the loss of " + damage;
-        require(what, ask("sas", "recover", ACCEPT_LOSS, copy));
+        String said = ask("sas", "recover", ACCEPT_LOSS, copy);
+        require(what, said);
+        requireKept(copy, what);
+        if (said.contains(REPLAY_CUT_OFF)) {
+            note("loss accepted, said to leave parts of transactions");
+            return;
+        }
         Path out = directory.resolve(copy.getFileName() + ".ids");
         require(what, ask("snapshot", copy, out));
         Snapshot snapshot = Snapshot.read("what is left after " + damage, out);
         require(what, History.read(journals).checkCut(snapshot));
         require(what + ": sas check", ask("sas", "check", copy));
+        cuts.add(snapshot);
+        note("loss accepted");
+    }
+
+    private static void requireKept(Path copy, String what) throws IOException {
         try (var kept = Files.newDirectoryStream(copy, "redo.lost-*")) {
             if (!kept.iterator().hasNext()) {
                 throw new Finding(what + ": the damaged log was not kept");
             }
         }
-        cuts.add(snapshot);
-        note("loss accepted");
     }
 
     /** A copy of the files, with an empty log, in which a container is damaged: it is refused, or complete. */

@@ -418,7 +418,8 @@ public final class Pool {
     public int openTransactions() {
         int count = 0;
         for (int i = 0; i < SLOTS_MAX; i++) {
-            count += Memory.getVolatile(slotHead(i) + SLOT_OWNER) != 0 ? 1 : 0;
+            // The store has a slot itself while it replays the log, but no transaction in it.
+            count += Memory.getVolatile(slotHead(i) + SLOT_OWNER) != 0 && new Slot(this, i).state() != STATE_FREE ? 1 : 0;
         }
         return count;
     }

@@ -401,8 +401,6 @@ final class RedoLog {
             applyAll(header, header.beginning(), kept);
             beginning = header.end();
             ring = header.ring();
-            lost.add("what is committed up to position " + end.position() + " is kept; behind it, " + end.bytesBehind() + " bytes with " + end.recordsBehind()
-                    + " whole records are lost");
         } else {
             lost.add("what was committed since the last checkpoint is lost, if anything was");
         }
