@@ -3,9 +3,11 @@ package dev.norn.sas.runtime;
 import static dev.norn.sas.store.Format.*;
 
 import dev.norn.sas.SASException;
+import dev.norn.sas.SubObjects;
 import dev.norn.sas.store.Memory;
 import dev.norn.sas.store.Range;
 import dev.norn.sas.store.Work;
+import java.util.List;
 
 /**
  * Fields that hold references. In the store such a field is one word: null, an object's reference with its generation, a value in the word itself or beside the
@@ -15,11 +17,28 @@ public final class References {
     /** Cleared when the first store is opened: until then, references are compared as ever. */
     static volatile boolean hasPersistent;
 
+    /** Classes with initializers that opening a store does not need. */
+    private static final List<String> FIRST_USED_LATE = List.of("dev.norn.sas.Constructors", "dev.norn.sas.runtime.Constants", "dev.norn.sas.runtime.Monitors", "dev.norn.sas.util.KeyOrder");
+
     private References() {}
 
     /** From the opening of a store on, comparisons look at addresses. */
     public static void begin() {
+        initializeClasses();
         hasPersistent = true;
+    }
+
+    /**
+     * Initializes those classes that a program may need for the first time where its stack ends. A class whose initializer overflows the stack is of no use to the whole JVM from then on.
+     */
+    private static void initializeClasses() {
+        try {
+            for (String name : FIRST_USED_LATE) {
+                Class.forName(name);
+            }
+        } catch (ClassNotFoundException e) {
+            throw new IllegalStateException("SAS is not complete", e);
+        }
     }
 
     /** The reference that a field's word stands for. Costs a new handle if it is an object's. */
@@ -153,11 +172,11 @@ public final class References {
         if (constant != null) {
             return Session.get().work().allocateValue(Values.encodeConstant(constant), owner.$sas$reference());
         }
-        return switch (Session.get().store().subObjects()) {
-            case ADOPT -> adopt(value, owner, offset);
-            case STRICT -> throw new SASException(describe(value, owner, offset) + refusal(value));
-            case TEMPORARY -> Temporaries.put(checked(value, owner, offset), () -> describe(value, owner, offset));
-        };
+        SubObjects what = Session.get().store().subObjects();
+        if (what == SubObjects.STRICT) {
+            throw new SASException(describe(value, owner, offset) + refusal(value));
+        }
+        return what == SubObjects.ADOPT ? adopt(value, owner, offset) : Temporaries.put(checked(value, owner, offset), () -> describe(value, owner, offset));
     }
 
     private static long adopt(Object value, SasObject owner, int offset) {

@@ -134,7 +134,7 @@ class FailedStepTest {
         thread.start();
         thread.join();
         if (thrown.get() != null) {
-            throw new AssertionError("after " + overflows[0] + " overflows", thrown.get());
+            throw new AssertionError("after " + overflows[0] + " overflows: " + thrown.get(), thrown.get());
         }
         return overflows[0];
     }
@@ -181,7 +181,7 @@ class FailedStepTest {
                 return false;
             }
         } catch (NoClassDefFoundError | ExceptionInInitializerError e) {
-            throw new AssertionError("a class was not initialized before", e);
+            throw new AssertionError("a class was not initialized before: " + e, e);
         }
         if (Transaction.isActive()) {
             Transaction.abort();
