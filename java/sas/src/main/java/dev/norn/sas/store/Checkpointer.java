@@ -15,6 +15,7 @@ final class Checkpointer {
     private final Pool pool;
     private final Thread thread;
     private volatile boolean isOver;
+    private volatile boolean isWoken;
     private volatile long lastFailure = System.nanoTime() - PAUSE_NANOS;
 
     Checkpointer(Pool pool) {
@@ -24,6 +25,7 @@ final class Checkpointer {
 
     private void run() {
         while (!isOver) {
+            isWoken = false;
             long checkpoints = pool.counts().checkpoints();
             tend();
             if (pool.log().isNearlyFull(SHARE) && pool.counts().checkpoints() == checkpoints) {
@@ -32,8 +34,15 @@ final class Checkpointer {
             if (pool.hasAbandoned()) {
                 LockSupport.parkNanos(this, RETRY_NANOS);
             } else {
-                LockSupport.park(this);
+                rest();
             }
+        }
+    }
+
+    private void rest() {
+        // What is waited for in between takes the permit of a wake: so that alone would not do.
+        while (!isWoken && !isOver) {
+            LockSupport.park(this);
         }
     }
 
@@ -47,6 +56,7 @@ final class Checkpointer {
 
     /** Begins to look after the store now. */
     void wake() {
+        isWoken = true;
         LockSupport.unpark(thread);
     }
 

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 
 /**
  * Makes a store in which the instances of changed classes have the layout of the class files.
@@ -129,21 +130,9 @@ public final class Conversion {
         }
         ranges.sort(java.util.Comparator.comparingLong(range -> range.base));
         plan();
-        Work work = new Work(pool);
-        work.begin();
-        changes.forEach((number, change) -> newNumbers.put(number, Directory.addClass(work, change.description())));
-        work.commit();
+        transact(work -> changes.forEach((number, change) -> newNumbers.put(number, Directory.addClass(work, change.description()))));
         newNumbers.forEach((old, number) -> layouts.put(number, changes.get(old).now()));
-        slot = pool.claim();
-        long[] used = ranges.stream().mapToLong(Range::pagesUsed).toArray();
-        for (int i = 0; i < used.length; i++) {
-            forEachObject(ranges.get(i), used[i], this::convert);
-        }
-        work.begin();
-        follow(work);
-        changes.keySet().forEach(number -> Directory.removeClass(work, number));
-        work.commit();
-        pool.release(slot);
+        convertObjects();
         for (Range range : ranges) {
             // The container of the directory was changed by transactions only, and closing the pool replays them.
             if (range.id != 0) {
@@ -153,6 +142,35 @@ public final class Conversion {
         changes.forEach((number, change) -> report.add("%s: %,d instances, %,d of them moved; %s".formatted(change.now().name(),
                 counts.get(number)[0], counts.get(number)[1], change.describe())));
         return report;
+    }
+
+    private void transact(Consumer<Work> action) {
+        Work work = new Work(pool);
+        work.begin();
+        try {
+            action.accept(work);
+            work.commit();
+        } finally {
+            if (work.isActive()) {
+                work.abort();
+            }
+        }
+    }
+
+    private void convertObjects() {
+        slot = pool.claim();
+        try {
+            long[] used = ranges.stream().mapToLong(Range::pagesUsed).toArray();
+            for (int i = 0; i < used.length; i++) {
+                forEachObject(ranges.get(i), used[i], this::convert);
+            }
+            transact(work -> {
+                follow(work);
+                changes.keySet().forEach(number -> Directory.removeClass(work, number));
+            });
+        } finally {
+            pool.release(slot);
+        }
     }
 
     interface Visitor {
