@@ -3,12 +3,11 @@
 use norn_flash::{Auditor, EraseUnit, Marks, Nor, Violation};
 use norn_nor_store::{Features, Link, Role, Sector, SectorKind, SectorPtr, StoreError, TreeId};
 
-use crate::array::Array;
-use crate::descriptor::{Named, Object};
 use crate::error::AccessError;
+use crate::form::{Array, Object, ObjectForm};
 use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_place};
 use crate::heap::Heap;
-use crate::notify::{Listener, Place};
+use crate::notify::{BucketPlace, Listener};
 
 impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
     /// Walks everything on flash and reports each invariant that does not hold to `auditor`.
@@ -18,13 +17,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// # Errors
     /// The device's. Damage is reported, not returned.
     pub fn audit(&mut self, auditor: &mut (impl Auditor + Marks<SectorPtr>)) -> Result<(), AccessError<D::Error>> {
-        self.store.sectors().audit_units(auditor)?;
+        self.sectors().audit_units(auditor)?;
         for tree in [TreeId::Ref, TreeId::Name, TreeId::Notify] {
-            let root = self.store.tree(tree);
-            self.store.trees().audit(auditor, root)?;
+            let root = self.store().tree(tree);
+            self.store_mut().trees().audit(auditor, root)?;
             let mut from = 0;
             loop {
-                let next = self.store.trees().next(root, from);
+                let next = self.store_mut().trees().next(root, from);
                 let Some((key, leaf)) = self.reported(auditor, next)?.flatten() else {
                     break;
                 };
@@ -37,7 +36,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                 from = key + 1;
             }
         }
-        Ok(self.store.sectors().audit_reachability(auditor)?)
+        Ok(self.sectors().audit_reachability(auditor)?)
     }
 
     /// A bucket belongs to a unit with sectors, and names each object that it names once.
@@ -47,41 +46,41 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         key: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        if !self.store.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
+        if !self.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
             return Ok(());
         }
-        let is_unit = key < u32::from(self.store.device().part().unit_count);
-        if !is_unit || !matches!(self.store.role(EraseUnit(key as u16)), Role::Data(_)) {
-            self.store.sectors().report(auditor, leaf, "a bucket of a unit without sectors");
+        let is_unit = key < u32::from(self.store().device().part().unit_count);
+        if !is_unit || !matches!(self.store().role(EraseUnit(key as u16)), Role::Data(_)) {
+            self.sectors().report(auditor, leaf, "a bucket of a unit without sectors");
         }
-        let bucket = self.store.sectors().get(leaf)?;
-        if self.store.sectors().link(&bucket)? != Link::Erased {
-            self.store.sectors().report(auditor, leaf, "a bucket that begins with a link");
+        let bucket = self.sectors().get(leaf)?;
+        if self.sectors().link(&bucket)? != Link::Erased {
+            self.sectors().report(auditor, leaf, "a bucket that begins with a link");
         }
         let (mut live, mut ended) = (0, false);
-        for at in self.places(&bucket) {
-            let place = self.read_place(&bucket, at)?;
-            if ended && place != Place::Erased {
-                self.store.sectors().report(auditor, leaf, "places of a bucket taken out of order");
+        for at in self.pointers().places(&bucket) {
+            let place = self.pointers().read_place(&bucket, at)?;
+            if ended && place != BucketPlace::Erased {
+                self.sectors().report(auditor, leaf, "places of a bucket taken out of order");
             }
-            ended |= place == Place::Erased;
-            let Place::Taken(reference) = place else {
+            ended |= place == BucketPlace::Erased;
+            let BucketPlace::Taken(reference) = place else {
                 continue;
             };
             live += 1;
-            for other in self.places(&bucket).filter(|&other| other > at) {
-                if self.read_place(&bucket, other)? == place {
-                    self.store.sectors().report(auditor, leaf, "a reference twice in a bucket");
+            for other in self.pointers().places(&bucket).filter(|&other| other > at) {
+                if self.pointers().read_place(&bucket, other)? == place {
+                    self.sectors().report(auditor, leaf, "a reference twice in a bucket");
                 }
             }
             match self.look_up(reference) {
                 Ok(_) => {}
                 Err(AccessError::Store(error)) => return Err(error),
-                Err(_) => self.store.sectors().report(auditor, leaf, "a bucket with a stale reference"),
+                Err(_) => self.sectors().report(auditor, leaf, "a bucket with a stale reference"),
             }
         }
         if live == 0 {
-            self.store.sectors().report(auditor, leaf, "an empty bucket");
+            self.sectors().report(auditor, leaf, "an empty bucket");
         }
         Ok(())
     }
@@ -92,8 +91,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         key: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        if self.store.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
-            self.read_root(key, leaf)?;
+        if self.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
+            self.checked().read_root(key, leaf)?;
         }
         Ok(())
     }
@@ -104,19 +103,19 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         slot: u32,
         leaf: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        if !self.store.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
+        if !self.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
             return Ok(());
         }
-        let named = self.read_descriptor(leaf, slot, false)?;
+        let named = self.descriptors().read_descriptor(leaf, slot, false)?;
         if let Some(header) = named.header() {
-            self.store.sectors().audit_sector(auditor, header, SectorKind::Opaque)?;
-            self.expect_widths(header, named.widths_bytes())?;
-            let sector = self.store.sectors().get(header)?;
-            self.expect_header(&sector, named.widths_bytes())?;
+            self.sectors().audit_sector(auditor, header, SectorKind::Opaque)?;
+            self.checked().expect_widths(header, named.widths_bytes())?;
+            let sector = self.sectors().get(header)?;
+            self.checked().expect_header(&sector, named.widths_bytes())?;
         }
         match named {
-            Named::List(object) => self.audit_list(auditor, &object),
-            Named::Split(array) => self.audit_split(auditor, &array),
+            ObjectForm::List(object) => self.audit_list(auditor, &object),
+            ObjectForm::Split(array) => self.audit_split(auditor, &array),
         }
     }
 
@@ -126,15 +125,15 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         auditor: &mut (impl Auditor + Marks<SectorPtr>),
         array: &Array,
     ) -> Result<(), StoreError<D::Error>> {
-        self.store.trees().audit(auditor, array.tree)?;
+        self.store_mut().trees().audit(auditor, array.tree)?;
         let mut expected = 0;
-        while let Some((number, leaf)) = self.store.trees().next(array.tree, expected)? {
+        while let Some((number, leaf)) = self.store_mut().trees().next(array.tree, expected)? {
             if number != expected || number >= array.sections() {
-                self.store.sectors().report(auditor, leaf, "a section out of its array");
+                self.sectors().report(auditor, leaf, "a section out of its array");
                 break;
             }
-            if self.store.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
-                let section = self.section(array, number)?;
+            if self.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
+                let section = self.descriptors().section(array, number)?;
                 self.audit_list(auditor, &section)?;
             }
             expected += 1;
@@ -142,7 +141,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if expected != array.sections()
             && let Some(node) = array.tree.node
         {
-            self.store.sectors().report(auditor, node, "an array without one of its sections");
+            self.sectors().report(auditor, node, "an array without one of its sections");
         }
         Ok(())
     }
@@ -152,31 +151,33 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         auditor: &mut (impl Auditor + Marks<SectorPtr>),
         object: &Object,
     ) -> Result<(), StoreError<D::Error>> {
-        let (leaf, leaf_bytes) = (self.store.sectors().get(object.leaf)?, object.leaf_bytes(self.detection()));
-        if self.detects() && !self.is_erased(&leaf, leaf_bytes, leaf.bytes.saturating_sub(leaf_bytes))? {
-            self.store.sectors().report(auditor, object.leaf, "padding that is not erased");
+        let (leaf, leaf_bytes) = (self.sectors().get(object.leaf)?, object.leaf_bytes(self.detection()));
+        if self.detects() && !self.checked().is_erased(&leaf, leaf_bytes, leaf.bytes.saturating_sub(leaf_bytes))? {
+            self.sectors().report(auditor, object.leaf, "padding that is not erased");
         }
         let mut record = Some(object.first);
         let mut position = 0;
         while let Some(pointer) = record {
             position += 1;
-            let deltas = self.deltas(object)?.sector().is_some() && position > 1;
+            let deltas = self.lists().deltas(object)?.sector().is_some() && position > 1;
             let kind = if deltas { SectorKind::Opaque } else { SectorKind::Record };
-            if !self.store.sectors().audit_sector(auditor, pointer, kind)? {
+            if !self.sectors().audit_sector(auditor, pointer, kind)? {
                 return Ok(());
             }
             if deltas {
-                self.audit_deltas(auditor, object, pointer)?;
-                let sector = self.store.sectors().get(pointer)?;
-                record = self.next_record(&sector, position)?;
+                self.lists().audit_deltas(auditor, object, pointer)?;
+                let sector = self.sectors().get(pointer)?;
+                record = self.lists().next_record(&sector, position)?;
                 continue;
             }
-            let sector = self.record(pointer)?;
-            if sector.bytes < data_offset(object.shape.count, self.detection()) + self.data_bytes(object)? {
-                self.store.sectors().report(auditor, pointer, "a record too small for its fields");
+            let sector = self.lists().record(pointer)?;
+            if sector.bytes
+                < data_offset(object.shape.count, self.detection()) + self.descriptors().data_bytes(object)?
+            {
+                self.sectors().report(auditor, pointer, "a record too small for its fields");
             }
             self.audit_padding(auditor, object, &sector)?;
-            record = self.next_record(&sector, position)?;
+            record = self.lists().next_record(&sector, position)?;
         }
         self.audit_fields(auditor, object)
     }
@@ -190,10 +191,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     ) -> Result<(), StoreError<D::Error>> {
         let count = object.shape.count;
         let data = data_offset(count, self.detection());
-        let end = data + self.data_bytes(object)?;
+        let end = data + self.descriptors().data_bytes(object)?;
         for padding in [codes_offset(count) + u32::from(count)..data, end..record.bytes] {
             let bytes = padding.end.saturating_sub(padding.start);
-            if self.detects() && !self.is_erased(record, padding.start, bytes)? {
+            if self.detects() && !self.checked().is_erased(record, padding.start, bytes)? {
                 let address = record.address.offset(padding.start);
                 auditor.violation(Violation { address, what: "padding that is not erased" });
             }
@@ -209,27 +210,23 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     ) -> Result<(), StoreError<D::Error>> {
         let mut end = 0;
         for index in 0..usize::from(object.shape.count) {
-            let field = self.field(object, index)?;
+            let field = self.descriptors().field(object, index)?;
             end = field.offset + field.width;
-            let holder = self.find_value(object, &field)?;
-            if holder.is_none() || self.is_default(object, index)? {
-                let first = self.record(object.first)?;
-                if !self.read_flag(&first, VALID_FLAGS_OFFSET, index)? {
-                    self.store.sectors().report(
-                        auditor,
-                        object.first,
-                        "an invalid value of a field that was never set",
-                    );
+            let holder = self.lists().find_value(object, &field)?;
+            if holder.is_none() || self.descriptors().is_default(object, index)? {
+                let first = self.lists().record(object.first)?;
+                if !self.descriptors().read_flag(&first, VALID_FLAGS_OFFSET, index)? {
+                    self.sectors().report(auditor, object.first, "an invalid value of a field that was never set");
                 }
             }
             if let Some(holder) = holder {
                 self.audit_half_flags(auditor, object, index, holder.half)?;
-                let checked = self.check_value(object, index);
+                let checked = self.lists().check_value(object, index);
                 self.reported(auditor, checked)?;
             }
         }
-        if end != self.data_bytes(object)? {
-            self.store.sectors().report(auditor, object.leaf, "widths that do not add up to the data");
+        if end != self.descriptors().data_bytes(object)? {
+            self.sectors().report(auditor, object.leaf, "widths that do not add up to the data");
         }
         Ok(())
     }
@@ -248,8 +245,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if let Some(record) = record {
             auditor.notice(Violation { address: record.address.offset(VALID_FLAGS_OFFSET + at), what });
         }
-        let (leaf, flags_at) = (self.store.sectors().get(object.leaf)?, object.flags_offset(detection));
-        if object.shape.form.has_flags() && self.is_half(&leaf, flags_at, index)? {
+        let (leaf, flags_at) = (self.sectors().get(object.leaf)?, object.flags_offset(detection));
+        if object.shape.form.has_flags() && self.descriptors().is_half_cleared(&leaf, flags_at, index)? {
             auditor.notice(Violation { address: leaf.address.offset(flags_at + at), what });
         }
         Ok(())
@@ -264,7 +261,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         match result {
             Ok(value) => Ok(Some(value)),
             Err(StoreError::Corrupted) => {
-                self.store.sectors().report_corruption(auditor);
+                self.sectors().report_corruption(auditor);
                 Ok(None)
             }
             Err(error) => Err(error),

@@ -2,23 +2,24 @@
 //!
 //! 1. Begin a field of scratch bits: for each slot of the REF tree a bit for *reached* and one for *traced*.
 //! 2. Mark the roots as reached: the named ones, and the client's.
-//! 3. While there is an object that was reached and not traced, have it traced, which marks what it refers to, and mark it
-//!    as traced. A few that were reached last are kept in RAM, so that chains are followed without a search; when there are
-//!    none, a cursor goes round the bits.
+//! 3. While there is an object that was reached and not traced, have it traced, which marks what it refers to, and mark
+//!    it as traced. A few that were reached last are kept in RAM, so that chains are followed without a search; when
+//!    there are none, a cursor goes round the bits.
 //! 4. Delete every object that was not reached, one by one.
 //!
-//! RAM is constant, and so is the stack: the structure of what is collected does not matter. Two bits an object are all that
-//! is programmed. The paper keeps a sorted array of references with a mark each and a stack of references, four programs an
-//! object, and is limited by a single unit; slots are dense, so that their bits are found without searching.
+//! RAM is constant, and so is the stack: the structure of what is collected does not matter. Two bits an object are all
+//! that is programmed. The paper keeps a sorted array of references with a mark each and a stack of references, four
+//! programs an object, and is limited by a single unit; slots are dense, so that their bits are found without
+//! searching.
 //!
-//! Nothing is deleted before every root has been traced; each deletion is a transaction. So a power cut leaves the heap as it was,
-//! or without some of the garbage.
+//! Nothing is deleted before every root has been traced; each deletion is a transaction. So a power cut leaves the heap
+//! as it was, or without some of the garbage.
 
 use norn_flash::Nor;
 use norn_nor_store::{AllFeatures, Features, ScratchBits, StoreError, TreeId};
 
 use crate::error::{AccessError, CollectError};
-use crate::heap::{Heap, Transaction};
+use crate::heap::Heap;
 use crate::notify::Listener;
 use crate::reference::Ref;
 
@@ -68,7 +69,8 @@ impl Pending {
 }
 
 impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, L, F> {
-    /// The heap, for reading the object that is traced. It must not be changed, nor asked for pointers with notification.
+    /// The heap, for reading the object that is traced. It must not be changed, nor asked for pointers with
+    /// notification.
     pub fn heap(&mut self) -> &mut Heap<D, UNITS, L, F> {
         self.heap
     }
@@ -87,8 +89,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, 
         }
         let bit = reached_bit(reference.slot());
         // What was created since the collection began is live; it has no bit.
-        if bit < self.scratch.len() && self.heap.store.scratch().bit(self.scratch, bit)? {
-            self.heap.store.scratch().clear_bit(self.scratch, bit)?;
+        if bit < self.scratch.len() && self.heap.store_mut().scratch().bit(self.scratch, bit)? {
+            self.heap.store_mut().scratch().clear_bit(self.scratch, bit)?;
             self.pending.push(reference.slot());
         }
         Ok(())
@@ -96,28 +98,28 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, 
 }
 
 impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
-    /// Deletes every object and array that neither the named roots nor `roots` reach. `trace` is called once for each object
-    /// that is reached, and tells the tracer to what it refers.
+    /// Deletes every object and array that neither the named roots nor `roots` reach. `trace` is called once for each
+    /// object that is reached, and tells the tracer to what it refers.
     ///
     /// Works on a full device. Cost: for each object two look-ups, what `trace` reads, and 2 words programmed; for each
     /// deleted one a [`delete`](Self::delete); an erase once in several collections.
     ///
     /// # Errors
-    /// `TransactionOpen`; `TooManyObjects` where the free units cannot hold two bits for each slot; what `trace` returns, and the
-    /// store's. Nothing reachable has been deleted then; some garbage may have been.
+    /// `TransactionOpen`; `TooManyObjects` where the free units cannot hold two bits for each slot; what `trace`
+    /// returns, and the store's. Nothing reachable has been deleted then; some garbage may have been.
     pub fn collect(
         &mut self,
         roots: &[Ref],
         mut trace: impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<Collected, CollectError<D::Error>> {
-        if self.transaction != Transaction::None {
+        if self.in_transaction() {
             return Err(CollectError::TransactionOpen);
         }
-        let root = self.store.tree(TreeId::Ref);
-        let Some(last) = self.store.trees().last(root)? else {
+        let root = self.store().tree(TreeId::Ref);
+        let Some(last) = self.store_mut().trees().last(root)? else {
             return Ok(Collected::default());
         };
-        let scratch = match self.store.scratch().begin(2 * (last + 1)) {
+        let scratch = match self.store_mut().scratch().begin(2 * (last + 1)) {
             Err(StoreError::Full) => return Err(CollectError::TooManyObjects { slots: last + 1 }),
             other => other?,
         };
@@ -126,7 +128,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             Ok(()) => self.sweep(&scratch, last),
             Err(error) => Err(error),
         };
-        self.store.scratch().end(scratch);
+        self.store_mut().scratch().end(scratch);
         Ok(swept?)
     }
 
@@ -144,7 +146,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             tracer.reached(root)?;
         }
         let mut from = 0;
-        while let Some(root) = tracer.heap.next_root(from)? {
+        while let Some(root) = tracer.heap.checked().next_root(from)? {
             tracer.reached(root.reference)?;
             from = root.key + 1;
         }
@@ -167,21 +169,22 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let mut collected = Collected::default();
         let mut from = 0;
         loop {
-            let root = self.store.tree(TreeId::Ref);
-            let Some((slot, leaf)) = self.store.trees().next(root, from)?.filter(|(slot, _)| *slot <= last) else {
+            let root = self.store().tree(TreeId::Ref);
+            let Some((slot, leaf)) = self.store_mut().trees().next(root, from)?.filter(|(slot, _)| *slot <= last)
+            else {
                 return Ok(collected);
             };
             from = slot + 1;
-            let marks = self.store.scratch().word(scratch, reached_bit(slot))? >> (reached_bit(slot) % 32) & 0b11;
+            let marks = self.store_mut().scratch().word(scratch, reached_bit(slot))? >> (reached_bit(slot) % 32) & 0b11;
             if self.detects() && marks != 0b00 && marks != 0b11 {
                 // What is reached is traced, too, by now.
-                let address = self.store.place_of(leaf);
-                return Ok(self.store.sectors().corrupted(address, "a damaged mark of a collection")?);
+                let address = self.store().place_of(leaf);
+                return Ok(self.sectors().corrupted(address, "a damaged mark of a collection")?);
             }
             if marks & 1 == 1 {
-                let named = self.read_descriptor(leaf, slot, false)?;
+                let named = self.descriptors().read_descriptor(leaf, slot, false)?;
                 // While scratch bits are in use the log must not need another unit in the middle of a transaction.
-                self.store.make_log_room()?;
+                self.store_mut().make_log_room()?;
                 self.delete(named.reference())?;
                 collected.deleted += 1;
             } else {
@@ -198,13 +201,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, 
         slot: u32,
         trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
-        let store = &mut self.heap.store;
+        let store = self.heap.store_mut();
         let root = store.tree(TreeId::Ref);
         if let Some(found) = store.trees().get(root, slot)? {
-            let reference = self.heap.read_descriptor(found.pointer, slot, false)?.reference();
+            let reference = self.heap.descriptors().read_descriptor(found.pointer, slot, false)?.reference();
             trace(self, reference)?;
         }
-        Ok(self.heap.store.scratch().clear_bit(self.scratch, traced_bit(slot))?)
+        Ok(self.heap.store_mut().scratch().clear_bit(self.scratch, traced_bit(slot))?)
     }
 
     /// The next slot behind the cursor that was reached and not traced; `None` once there are none at all.
@@ -213,7 +216,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, 
         let mut passed = 0;
         while passed < slots {
             let slot = *cursor % slots;
-            let word = self.heap.store.scratch().word(self.scratch, reached_bit(slot))?;
+            let word = self.heap.store_mut().scratch().word(self.scratch, reached_bit(slot))?;
             let start = slot % 16;
             let in_word = (16 - start).min(slots - slot);
             let untraced = |at: u32| word >> (2 * at) & 0b11 == 0b10;

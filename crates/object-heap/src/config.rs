@@ -2,8 +2,8 @@
 
 use norn_nor_store::{DeltaRecords, ErrorDetection, StoreConfig};
 
-/// Whether objects have initialization flags: a bit a field that spares programming default values when an object is created,
-/// at the price of the flags' space in each object descriptor.
+/// Whether objects have initialization flags: a bit a field that spares programming default values when an object is
+/// created, at the price of the flags' space in each object descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitializationFlags {
     /// A field's default value (zeros) is not programmed until an update.
@@ -26,8 +26,8 @@ pub struct Config {
     pub log_units: u8,
     /// Every how many reclamations, on average, a random unit is reclaimed too, so that static data moves; 0 for never.
     pub wear_period: u16,
-    /// Whether flipped bits are noticed: [`Corrupted`](crate::StoreError::Corrupted) instead of a wrong value. Costs a byte a
-    /// field and record, a word a field update, and reads; and there are no delta records.
+    /// Whether flipped bits are noticed: [`Corrupted`](crate::StoreError::Corrupted) instead of a wrong value. Costs a
+    /// byte a field and record, a word a field update, and reads; and there are no delta records.
     pub error_detection: ErrorDetection,
     /// Whether lists of records may grow by delta records. With error detection they do not, whatever is said here.
     pub delta_records: DeltaRecords,

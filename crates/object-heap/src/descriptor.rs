@@ -2,129 +2,68 @@
 //!
 //! Invariant: sectors are named by logical pointers, so that what has been looked up outlives reclamations.
 
-use norn_flash::Nor;
-use norn_nor_store::{ErrorDetection, Features, Link, Sector, SectorPtr, StoreError, TreeId, TreeRoot};
-
-use crate::array::Array;
-use crate::error::AccessError;
-use crate::format::{
-    DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_LENGTHS_BYTES, HEADER_OFFSET, SECTION_FLAGS_OFFSET, SHAPE_OFFSET,
-    Shape, SplitShape, flag_bytes, flag_place, initialization_flags_offset,
+use norn_flash::{Address, Nor};
+use norn_nor_store::{
+    DeltaRecords, ErrorDetection, Features, Link, Sector, SectorPtr, Sectors, Store, StoreError, TreeId, TreeRoot,
 };
-use crate::heap::{Heap, Transaction};
-use crate::notify::Listener;
-use crate::object::{COUNT_MAX, Kind, Representation};
+
+use crate::check::Checked;
+use crate::config::Config;
+use crate::error::AccessError;
+use crate::form::{Array, Field, Object, ObjectForm, Owner};
+use crate::format::{
+    CHECKSUM_BYTES, CHUNK_BYTES, COUNT_MAX, DESCRIPTOR_BYTES, FIRST_RECORD_OFFSET, HEADER_OFFSET, SHAPE_OFFSET, Shape,
+    SplitShape, data_offset, elements_offset, flag_place, widths_offset,
+};
+use crate::layout::Representation;
 use crate::reference::Ref;
 
-/// An object, a small array, or a section of a split array that has been looked up: what is a list of records.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Object {
-    pub reference: Ref,
-    /// The object descriptor or section descriptor.
-    pub leaf: SectorPtr,
-    /// Whether the open transaction made this representation.
-    pub fresh: bool,
-    pub first: SectorPtr,
-    pub header: Option<SectorPtr>,
-    pub shape: Shape,
-    pub owner: Owner,
+/// What references and section numbers lead to.
+#[derive(Clone, Debug)]
+pub(crate) struct Descriptors<D: Nor, const UNITS: usize, F> {
+    pub checked: Checked<D, UNITS, F>,
+    config: Config,
 }
 
-/// Where the pointer to a list's descriptor is kept.
-#[derive(Clone, Copy, Debug)]
-#[repr(u32)]
-pub(crate) enum Owner {
-    /// In the REF tree.
-    RefTree,
-    /// In a split array's own tree, under the section's number.
-    Array(Array, u32),
-}
-
-/// What a reference names. As in all that is copied much, its tag is a word: that takes less code to copy than bytes.
-#[derive(Clone, Copy, Debug)]
-#[repr(u32)]
-pub(crate) enum Named {
-    List(Object),
-    Split(Array),
-}
-
-impl Named {
-    pub fn reference(&self) -> Ref {
-        match self {
-            Named::List(object) => object.reference,
-            Named::Split(array) => array.reference,
-        }
+impl<D: Nor, const UNITS: usize, F: Features> Descriptors<D, UNITS, F> {
+    pub fn new(store: Store<D, UNITS, F>) -> Self {
+        Descriptors { checked: Checked::new(store), config: Config::tinystore_2006() }
     }
 
-    pub fn kind(&self) -> Kind {
-        match self {
-            Named::List(object) => object.shape.form.kind(),
-            Named::Split(_) => Kind::Array,
-        }
+    /// What the image was formatted with.
+    pub fn config(&self) -> &Config {
+        &self.config
     }
 
-    pub fn representation(&self) -> Representation {
-        match self {
-            Named::List(object) => object.shape.form.representation(),
-            Named::Split(array) => array.shape.form.representation(),
-        }
+    pub fn set_config(&mut self, config: Config) {
+        self.checked.set_error_detection(config.error_detection);
+        self.config = config;
     }
 
-    /// Bytes of each element of an array.
-    pub fn element_bytes(&self) -> u32 {
-        match self {
-            Named::List(object) => object.shape.element_bytes(),
-            Named::Split(array) => u32::from(array.shape.width),
-        }
+    fn store(&self) -> &Store<D, UNITS, F> {
+        &self.checked.store
     }
 
-    pub fn count(&self) -> usize {
-        match self {
-            Named::List(object) => usize::from(object.shape.count),
-            Named::Split(array) => array.count as usize,
-        }
+    fn store_mut(&mut self) -> &mut Store<D, UNITS, F> {
+        &mut self.checked.store
     }
 
-    pub fn header(&self) -> Option<SectorPtr> {
-        match self {
-            Named::List(object) => object.header,
-            Named::Split(array) => array.header,
-        }
-    }
-}
-
-impl Object {
-    /// Bytes of the descriptor.
-    pub fn leaf_bytes(&self, detection: ErrorDetection) -> u32 {
-        self.flags_offset(detection)
-            + if self.shape.form.has_flags() { flag_bytes(self.shape.count, detection) } else { 0 }
+    fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+        self.store_mut().sectors()
     }
 
-    /// Where the initialization flags stand in the descriptor.
-    pub fn flags_offset(&self, detection: ErrorDetection) -> u32 {
-        match self.owner {
-            Owner::RefTree => initialization_flags_offset(detection),
-            Owner::Array(..) => SECTION_FLAGS_OFFSET,
-        }
+    pub fn detection(&self) -> ErrorDetection {
+        self.checked.detection()
     }
-}
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
-    /// Most records that a list may grow to.
-    pub(crate) fn list_limit(&self, object: &Object) -> usize {
-        match object.shape.form.representation() {
-            Representation::ModifyOptimized => usize::from(self.config.list_length_max),
-            Representation::ReadOptimized => 1,
-        }
+    pub fn detects(&self) -> bool {
+        self.checked.detects()
     }
 
     /// Finds what `reference` names. Cost: a look-up.
-    pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Named, AccessError<D::Error>> {
-        if self.transaction == Transaction::Aborted {
-            return Err(AccessError::TransactionAborted);
-        }
-        let root = self.store.tree(TreeId::Ref);
-        let Some(found) = self.store.trees().get(root, reference.slot())? else {
+    pub fn find(&mut self, reference: Ref) -> Result<ObjectForm, AccessError<D::Error>> {
+        let root = self.store().tree(TreeId::Ref);
+        let Some(found) = self.store_mut().trees().get(root, reference.slot())? else {
             return Err(AccessError::Stale(reference));
         };
         let named = self.read_descriptor(found.pointer, reference.slot(), found.open)?;
@@ -139,85 +78,175 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         leaf: SectorPtr,
         slot: u32,
         fresh: bool,
-    ) -> Result<Named, StoreError<D::Error>> {
-        let sector = self.store.sectors().get(leaf)?;
+    ) -> Result<ObjectForm, StoreError<D::Error>> {
+        let sector = self.sectors().get(leaf)?;
         let mut bytes = [0; DESCRIPTOR_BYTES as usize];
-        self.store.sectors().read(&sector, 0, &mut bytes)?;
-        self.expect_checksum(&sector, DESCRIPTOR_BYTES, self.checksum_of(&bytes))?;
+        self.sectors().read(&sector, 0, &mut bytes)?;
+        self.checked.expect_checksum(&sector, DESCRIPTOR_BYTES, self.checked.checksum_of(&bytes))?;
         let word = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let link = |at: usize| Link::decode(u32::from_le_bytes(word(at)));
         let Some(reference) = Ref::from_bits(u32::from_le_bytes(word(0))).filter(|found| found.slot() == slot) else {
-            return self
-                .store
-                .sectors()
-                .corrupted(sector.address, "an object descriptor with another object's reference");
+            return self.sectors().corrupted(sector.address, "an object descriptor with another object's reference");
         };
         let Link::To(first) = link(FIRST_RECORD_OFFSET) else {
-            return self.store.sectors().corrupted(sector.address, "an object descriptor without a record");
+            return self.sectors().corrupted(sector.address, "an object descriptor without a record");
         };
         let header = match link(HEADER_OFFSET) {
             Link::To(header) => Some(header),
             Link::Erased => None,
             Link::Void => {
-                return self
-                    .store
-                    .sectors()
-                    .corrupted(sector.address, "an object descriptor with a damaged header link");
+                return self.sectors().corrupted(sector.address, "an object descriptor with a damaged header link");
             }
         };
         if let Some(shape) = SplitShape::decode(word(SHAPE_OFFSET)) {
             let tree = TreeRoot { node: Some(first), height: shape.height };
             let count = self.read_element_count(&sector, &shape)?;
-            return Ok(Named::Split(Array { reference, tree, header, shape, count }));
+            return Ok(ObjectForm::Split(Array { reference, tree, header, shape, count }));
         }
         match Shape::decode(word(SHAPE_OFFSET)) {
             Some(shape) if usize::from(shape.count) <= COUNT_MAX && (shape.width().is_some() || header.is_some()) => {
                 if let (Some(header), None) = (header, shape.width()) {
-                    self.expect_widths(header, u32::from(shape.count))?;
+                    self.checked.expect_widths(header, u32::from(shape.count))?;
                 }
-                Ok(Named::List(Object { reference, leaf, fresh, first, header, shape, owner: Owner::RefTree }))
+                Ok(ObjectForm::List(Object { reference, leaf, fresh, first, header, shape, owner: Owner::RefTree }))
             }
-            _ => self.store.sectors().corrupted(sector.address, "an object descriptor with an impossible shape"),
+            _ => self.sectors().corrupted(sector.address, "an object descriptor with an impossible shape"),
         }
+    }
+
+    /// The number of elements that an array descriptor states, if the array's tree can hold that many.
+    fn read_element_count(&mut self, descriptor: &Sector, shape: &SplitShape) -> Result<u32, StoreError<D::Error>> {
+        let mut bytes = [0; 4];
+        let at = elements_offset(self.detection());
+        self.sectors().read(descriptor, at, &mut bytes)?;
+        self.checked.expect_checksum(
+            descriptor,
+            DESCRIPTOR_BYTES + CHECKSUM_BYTES,
+            self.checked.checksum_of(&bytes),
+        )?;
+        let count = u32::from_le_bytes(bytes);
+        let sections = count.div_ceil(u32::from(shape.section_elements));
+        if count == 0 || u64::from(sections) > 1 << (4 * shape.height) {
+            return self
+                .sectors()
+                .corrupted(descriptor.address, "an array descriptor with an impossible number of elements");
+        }
+        Ok(count)
     }
 
     /// Programs the descriptor of a new representation, its initialization flags (if any) erased.
     pub(crate) fn write_leaf(&mut self, object: &Object) -> Result<(), StoreError<D::Error>> {
-        let sector = self.store.sectors().get(object.leaf)?;
+        let sector = self.sectors().get(object.leaf)?;
         match object.owner {
             Owner::RefTree => {
                 let links = (Some(object.first), object.header);
                 let bytes = descriptor_bytes(object.reference, links, object.shape.encode());
-                self.store.sectors().program_new(&sector, 0, &bytes)?;
-                self.program_checksum(&sector, DESCRIPTOR_BYTES, self.checksum_of(&bytes))
+                self.sectors().program_new(&sector, 0, &bytes)?;
+                self.checked.program_checksum(&sector, DESCRIPTOR_BYTES, self.checked.checksum_of(&bytes))
             }
-            Owner::Array(..) => self.store.sectors().program_new(&sector, 0, &Link::encode(object.first).to_le_bytes()),
+            Owner::Array(..) => self.sectors().program_new(&sector, 0, &Link::encode(object.first).to_le_bytes()),
         }
     }
 
-    /// Lengths of the header and of the data that the header sector states, in which the widths take so many bytes.
-    pub(crate) fn header_lengths(
-        &mut self,
-        header: Option<SectorPtr>,
-        widths_bytes: u32,
-    ) -> Result<(usize, u32), StoreError<D::Error>> {
-        let Some(header) = header else {
-            return Ok((0, 0));
+    /// Most records that a list may grow to.
+    pub(crate) fn list_limit(&self, object: &Object) -> usize {
+        match object.shape.form.representation() {
+            Representation::ModifyOptimized => usize::from(self.config.list_length_max),
+            Representation::ReadOptimized => 1,
+        }
+    }
+
+    /// Section `number` of an array. Cost: *h*(3+*s*) reads on the array's tree, and 2.
+    pub(crate) fn section(&mut self, array: &Array, number: u32) -> Result<Object, StoreError<D::Error>> {
+        let Some(found) = self.store_mut().trees().get(array.tree, number)? else {
+            let address = array.tree.node.map_or(Address(0), |node| self.store().place_of(node));
+            return self.sectors().corrupted(address, "an array without one of its sections");
         };
-        self.expect_widths(header, widths_bytes)?;
-        let sector = self.store.sectors().get(header)?;
-        let mut bytes = [0; HEADER_LENGTHS_BYTES as usize];
-        self.store.sectors().read(&sector, 0, &mut bytes)?;
-        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        Ok((usize::from(half(0)), u32::from(half(2))))
+        let sector = self.sectors().get(found.pointer)?;
+        let Link::To(first) = self.sectors().link(&sector)? else {
+            return self.sectors().corrupted(sector.address, "a section descriptor without a record");
+        };
+        Ok(Object {
+            reference: array.reference,
+            leaf: found.pointer,
+            fresh: found.open,
+            first,
+            header: None,
+            shape: array.section_shape(number),
+            owner: Owner::Array(*array, number),
+        })
+    }
+
+    /// Section `number` of an array; a small array is its only one.
+    pub(crate) fn list_of_section(&mut self, named: &ObjectForm, number: u32) -> Result<Object, StoreError<D::Error>> {
+        match named {
+            ObjectForm::List(object) => Ok(*object),
+            ObjectForm::Split(array) => self.section(array, number),
+        }
     }
 
     /// Bytes of all fields together.
     pub(crate) fn data_bytes(&mut self, object: &Object) -> Result<u32, StoreError<D::Error>> {
         match object.shape.width() {
             Some(width) => Ok(u32::from(object.shape.count) * u32::from(width)),
-            None => Ok(self.header_lengths(object.header, object.widths_bytes())?.1),
+            None => Ok(self.checked.header_lengths(object.header, object.widths_bytes())?.1),
         }
+    }
+
+    /// Where field `index` is in the data. Cost: none where widths are uniform, else their bytes' words up to the
+    /// field's.
+    pub(crate) fn field(&mut self, object: &Object, index: usize) -> Result<Field, StoreError<D::Error>> {
+        if let Some(width) = object.shape.width() {
+            let width = u32::from(width);
+            return Ok(Field { index, offset: index as u32 * width, width });
+        }
+        let mut widths = [0; CHUNK_BYTES];
+        let mut field = Field { index, offset: 0, width: 0 };
+        for start in (0..=index).step_by(CHUNK_BYTES) {
+            let len = CHUNK_BYTES.min(index + 1 - start);
+            self.read_widths(object, start, &mut widths[..len])?;
+            field.offset += widths[..len].iter().map(|&width| u32::from(width)).sum::<u32>();
+            field.width = u32::from(widths[len - 1]);
+        }
+        field.offset -= field.width;
+        Ok(field)
+    }
+
+    pub(crate) fn field_width(&mut self, object: &Object, index: usize) -> Result<u32, StoreError<D::Error>> {
+        if let Some(width) = object.shape.width() {
+            return Ok(u32::from(width));
+        }
+        let leaf = self.sectors().get(object.leaf)?;
+        let mut width = [0];
+        if index >= usize::from(object.shape.count) {
+            return self.sectors().corrupted(leaf.address, "an object whose widths are less than its data");
+        }
+        self.read_widths(object, index, &mut width)?;
+        match width[0] {
+            0 => self.sectors().corrupted(leaf.address, "an object with a field of no bytes"),
+            width => Ok(u32::from(width)),
+        }
+    }
+
+    /// Reads the widths of the fields from `start` on, of an object whose header lists them.
+    pub(crate) fn read_widths(
+        &mut self,
+        object: &Object,
+        start: usize,
+        widths: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let Some(header) = object.header else {
+            widths.fill(0);
+            return Ok(());
+        };
+        let sector = self.sectors().get(header)?;
+        let at = widths_offset(self.detection()) + start as u32;
+        self.sectors().read(&sector, at, widths)
+    }
+
+    /// Where the slot of a field is in the object's records.
+    pub(crate) fn slot_offset(&self, object: &Object, field: &Field) -> u32 {
+        data_offset(object.shape.count, self.detection()) + field.offset
     }
 
     /// Whether a field has its default value by its initialization flag. Cost: 2 reads where there are flags.
@@ -225,12 +254,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if !object.shape.form.has_flags() {
             return Ok(false);
         }
-        let sector = self.store.sectors().get(object.leaf)?;
+        let sector = self.sectors().get(object.leaf)?;
         self.read_flag(&sector, object.flags_offset(self.detection()), index)
     }
 
-    /// Whether flag `index` of the flags at `offset` is in the erased state. One half of whose bits are cleared is not: either it
-    /// was being cleared, or the code of the value that it led to does not agree.
+    /// Whether flag `index` of the flags at `offset` is in the erased state. One half of whose bits are cleared is not:
+    /// either it was being cleared, or the code of the value that it led to does not agree.
     pub(crate) fn read_flag(
         &mut self,
         sector: &Sector,
@@ -239,12 +268,34 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     ) -> Result<bool, StoreError<D::Error>> {
         let (at, mask) = flag_place(index as u32, self.detection());
         let mut byte = [0];
-        self.store.sectors().read(sector, offset + at, &mut byte)?;
+        self.sectors().read(sector, offset + at, &mut byte)?;
         Ok(byte[0] & mask == mask)
+    }
+
+    /// Whether one of the two bits of a flag is cleared and the other is not. Cost: 1 read where error detection is on.
+    pub(crate) fn is_half_cleared(
+        &mut self,
+        sector: &Sector,
+        offset: u32,
+        index: usize,
+    ) -> Result<bool, StoreError<D::Error>> {
+        if !self.detects() {
+            return Ok(false);
+        }
+        let (at, mask) = flag_place(index as u32, self.detection());
+        let mut byte = [0];
+        self.sectors().read(sector, offset + at, &mut byte)?;
+        Ok(byte[0] & mask != 0 && byte[0] & mask != mask)
+    }
+
+    /// Whether lists may have delta records.
+    pub(crate) fn has_deltas(&self) -> bool {
+        F::DELTA_RECORDS && self.config.delta_records == DeltaRecords::On
     }
 }
 
-/// The descriptor of an object, or the first bytes of an array's: with the list or tree, and the header, that it links to.
+/// The descriptor of an object, or the first bytes of an array's: with the list or tree, and the header, that it links
+/// to.
 pub(crate) fn descriptor_bytes(
     reference: Ref,
     links: (Option<SectorPtr>, Option<SectorPtr>),
@@ -259,9 +310,4 @@ pub(crate) fn descriptor_bytes(
     }
     bytes[SHAPE_OFFSET..].copy_from_slice(&shape);
     bytes
-}
-
-pub(crate) fn header_lengths(header: usize, data: u32) -> [u8; HEADER_LENGTHS_BYTES as usize] {
-    let (header, data) = ((header as u16).to_le_bytes(), (data as u16).to_le_bytes());
-    [header[0], header[1], data[0], data[1]]
 }

@@ -1,4 +1,5 @@
-//! What can go wrong, a family per kind of operation: creating, accessing, transactions. Mounting has its own in the store.
+//! What can go wrong, a family per kind of operation: creating, accessing, transactions. Mounting has its own in the
+//! store.
 //!
 //! Errors are small, at most a word beside their kind, since every call passes them on. Where a heap is corrupted,
 //! [`Heap::corruption`](crate::Heap::corruption) tells.

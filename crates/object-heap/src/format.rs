@@ -3,32 +3,45 @@
 //! `docs/format/object-heap.md` shows the same with examples. Values are little-endian.
 //!
 //! ```text
-//! object descriptor (leaf)   ref 4 │ link to first record 4 │ link to header 4 │ shape 4 │ [crc 2] │ initialization flags ⌈n/8⌉
-//! shape                      bit 0 array · 1 flags · 2 widths · 3 zero · 4 read-optimized · 5..8 zero │ width 1 │ field count 2
-//! array descriptor (leaf)    ref 4 │ link to root node 4 │ link to header 4 │ split shape 4 │ [crc 2 │ crc 2] │ element count 4
-//! split shape                bit 0 array (1) · 1 flags · 3 split (1) · 4 read-optimized, others zero │ width 1 │ elements a section 1 │ tree height 1
+//! object descriptor (leaf)   ref 4 │ link to first record 4 │ link to header 4 │ shape 4 │ [crc 2] │
+//!                            initialization flags ⌈n/8⌉
+//! shape                      bit 0 array · 1 flags · 2 widths · 3 zero · 4 read-optimized · 5 dense · 6..8 zero │
+//!                            width 1 │ field count 2
+//! array descriptor (leaf)    ref 4 │ link to root node 4 │ link to header 4 │ split shape 4 │ [crc 2 │ crc 2] │
+//!                            element count 4
+//! split shape                bit 0 array (1) · 1 flags · 3 split (1) · 4 read-optimized, others zero │ width 1 │
+//!                            elements a section 1 │ tree height 1
 //! section descriptor (leaf)  link to first record 4 │ initialization flags ⌈n/8⌉
-//! object record              link to next record 4 │ valid flags ⌈n/8⌉ │ [codes n], padded to 4 │ data: the fields, without padding
-//! header (opaque)            header length 2 │ data length 2 │ [crc 2 │ crc 2] │ widths n (only where fields differ) │ header bytes
+//! object record              link to next record 4 │ valid flags ⌈n/8⌉ │ [codes n], padded to 4 │
+//!                            data: the fields, without padding
+//! header (opaque)            header length 2 │ data length 2 │ [crc 2 │ crc 2] │ widths n (where fields differ) │
+//!                            header bytes
 //! name (leaf)                ref 4 │ length 1 │ [crc 2] │ name
 //! bucket (leaf)              erased 4 │ places of 4: a ref, zeros for one that was taken out, or erased
 //! ```
 //!
-//! What is in brackets is there with error detection only; flags then have two bits each, so that they take ⌈n/4⌉ bytes.
+//! What is in brackets is there with error detection only; flags then have two bits each, so that they take ⌈n/4⌉
+//! bytes.
 //!
-//! An array of more elements than the heap's threshold is split into sections, each a list of records of its own, which a
-//! tree of the array's leads to by section number.
+//! An array of more elements than the heap's threshold is split into sections, each a list of records of its own, which
+//! a tree of the array's leads to by section number.
 //!
-//! Field *i* has its default value (zeros) if the (section) descriptor has initialization flags and flag *i* is erased; else the value
-//! is that of the first record of the list whose valid flag *i* is erased. Flags are bit *i* mod 8 of byte *i*/8; with error
-//! detection the two bits from 2(*i* mod 4) on of byte *i*/4, and a flag is erased where both are.
+//! Field *i* has its default value (zeros) if the (section) descriptor has initialization flags and flag *i* is erased;
+//! else the value is that of the first record of the list whose valid flag *i* is erased. Flags are bit *i* mod 8 of
+//! byte *i*/8; with error detection the two bits from 2(*i* mod 4) on of byte *i*/4, and a flag is erased where both
+//! are.
 //!
 //! Invariant: a slot behind the record that holds a field's value is erased, or a power cut left it torn.
 
 use norn_nor_store::ErrorDetection;
 
 use crate::config::InitializationFlags;
-use crate::object::{Kind, Representation};
+use crate::layout::{Kind, Representation};
+
+/// Most fields of an object and elements of a small array.
+pub(crate) const COUNT_MAX: usize = 255;
+/// Bytes that are copied or filled at a time.
+pub(crate) const CHUNK_BYTES: usize = 32;
 
 /// Bytes of an object descriptor without its initialization flags.
 pub const DESCRIPTOR_BYTES: u32 = 16;
@@ -136,7 +149,8 @@ pub enum Density {
     Sparse,
 }
 
-/// What the first byte of a shape says, as it stands on flash: that takes less code to keep and copy than a field for each fact.
+/// What the first byte of a shape says, as it stands on flash: that takes less code to keep and copy than a field for
+/// each fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form(u8);
 

@@ -3,48 +3,55 @@
 //! Invariant: between calls the store has an open transaction only while the client has.
 
 use norn_flash::{Nor, Violation};
-use norn_nor_store::{AllFeatures, Features, MountError, MountRefusal, Store, StoreConfig, StoreError};
+use norn_nor_store::{
+    AllFeatures, ErrorDetection, Features, MountError, MountRefusal, Sectors, Store, StoreError, TreeId,
+};
 
+use crate::check::Checked;
+use crate::compact::Compaction;
 use crate::config::Config;
-use crate::error::TransactionError;
-use crate::notify::Listener;
+use crate::descriptor::Descriptors;
+use crate::error::{AccessError, CreateError, TransactionError};
+use crate::form::{Object, ObjectForm};
+use crate::list::Lists;
+use crate::notify::{Listener, MarkedBuckets, Pointers};
+use crate::reference::Ref;
 
 /// The client's transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Transaction {
+enum Transaction {
     None,
     Open,
     /// A failure has undone it; the client does not know yet.
     Aborted,
 }
 
-/// Persistent objects and arrays on one NOR part of at most `UNITS` erase units. `L` hears which pointers are no longer valid:
-/// see [`Listener`].
+/// Persistent objects and arrays on one NOR part of at most `UNITS` erase units. `L` hears which pointers are no longer
+/// valid: see [`Listener`].
 ///
 /// `F` is what the program has [code](Features) for. With [`AllFeatures`] each image is used as it was formatted. With
-/// [`LeastFeatures`](crate::LeastFeatures) a fifth less is linked, and an image with [error detection](Config::error_detection) or
-/// [delta records](Config::delta_records) gives [`MissingFeature`](MountRefusal::MissingFeature): `Heap<_, 64, (), LeastFeatures>`, made by
+/// [`LeastFeatures`](crate::LeastFeatures) a fifth less is linked, and an image with [error
+/// detection](Config::error_detection) or [delta records](Config::delta_records) gives
+/// [`MissingFeature`](MountRefusal::MissingFeature): `Heap<_, 64, (), LeastFeatures>`, made by
 /// [`format_with`](Self::format_with) and [`mount_with`](Self::mount_with).
 ///
 /// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call recurses.
 ///
-/// Costs are stated with each method, in aligned words of 4 bytes or less. A *look-up* takes *h*(3+*s*)+5 reads, on a REF tree
-/// of height *h* (1 up to 16 objects, 2 up to 256, 3 up to 4,096, 4 above) whose nodes have *s* spares in use, at most 8. On top
-/// of what is stated, any call that programs may find its erase unit full: it then reclaims one, which copies the live data
-/// of a unit at most and erases one unit, or starts a new log unit, 12 words and an erase.
+/// Costs are stated with each method, in aligned words of 4 bytes or less. A *look-up* takes *h*(3+*s*)+5 reads, on a
+/// REF tree of height *h* (1 up to 16 objects, 2 up to 256, 3 up to 4,096, 4 above) whose nodes have *s* spares in use,
+/// at most 8. On top of what is stated, any call that programs may find its erase unit full: it then reclaims one,
+/// which copies the live data of a unit at most and erases one unit, or starts a new log unit, 12 words and an erase.
 #[derive(Clone, Debug)]
 pub struct Heap<D: Nor, const UNITS: usize, L = (), F = AllFeatures> {
-    pub(crate) store: Store<D, UNITS, F>,
-    pub(crate) config: Config,
-    pub(crate) transaction: Transaction,
+    compaction: Compaction<D, UNITS, L, F>,
+    transaction: Transaction,
     /// No slot of the REF tree below this one is free.
-    pub(crate) slot_hint: u32,
-    pub(crate) listener: L,
+    slot_hint: u32,
 }
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
-    /// Lays out an empty heap. What the part held is lost; the image remembers `config`. Give `&mut device` to have the device
-    /// back when this fails.
+    /// Lays out an empty heap. What the part held is lost; the image remembers `config`. Give `&mut device` to have the
+    /// device back when this fails.
     ///
     /// Cost: an erase and 4 words programmed for each unit, 18 words for the log.
     ///
@@ -54,12 +61,12 @@ impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
         Self::format_with(device, config, ())
     }
 
-    /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted. Give `&mut device` to have the
-    /// device back when this fails.
+    /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted. Give `&mut device` to
+    /// have the device back when this fails.
     ///
-    /// Cost: 14 words read a unit, 2 a log entry, 1 a sector; programs and erases only where a cut left work: at most one
-    /// reclamation, two erases, and the undoing or completion of one transaction. Where pointers with notification were
-    /// outstanding, 6 words programmed to forget them, and 1 for each unit into which they pointed.
+    /// Cost: 14 words read a unit, 2 a log entry, 1 a sector; programs and erases only where a cut left work: at most
+    /// one reclamation, two erases, and the undoing or completion of one transaction. Where pointers with notification
+    /// were outstanding, 6 words programmed to forget them, and 1 for each unit into which they pointed.
     ///
     /// # Errors
     /// Names what is wrong with the image or the part; see [`MountError`].
@@ -79,8 +86,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         Ok(heap)
     }
 
-    /// As [`mount`](Heap::mount), with somebody to notify of pointers that are no longer valid. Those of the time before are not:
-    /// the listener is told so at once, of all.
+    /// As [`mount`](Heap::mount), with somebody to notify of pointers that are no longer valid. Those of the time
+    /// before are not: the listener is told so at once, of all.
     ///
     /// # Errors
     /// As `mount`.
@@ -90,11 +97,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         Ok(heap)
     }
 
-    /// A heap that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat) says `Halted`. For a
-    /// heap that is to stay where it is, such as in a static: a value that `mount` returns is on the stack first, perhaps twice.
+    /// A heap that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat)
+    /// says `Halted`. For a heap that is to stay where it is, such as in a static: a value that `mount` returns is on
+    /// the stack first, perhaps twice.
     pub fn unmounted(device: D, listener: L) -> Self {
-        let (config, transaction) = (Config::tinystore_2006(), Transaction::None);
-        Heap { store: Store::unmounted(device), config, transaction, slot_hint: 0, listener }
+        let compaction = Compaction::new(Store::unmounted(device), listener);
+        Heap { compaction, transaction: Transaction::None, slot_hint: 0 }
     }
 
     /// As [`format`](Heap::format), in place.
@@ -102,80 +110,123 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// # Errors
     /// As `format`; the heap is as [`unmounted`](Self::unmounted) then.
     pub fn reformat(&mut self, config: Config) -> Result<(), MountError<D::Error>> {
-        self.store.halt();
+        self.store_mut().halt();
         if config.list_length_max == 0 {
             return Err(MountError::Unsuitable("lists of no records"));
         }
         if config.array_threshold == 0 {
             return Err(MountError::Unsuitable("an array threshold of no elements"));
         }
-        (self.config, self.transaction, self.slot_hint) = (config.consistent(), Transaction::None, 0);
-        self.listener.all_invalidated();
-        self.store.reformat(self.config.settings())
+        self.forget();
+        let config = config.consistent();
+        self.descriptors().set_config(config);
+        self.store_mut().reformat(config.settings())
     }
 
-    /// As [`mount`](Heap::mount), in place: also after a device has failed, which halts a heap. Pointers of the time before are not
-    /// valid any more, and an open transaction is undone.
+    /// As [`mount`](Heap::mount), in place. It also recovers after a device error, which halts a heap. Pointers of the
+    /// time before are not valid any more, and an open transaction is undone.
     ///
     /// # Errors
     /// As `mount`; the heap is as [`unmounted`](Self::unmounted) then.
     pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
-        (self.transaction, self.slot_hint) = (Transaction::None, 0);
-        self.listener.all_invalidated();
-        self.store.remount()?;
-        match Config::from_settings(&self.store.config()) {
-            Some(config) => self.config = config.consistent(),
+        self.forget();
+        self.store_mut().remount()?;
+        match Config::from_settings(&self.store().config()) {
+            Some(config) => {
+                self.descriptors().set_config(config.consistent());
+                Ok(())
+            }
             None => {
-                self.store.halt();
-                return Err(MountError::Refused(MountRefusal::UnknownSettings));
+                self.store_mut().halt();
+                Err(MountError::Refused(MountRefusal::UnknownSettings))
             }
         }
-        Ok(())
+    }
+
+    /// Forgets what RAM holds of the time before.
+    fn forget(&mut self) {
+        (self.transaction, self.slot_hint) = (Transaction::None, 0);
+        self.pointers().listener_mut().all_invalidated();
     }
 
     /// Who is notified of pointers.
     pub fn listener(&self) -> &L {
-        &self.listener
+        self.compaction.pointers.listener()
     }
 
-    /// Who is notified of pointers, to be told of new ones for instance.
+    /// Who is notified of pointers, for example to give it a new one.
     pub fn listener_mut(&mut self) -> &mut L {
-        &mut self.listener
+        self.pointers().listener_mut()
     }
 
     /// What the image was formatted with.
     pub fn config(&self) -> Config {
-        self.config
-    }
-
-    /// What the store below was formatted with.
-    pub fn settings(&self) -> StoreConfig {
-        self.store.config()
+        *self.compaction.pointers.lists.descriptors.config()
     }
 
     /// The store below, for reading its state.
     pub fn store(&self) -> &Store<D, UNITS, F> {
-        &self.store
+        &self.compaction.pointers.lists.descriptors.checked.store
+    }
+
+    pub(crate) fn store_mut(&mut self) -> &mut Store<D, UNITS, F> {
+        &mut self.checked().store
+    }
+
+    pub(crate) fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+        self.store_mut().sectors()
+    }
+
+    pub(crate) fn compaction(&mut self) -> &mut Compaction<D, UNITS, L, F> {
+        &mut self.compaction
+    }
+
+    pub(crate) fn pointers(&mut self) -> &mut Pointers<D, UNITS, L, F> {
+        &mut self.compaction.pointers
+    }
+
+    pub(crate) fn lists(&mut self) -> &mut Lists<D, UNITS, F> {
+        &mut self.compaction.pointers.lists
+    }
+
+    pub(crate) fn descriptors(&mut self) -> &mut Descriptors<D, UNITS, F> {
+        &mut self.compaction.pointers.lists.descriptors
+    }
+
+    pub(crate) fn checked(&mut self) -> &mut Checked<D, UNITS, F> {
+        &mut self.compaction.pointers.lists.descriptors.checked
+    }
+
+    pub(crate) fn detection(&self) -> ErrorDetection {
+        self.compaction.pointers.lists.descriptors.detection()
+    }
+
+    pub(crate) fn detects(&self) -> bool {
+        self.detection().is_on()
+    }
+
+    pub(crate) fn has_deltas(&self) -> bool {
+        self.compaction.pointers.lists.descriptors.has_deltas()
     }
 
     /// What the last call that failed with `Corrupted` came upon, and where.
     pub fn corruption(&self) -> Option<Violation> {
-        self.store.corruption()
+        self.store().corruption()
     }
 
     /// The device.
     pub fn device(&self) -> &D {
-        self.store.device()
+        self.store().device()
     }
 
     /// The device, for what does not change the part's contents.
     pub fn device_mut(&mut self) -> &mut D {
-        self.store.device_mut()
+        self.store_mut().device_mut()
     }
 
     /// Gives the device back. An open transaction is undone at the next mount.
     pub fn into_device(self) -> D {
-        self.store.into_device()
+        self.compaction.pointers.lists.descriptors.checked.store.into_device()
     }
 
     /// Begins a transaction: everything up to [`commit`](Self::commit) takes effect at once, or not at all.
@@ -188,7 +239,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if self.transaction != Transaction::None {
             return Err(TransactionError::AlreadyOpen);
         }
-        if self.store.is_halted() {
+        if self.store().is_halted() {
             return Err(TransactionError::Store(StoreError::Halted));
         }
         self.transaction = Transaction::Open;
@@ -197,7 +248,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
 
     /// Makes the transaction's changes permanent.
     ///
-    /// Cost: 2 words programmed, and 1 for each changed tree word, delta and freed sector; two reads for each log entry.
+    /// Cost: 2 words programmed, and 1 for each changed tree word, delta and freed sector; two reads for each log
+    /// entry.
     ///
     /// # Errors
     /// `Aborted` when a failure had undone the transaction: it is closed then. `NotOpen`; the store's.
@@ -211,7 +263,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         match transaction {
             Transaction::None => Err(TransactionError::NotOpen),
             Transaction::Aborted => Err(TransactionError::Aborted),
-            Transaction::Open => match self.store.commit() {
+            Transaction::Open => match self.store_mut().commit() {
                 Err(StoreError::TransactionTooLarge) => {
                     self.undo()?;
                     Err(TransactionError::Store(StoreError::TransactionTooLarge))
@@ -223,7 +275,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
 
     /// Undoes the transaction; objects that it created are gone.
     ///
-    /// Cost: 2 words programmed, and 1 for each changed tree word, delta and created sector; two reads for each log entry.
+    /// Cost: 2 words programmed, and 1 for each changed tree word, delta and created sector; two reads for each log
+    /// entry.
     ///
     /// # Errors
     /// `NotOpen`; the store's.
@@ -236,12 +289,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         self.conclude(undone)
     }
 
-    /// Does some of the work ahead of time that other calls would do when they need room: begins a new log unit if more than half of this one
-    /// is used; else reclaims one unit, if that wins at least `least_bytes`. Returns whether there was something to do. Nothing is done
-    /// while a transaction is open.
+    /// Does some of the work ahead of time that other calls would do when they need room: begins a new log unit if more
+    /// than half of this one is used; else reclaims one unit, if that wins at least `least_bytes`. Returns whether
+    /// there was something to do. Nothing is done while a transaction is open.
     ///
-    /// A caller with deadlines calls it when there is time, until it returns `false`, with as much for `least_bytes` as it can do without:
-    /// then as long as `ready_bytes` last, and half a log unit, no call erases. With units of *n* bytes and two of them as a reserve:
+    /// A caller with deadlines calls it when there is time, until it returns `false`, with as much for `least_bytes` as
+    /// it can do without: then as long as `ready_bytes` last, and half a log unit, no call erases. With units of *n*
+    /// bytes and two of them as a reserve:
     ///
     /// ```text
     /// loop {
@@ -264,14 +318,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if self.transaction != Transaction::None {
             return Ok(false);
         }
-        let step = self.store.reclaim_step(least_bytes);
+        let step = self.store_mut().reclaim_step(least_bytes);
         self.conclude(step)
     }
 
-    /// Bytes that can be allocated before a unit has to be reclaimed. They may be in many pieces: one for each unit that is in
-    /// use. Cost: RAM only.
+    /// Bytes that can be allocated before a unit has to be reclaimed. They may be in many pieces: one for each unit
+    /// that is in use. Cost: RAM only.
     pub fn ready_bytes(&self) -> u64 {
-        self.store.ready_bytes()
+        self.store().ready_bytes()
     }
 
     /// Whether the client has a transaction open.
@@ -279,13 +333,65 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         self.transaction != Transaction::None
     }
 
-    fn undo(&mut self) -> Result<(), StoreError<D::Error>> {
-        self.slot_hint = 0;
-        self.store.abort()
+    /// Whether a failure has undone the client's transaction, and the client does not know yet.
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.transaction == Transaction::Aborted
     }
 
-    /// Ends a change: commits it if the client has no transaction; a failed one is undone, with the client's transaction. Then
-    /// notifies of the pointers that reclamations have made invalid.
+    /// Whether a list is changed in place: outside transactions, and where the open transaction has made it.
+    pub(crate) fn changes_in_place(&self, list: &Object) -> bool {
+        self.transaction != Transaction::Open || list.fresh
+    }
+
+    /// Finds what `reference` names. Cost: a look-up.
+    pub(crate) fn look_up(&mut self, reference: Ref) -> Result<ObjectForm, AccessError<D::Error>> {
+        if self.is_aborted() {
+            return Err(AccessError::TransactionAborted);
+        }
+        self.descriptors().find(reference)
+    }
+
+    /// The lowest slot of the REF tree that is free.
+    pub(crate) fn free_slot(&mut self) -> Result<u32, CreateError<D::Error>> {
+        let root = self.store().tree(TreeId::Ref);
+        for from in [self.slot_hint, 0] {
+            match self.store_mut().trees().vacant(root, from)? {
+                Some(slot) if slot < Ref::SLOTS => return Ok(slot),
+                _ => {}
+            }
+        }
+        Err(CreateError::NoReferences)
+    }
+
+    /// Notes that the lowest free slot was taken.
+    pub(crate) fn slot_is_taken(&mut self, slot: u32) {
+        self.slot_hint = slot + 1;
+    }
+
+    /// Notes that a slot was freed.
+    pub(crate) fn slot_is_free(&mut self, slot: u32) {
+        self.slot_hint = self.slot_hint.min(slot);
+    }
+
+    fn undo(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.slot_hint = 0;
+        self.store_mut().abort()
+    }
+
+    /// Ends a call, whose result this returns unless the notification fails.
+    pub(crate) fn conclude<T, E>(&mut self, result: Result<T, E>) -> Result<T, E>
+    where
+        E: From<StoreError<D::Error>>,
+    {
+        let buckets = match self.transaction {
+            Transaction::Open => MarkedBuckets::Stay,
+            Transaction::None | Transaction::Aborted => MarkedBuckets::Leave,
+        };
+        self.compaction.pointers.conclude(result, buckets)
+    }
+
+    /// Ends a change: commits it if the client has no transaction; a failed one is undone, with the client's
+    /// transaction. Then notifies of the pointers that reclamations have made invalid.
     pub(crate) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<T, E>
     where
         E: From<StoreError<D::Error>>,
@@ -300,7 +406,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     {
         let error = match result {
             Ok(value) if self.transaction != Transaction::None => return Ok(value),
-            Ok(value) => match self.store.commit() {
+            Ok(value) => match self.store_mut().commit() {
                 Ok(()) => return Ok(value),
                 Err(StoreError::TransactionTooLarge) => E::from(StoreError::TransactionTooLarge),
                 Err(error) => return Err(error.into()),

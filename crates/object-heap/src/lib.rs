@@ -1,13 +1,14 @@
 //! Transactional persistent objects and arrays on raw NOR flash.
 //!
-//! An object is a number of fields of fixed widths; an array is elements of one width. Each has a [`Ref`], a number that stays
-//! valid across updates, reclamations and reboots until it is deleted. Every single access is atomic; several become one with
-//! [`Heap::begin`] and [`Heap::commit`]. Power may fail at any device operation: after [`Heap::mount`] everything that was
-//! acknowledged is there, and what was in flight is whole or absent. Programs find their objects again by
-//! [named roots](Heap::root) or by [enumeration](Heap::next_object).
+//! An object is a number of fields of fixed widths; an array is elements of one width. Each has a [`Ref`], a number
+//! that stays valid across updates, reclamations and reboots until it is deleted. Every single access is atomic;
+//! several become one with [`Heap::begin`] and [`Heap::commit`]. Power may fail at any device operation: after
+//! [`Heap::mount`] everything that was acknowledged is there, and what was in flight is whole or absent. Programs find
+//! their objects again by [named roots](Heap::root) or by [enumeration](Heap::next_object).
 //!
-//! After TinyStore (LCTES 2006): objects are lists of records that are filled in place and compacted now and then, found
-//! through a versioned tree of references. `docs/papers.md` maps the paper's sections to the code and lists deviations.
+//! After TinyStore (LCTES 2006): objects are lists of records that are filled in place and compacted now and then,
+//! found through a versioned tree of references. `docs/papers.md` maps the paper's sections to the code and lists
+//! deviations.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};
@@ -90,37 +91,41 @@
 mod access;
 mod array;
 mod audit;
-mod code;
+mod check;
 mod collect;
+mod compact;
 mod config;
-mod delta;
 mod descriptor;
 mod error;
+mod form;
 pub mod format;
+mod header;
 mod heap;
+mod layout;
+mod list;
 mod name;
 mod notify;
 mod object;
 mod pointer;
 mod range;
 mod reference;
-mod rewrite;
+mod root;
 mod write;
 
 pub use collect::{Collected, Tracer};
 pub use config::{Config, InitializationFlags};
 pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
 pub use heap::Heap;
-pub use name::NAME_BYTES_MAX;
+pub use layout::{Info, Kind, Layout, Representation, Widths};
 pub use norn_flash::Violation;
 pub use norn_nor_store::{
     AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr, StoreError,
 };
 pub use notify::Listener;
-pub use object::{Info, Kind, Layout, Representation, Widths};
 pub use pointer::PhysicalPointer;
 pub use range::Elements;
 pub use reference::Ref;
+pub use root::NAME_BYTES_MAX;
 
 /// The README's example, as a test.
 #[cfg(doctest)]

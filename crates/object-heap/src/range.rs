@@ -2,28 +2,30 @@
 //!
 //! The atomic copy writes every section that it touches anew, in one transaction. The others work through the range in
 //! chunks of up to 32 bytes. A chunk is changed in place where all its elements are in the same state, that is
-//! 1. at their default value, with room in the first record: program the chunk there, then clear the initialization flags; or
+//! 1. at their default value, with room in the first record: program the chunk there, then clear the initialization
+//!    flags; or
 //! 2. all in one record, with room in the next: program the chunk there, then clear the valid flags.
 //!
-//! A chunk that is in neither state, or finds no room, has the rest of its section written anew with the rest of the range in
-//! it. Flags are cleared for eight elements at once, after all values: a power cut leaves each element old or new.
+//! A chunk that is in neither state, or finds no room, has the rest of its section written anew with the rest of the
+//! range in it. Flags are cleared for eight elements at once, after all values: a power cut leaves each element old or
+//! new.
 //!
-//! Copies within one array proceed from the end that keeps what is still to be read: by sections, and by chunks in them.
+//! Copies within one array proceed from the end that keeps what is still to be read: by sections, and by chunks in
+//! them.
 
 use core::cmp::Ordering;
 
 use norn_flash::Nor;
 use norn_nor_store::{Features, StoreError};
 
-use crate::access::Field;
-use crate::descriptor::{Named, Object};
+use crate::compact::{Change, Range, Source};
 use crate::error::AccessError;
-use crate::format::data_offset;
-use crate::heap::{Heap, Transaction};
+use crate::form::{Field, Object, ObjectForm};
+use crate::format::CHUNK_BYTES;
+use crate::heap::Heap;
+use crate::layout::Kind;
 use crate::notify::Listener;
-use crate::object::{CHUNK_BYTES, Kind};
 use crate::reference::Ref;
-use crate::rewrite::{Change, Range, Source, Stretch};
 
 /// A range of elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +68,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             return Err(AccessError::WrongWidth { width });
         }
         check_range(&named, Elements { array, first, count: buffer.len() / width as usize })?;
-        Ok(self.read_elements(&named, width, first as u32 * width, buffer)?)
+        Ok(self.lists().read_elements(&named, width, first as u32 * width, buffer)?)
     }
 
     /// Gives every element of a range the same value, each atomically.
@@ -74,8 +76,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// Cost: in place the range's words and a word for every 32 flags; a section is compacted where it has no room.
     ///
     /// # Errors
-    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: a part of the range may have been
-    /// changed; an open transaction is undone.
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: a part of the range may have
+    /// been changed; an open transaction is undone.
     pub fn array_fill_non_atomic(&mut self, to: Elements, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         let named = self.array_of(to.array)?;
         let width = named.element_bytes();
@@ -125,8 +127,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let bytes = from.count as u32 * width;
         for offset in (0..bytes).step_by(CHUNK_BYTES) {
             let len = CHUNK_BYTES.min((bytes - offset) as usize);
-            self.read_elements(&a, width, from.first as u32 * width + offset, &mut left[..len])?;
-            self.read_elements(&b, width, to.first as u32 * width + offset, &mut right[..len])?;
+            self.lists().read_elements(&a, width, from.first as u32 * width + offset, &mut left[..len])?;
+            self.lists().read_elements(&b, width, to.first as u32 * width + offset, &mut right[..len])?;
             match left[..len].cmp(&right[..len]) {
                 Ordering::Equal => {}
                 different => return Ok(different),
@@ -135,7 +137,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         Ok(Ordering::Equal)
     }
 
-    pub(crate) fn array_of(&mut self, reference: Ref) -> Result<Named, AccessError<D::Error>> {
+    pub(crate) fn array_of(&mut self, reference: Ref) -> Result<ObjectForm, AccessError<D::Error>> {
         let found = self.look_up(reference);
         match &found {
             Ok(named) if named.kind() != Kind::Array => Err(AccessError::WrongKind(reference)),
@@ -154,63 +156,30 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         Ok(to)
     }
 
-    /// Reads bytes of an array's elements, whose width is `width`, from byte `start` of all of them on.
-    pub(crate) fn read_elements(
-        &mut self,
-        named: &Named,
-        width: u32,
-        start: u32,
-        bytes: &mut [u8],
-    ) -> Result<(), StoreError<D::Error>> {
-        let section_bytes = section_elements(named) * width;
-        let mut done = 0;
-        while done < bytes.len() {
-            let at = start + done as u32;
-            let in_section = at % section_bytes;
-            let len = CHUNK_BYTES.min(bytes.len() - done).min((section_bytes - in_section) as usize);
-            let section = self.list(named, at / section_bytes)?;
-            let data_at = data_offset(section.shape.count, self.detection());
-            let mut stretch = Stretch::uniform(data_at, in_section, len, width);
-            self.gather(&section, &mut stretch)?;
-            self.check_elements(&section, &stretch, width)?;
-            bytes[done..].iter_mut().zip(stretch.values()).for_each(|(byte, value)| *byte = value);
-            done += len;
-        }
-        Ok(())
-    }
-
-    /// Section `number` of an array; a small array is its only one.
-    fn list(&mut self, named: &Named, number: u32) -> Result<Object, StoreError<D::Error>> {
-        match named {
-            Named::List(object) => Ok(*object),
-            Named::Split(array) => self.section(array, number),
-        }
-    }
-
     /// Section `number` of the array `reference` as it is now.
     #[inline(never)]
     pub(crate) fn list_at(&mut self, reference: Ref, number: u32) -> Result<Object, AccessError<D::Error>> {
         let named = self.look_up(reference)?;
-        Ok(self.list(&named, number)?)
+        Ok(self.descriptors().list_of_section(&named, number)?)
     }
 
     /// Copies by writing each section of the target anew, in the open transaction.
     fn copy_sections(&mut self, from: Elements, to: Elements) -> Result<(), AccessError<D::Error>> {
         let direction = direction(from, to);
-        let elements = section_elements(&self.look_up(to.array)?);
+        let elements = self.look_up(to.array)?.section_elements();
         for number in 0..pieces(to, elements) {
             let piece = piece(to, elements, direction, number);
             // Either may have moved with the section before.
             let (source, section) = (self.look_up(from.array)?, self.list_at(to.array, piece.section)?);
             let source = Source::Array(&source, from.first as u32 + piece.done);
             let range = Range::of_elements(piece.first, piece.count, section.shape.element_bytes(), source);
-            self.rewrite(&section, Change::Range(range))?;
+            self.compaction().compact(&section, Change::Range(range))?;
         }
         Ok(())
     }
 
-    /// Stores a range piece by piece, each a change of its own unless the client has a transaction. The elements come from
-    /// `from`, or are all `value`.
+    /// Stores a range piece by piece, each a change of its own unless the client has a transaction. The elements come
+    /// from `from`, or are all `value`.
     fn store_pieces(
         &mut self,
         to: Elements,
@@ -218,7 +187,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         from: Option<Elements>,
         value: &[u8],
     ) -> Result<(), AccessError<D::Error>> {
-        let elements = section_elements(&self.look_up(to.array)?);
+        let elements = self.look_up(to.array)?.section_elements();
         for number in 0..pieces(to, elements) {
             let piece = piece(to, elements, direction, number);
             // Either may have moved with the section before.
@@ -245,12 +214,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         range: Range<'_>,
         direction: Direction,
     ) -> Result<(), StoreError<D::Error>> {
-        self.forget_values(section)?;
+        self.pointers().forget_values(section)?;
         let done = self.store_chunks(section, &range, direction)?;
         if done == range.count {
             return Ok(());
         }
-        self.rewrite(section, Change::Range(range.part(direction, done, range.count - done)))
+        self.compaction().compact(section, Change::Range(range.part(direction, done, range.count - done)))
     }
 
     /// Stores as many elements of a range in place as that goes; returns their number.
@@ -262,8 +231,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         direction: Direction,
     ) -> Result<u32, StoreError<D::Error>> {
         let width = section.shape.element_bytes();
-        let has_room = self.transaction == Transaction::None || section.fresh;
-        let in_place = has_room && self.deltas(section)?.sector().is_none();
+        let has_room = self.changes_in_place(section);
+        let in_place = has_room && self.lists().deltas(section)?.sector().is_none();
         let step = CHUNK_BYTES as u32 / width;
         let mut done = 0;
         while in_place && step > 0 && done < range.count {
@@ -271,9 +240,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             let chunk = range.part(direction, done, count);
             let mut bytes = [0; CHUNK_BYTES];
             let bytes = &mut bytes[..(count * width) as usize];
-            self.read_source(&chunk, width, 0, bytes)?;
+            self.compaction().read_source(&chunk, width, 0, bytes)?;
             let field = Field { index: chunk.first as usize, offset: chunk.first * width, width };
-            if !self.store_in_place(section, &field, count, bytes)? {
+            if !self.lists().store_in_place(section, &field, count, bytes)? {
                 break;
             }
             done += count;
@@ -304,19 +273,11 @@ impl<'a> Range<'a> {
     }
 }
 
-pub(crate) fn check_range<E>(named: &Named, elements: Elements) -> Result<(), AccessError<E>> {
+pub(crate) fn check_range<E>(named: &ObjectForm, elements: Elements) -> Result<(), AccessError<E>> {
     let count = named.count();
     match elements.first.checked_add(elements.count) {
         Some(end) if end <= count => Ok(()),
         _ => Err(AccessError::OutOfRange { count: count as u32 }),
-    }
-}
-
-/// Elements of an array's sections; a small array is one section.
-pub(crate) fn section_elements(named: &Named) -> u32 {
-    match named {
-        Named::List(object) => u32::from(object.shape.count),
-        Named::Split(array) => u32::from(array.shape.section_elements),
     }
 }
 

@@ -5,9 +5,10 @@ use core::fmt;
 /// Names an object or array (TinyStore's REF): a slot of the REF tree, and the generation of what it holds.
 ///
 /// 32 bits: the slot in the low half, the generation in the high half. Deleting frees the slot, which the next creation
-/// may take; its generation, the number of creations modulo 65,535 plus one, is another one then, so that a stale reference is
-/// reported, unless a multiple of 65,535 objects were created in between and the last of them took its slot. That holds for
-/// references from undone transactions, too. At most 65,536 objects, arrays included, exist at a time.
+/// may take; its generation, the number of creations modulo 65,535 plus one, is another one then, so that a stale
+/// reference is reported, unless a multiple of 65,535 objects were created in between and the last of them took its
+/// slot. That holds for references from undone transactions, too. At most 65,536 objects, arrays included, exist at a
+/// time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ref(u32);
 

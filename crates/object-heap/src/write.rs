@@ -2,33 +2,34 @@
 //!
 //! 1. A few fields become deltas, where the list has room for them: open ones, which the commit makes count together.
 //! 2. A representation that the open transaction has made is changed in place, as far as that goes.
-//! 3. Else the list is [rewritten](crate::rewrite) with all of them: its data once, and one transaction for all.
+//! 3. Else the list is [compacted](crate::compact) with all of them: its data once, and one transaction for all.
 
 use norn_flash::Nor;
 use norn_nor_store::{Counting, Features, StoreError};
 
-use crate::access::Field;
-use crate::descriptor::Object;
+use crate::compact::{Change, Range, Source};
 use crate::error::AccessError;
+use crate::form::{Field, Object};
 use crate::heap::Heap;
+use crate::layout::Kind;
 use crate::notify::Listener;
-use crate::object::Kind;
-use crate::range::{Direction, Elements, check_range, piece, pieces, section_elements};
+use crate::range::{Direction, Elements, check_range, piece, pieces};
 use crate::reference::Ref;
-use crate::rewrite::{Change, Range, Source};
 
 /// Fields that are set by deltas at most: a new representation takes less for more of them.
 const FEW: u32 = 8;
 
 impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
-    /// Makes the fields of an object from `first` on the values that stand one behind the other in `values`: all of them or none.
+    /// Makes the fields of an object from `first` on the values that stand one behind the other in `values`: all of
+    /// them or none.
     ///
-    /// Cost: for up to eight fields, where delta records are on and there is room, 2 words programmed a field (and a wide value's
-    /// words), and 4; else as a compaction in [`put_field`](Self::put_field): the object's data, and 20 words.
+    /// Cost: for up to eight fields, where delta records are on and there is room, 2 words programmed a field (and a
+    /// wide value's words), and 4; else as a compaction in [`put_field`](Self::put_field): the object's data, and 20
+    /// words.
     ///
     /// # Errors
-    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` where the values end within a field: nothing was changed. The store's, `Full`
-    /// among them: the fields have their old values, and an open transaction is undone.
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` where the values end within a field: nothing was changed. The
+    /// store's, `Full` among them: the fields have their old values, and an open transaction is undone.
     pub fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
         let (object, _) = self.list_of(reference, Kind::Object, first)?;
         let range = self.fields_of(&object, first, values)?;
@@ -50,7 +51,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         }
         let to = Elements { array, first, count: values.len() / width as usize };
         check_range(&named, to)?;
-        let written = self.write_sections(to, section_elements(&named), values);
+        let written = self.write_sections(to, named.section_elements(), values);
         self.settle(written)
     }
 
@@ -73,13 +74,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         first: usize,
         values: &'a [u8],
     ) -> Result<Range<'a>, AccessError<D::Error>> {
-        let offset = self.field(object, first)?.offset;
+        let offset = self.descriptors().field(object, first)?.offset;
         let (mut count, mut bytes) = (0, 0);
         while bytes < values.len() as u32 {
             if first + count >= usize::from(object.shape.count) {
                 return Err(AccessError::OutOfRange { count: u32::from(object.shape.count) });
             }
-            let width = self.field_width(object, first + count)?;
+            let width = self.descriptors().field_width(object, first + count)?;
             (count, bytes) = (count + 1, bytes + width);
             if bytes > values.len() as u32 {
                 return Err(AccessError::WrongWidth { width });
@@ -95,12 +96,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         }
         match list.fresh && list.shape.width().is_some() {
             true => self.store_range(list, range, Direction::Upwards),
-            false => self.rewrite(list, Change::Range(range)),
+            false => self.compaction().compact(list, Change::Range(range)),
         }
     }
 
-    /// Step 1; `false` where there are too many fields, or no room for all of them: a new representation takes the place of those that
-    /// were added.
+    /// Step 1; `false` where there are too many fields, or no room for all of them: a new representation takes the
+    /// place of those that were added.
     fn put_deltas(&mut self, list: &Object, range: &Range<'_>) -> Result<bool, StoreError<D::Error>> {
         let Source::Bytes(values) = range.source else {
             return Ok(false);
@@ -108,13 +109,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         if range.count > FEW || list.fresh || !self.has_deltas() {
             return Ok(false);
         }
-        self.forget_values(list)?;
+        self.pointers().forget_values(list)?;
         let mut at = 0;
         for index in range.first..range.first + range.count {
-            let width = self.field_width(list, index as usize)?;
+            let width = self.descriptors().field_width(list, index as usize)?;
             let field = Field { index: index as usize, offset: range.offset + at, width };
             let value = &values[at as usize..(at + width) as usize];
-            if !self.put_delta(list, &field, value, Counting::WithCommit)? {
+            if !self.lists().put_delta(list, &field, value, Counting::WithCommit)? {
                 return Ok(false);
             }
             at += width;

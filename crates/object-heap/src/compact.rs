@@ -1,24 +1,30 @@
 //! Compaction: a new representation of an object, with a single record that holds every current value.
 //!
 //! 1. Allocate a record and an object descriptor.
-//! 2. Program the current values, one of them changed, then the descriptor. Fields with their default value stay erased.
+//! 2. Program the current values, one of them changed, then the descriptor. Fields with their default value stay
+//!    erased.
 //! 3. Let the REF tree's open version lead to the new descriptor; the commit frees the old one.
 //! 4. Release the old records.
 //!
 //! All of it belongs to the open transaction, be it the client's or one of its own.
 
 use norn_flash::Nor;
-use norn_nor_store::{ErrorDetection, Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::{
+    ErrorDetection, Features, Link, Room, SectorKind, SectorPtr, SectorSpec, Sectors, Store, StoreError, TreeId,
+};
 
-use crate::access::Field;
-use crate::array::Array;
-use crate::code::ValueCode;
-use crate::delta::FieldSet;
-use crate::descriptor::{Named, Object};
-use crate::format::{VALID_FLAGS_OFFSET, codes_offset, data_offset, flag_bytes, flag_place, widths_offset};
-use crate::heap::Heap;
-use crate::notify::Listener;
-use crate::object::{CHUNK_BYTES, COUNT_MAX, Layout, Representation};
+use crate::check::{Checked, ValueCheck};
+use crate::descriptor::{Descriptors, descriptor_bytes};
+use crate::form::{Array, Field, Object, ObjectForm, Owner};
+use crate::format::{
+    CHECKSUM_BYTES, CHUNK_BYTES, COUNT_MAX, DESCRIPTOR_BYTES, ELEMENTS_BYTES, codes_offset, data_offset,
+    elements_offset, flag_bytes, flag_place, widths_offset,
+};
+use crate::layout::{Layout, Representation};
+use crate::list::Lists;
+use crate::list::delta::FieldSet;
+use crate::list::stretch::Stretch;
+use crate::notify::{Listener, Pointers};
 
 /// What is different in the new representation.
 #[derive(Clone, Copy, Debug)]
@@ -49,85 +55,59 @@ pub(crate) enum Source<'a> {
     /// Their values, one behind the other.
     Bytes(&'a [u8]),
     /// The elements of an array of the same width, from this index on.
-    Array(&'a Named, u32),
+    Array(&'a ObjectForm, u32),
 }
 
-/// Bytes that the flags of the fields of a stretch take at most.
-pub(crate) const FLAGS_BYTES: usize = CHUNK_BYTES / 4 + 1;
 /// Bytes of the flags of most fields.
 const FLAGS_BYTES_MAX: usize = flag_bytes(COUNT_MAX as u16, ErrorDetection::On) as usize;
 
-/// A stretch of the data or of the codes: its bytes, whose field each is, and which are known already.
-pub(crate) struct Stretch {
-    /// Where the data or the codes start in a record.
-    base: u32,
-    pub start: u32,
-    pub len: usize,
-    pub bytes: [u8; CHUNK_BYTES],
-    pub owners: [u8; CHUNK_BYTES],
-    pub known: u32,
-    /// Bytes of fields that have their default value.
-    defaults: u32,
+/// New representations of objects, arrays and sections.
+#[derive(Clone, Debug)]
+pub(crate) struct Compaction<D: Nor, const UNITS: usize, L, F> {
+    pub pointers: Pointers<D, UNITS, L, F>,
 }
 
-/// Flag bytes of the fields that a stretch touches, from byte `first` of the flags on.
-struct Flags {
-    first: u32,
-    bytes: [u8; FLAGS_BYTES],
-    detection: ErrorDetection,
-}
-
-impl Flags {
-    fn is_erased(&self, index: u8) -> bool {
-        let (at, mask) = flag_place(u32::from(index), self.detection);
-        self.bytes[(at - self.first) as usize] & mask == mask
-    }
-}
-
-impl Stretch {
-    /// Bytes `start` to `start + len` of fields of `width` bytes, of what starts at `base` in a record.
-    pub fn uniform(base: u32, start: u32, len: usize, width: u32) -> Self {
-        let mut owners = [0; CHUNK_BYTES];
-        for (at, owner) in (start..).zip(&mut owners[..len]) {
-            *owner = (at / width) as u8;
-        }
-        Stretch { base, start, len, bytes: [0xFF; CHUNK_BYTES], owners, known: 0, defaults: 0 }
+impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Compaction<D, UNITS, L, F> {
+    pub fn new(store: Store<D, UNITS, F>, listener: L) -> Self {
+        Compaction { pointers: Pointers::new(store, listener) }
     }
 
-    /// Which bytes these are.
-    pub fn range(&self) -> core::ops::Range<u32> {
-        self.start..self.start + self.len as u32
+    fn lists(&mut self) -> &mut Lists<D, UNITS, F> {
+        &mut self.pointers.lists
     }
 
-    /// Some of them, as they stand in records.
-    pub fn part(&self, range: core::ops::Range<u32>) -> &[u8] {
-        &self.bytes[(range.start - self.start) as usize..(range.end - self.start) as usize]
+    fn descriptors(&mut self) -> &mut Descriptors<D, UNITS, F> {
+        &mut self.pointers.lists.descriptors
     }
 
-    /// Whether byte `at` of all is of a field that has its default value.
-    pub fn is_default(&self, at: u32) -> bool {
-        self.defaults >> (at - self.start) & 1 == 1
+    fn checked(&mut self) -> &mut Checked<D, UNITS, F> {
+        &mut self.pointers.lists.descriptors.checked
     }
 
-    /// The values of the bytes, which all are known.
-    pub fn values(&self) -> impl Iterator<Item = u8> + '_ {
-        (0..self.len).map(|at| if self.defaults >> at & 1 == 1 { 0 } else { self.bytes[at] })
+    fn store_mut(&mut self) -> &mut Store<D, UNITS, F> {
+        &mut self.pointers.lists.descriptors.checked.store
     }
 
-    fn all_known(&self) -> bool {
-        self.known == u32::MAX >> (CHUNK_BYTES - self.len)
+    fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+        self.store_mut().sectors()
     }
 
-    fn unknown(&self) -> impl Iterator<Item = usize> + use<> {
-        let (known, len) = (self.known, self.len);
-        (0..len).filter(move |&at| known >> at & 1 == 0)
+    fn detection(&self) -> ErrorDetection {
+        self.pointers.lists.descriptors.detection()
     }
-}
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
-    pub(crate) fn rewrite(&mut self, object: &Object, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
-        self.forget_values(object)?;
-        let data_bytes = self.data_bytes(object)?;
+    fn detects(&self) -> bool {
+        self.pointers.lists.descriptors.detects()
+    }
+
+    fn has_deltas(&self) -> bool {
+        self.pointers.lists.descriptors.has_deltas()
+    }
+
+    /// Writes an object anew, with a change.
+    pub(crate) fn compact(&mut self, object: &Object, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
+        self.pointers.forget_values(object)?;
+        let data_bytes = self.descriptors().data_bytes(object)?;
         let (header, replaced) = match change {
             Change::Header(bytes) => (self.replace_header(object, bytes)?, object.header),
             Change::Field(..) | Change::Range(_) | Change::Representation(_) => (object.header, None),
@@ -138,7 +118,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             SectorSpec { bytes: record, kind: SectorKind::Record },
             SectorSpec { bytes: object.leaf_bytes(detection), kind: SectorKind::Leaf },
         ];
-        let [first, leaf] = self.store.space().allocate_pair(specs, Room::Replacing)?;
+        let [first, leaf] = self.store_mut().space().allocate_pair(specs, Room::Replacing)?;
         self.fill(object, (leaf, first, header), data_bytes, change)?;
         self.point_to(object, leaf)?;
         self.release_records(object.first, replaced)
@@ -156,43 +136,43 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         self.copy_values(object, first, data_bytes, change)?;
         self.copy_codes(object, first, change)?;
         let mut new = Object { leaf, first, header, ..*object };
-        let updated = if self.has_deltas() { self.fields_with_deltas(object)? } else { FieldSet::default() };
+        let updated = if self.has_deltas() { self.lists().fields_with_deltas(object)? } else { FieldSet::default() };
         match change {
             Change::Representation(representation) => new.shape.form = object.shape.form.with(representation),
-            Change::Field(..) if self.has_deltas() => new.shape.form = self.next_form(object, updated)?,
+            Change::Field(..) if self.has_deltas() => new.shape.form = self.lists().next_form(object, updated)?,
             _ => {}
         }
-        self.write_leaf(&new)?;
+        self.descriptors().write_leaf(&new)?;
         self.copy_initialization_flags(object, leaf, change, updated)
     }
 
     /// Replaces the header of a split array: a new header sector and a new array descriptor.
     pub(crate) fn replace_array_header(&mut self, array: &Array, header: &[u8]) -> Result<(), StoreError<D::Error>> {
-        self.forget_header(array.reference, array.header)?;
-        let pointer = self.build_header(&Layout::uniform(0, array.shape.width).with_header(header))?;
+        self.pointers.forget_header(array.reference, array.header)?;
+        let pointer = self.checked().build_header(&Layout::uniform(0, array.shape.width).with_header(header))?;
         self.write_array(&Array { header: pointer, ..*array }, Room::Replacing)?;
         match array.header {
-            Some(old) => self.store.space().release(old, None),
+            Some(old) => self.store_mut().space().release(old, None),
             None => Ok(()),
         }
     }
 
     fn replace_header(&mut self, object: &Object, header: &[u8]) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        self.forget_header(object.reference, object.header)?;
+        self.pointers.forget_header(object.reference, object.header)?;
         let widths_bytes = object.widths_bytes();
         if header.is_empty() && widths_bytes == 0 {
             return Ok(None);
         }
-        let data_bytes = self.data_bytes(object)?;
-        let pointer = self.begin_header(widths_bytes, header, data_bytes)?;
-        let (sector, widths_at) = (self.store.sectors().get(pointer)?, widths_offset(self.detection()));
+        let data_bytes = self.descriptors().data_bytes(object)?;
+        let pointer = self.checked().begin_header(widths_bytes, header, data_bytes)?;
+        let (sector, widths_at) = (self.sectors().get(pointer)?, widths_offset(self.detection()));
         let mut widths = [0; CHUNK_BYTES];
         for start in (0..widths_bytes as usize).step_by(CHUNK_BYTES) {
             let widths = &mut widths[..CHUNK_BYTES.min(widths_bytes as usize - start)];
-            self.read_widths(object, start, widths)?;
-            self.store.sectors().program(&sector, widths_at + start as u32, widths)?;
+            self.descriptors().read_widths(object, start, widths)?;
+            self.sectors().program(&sector, widths_at + start as u32, widths)?;
         }
-        self.seal_header(&sector, widths_bytes)?;
+        self.checked().seal_header(&sector, widths_bytes)?;
         Ok(Some(pointer))
     }
 
@@ -203,42 +183,35 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         data_bytes: u32,
         change: Change<'_>,
     ) -> Result<(), StoreError<D::Error>> {
-        let to = self.record(to)?;
+        let to = self.lists().record(to)?;
         let base = data_offset(object.shape.count, self.detection());
         // The field that the next stretch starts in, and where that field ends.
-        let (mut index, mut end) = (0, self.field_width(object, 0)?);
+        let (mut index, mut end) = (0, self.descriptors().field_width(object, 0)?);
         for start in (0..data_bytes).step_by(CHUNK_BYTES) {
             let len = CHUNK_BYTES.min((data_bytes - start) as usize);
-            let mut stretch = Stretch {
-                base,
-                start,
-                len,
-                bytes: [0xFF; CHUNK_BYTES],
-                owners: [0; CHUNK_BYTES],
-                known: 0,
-                defaults: 0,
-            };
+            let mut stretch = Stretch::new(base, start, len);
             for at in 0..len {
                 while start + at as u32 >= end {
                     index += 1;
-                    end += self.field_width(object, index)?;
+                    end += self.descriptors().field_width(object, index)?;
                 }
                 stretch.owners[at] = index as u8;
             }
             self.apply(object, &mut stretch, change)?;
-            self.gather(object, &mut stretch)?;
-            self.store.sectors().program_new(&to, base + start, &stretch.bytes[..len])?;
+            self.lists().gather(object, &mut stretch)?;
+            self.sectors().program_new(&to, base + start, &stretch.bytes[..len])?;
         }
         Ok(())
     }
 
-    /// Copies the codes of values, where there are any: also those that do not agree, so that damage is not made to look sound.
+    /// Copies the codes of values, where there are any: also those that do not agree, so that damage is not made to
+    /// look sound.
     fn copy_codes(&mut self, object: &Object, to: SectorPtr, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
         if !self.detects() {
             return Ok(());
         }
         let count = u32::from(object.shape.count);
-        let (to, base) = (self.record(to)?, codes_offset(object.shape.count));
+        let (to, base) = (self.lists().record(to)?, codes_offset(object.shape.count));
         for start in (0..count).step_by(CHUNK_BYTES) {
             let len = CHUNK_BYTES.min((count - start) as usize);
             let mut stretch = Stretch::uniform(base, start, len, 1);
@@ -248,8 +221,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                     stretch.known |= 1 << at;
                 }
             }
-            self.gather(object, &mut stretch)?;
-            self.store.sectors().program_new(&to, base + start, &stretch.bytes[..len])?;
+            self.lists().gather(object, &mut stretch)?;
+            self.sectors().program_new(&to, base + start, &stretch.bytes[..len])?;
         }
         Ok(())
     }
@@ -262,9 +235,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         change: Change<'_>,
     ) -> Result<Option<u8>, StoreError<D::Error>> {
         let code = match change {
-            Change::Field(field, value) if field.index == index as usize => ValueCode::of(value),
+            Change::Field(field, value) if field.index == index as usize => ValueCheck::of(value),
             Change::Range(range) if (range.first..range.first + range.count).contains(&index) => {
-                let (mut code, field) = (ValueCode::default(), self.field(object, index as usize)?);
+                let (mut code, field) = (ValueCheck::default(), self.descriptors().field(object, index as usize)?);
                 for start in (0..field.width).step_by(CHUNK_BYTES) {
                     let mut buffer = [0; CHUNK_BYTES];
                     let chunk = &mut buffer[..CHUNK_BYTES.min((field.width - start) as usize)];
@@ -276,22 +249,6 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             _ => return Ok(None),
         };
         Ok(Some(code.at(index as usize)))
-    }
-
-    pub(crate) fn field_width(&mut self, object: &Object, index: usize) -> Result<u32, StoreError<D::Error>> {
-        if let Some(width) = object.shape.width() {
-            return Ok(u32::from(width));
-        }
-        let leaf = self.store.sectors().get(object.leaf)?;
-        let mut width = [0];
-        if index >= usize::from(object.shape.count) {
-            return self.store.sectors().corrupted(leaf.address, "an object whose widths are less than its data");
-        }
-        self.read_widths(object, index, &mut width)?;
-        match width[0] {
-            0 => self.store.sectors().corrupted(leaf.address, "an object with a field of no bytes"),
-            width => Ok(u32::from(width)),
-        }
     }
 
     /// Puts the new values of a change into a stretch.
@@ -343,67 +300,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                 bytes.copy_from_slice(&values[offset as usize..offset as usize + bytes.len()]);
                 Ok(())
             }
-            Source::Array(named, first) => self.read_elements(named, width, first * width + offset, bytes),
+            Source::Array(named, first) => self.lists().read_elements(named, width, first * width + offset, bytes),
         }
-    }
-
-    /// Finds the current value of every byte of a stretch that is not known.
-    pub(crate) fn gather(&mut self, object: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
-        if self.has_deltas() {
-            self.take_deltas(object, stretch)?;
-        }
-        if object.shape.form.has_flags() {
-            let leaf = self.store.sectors().get(object.leaf)?;
-            let flags = self.read_flags(&leaf, object.flags_offset(self.detection()), stretch)?;
-            for at in stretch.unknown() {
-                if flags.is_erased(stretch.owners[at]) {
-                    stretch.known |= 1 << at;
-                    stretch.defaults |= 1 << at;
-                }
-            }
-        }
-        let mut record = object.first;
-        for position in 1.. {
-            if stretch.all_known() {
-                break;
-            }
-            let sector = self.record(record)?;
-            self.take_values(&sector, stretch)?;
-            match self.next_record(&sector, position)? {
-                Some(next) => record = next,
-                None if stretch.all_known() => break,
-                None => {
-                    return self.store.sectors().corrupted(sector.address, "a list of records without a field's value");
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes from one record the bytes of a stretch that are not known from an earlier one.
-    fn take_values(&mut self, record: &Sector, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
-        let flags = self.read_flags(record, VALID_FLAGS_OFFSET, stretch)?;
-        if !stretch.unknown().any(|at| flags.is_erased(stretch.owners[at])) {
-            return Ok(());
-        }
-        let mut bytes = [0; CHUNK_BYTES];
-        self.store.sectors().read(record, stretch.base + stretch.start, &mut bytes[..stretch.len])?;
-        for at in stretch.unknown() {
-            if flags.is_erased(stretch.owners[at]) {
-                stretch.bytes[at] = bytes[at];
-                stretch.known |= 1 << at;
-            }
-        }
-        Ok(())
-    }
-
-    fn read_flags(&mut self, sector: &Sector, offset: u32, stretch: &Stretch) -> Result<Flags, StoreError<D::Error>> {
-        let detection = self.detection();
-        let (first, _) = flag_place(u32::from(stretch.owners[0]), detection);
-        let (last, _) = flag_place(u32::from(stretch.owners[stretch.len - 1]), detection);
-        let mut flags = Flags { first, bytes: [0; FLAGS_BYTES], detection };
-        self.store.sectors().read(sector, offset + first, &mut flags.bytes[..=(last - first) as usize])?;
-        Ok(flags)
     }
 
     fn copy_initialization_flags(
@@ -419,8 +317,8 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let (detection, mut buffer) = (self.detection(), [0; FLAGS_BYTES_MAX]);
         let flags = &mut buffer[..flag_bytes(object.shape.count, detection) as usize];
         let flags_at = object.flags_offset(detection);
-        let (from, to) = (self.store.sectors().get(object.leaf)?, self.store.sectors().get(to)?);
-        self.store.sectors().read(&from, flags_at, flags)?;
+        let (from, to) = (self.sectors().get(object.leaf)?, self.sectors().get(to)?);
+        self.sectors().read(&from, flags_at, flags)?;
         // Where there are deltas, a flag is a bit.
         flags.iter_mut().zip(updated).for_each(|(flags, updated)| *flags &= !updated);
         let changed = match change {
@@ -436,9 +334,75 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
                 *flags &= !mask;
             }
         }
-        self.store.sectors().program_new(&to, flags_at, flags)
+        self.sectors().program_new(&to, flags_at, flags)
+    }
+
+    /// Makes the tree that leads to an object lead to a new representation.
+    fn point_to(&mut self, object: &Object, leaf: SectorPtr) -> Result<(), StoreError<D::Error>> {
+        match &object.owner {
+            Owner::RefTree => {
+                self.store_mut().trees().put(TreeId::Ref, object.reference.slot(), Some(leaf), Room::Replacing)
+            }
+            Owner::Array(array, number) => self.point_to_section(array, *number, leaf),
+        }
+    }
+
+    /// Makes the array's tree lead to a new section descriptor; where that gives it another root, writes the array
+    /// descriptor anew.
+    fn point_to_section(&mut self, array: &Array, number: u32, leaf: SectorPtr) -> Result<(), StoreError<D::Error>> {
+        let tree = self.store_mut().trees().set(array.tree, number, Some(leaf), Room::Replacing)?;
+        if tree == array.tree {
+            return Ok(());
+        }
+        self.write_array(&Array { tree, ..*array }, Room::Replacing)
+    }
+
+    /// Writes an array descriptor, and makes the REF tree lead to it; the commit frees the one before.
+    pub(crate) fn write_array(&mut self, array: &Array, room: Room) -> Result<(), StoreError<D::Error>> {
+        let elements_at = elements_offset(self.detection());
+        let spec = SectorSpec { bytes: elements_at + ELEMENTS_BYTES, kind: SectorKind::Leaf };
+        let leaf = self.store_mut().space().allocate(spec, room)?;
+        let sector = self.sectors().get(leaf)?;
+        let links = (array.tree.node, array.header);
+        let (bytes, count) =
+            (descriptor_bytes(array.reference, links, array.shape.encode()), array.count.to_le_bytes());
+        self.sectors().program_new(&sector, 0, &bytes)?;
+        let checked = self.checked();
+        checked.program_checksum(&sector, DESCRIPTOR_BYTES, checked.checksum_of(&bytes))?;
+        checked.program_checksum(&sector, DESCRIPTOR_BYTES + CHECKSUM_BYTES, checked.checksum_of(&count))?;
+        self.sectors().program_new(&sector, elements_at, &count)?;
+        self.store_mut().trees().put(TreeId::Ref, array.reference.slot(), Some(leaf), room)
+    }
+
+    /// Frees a list of records, and one more sector, at the commit: one entry for two sectors, two for more.
+    pub(crate) fn release_records(
+        &mut self,
+        first: SectorPtr,
+        also: Option<SectorPtr>,
+    ) -> Result<(), StoreError<D::Error>> {
+        let second = self.linked_record(first)?;
+        let third = match second {
+            Some(second) => self.linked_record(second)?,
+            None => None,
+        };
+        match (second, also) {
+            (None, also) => self.store_mut().space().release(first, also),
+            (second, None) if third.is_none() => self.store_mut().space().release(first, second),
+            (_, None) => self.store_mut().space().release_chain(first),
+            (_, Some(also)) => {
+                self.store_mut().space().release_chain(first)?;
+                self.store_mut().space().release(also, None)
+            }
+        }
+    }
+
+    fn linked_record(&mut self, record: SectorPtr) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
+        let sector = self.sectors().get(record)?;
+        Ok(match self.sectors().link(&sector)? {
+            Link::To(next) => Some(next),
+            Link::Erased | Link::Void => None,
+        })
     }
 }
 
-const _: () = assert!(CHUNK_BYTES == 32, "one bit of a u32 for each byte of a chunk");
 const _: () = assert!(FLAGS_BYTES_MAX <= 64, "flags are copied on the stack");

@@ -1,33 +1,33 @@
-//! Delta records: new values of single fields, in the order in which they were set, instead of a record with a slot for every field.
+//! Delta records: new values of single fields, in the order in which they were set, instead of a record with a slot for
+//! every field.
 //!
-//! A list of records that changes sparsely grows by a delta record: a link, then the deltas of the [store](norn_nor_store::Delta). The
-//! last delta of a field holds its value; where there is none, the first record or the field's default does. So an update is one
-//! program, any mix of fields fills the record, and a transaction changes an object without a new representation: its deltas are open
-//! until it ends.
+//! A list of records that changes sparsely grows by a delta record: a link, then the deltas of the
+//! [store](norn_nor_store::Delta). The last delta of a field holds its value; where there is none, the first record or
+//! the field's default does. So an update is one program, any mix of fields fills the record, and a transaction changes
+//! an object without a new representation: its deltas are open until it ends.
 //!
-//! Where as many different fields are set as a delta record has room for, or a row of fields, the object is *dense*: a record with
-//! slots takes less room for the same values. Its next representation says so, and its list grows by such records until few of their
-//! fields turn out to be used. Sections of split arrays are dense always.
+//! Where as many different fields are set as a delta record has room for, or a row of fields, the object is *dense*: a
+//! record with slots takes less room for the same values. Its next representation says so, and its list grows by such
+//! records until few of their fields turn out to be used. Sections of split arrays are dense always.
 //!
-//! Invariants: behind a list's first record are records with slots or delta records, not both; the first record of a list with
-//! delta records has all its valid flags erased; deltas of read-optimized lists, or with error detection, do not exist.
+//! Invariants: behind a list's first record are records with slots or delta records, not both; the first record of a
+//! list with delta records has all its valid flags erased; deltas of read-optimized lists, or with error detection, do
+//! not exist.
 
 use norn_flash::{Auditor, Marks, Nor};
 use norn_nor_store::{
-    Counting, DELTAS_OFFSET, Delta, DeltaRecords, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError,
+    Counting, DELTAS_OFFSET, Delta, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError,
 };
 
-use crate::access::{Field, Holder};
-use crate::descriptor::Object;
+use crate::form::{Field, Object};
 use crate::format::{Density, Form, VALID_FLAGS_OFFSET, data_offset};
-use crate::heap::Heap;
-use crate::notify::Listener;
-use crate::rewrite::Stretch;
+use crate::list::stretch::Stretch;
+use crate::list::{Lists, ValueLocation};
 
 /// Deltas of a record at most: a read looks at each.
 const DELTAS_MAX: u32 = 20;
-/// The same where so many sixteenths of the part are free. Under one, lists do not grow: on a full part the room that they take costs more
-/// than it saves.
+/// The same where so many sixteenths of the part are free. Under one, lists do not grow: on a full part the room that
+/// they take costs more than it saves.
 const DELTAS_MAX_BY_ROOM: [u32; 4] = [0, 4, 8, DELTAS_MAX];
 /// A record of so few fields one behind the other is taken for the beginning of a longer row.
 const ROW_MIN: u32 = 4;
@@ -54,20 +54,15 @@ impl Deltas {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
-    /// Whether lists may have delta records.
-    pub(crate) fn has_deltas(&self) -> bool {
-        F::DELTA_RECORDS && self.config.delta_records == DeltaRecords::On
-    }
-
+impl<D: Nor, const UNITS: usize, F: Features> Lists<D, UNITS, F> {
     /// The place before a list's first delta. Cost: 3 reads where there are deltas, else 2 or none.
     pub(crate) fn deltas(&mut self, list: &Object) -> Result<Deltas, StoreError<D::Error>> {
         let (record, sector) = (list.first, self.record(list.first)?);
         let mut deltas = Deltas { record, sector, position: 1, at: sector.bytes };
         if self.has_deltas()
-            && let Link::To(next) = self.store.sectors().link(&sector)?
+            && let Link::To(next) = self.sectors().link(&sector)?
         {
-            let sector = self.store.sectors().get(next)?;
+            let sector = self.sectors().get(next)?;
             if sector.kind == SectorKind::Opaque {
                 deltas = Deltas { record: next, sector, position: 2, at: DELTAS_OFFSET };
             }
@@ -78,7 +73,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     /// The next delta that stands; behind the last one the place is where another could be added.
     pub(crate) fn next_delta(&mut self, deltas: &mut Deltas) -> Result<Option<Delta>, StoreError<D::Error>> {
         while deltas.position > 1 {
-            if let Some(delta) = self.store.versions().delta(&deltas.sector, deltas.at)? {
+            if let Some(delta) = self.store_mut().versions().delta(&deltas.sector, deltas.at)? {
                 deltas.at = delta.end();
                 if delta.stands() {
                     return Ok(Some(delta));
@@ -88,12 +83,9 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             let Some(next) = self.next_record(&deltas.sector, deltas.position)? else {
                 break;
             };
-            let sector = self.store.sectors().get(next)?;
+            let sector = self.sectors().get(next)?;
             if sector.kind != SectorKind::Opaque {
-                return self
-                    .store
-                    .sectors()
-                    .corrupted(sector.address, "a delta record that leads to another kind of record");
+                return self.sectors().corrupted(sector.address, "a delta record that leads to another kind of record");
             }
             *deltas = Deltas { record: next, sector, position: deltas.position + 1, at: DELTAS_OFFSET };
         }
@@ -101,11 +93,15 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 
     /// The delta that holds a field's value, if one does. Cost: as [`deltas`](Self::deltas), and 1 read a delta.
-    pub(crate) fn find_delta(&mut self, list: &Object, index: usize) -> Result<Option<Holder>, StoreError<D::Error>> {
+    pub(crate) fn find_delta(
+        &mut self,
+        list: &Object,
+        index: usize,
+    ) -> Result<Option<ValueLocation>, StoreError<D::Error>> {
         let (mut deltas, mut found) = (self.deltas(list)?, None);
         while let Some(delta) = self.next_delta(&mut deltas)? {
             if delta.index() == index {
-                found = Some(Holder { sector: deltas.sector, at: delta.value_at(), half: None });
+                found = Some(ValueLocation { sector: deltas.sector, at: delta.value_at(), half: None });
             }
         }
         Ok(found)
@@ -117,11 +113,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             return Ok(false);
         }
         let first = self.record(list.first)?;
-        match self.store.sectors().link(&first)? {
-            Link::To(next) => Ok(self.store.sectors().get(next)?.kind == SectorKind::Opaque),
-            Link::Erased => {
-                Ok(!list.shape.form.is_dense() && self.list_limit(list) > 1 && !self.is_default(list, field.index)?)
-            }
+        match self.sectors().link(&first)? {
+            Link::To(next) => Ok(self.sectors().get(next)?.kind == SectorKind::Opaque),
+            Link::Erased => Ok(!list.shape.form.is_dense()
+                && self.descriptors.list_limit(list) > 1
+                && !self.descriptors.is_default(list, field.index)?),
             Link::Void => Ok(false),
         }
     }
@@ -140,14 +136,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         let mut end = self.deltas(list)?;
         while self.next_delta(&mut end)?.is_some() {}
         let bytes = Delta::bytes(field.width);
-        let fits = end.at + bytes <= end.sector.bytes && self.is_erased(&end.sector, end.at, bytes)?;
+        let fits = end.at + bytes <= end.sector.bytes && self.checked().is_erased(&end.sector, end.at, bytes)?;
         if !fits {
             let Some(record) = self.add_delta_record(list, &end, bytes)? else {
                 return Ok(false);
             };
             (end.record, end.at) = (record, DELTAS_OFFSET);
         }
-        self.store.versions().add_delta(end.record, end.at, (field.index as u8, value), counting)?;
+        self.store_mut().versions().add_delta(end.record, end.at, (field.index as u8, value), counting)?;
         Ok(true)
     }
 
@@ -158,10 +154,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         end: &Deltas,
         delta_bytes: u32,
     ) -> Result<Option<SectorPtr>, StoreError<D::Error>> {
-        let most = DELTAS_MAX_BY_ROOM[self.store.room_sixteenths(3) as usize];
+        let most = DELTAS_MAX_BY_ROOM[self.store().room_sixteenths(3) as usize];
         let bytes = self.delta_record_bytes(list, most)?;
-        let may_grow = end.position < self.list_limit(list) && most > 0 && DELTAS_OFFSET + delta_bytes <= bytes;
-        if !may_grow || self.store.sectors().link(&end.sector)? != Link::Erased {
+        let may_grow =
+            end.position < self.descriptors.list_limit(list) && most > 0 && DELTAS_OFFSET + delta_bytes <= bytes;
+        if !may_grow || self.sectors().link(&end.sector)? != Link::Erased {
             return Ok(None);
         }
         self.extend_list(list, end.record, SectorSpec { bytes, kind: SectorKind::Opaque })
@@ -169,7 +166,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
 
     /// As many as the first record has, within bounds.
     fn delta_record_bytes(&mut self, list: &Object, most: u32) -> Result<u32, StoreError<D::Error>> {
-        let record = data_offset(list.shape.count, self.detection()) + self.data_bytes(list)?;
+        let record = data_offset(list.shape.count, self.detection()) + self.descriptors.data_bytes(list)?;
         let delta = Delta::bytes(u32::from(list.shape.width().unwrap_or(1)));
         Ok(record.clamp(RECORD_BYTES_MIN, (DELTAS_OFFSET + most * delta).max(RECORD_BYTES_MIN)))
     }
@@ -183,13 +180,13 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
             else {
                 continue;
             };
-            let field = self.field(list, delta.index())?;
+            let field = self.descriptors.field(list, delta.index())?;
             let from = stretch.start + first as u32;
             let to = (field.offset + field.width).min(stretch.start + stretch.len as u32);
             if known >> first & 1 == 0 && field.offset <= from && from < to {
                 let into = first..first + (to - from) as usize;
                 into.clone().for_each(|at| stretch.known |= 1 << at);
-                self.store.sectors().read(
+                self.sectors().read(
                     &deltas.sector,
                     delta.value_at() + from - field.offset,
                     &mut stretch.bytes[into],
@@ -208,18 +205,14 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         Ok(set)
     }
 
-    /// The form of a list's next representation: dense where as many fields were updated since the last as a delta record has room for
-    /// at most, or all fields of a row.
+    /// The form of a list's next representation: dense where as many fields were updated since the last as a delta
+    /// record has room for at most, or all fields of a row.
     pub(crate) fn next_form(&mut self, list: &Object, mut updated: FieldSet) -> Result<Form, StoreError<D::Error>> {
         let (first, form) = (self.record(list.first)?, list.shape.form);
         if updated == FieldSet::default() {
             let mut flags = [0xFF; size_of::<FieldSet>()];
             // Bits behind the last flag are erased.
-            self.store.sectors().read(
-                &first,
-                VALID_FLAGS_OFFSET,
-                &mut flags[..usize::from(list.shape.count).div_ceil(8)],
-            )?;
+            self.sectors().read(&first, VALID_FLAGS_OFFSET, &mut flags[..usize::from(list.shape.count).div_ceil(8)])?;
             updated = flags.map(|byte| !byte);
         }
         let is_set = |index: u32| updated[index as usize / 8] >> (index % 8) & 1 == 1;
@@ -245,15 +238,15 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         list: &Object,
         pointer: SectorPtr,
     ) -> Result<(), StoreError<D::Error>> {
-        let (sector, mut at) = (self.store.sectors().get(pointer)?, DELTAS_OFFSET);
-        while let Some(delta) = self.store.versions().delta(&sector, at)? {
+        let (sector, mut at) = (self.sectors().get(pointer)?, DELTAS_OFFSET);
+        while let Some(delta) = self.store_mut().versions().delta(&sector, at)? {
             if delta.index() >= usize::from(list.shape.count) {
-                self.store.sectors().report(auditor, pointer, "a delta of a field that is not there");
-            } else if delta.end() - at != Delta::bytes(self.field(list, delta.index())?.width) {
-                self.store.sectors().report(auditor, pointer, "a delta of another width than its field");
+                self.sectors().report(auditor, pointer, "a delta of a field that is not there");
+            } else if delta.end() - at != Delta::bytes(self.descriptors.field(list, delta.index())?.width) {
+                self.sectors().report(auditor, pointer, "a delta of another width than its field");
             }
             if delta.is_open() {
-                self.store.sectors().report(auditor, pointer, "an open delta outside a transaction");
+                self.sectors().report(auditor, pointer, "an open delta outside a transaction");
             }
             at = delta.end();
         }
