@@ -1,6 +1,6 @@
 //! The cells of one erase unit: their bits, how often each program unit was programmed, and what a cut erase left.
 //!
-//! Invariants: a bit in `unstable` is set only in a unit that is `torn`; `programs` is empty where the part sets no limit.
+//! Invariants: a bit in `unstable` is set only in a unit whose erase, or one of whose programs, was cut; `programs` is empty where the part sets no limit.
 
 /// One erase unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,12 @@ impl Cells {
                 *bits &= byte;
             }
         }
+    }
+
+    /// Lets bits read differently each time, from `at` on.
+    pub fn make_unstable(&mut self, at: usize, bits: &[u8]) {
+        self.unstable.resize(self.bytes.len(), 0);
+        self.unstable[at..].iter_mut().zip(bits).for_each(|(place, bits)| *place |= bits);
     }
 
     /// Sets all bits.

@@ -206,8 +206,9 @@ impl EepromSim {
         self.endurance_writes = writes;
     }
 
-    /// Plans a loss of power: `operations` more words are written, the next one is torn in `stage`. `Tear::Scattered` and
-    /// `Tear::Unstable` tear as `Tear::Subset` does: one word at a time is written, and reads the same ever after.
+    /// Plans a loss of power: `operations` more words are written, the next one is torn in `stage`. Shapes that
+    /// concern several words, or bits that change later, tear as `Tear::Subset` or `Tear::Complete` does: one word at a time is
+    /// written, and reads the same ever after.
     pub fn cut_power_after(&mut self, operations: u64, stage: WriteStage, tear: Tear) {
         self.cut = Some((operations, stage, tear));
     }

@@ -19,13 +19,21 @@ use crate::counters::{Counters, size_class};
 use crate::error::{ImageError, SimError};
 use crate::image::{Image, State};
 use crate::spec::{OperationTime, PartSpec};
-use crate::tear::Tear;
+use crate::tear::{Tear, few_bits};
 
 /// The planned cut: after how many further operations, and how the next one is torn.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     operations_left: u64,
     tear: Tear,
+}
+
+/// Bits of a unit that have not settled: those that a cut changed, and that are as they were when the power has come on so often.
+#[derive(Clone, Debug)]
+struct Unsettled {
+    unit: usize,
+    bits: Vec<u8>,
+    boots: u8,
 }
 
 /// A simulated NOR part. It costs a pointer for each erase unit to clone; the clone of a part in an image file lives in
@@ -43,6 +51,7 @@ pub struct NorSim {
     torn: Option<(Address, Tear)>,
     endurance_erases: Option<u32>,
     failing: Vec<EraseUnit>,
+    unsettled: Vec<Unsettled>,
     refusals: u64,
     random: fastrand::Rng,
     image: Option<Image>,
@@ -51,7 +60,8 @@ pub struct NorSim {
 impl Clone for NorSim {
     fn clone(&self) -> Self {
         let (spec, units, failing) = (self.spec.clone(), self.units.clone(), self.failing.clone());
-        NorSim { spec, units, failing, random: self.random.clone(), image: None, ..*self }
+        let unsettled = self.unsettled.clone();
+        NorSim { spec, units, failing, unsettled, random: self.random.clone(), image: None, ..*self }
     }
 }
 
@@ -76,6 +86,7 @@ impl NorSim {
             torn: None,
             endurance_erases: spec.part.endurance_erases,
             failing: Vec::new(),
+            unsettled: Vec::new(),
             refusals: 0,
             random: fastrand::Rng::with_seed(0),
             image: None,
@@ -179,6 +190,27 @@ impl NorSim {
     /// Turns the power on again, and drops a planned cut.
     pub fn power_on(&mut self) {
         (self.cut, self.off) = (None, false);
+        self.settle();
+    }
+
+    /// Counts that the power came on; changes back the bits of [`Tear::Late`] that are due.
+    fn settle(&mut self) {
+        for unsettled in &mut self.unsettled {
+            unsettled.boots -= 1;
+            if unsettled.boots == 0 {
+                let cells = Arc::make_mut(&mut self.units[unsettled.unit]);
+                cells.bytes.iter_mut().zip(&unsettled.bits).for_each(|(byte, bits)| *byte ^= bits);
+            }
+        }
+        self.unsettled.retain(|unsettled| unsettled.boots > 0);
+    }
+
+    /// Notes that `changed` bits of a unit, from `at` on, may change back, half of them by coin.
+    fn unsettle(&mut self, unit: usize, at: usize, changed: &[u8], seed: u64) {
+        let mut random = fastrand::Rng::with_seed(!seed);
+        let mut bits = vec![0; self.units[unit].bytes.len()];
+        bits[at..].iter_mut().zip(changed).for_each(|(place, bits)| *place = bits & random.u8(..));
+        self.unsettled.push(Unsettled { unit, bits, boots: 2 });
     }
 
     /// Where the last loss of power hit, and how.
@@ -333,8 +365,20 @@ impl NorSim {
                 let changing: Vec<u8> = (piece.iter().enumerate())
                     .map(|(offset, byte)| (cells.bytes[at + offset] | unstable(at + offset)) & !byte)
                     .collect();
-                cells.clear(at, &tear.select(&changing));
+                let cleared = tear.select(&changing);
+                cells.clear(at, &cleared);
+                if let Tear::Marginal(seed) = tear {
+                    cells.make_unstable(at, &few_bits(&cleared, seed));
+                }
+                if let Tear::Late(seed) = tear {
+                    self.unsettle(unit, at, &cleared, seed);
+                }
             }
+            for unsettled in self.unsettled.iter_mut().filter(|one| one.unit == unit && !matches!(tear, Tear::Late(_)))
+            {
+                unsettled.bits[at..].iter_mut().zip(piece).for_each(|(bits, byte)| *bits &= byte);
+            }
+            let cells = Arc::make_mut(&mut self.units[unit]);
             if !cells.programs.is_empty() {
                 for times in &mut cells.programs[at / program_unit..(at + len) / program_unit] {
                     *times += 1;
@@ -365,15 +409,24 @@ impl NorSim {
             return;
         }
         let cells = Arc::make_mut(&mut self.units[unit]);
-        let unset: Vec<u8> = cells.bytes.iter().map(|byte| !byte).collect();
-        for (byte, bits) in cells.bytes.iter_mut().zip(tear.select(&unset)) {
-            *byte |= bits;
-        }
         cells.torn = true;
+        if let Tear::ZerosFirst(_) = tear {
+            let cleared = tear.select(&cells.bytes);
+            return cells.clear(0, &cleared);
+        }
+        let unset: Vec<u8> = cells.bytes.iter().map(|byte| !byte).collect();
+        let set = tear.select(&unset);
+        cells.bytes.iter_mut().zip(&set).for_each(|(byte, bits)| *byte |= bits);
+        if let Tear::Marginal(seed) = tear {
+            cells.make_unstable(0, &few_bits(&set, seed));
+        }
         if let Tear::Unstable(seed) = tear {
             let mut random = fastrand::Rng::with_seed(!seed);
             let eighth = |random: &mut fastrand::Rng| random.u8(..) & random.u8(..) & random.u8(..);
             cells.unstable = (0..cells.bytes.len()).map(|_| eighth(&mut random)).collect();
+        }
+        if let Tear::Late(seed) = tear {
+            self.unsettle(unit, 0, &set, seed);
         }
     }
 
@@ -474,7 +527,10 @@ impl Nor for NorSim {
         cells.erases += 1;
         match cut {
             Some((_, tear)) => self.tear_erase(number, tear),
-            None => cells.erase(),
+            None => {
+                cells.erase();
+                self.unsettled.retain(|unsettled| unsettled.unit != number);
+            }
         }
         self.save(number, 0, self.spec.part.unit_size_bytes as usize)?;
         if cut.is_some() { Err(SimError::PowerLost) } else { Ok(()) }

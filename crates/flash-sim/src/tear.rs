@@ -22,10 +22,47 @@ pub enum Tear {
     Suffix(u64),
     /// As `Subset`; after an erase, an eighth of the bits then reads differently each time.
     Unstable(u64),
+    /// One to four of them do, as the seed says.
+    Few(u64),
+    /// All but one to four of them do, as the seed says.
+    AllButFew(u64),
+    /// All of them change, but one to four then read differently each time. For a program on NOR, this is more than its
+    /// contract allows: a cell that is charged halfway.
+    Marginal(u64),
+    /// As `Subset`; when the power comes on for the second time behind the cut, half of those that had changed are as
+    /// they were. Only [`NorSim`](crate::NorSim) does so; its contract does not allow it: cells whose charge leaks off
+    /// while the part is off.
+    Late(u64),
+    /// An erase that clears bits before it sets any, and is cut in that: of its ones each is cleared or not, by coin.
+    /// Only [`NorSim`](crate::NorSim) does so; its contract does not allow it: a part that programs a unit before
+    /// erasing it. A program as `Subset`.
+    ZerosFirst(u64),
 }
 
 impl Tear {
-    /// A shape drawn from `random`, all shapes equally often.
+    /// One of every shape that all contracts allow.
+    pub fn allowed(seed: u64) -> [Tear; 11] {
+        [
+            Tear::Nothing,
+            Tear::Complete,
+            Tear::OneBit(seed as u32),
+            Tear::AllButOneBit(seed as u32),
+            Tear::Subset(seed),
+            Tear::Scattered(seed),
+            Tear::Prefix(seed),
+            Tear::Suffix(seed),
+            Tear::Unstable(seed),
+            Tear::Few(seed),
+            Tear::AllButFew(seed),
+        ]
+    }
+
+    /// One of every shape that parts have been seen to leave, and that the contract of NOR parts does not allow.
+    pub fn beyond(seed: u64) -> [Tear; 3] {
+        [Tear::Marginal(seed), Tear::Late(seed), Tear::ZerosFirst(seed)]
+    }
+
+    /// A shape drawn from `random`: one of the first nine of [`allowed`](Self::allowed), all equally often.
     pub fn draw(random: &mut fastrand::Rng) -> Tear {
         let seed = random.u64(..);
         match random.u8(0..9) {
@@ -50,7 +87,16 @@ impl Tear {
             Tear::AllButOneBit(number) => {
                 changing.iter().zip(nth_bit(changing, number)).map(|(bits, spared)| bits & !spared).collect()
             }
-            Tear::Subset(seed) | Tear::Scattered(seed) | Tear::Unstable(seed) => {
+            Tear::Few(seed) => few_bits(changing, seed),
+            Tear::AllButFew(seed) => {
+                changing.iter().zip(few_bits(changing, seed)).map(|(bits, spared)| bits & !spared).collect()
+            }
+            Tear::Marginal(_) => changing.to_vec(),
+            Tear::Subset(seed)
+            | Tear::Scattered(seed)
+            | Tear::Unstable(seed)
+            | Tear::Late(seed)
+            | Tear::ZerosFirst(seed) => {
                 let mut random = fastrand::Rng::with_seed(seed);
                 changing.iter().map(|bits| bits & random.u8(..)).collect()
             }
@@ -64,6 +110,17 @@ impl Tear {
             }
         }
     }
+}
+
+/// One to four of the bits that are set in `bytes`, as the seed says.
+pub(crate) fn few_bits(bytes: &[u8], seed: u64) -> Vec<u8> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut selected = vec![0; bytes.len()];
+    for _ in 0..random.u8(1..=4) {
+        let one = nth_bit(bytes, random.u32(..));
+        selected.iter_mut().zip(one).for_each(|(all, bit)| *all |= bit);
+    }
+    selected
 }
 
 /// The bit of number `number` modulo their count, of those that are set in `bytes`.
@@ -99,8 +156,7 @@ mod tests {
     #[test]
     fn a_shape_selects_from_the_changing_bits_only() {
         let mut random = fastrand::Rng::with_seed(1);
-        for _ in 0..1000 {
-            let tear = Tear::draw(&mut random);
+        for tear in (0..200).flat_map(|_| [Tear::draw(&mut random)].into_iter().chain(Tear::allowed(random.u64(..)))) {
             for (selected, changing) in tear.select(&CHANGING).iter().zip(CHANGING) {
                 assert_eq!(selected & !changing, 0, "{tear:?}");
             }
@@ -117,6 +173,17 @@ mod tests {
             union.iter_mut().zip(one).for_each(|(all, bits)| *all |= bits);
         }
         assert_eq!(union, CHANGING);
+    }
+
+    #[test]
+    fn few_bits_are_one_to_four() {
+        let mut seen = [0; 5];
+        for seed in 0..100 {
+            let few = count(&Tear::Few(seed).select(&CHANGING));
+            assert_eq!(count(&Tear::AllButFew(seed).select(&CHANGING)), 11 - few);
+            seen[few as usize] += 1;
+        }
+        assert!(seen[0] == 0 && seen[1..].iter().all(|&times| times > 5), "{seen:?}");
     }
 
     #[test]

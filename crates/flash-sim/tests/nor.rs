@@ -156,6 +156,80 @@ fn unstable_bits_change_from_read_to_read_until_erased() {
 }
 
 #[test]
+fn late_bits_are_as_they_were_when_the_power_comes_on_again() {
+    let mut late = 0;
+    for seed in 0..50 {
+        let mut sim = small();
+        sim.cut_power_after(0, Tear::Late(seed));
+        sim.program(Address(0), &[0; 4]).unwrap_err();
+        sim.power_on();
+        let first = read::<4>(&mut sim, 0);
+        assert_eq!(first, read::<4>(&mut sim, 0), "it reads the same until the power is lost again");
+        let mut reprogrammed = sim.clone();
+        reprogrammed.program(Address(0), &[0; 4]).unwrap();
+        for part in [&mut sim, &mut reprogrammed] {
+            part.power_on();
+        }
+        let second = read::<4>(&mut sim, 0);
+        assert!(
+            first.iter().zip(second).all(|(first, second)| first & second == *first),
+            "seed {seed}: bits come back"
+        );
+        late += u32::from(first != second);
+        assert_eq!(read::<4>(&mut reprogrammed, 0), [0; 4], "what was programmed again stays");
+        sim.power_on();
+        assert_eq!(read::<4>(&mut sim, 0), second);
+
+        sim.program(Address(0), &[0; 4]).unwrap();
+        sim.cut_power_after(0, Tear::Late(seed));
+        sim.erase(EraseUnit(0)).unwrap_err();
+        sim.power_on();
+        let first = read::<4>(&mut sim, 0);
+        let mut erased = sim.clone();
+        erased.erase(EraseUnit(0)).unwrap();
+        for part in [&mut sim, &mut erased] {
+            part.power_on();
+        }
+        let second = read::<4>(&mut sim, 0);
+        assert!(first.iter().zip(second).all(|(first, second)| first & second == second));
+        late += u32::from(first != second);
+        assert_eq!(read::<4>(&mut erased, 0), [0xFF; 4]);
+    }
+    assert!(late > 90, "{late} of 100");
+}
+
+#[test]
+fn an_erase_that_clears_first_leaves_ones_cleared() {
+    let mut sim = small();
+    sim.program(Address(0), &[0x0F; 64]).unwrap();
+    sim.cut_power_after(0, Tear::ZerosFirst(5));
+    sim.erase(EraseUnit(0)).unwrap_err();
+    sim.power_on();
+    let left = read::<512>(&mut sim, 0);
+    assert!(left[..64].iter().all(|byte| byte & 0xF0 == 0), "no zero was set");
+    let ones: u32 = left.iter().map(|byte| byte.count_ones()).sum();
+    assert!((1700..2100).contains(&ones), "about half of 4096 - 256 ones are left: {ones}");
+    assert!(matches!(sim.program(Address(0), &[1]), Err(SimError::TornErase { .. })));
+}
+
+#[test]
+fn few_bits_are_marginal() {
+    for seed in 0..20 {
+        let mut sim = small();
+        sim.cut_power_after(0, Tear::Marginal(seed));
+        sim.program(Address(0), &[0; 4]).unwrap_err();
+        sim.power_on();
+        let mut changing = 0;
+        for _ in 0..40 {
+            changing |= u32::from_le_bytes(read::<4>(&mut sim, 0));
+        }
+        assert!((1..=4).contains(&changing.count_ones()), "seed {seed}: {changing:#x}");
+        sim.program(Address(0), &[0; 4]).unwrap();
+        assert_eq!(read::<4>(&mut sim, 0), [0; 4]);
+    }
+}
+
+#[test]
 fn a_clone_is_independent() {
     let mut sim = small();
     sim.program(Address(0), &[1]).unwrap();

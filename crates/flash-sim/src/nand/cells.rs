@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::tear::Tear;
+use crate::tear::{Tear, few_bits};
 
 /// One programmed page, with its out-of-band area.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,13 +54,14 @@ impl PageCells {
     }
 }
 
-/// Of the bits that were changing, an eighth, if the tear leaves unstable bits.
+/// Of the bits that were changing, an eighth or a few, if the tear leaves unstable bits.
 fn unstable_bits(changing: &[u8], tear: Tear) -> Vec<u8> {
     match tear {
         Tear::Unstable(seed) => {
             let mut random = fastrand::Rng::with_seed(!seed);
             changing.iter().map(|bits| bits & random.u8(..) & random.u8(..) & random.u8(..)).collect()
         }
+        Tear::Marginal(seed) => few_bits(changing, seed),
         _ => Vec::new(),
     }
 }
@@ -155,7 +156,11 @@ pub(crate) fn tear_erase(pages: &mut [PageCells], tear: Tear) {
     for (number, cells) in (0..).zip(pages) {
         let (selected, behind) = rest.split_at(cells.bytes.len());
         // Each page draws its own unstable bits.
-        let tear = if let Tear::Unstable(seed) = tear { Tear::Unstable(seed.wrapping_add(number)) } else { tear };
+        let tear = match tear {
+            Tear::Unstable(seed) => Tear::Unstable(seed.wrapping_add(number)),
+            Tear::Marginal(seed) => Tear::Marginal(seed.wrapping_add(number)),
+            tear => tear,
+        };
         cells.set(selected, tear);
         rest = behind;
     }
