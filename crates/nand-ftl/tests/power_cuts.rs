@@ -10,19 +10,13 @@ use norn_flash_sim::nand_catalogue::{NandSpec, test_part};
 use norn_flash_sim::{NandSim, Noise, Tear};
 use norn_nand_ftl::{Ftl, FtlError, MountError, max_logical_pages};
 
-/// Torn shapes, one after the other.
+/// Torn shapes, one after the other: all that the contract allows, marginal bits among them.
 fn tear(number: u64, seed: u64) -> Tear {
     let seed = seed.wrapping_mul(0x9E37_79B9).wrapping_add(number);
-    match number % 9 {
-        0 => Tear::Nothing,
-        1 => Tear::Complete,
-        2 => Tear::OneBit(seed as u32),
-        3 => Tear::AllButOneBit(seed as u32),
-        4 => Tear::Subset(seed),
-        5 => Tear::Scattered(seed),
-        6 => Tear::Prefix(seed),
-        7 => Tear::Suffix(seed),
-        _ => Tear::Unstable(seed),
+    let shapes = Tear::allowed(seed);
+    match number as usize % (shapes.len() + 1) {
+        last if last == shapes.len() => Tear::Marginal(seed),
+        shape => shapes[shape],
     }
 }
 

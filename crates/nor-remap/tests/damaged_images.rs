@@ -3,6 +3,7 @@
 mod model;
 
 use model::{Pair, TestRemap, parts, perform};
+use norn_conformance::from_environment;
 use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::NorSim;
 use norn_nor_remap::format::{Header, Role, STATE_BYTES, State, encode_record};
@@ -61,7 +62,7 @@ fn damage(device: &mut NorSim, random: &mut fastrand::Rng) {
 #[test]
 fn damage_gives_an_error_or_a_part() {
     let (mut mounted, mut refused) = (0, 0);
-    for seed in model::from_environment("NORN_SEED").map_or(0..3000, |seed| seed..seed + 1) {
+    for seed in from_environment("NORN_SEED").map_or(0..3000, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut pair = Pair::new(parts()[seed as usize % 6].clone(), 1 + seed as u16 % 2);
         for _ in 0..random.usize(0..60) {

@@ -5,21 +5,60 @@
 
 mod model;
 
-use model::{Op, Pair, TestRemap, check, from_environment, parts, perform, read_all};
+use model::{Op, Pair, TestRemap, check, parts, perform, read_all};
+use norn_conformance::{Context, PowerLost, Subject, Sweep, Tally, Trial, one_of_each, seeds as seeds_of};
 use norn_flash::Nor;
 use norn_flash_sim::{NorSim, Tear};
-use norn_nor_remap::{RemapConfig, RemapMountError};
+use norn_nor_remap::{Remap, RemapConfig, RemapMountError};
 
-/// Asserts that `found` is what `op`, cut, may leave between `before` and `after`.
-fn admit(op: &Op, before: &[u8], after: &[u8], found: &[u8], context: &dyn Fn() -> String) {
-    let allowed = match op {
+/// Whether `found` is what `op`, cut, may leave between `before` and `after`.
+fn is_between(op: &Op, before: &[u8], after: &[u8], found: &[u8]) -> bool {
+    match op {
         Op::Erase(_) => found == before || found == after,
         Op::Program { .. } => {
             let between = |((old, new), found): ((&u8, &u8), &u8)| found & new == *new && found | old == *old;
             before.iter().zip(after).zip(found).all(between)
         }
-    };
-    assert!(allowed, "neither before nor after nor between {}", context());
+    }
+}
+
+/// A part whose power can be cut.
+#[derive(Clone)]
+struct Cut(TestRemap);
+
+impl Subject for Cut {
+    type Device = NorSim;
+    type Call = Op;
+    type Contents = Vec<u8>;
+
+    fn device_mut(&mut self) -> &mut NorSim {
+        self.0.device_mut()
+    }
+
+    fn into_device(self) -> NorSim {
+        self.0.into_device()
+    }
+
+    fn mount(device: NorSim, context: Context<'_>) -> Self {
+        Cut(mount(device, context))
+    }
+
+    fn try_mount(device: &mut NorSim) -> Result<(), PowerLost> {
+        Remap::<_, 32>::mount(device).map(|_| ()).map_err(|_| PowerLost)
+    }
+
+    fn make(&mut self, op: &Op) -> Result<(), PowerLost> {
+        perform(&mut self.0, op).map_err(|_| PowerLost)
+    }
+
+    /// The layer tries words that a cut may have programmed, which the part refuses, and takes others then.
+    fn expect_contract(_: &NorSim, _: Context<'_>) {}
+
+    fn contents(&mut self, context: Context<'_>) -> Vec<u8> {
+        let found = read_all(&mut self.0, 64);
+        check(&mut self.0, &found, context);
+        found
+    }
 }
 
 fn mount(device: NorSim, context: &dyn Fn() -> String) -> TestRemap {
@@ -35,84 +74,56 @@ fn cut_mount(device: &NorSim, cut: u64, tear: Tear) -> Option<NorSim> {
         return None;
     }
     // The cut is repeated on a device that outlives the attempt.
-    let _ = norn_nor_remap::Remap::<_, 32>::mount(&mut device);
+    let _ = Remap::<_, 32>::mount(&mut device);
     device.power_on();
     Some(device)
 }
 
-fn tears(random: &mut fastrand::Rng) -> Vec<Tear> {
-    let seed = random.u64(..);
-    let mut shapes =
-        vec![Tear::Nothing, Tear::Complete, Tear::Subset(seed), Tear::Scattered(seed), Tear::Unstable(seed)];
-    shapes.extend([Tear::OneBit(seed as u32), Tear::AllButOneBit(seed as u32), Tear::Prefix(seed), Tear::Suffix(seed)]);
-    shapes
-}
-
-/// Cuts `op` at every operation; returns the number of cuts.
-fn cut_everywhere(pair: &Pair, op: &Op, random: &mut fastrand::Rng, context: &dyn Fn() -> String) -> u64 {
+/// Cuts `op` at every operation.
+fn cut_everywhere(pair: &Pair, op: &Op, random: &mut fastrand::Rng, context: Context<'_>) -> Tally {
     let after = pair.after(op);
-    let mut cuts = 0;
-    for cut in 0.. {
-        for tear in tears(random) {
-            let context = || format!("cut by {tear:?} at {cut} of {op:?} {}", context());
-            let mut remap = pair.remap.clone();
-            remap.device_mut().cut_power_after(cut, tear);
-            if perform(&mut remap, op).is_ok() {
-                return cuts;
-            }
-            cuts += 1;
-            let mut device = remap.into_device();
-            device.power_on();
-            for second in (0..20).step_by(random.usize(1..3)) {
-                let shape = Tear::draw(random);
-                let Some(device) = cut_mount(&device, second, shape) else {
-                    break;
-                };
-                let context = || format!("and by {shape:?} at {second} of the mount, {}", context());
-                admit(op, &pair.bytes, &after, &read_all(&mut mount(device, &context), 64), &context);
-                cuts += 1;
-            }
-            let mut remap = mount(device, &context);
-            let found = read_all(&mut remap, 64);
-            admit(op, &pair.bytes, &after, &found, &context);
-            check(&mut remap, &found, &context);
+    let trial = Trial {
+        subject: &Cut(pair.remap.clone()),
+        call: op,
+        shapes: &one_of_each,
+        admitted: &|found| is_between(op, &pair.bytes, &after, found),
+        go_on: &mut |Cut(remap), found, random, context| {
             let mut again = Pair { remap, bytes: found };
-            again.step(op, &context);
-            check(&mut again.remap, &after, &context);
+            again.step(op, context);
+            check(&mut again.remap, &after, context);
             for _ in 0..3 {
                 let op = again.draw(random);
                 let context = || format!("going on with {op:?}, {}", context());
                 again.step(&op, &context);
                 check(&mut again.remap, &again.bytes.clone(), &context);
             }
-        }
-    }
-    unreachable!()
+        },
+        context,
+    };
+    Sweep::default().cut(trial, random)
 }
 
 fn sweep(seeds: std::ops::Range<u64>, operations: u64) {
-    let seeds = from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1);
-    let mut cuts = 0;
-    for seed in seeds {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = Pair::new(parts()[seed as usize % 6].clone(), 1);
+    let mut tally = Tally::default();
+    for run in seeds_of(seeds, "-p norn-nor-remap --test power_cuts") {
+        let mut random = run.random();
+        let mut pair = Pair::new(parts()[run.seed as usize % 6].clone(), 1);
         for number in 0..operations {
             let op = pair.draw(&mut random);
-            let context =
-                || format!("at {number}; replay: NORN_SEED={seed} cargo test -p norn-nor-remap --test power_cuts");
+            let context = || format!("at {number}; replay: {}", run.replay());
             // Moves and erases are rare and long: all of them, and some of the other calls.
             let mut whole = pair.remap.clone();
             let erases: u32 = whole.device().erase_counts().sum();
             perform(&mut whole, &op).unwrap();
             let switched = whole.device().erase_counts().sum::<u32>() > erases;
             if switched || random.u8(0..8) == 0 {
-                cuts += cut_everywhere(&pair, &op, &mut random, &context);
+                tally += cut_everywhere(&pair, &op, &mut random, &context);
             }
             pair.step(&op, &context);
         }
     }
-    println!("{cuts} cuts");
-    assert!(cuts > 0);
+    println!("{tally:?}");
+    assert!(tally.cuts > 0 && tally.second_cuts > 0);
 }
 
 #[test]
@@ -129,10 +140,10 @@ fn every_cut_widely() {
 /// Power fails again and again during mounts and soon after: nothing is used up.
 #[test]
 fn brown_outs_in_a_row() {
-    for seed in from_environment("NORN_SEED").map_or(0..60, |seed| seed..seed + 1) {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let context = || format!("; replay: NORN_SEED={seed} cargo test -p norn-nor-remap brown_outs");
-        let mut pair = Pair::new(parts()[seed as usize % 6].clone(), 1);
+    for run in seeds_of(0..60, "-p norn-nor-remap brown_outs") {
+        let mut random = run.random();
+        let context = || format!("; replay: {}", run.replay());
+        let mut pair = Pair::new(parts()[run.seed as usize % 6].clone(), 1);
         for _ in 0..200 {
             let op = pair.draw(&mut random);
             let after = pair.after(&op);
@@ -149,7 +160,11 @@ fn brown_outs_in_a_row() {
             let found = read_all(&mut remap, 64);
             match done {
                 true => assert!(found == after, "{}", context()),
-                false => admit(&op, &pair.bytes, &after, &found, &context),
+                false => assert!(
+                    is_between(&op, &pair.bytes, &after, &found),
+                    "neither before nor after nor between {}",
+                    context()
+                ),
             }
             check(&mut remap, &found, &context);
             pair = Pair { remap, bytes: found };
@@ -169,10 +184,10 @@ fn a_cut_format_leaves_no_mixture() {
         pair.step(&Op::Program { at: 0, bytes }, &String::new);
         for cut in 0.. {
             let mut format_ended = false;
-            for tear in tears(&mut random) {
+            for tear in one_of_each(cut, &mut random) {
                 let mut device = pair.remap.device().clone();
                 device.cut_power_after(cut, tear);
-                let result = norn_nor_remap::Remap::<_, 32>::format(&mut device, RemapConfig { spare_units: 2 });
+                let result = Remap::<_, 32>::format(&mut device, RemapConfig { spare_units: 2 });
                 format_ended |= result.is_ok();
                 drop(result);
                 device.power_on();

@@ -3,7 +3,8 @@
 
 mod model;
 
-use model::{Pair, TestRemap, check, from_environment, parts};
+use model::{Pair, TestRemap, check, parts};
+use norn_conformance::from_environment;
 use norn_flash::{Address, EraseUnit, Nor, Reprogramming};
 use norn_flash_sim::{NorSim, catalogue};
 use norn_nor_remap::{Recognition, Remap, RemapConfig, RemapMountError};

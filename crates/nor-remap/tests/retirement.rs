@@ -3,7 +3,8 @@
 
 mod model;
 
-use model::{Op, Pair, TestRemap, check, from_environment, parts, perform, read_all};
+use model::{Op, Pair, TestRemap, check, parts, perform, read_all};
+use norn_conformance::from_environment;
 use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::{NorSim, SimError, Tear};
 use norn_nor_remap::{Remap, RemapConfig, RemapError, RemapMountError};

@@ -7,110 +7,112 @@
 mod model;
 
 use model::{Model, Op, Outcome, Pair, TestStore, check, configs, from_environment, read};
+use norn_conformance::{Context, PowerLost, Subject, Survey, Sweep, Tally, Trial};
 use norn_flash_sim::{NorSim, PartSpec, Tear, catalogue};
-use norn_nor_store::{Store, StoreConfig};
+use norn_nor_store::{MountError, Store, StoreConfig};
 
-/// One sequence of operations, and the cuts of each.
-struct Sweep {
-    seed: u64,
-    random: fastrand::Rng,
-    /// Torn shapes of each cut.
+/// A store whose power can be cut.
+#[derive(Clone)]
+struct Cut(Pair);
+
+impl Subject for Cut {
+    type Device = NorSim;
+    type Call = Op;
+    type Contents = Model;
+
+    fn device_mut(&mut self) -> &mut NorSim {
+        self.0.store.device_mut()
+    }
+
+    fn into_device(self) -> NorSim {
+        self.0.store.into_device()
+    }
+
+    fn mount(device: NorSim, context: Context<'_>) -> Self {
+        let mut store = TestStore::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
+        let committed = read(&mut store).unwrap_or_else(|error| panic!("{error} {}", context()));
+        Cut(Pair { store, committed, open: None })
+    }
+
+    fn try_mount(device: &mut NorSim) -> Result<(), PowerLost> {
+        match Store::<_, 16>::mount(device) {
+            Err(MountError::Device(_)) => Err(PowerLost),
+            _ => Ok(()),
+        }
+    }
+
+    fn make(&mut self, op: &Op) -> Result<(), PowerLost> {
+        if self.0.step(op, &String::new) == Outcome::PowerLost { Err(PowerLost) } else { Ok(()) }
+    }
+
+    fn contents(&mut self, context: Context<'_>) -> Model {
+        check(&self.0.store, &self.0.committed, context);
+        self.0.committed.clone()
+    }
+}
+
+/// Makes `op`, which makes `next` of `pair`, and cuts it at every operation of the device.
+fn cut_everywhere(
+    pair: &Pair,
+    next: &Pair,
+    op: &Op,
     shapes: usize,
-    cuts: u64,
-    cuts_of_recovery: u64,
+    random: &mut fastrand::Rng,
+    context: Context<'_>,
+) -> Tally {
+    let mut number = 0;
+    let trial = Trial {
+        subject: &Cut(pair.clone()),
+        call: op,
+        shapes: &|_, random| {
+            let mut all = Tear::allowed(random.u64(..)).to_vec();
+            random.shuffle(&mut all[2..]);
+            all.truncate(shapes);
+            all
+        },
+        admitted: &|found| *found == pair.committed || *found == next.committed,
+        go_on: &mut |Cut(mut pair), _, _, context| {
+            number += 1;
+            if number % 5 == 0 {
+                assert_ne!(pair.step(op, context), Outcome::PowerLost, "{}", context());
+                assert_ne!(pair.step(&Op::Commit, context), Outcome::PowerLost, "{}", context());
+                check(&pair.store, &pair.committed, context);
+            }
+        },
+        context,
+    };
+    Sweep { stride: 1, second_period: 7, second_cuts: 5, survey: Survey::Stop }.cut(trial, random)
 }
 
-impl Sweep {
-    fn new(seed: u64, shapes: usize) -> Sweep {
-        Sweep { seed, random: fastrand::Rng::with_seed(seed), shapes, cuts: 0, cuts_of_recovery: 0 }
-    }
-
-    fn run(&mut self, spec: PartSpec, config: StoreConfig, operations: u64) {
-        let mut pair = Pair::new(spec, config);
-        for number in 0..operations {
-            let op = pair.draw(&mut self.random);
-            let (seed, text) = (self.seed, format!("{op:?}"));
-            let replay = format!("NORN_SEED={seed} cargo test -p norn-nor-store --test power_cuts");
-            let context = || format!("at operation {number}, {text}, of {config:?}; replay: {replay}");
-            let mut next = pair.clone();
-            let before = next.store.device().operations();
-            assert_ne!(next.step(&op, &context), Outcome::PowerLost, "{}", context());
-            for cut in 0..next.store.device().operations() - before {
-                self.cut_at(&pair, &op, cut, [&pair.committed, &next.committed], &context);
-            }
-            if next.open.is_none() {
-                check(&next.store, &next.committed, &context);
-            }
-            pair = next;
+/// Makes random operations, and cuts each of them.
+fn run(seed: u64, spec: PartSpec, config: StoreConfig, (operations, shapes): (u64, usize)) -> Tally {
+    let (mut random, mut tally) = (fastrand::Rng::with_seed(seed), Tally::default());
+    let mut pair = Pair::new(spec, config);
+    for number in 0..operations {
+        let op = pair.draw(&mut random);
+        let replay = format!("NORN_SEED={seed} cargo test -p norn-nor-store --test power_cuts");
+        let context = || format!("at operation {number}, {op:?}, of {config:?}; replay: {replay}");
+        let mut next = pair.clone();
+        assert_ne!(next.step(&op, &context), Outcome::PowerLost, "{}", context());
+        tally += cut_everywhere(&pair, &next, &op, shapes, &mut random, &context);
+        if next.open.is_none() {
+            check(&next.store, &next.committed, &context);
         }
+        pair = next;
     }
-
-    /// Cuts `op` at its device operation `cut`.
-    fn cut_at(&mut self, pair: &Pair, op: &Op, cut: u64, allowed: [&Model; 2], context: &dyn Fn() -> String) {
-        for number in 0..self.shapes {
-            let tear = match number {
-                0 => Tear::Nothing,
-                1 => Tear::Complete,
-                _ => Tear::draw(&mut self.random),
-            };
-            let context = || format!("cut by {tear:?} at device operation {cut} {}", context());
-            let mut lost = pair.clone();
-            lost.store.device_mut().cut_power_after(cut, tear);
-            assert_eq!(lost.step(op, &context), Outcome::PowerLost, "{}", context());
-            let mut device = lost.store.into_device();
-            device.power_on();
-            self.cuts += 1;
-            if self.cuts.is_multiple_of(7) {
-                self.cut_recovery(device.clone(), allowed, &context);
-            }
-            let mut pair = recover(device, allowed, &context);
-            if self.cuts.is_multiple_of(5) {
-                assert_ne!(pair.step(op, &context), Outcome::PowerLost, "{}", context());
-                assert_ne!(pair.step(&Op::Commit, &context), Outcome::PowerLost, "{}", context());
-                check(&pair.store, &pair.committed, &context);
-            }
-        }
-    }
-
-    /// Cuts the recovery at some operation of it, and the recovery from that, a few times in a row.
-    fn cut_recovery(&mut self, mut device: NorSim, allowed: [&Model; 2], context: &dyn Fn() -> String) {
-        let mut before = Vec::new();
-        for _ in 0..5 {
-            let mut whole = device.clone();
-            Store::<_, 16>::mount(&mut whole).unwrap_or_else(|error| panic!("{error} {before:?} {}", context()));
-            let operations = whole.operations() - device.operations();
-            if operations == 0 {
-                break;
-            }
-            let (cut, tear) = (self.random.u64(..operations), Tear::draw(&mut self.random));
-            device.cut_power_after(cut, tear);
-            before.push((cut, tear));
-            assert!(Store::<_, 16>::mount(&mut device).is_err(), "{before:?} {}", context());
-            device.power_on();
-            self.cuts_of_recovery += 1;
-        }
-        recover(device, allowed, &|| format!("then in recovery {before:?} {}", context()));
-    }
-}
-
-/// Mounts what a cut left, and asserts that it is one of what is allowed.
-fn recover(device: NorSim, allowed: [&Model; 2], context: &dyn Fn() -> String) -> Pair {
-    let mut store = TestStore::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
-    let found = read(&mut store).unwrap_or_else(|error| panic!("{error} {}", context()));
-    assert!(allowed.contains(&&found), "holds {found:?}\nwhich is none of {allowed:?} {}", context());
-    check(&store, &found, context);
-    Pair { store, committed: found, open: None }
+    tally
 }
 
 fn sweep(seeds: u64, operations: u64, shapes: usize) {
     let first = from_environment("NORN_SEED", 2006);
     for seed in first..first + from_environment("NORN_SEEDS", seeds) {
-        let mut sweep = Sweep::new(seed, shapes);
+        let mut tally = Tally::default();
         for (config, unit_size_bytes) in configs().into_iter().zip([512, 1024, 1024]) {
-            sweep.run(catalogue::test_part(8 + (seed % 3) as u16, unit_size_bytes), config, operations);
+            let spec = catalogue::test_part(8 + (seed % 3) as u16, unit_size_bytes);
+            tally += run(seed, spec, config, (operations, shapes));
         }
-        println!("seed {seed}: {} cuts, and {} of recoveries", sweep.cuts, sweep.cuts_of_recovery);
-        assert!(sweep.cuts > 10 * operations && sweep.cuts_of_recovery > operations / 4);
+        println!("seed {seed}: {tally:?}");
+        assert!(tally.cuts > 10 * operations && tally.second_cuts > operations / 4);
     }
 }
 

@@ -3,7 +3,8 @@
 
 mod model;
 
-use model::{ModelObject, Op, Outcome, Pair, check, configs, delta_configs, from_environment};
+use model::{ModelObject, Op, Outcome, Pair, check, configs, delta_configs};
+use norn_conformance::from_environment;
 use norn_flash_sim::{Counters, NorSim, catalogue};
 use norn_object_heap::{Config, Heap, Layout, Ref, Representation};
 

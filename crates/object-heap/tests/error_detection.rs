@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Mutex;
 
-use model::{Cache, HeapCollected, Model, TestHeap, configs, from_environment};
+use model::{Cache, HeapCollected, Model, TestHeap, configs};
+use norn_conformance::from_environment;
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, SimError, catalogue};
 use norn_nor_store::format::{Descriptor, Entry, LogicalUnit, SectorKind};

@@ -4,7 +4,8 @@
 mod model;
 
 use model::device::{TestDevice, limited_parts};
-use model::{Failure, Outcome, Pair, check, configs, from_environment, perform};
+use model::{Failure, Outcome, Pair, check, configs, perform};
+use norn_conformance::from_environment;
 use norn_flash::EraseUnit;
 use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
 use norn_nor_remap::{Remap, RemapConfig};

@@ -4,7 +4,8 @@
 mod model;
 
 use model::device::limited_parts;
-use model::{Op, Outcome, Pair, check, from_environment};
+use model::{Op, Outcome, Pair, check};
+use norn_conformance::from_environment;
 use norn_flash_sim::{Counters, NorSim, PartSpec, catalogue};
 use norn_object_heap::{Config, ErrorDetection, Heap, Layout, Ref};
 

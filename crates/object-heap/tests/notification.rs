@@ -5,7 +5,8 @@ mod model;
 
 use std::collections::BTreeSet;
 
-use model::{Cache, Op, Outcome, Pair, TestHeap, compare, compare_pointers, configs, delta_configs, from_environment};
+use model::{Cache, Op, Outcome, Pair, TestHeap, compare, compare_pointers, configs, delta_configs};
+use norn_conformance::from_environment;
 use norn_flash::{Address, EraseUnit, Nor, NorPart};
 use norn_flash_sim::{NorSim, SimError, Tear, catalogue};
 use norn_nor_store::{TreeId, TreeRoot};

@@ -4,7 +4,8 @@
 mod model;
 
 use model::device::limited_parts;
-use model::{Outcome, Pair, check, configs, delta_configs, detecting_configs, from_environment};
+use model::{Outcome, Pair, check, configs, delta_configs, detecting_configs};
+use norn_conformance::from_environment;
 use norn_flash_sim::{PartSpec, catalogue};
 use norn_object_heap::Config;
 

@@ -4,7 +4,8 @@ mod model;
 
 use std::ops::Bound;
 
-use model::{Pair, TestList, from_environment, perform, setups};
+use model::{Pair, TestList, perform, setups};
+use norn_conformance::from_environment;
 use norn_flash::{Address, Nor};
 use norn_flash_sim::NorSim;
 use norn_ordered_index::{IndexError, MountError, OrderedIndex};

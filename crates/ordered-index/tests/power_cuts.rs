@@ -10,30 +10,19 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use model::{
-    Context, Key, Op, Pair, Setup, TestList, Value, answer, assert_within, audit, check, contents, from_environment,
-    objects, perform, replay, setups,
+    Context, Cut, Key, Op, Pair, Setup, TestList, Value, answer, audit, check, contents, perform, replay, setups,
 };
+use norn_conformance::{Subject, Survey, Sweep, Tally, Trial, from_environment, one_of_each};
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, Tear};
 use norn_ordered_index::{IndexError, MountError, OrderedIndex};
 
 type Map = BTreeMap<Key, Value>;
 
-/// One tear of every shape.
-fn tears(random: &mut fastrand::Rng) -> [Tear; 9] {
-    let seed = random.u64(..);
-    [
-        Tear::Nothing,
-        Tear::Complete,
-        Tear::OneBit(seed as u32),
-        Tear::AllButOneBit(seed as u32),
-        Tear::Subset(seed),
-        Tear::Scattered(seed),
-        Tear::Prefix(seed),
-        Tear::Suffix(seed),
-        Tear::Unstable(seed),
-    ]
-}
+/// Of a thousand cuts in a shape beyond the contract, how many are not survived at most: somewhat more than measured.
+const MARGINAL_MAX: u64 = 220;
+const LATE_MAX: u64 = 15;
+const ZEROS_MAX: u64 = 2;
 
 fn mount(device: NorSim, context: Context<'_>) -> TestList {
     TestList::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()))
@@ -53,56 +42,44 @@ fn cut_mount(device: &NorSim, cut: u64, tear: Tear) -> Option<NorSim> {
 
 /// Mounts, and asserts that the list holds one of the two maps and every invariant. Says whether it is the second one.
 fn admit(device: NorSim, before: &Map, after: &Map, context: Context<'_>) -> (TestList, bool) {
-    let counters = device.counters();
-    let mut list = mount(device, context);
-    let cost = list.device().counters() - counters;
-    let objects = objects(&mut list) + 2;
-    assert_within(cost, list.recovery_bound(objects), context);
-    audit(&mut list, context);
-    let found = contents(&mut list, context);
+    let mut cut = Cut::mount(device, context);
+    let found = cut.contents(context);
     assert!(found == *before || found == *after, "neither before nor after: {found:?} {}", context());
-    let is_after = found == *after;
-    assert_eq!(list.device().refusals(), 0, "{}", context());
-    (list, is_after)
+    assert_eq!(cut.0.device().refusals(), 0, "{}", context());
+    (cut.0, found == *after)
 }
 
-/// Cuts `op` at every operation, or every `stride`th; counts cuts, and those after which the call had taken effect.
-fn cut_everywhere(pair: &Pair, op: &Op, stride: u64, random: &mut fastrand::Rng, context: Context<'_>) -> [u64; 3] {
+/// Cuts `op` at every operation, or every `stride`th; says also after how many cuts the call had taken effect.
+fn cut_everywhere(
+    pair: &Pair,
+    op: &Op,
+    sweep: Sweep,
+    shapes: &dyn Fn(u64, &mut fastrand::Rng) -> Vec<Tear>,
+    random: &mut fastrand::Rng,
+    context: Context<'_>,
+) -> (Tally, u64) {
     let (after, _) = pair.after(op);
-    let mut counts = [0; 3];
-    for cut in (random.u64(0..stride)..).step_by(stride as usize) {
-        for tear in tears(random) {
-            let context = || format!("cut by {tear:?} at {cut} of {op:?} {}", context());
-            let mut list = pair.list.clone();
-            list.device_mut().cut_power_after(cut, tear);
-            match perform(&mut list, op) {
-                Err(IndexError::Device(_)) => {}
-                _ => return counts,
-            }
-            counts[0] += 1;
-            let mut device = list.into_device();
-            device.power_on();
-            for second in (random.u64(0..2)..).step_by(random.usize(1..8)) {
-                let shape = Tear::draw(random);
-                let Some(device) = cut_mount(&device, second, shape) else { break };
-                let context = || format!("and by {shape:?} at {second} of the mount, {}", context());
-                admit(device, &pair.map, &after, &context);
-                counts[1] += 1;
-            }
-            let (mut list, is_after) = admit(device, &pair.map, &after, &context);
-            counts[2] += u64::from(is_after);
-            let again = answer(perform(&mut list, op), &context);
+    let mut taken = 0;
+    let trial = Trial {
+        subject: &Cut(pair.list.clone()),
+        call: op,
+        shapes,
+        admitted: &|found| *found == pair.map || *found == after,
+        go_on: &mut |Cut(mut list), found, _, context| {
+            taken += u64::from(found == after);
+            let again = answer(perform(&mut list, op), context);
             let now = if again == model::Answer::Full { &pair.map } else { &after };
-            check(&mut list, now, &context);
-        }
-    }
-    counts
+            check(&mut list, now, context);
+        },
+        context,
+    };
+    (sweep.cut(trial, random), taken)
 }
 
-fn run(seed: u64, steps: usize, share: u8) -> [u64; 3] {
+fn run(seed: u64, steps: usize, share: u8) -> (Tally, u64) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut pair = Pair::new(&setups()[seed as usize % 5], random.u16(4..90));
-    let mut sums = [0; 3];
+    let mut sums = (Tally::default(), 0);
     for step in 0..steps {
         let op = pair.draw(&mut random);
         let context = || format!("at step {step} {}", replay("power_cuts", "cut", seed));
@@ -112,9 +89,10 @@ fn run(seed: u64, steps: usize, share: u8) -> [u64; 3] {
         trial.step(&op, &context);
         let operations = trial.list.device().operations() - before;
         if random.u8(0..100) < if operations > 12 { 4 * share } else { share } {
-            let stride = 1 + operations / 60;
-            let counts = cut_everywhere(&pair, &op, stride, &mut random, &context);
-            (0..3).for_each(|at| sums[at] += counts[at]);
+            let sweep = Sweep { stride: 1 + operations / 60, second_period: 3, ..Sweep::default() };
+            let (tally, taken) = cut_everywhere(&pair, &op, sweep, &one_of_each, &mut random, &context);
+            sums.0 += tally;
+            sums.1 += taken;
         }
         pair = trial;
         if random.u8(0..50) == 0 {
@@ -126,17 +104,18 @@ fn run(seed: u64, steps: usize, share: u8) -> [u64; 3] {
 
 /// Runs the seeds one after the other. After `limit` no further one is begun, so that a sweep ends on a slow machine, too.
 fn sweep(seeds: std::ops::Range<u64>, steps: usize, share: u8, limit: Duration) {
-    let (mut sums, begun) = ([0; 3], Instant::now());
+    let (mut sums, mut taken, begun) = (Tally::default(), 0, Instant::now());
     for seed in from_environment("NORN_SEED").map_or(seeds.clone(), |seed| seed..seed + 1) {
         if begun.elapsed() > limit {
             eprintln!("time is up: seeds {seed} to {} were not run", seeds.end - 1);
             break;
         }
         let counts = run(seed, steps, share);
-        (0..3).for_each(|at| sums[at] += counts[at]);
+        sums += counts.0;
+        taken += counts.1;
     }
-    println!("{} cuts, {} second cuts; after {} of the first the call had taken effect", sums[0], sums[1], sums[2]);
-    assert!(sums.iter().all(|&sum| sum > 100), "{sums:?}");
+    println!("{sums:?}; after {taken} of the cuts the call had taken effect");
+    assert!(sums.cuts > 100 && sums.second_cuts > 100 && taken > 100);
 }
 
 #[test]
@@ -169,8 +148,9 @@ fn a_cut_shift_leaves_no_key_twice() {
         let before = trial.list.stats().unwrap().live;
         trial.step(&op, &String::new);
         if trial.list.stats().unwrap().live < before {
-            let counts = cut_everywhere(&pair, &op, 1, &mut random, &|| format!("round {round}"));
-            assert!(counts[0] > 50, "{counts:?}");
+            let context = || format!("round {round}");
+            let (tally, _) = cut_everywhere(&pair, &op, Sweep::default(), &one_of_each, &mut random, &context);
+            assert!(tally.cuts > 50, "{tally:?}");
             shifts += 1;
         }
         pair = trial;
@@ -198,7 +178,7 @@ fn cut_formats_leave_the_old_list_or_none_or_the_new_one() {
             pair.list.stop().unwrap();
         }
         'cuts: for cut in 0.. {
-            for tear in tears(&mut random) {
+            for tear in one_of_each(cut, &mut random) {
                 let mut device = pair.list.device().clone();
                 device.cut_power_after(cut, tear);
                 if norn_ordered_index::FatList::<_, 2, 3>::format(&mut device, setup.settings).is_ok() {
@@ -316,5 +296,35 @@ fn a_supply_that_fails_at_every_boot_loses_nothing() {
             pair.list = list;
             pair.map = if is_after { after } else { pair.map };
         }
+    }
+}
+
+/// Shapes that parts have been seen to leave, beyond the contract of NOR parts: how many cuts in each are not survived. The rates are
+/// recorded in docs/results.
+#[test]
+#[ignore = "long; the index does not survive all shapes beyond the contract, and this counts how many"]
+fn shapes_beyond_the_contract_are_counted() {
+    for (number, name, most) in [(0, "marginal", MARGINAL_MAX), (1, "late", LATE_MAX), (2, "zeros first", ZEROS_MAX)] {
+        let mut sums = Tally::default();
+        for seed in from_environment("NORN_SEED").map_or(0..20, |seed| seed..seed + 1) {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut pair = used(&setups()[seed as usize % 5], &mut random);
+            let context = || replay("power_cuts", "beyond", seed);
+            for _ in 0..60 {
+                let op = pair.draw(&mut random);
+                let sweep = Sweep { second_cuts: 0, survey: Survey::Count, ..Sweep::default() };
+                let shapes = |_, random: &mut fastrand::Rng| vec![Tear::beyond(random.u64(..))[number]];
+                sums += cut_everywhere(&pair, &op, sweep, &shapes, &mut random, &context).0;
+                pair.step(&op, &context);
+            }
+        }
+        println!("{name}: {} of {} cuts are not survived", sums.lost, sums.cuts);
+        assert!(sums.cuts > 500, "{sums:?}");
+        assert!(
+            sums.lost * 1000 <= most * sums.cuts,
+            "{name}: {} of {} cuts, more than recorded",
+            sums.lost,
+            sums.cuts
+        );
     }
 }

@@ -4,7 +4,8 @@ mod model;
 
 use std::ops::Bound;
 
-use model::{Answer, Key, Op, Pair, TestList, assert_within, from_environment, objects, replay, setups};
+use model::{Answer, Key, Op, Pair, TestList, assert_within, objects, replay, setups};
+use norn_conformance::from_environment;
 use norn_ordered_index::OrderedIndex;
 
 /// Runs a call that only reads, and asserts that it reads no more than `bound`.

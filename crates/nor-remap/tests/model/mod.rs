@@ -112,8 +112,3 @@ pub fn check(remap: &mut TestRemap, bytes: &[u8], context: &dyn Fn() -> String) 
     assert!(found.violations.is_empty(), "{:?} {}", found.violations, context());
     remap.device_mut().thaw_counters();
 }
-
-/// The number in an environment variable, for replaying a failure.
-pub fn from_environment(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
-}

@@ -425,5 +425,5 @@ pub fn configs() -> [StoreConfig; 3] {
 
 /// A number from the environment, for wider runs and for replays.
 pub fn from_environment(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+    norn_conformance::from_environment(name).unwrap_or(default)
 }

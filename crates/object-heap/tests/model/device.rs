@@ -7,8 +7,9 @@
 
 use std::ops::{Deref, DerefMut};
 
+use norn_conformance::Powered;
 use norn_flash::{Address, Collected, EraseUnit, Nor, NorPart, Reprogramming, Violation};
-use norn_flash_sim::{NorSim, PartSpec, SimError, catalogue};
+use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
 use norn_nor_remap::{Remap, RemapConfig, RemapError, RemapMountError};
 
 #[derive(Clone, Debug)]
@@ -119,6 +120,25 @@ fn inner(error: RemapError<SimError>, part: &NorPart) -> SimError {
         RemapError::Halted => SimError::PowerLost,
         RemapError::NoSpare => SimError::WornOut { unit: EraseUnit(0), erases: 0 },
         RemapError::Misused => SimError::OutOfRange { address: Address(0), len: 0, end: part.size_bytes() },
+    }
+}
+
+impl Powered for TestDevice {
+    fn cut_power_after(&mut self, operations: u64, tear: Tear) {
+        NorSim::cut_power_after(self, operations, tear);
+    }
+
+    fn power_on(&mut self) {
+        TestDevice::power_on(self);
+    }
+
+    fn operations(&self) -> u64 {
+        NorSim::operations(self)
+    }
+
+    /// A `Remap` tries words that a cut may have used up, which the part refuses.
+    fn refusals(&self) -> u64 {
+        if matches!(self.state, State::Direct(_)) { NorSim::refusals(self) } else { 0 }
     }
 }
 

@@ -142,7 +142,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    fn is_power_loss(&self) -> bool {
+    pub fn is_power_loss(&self) -> bool {
         matches!(self, Failure::Store(StoreError::Device(SimError::PowerLost)))
     }
 }
@@ -652,17 +652,6 @@ pub fn detecting_configs() -> [Config; 4] {
 }
 
 /// The number in an environment variable, for replaying a failure.
-pub fn from_environment(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
-}
-
-/// Operations that mounting a clone of `device` takes.
-pub fn operations_to_mount(device: &TestDevice) -> u64 {
-    let device = device.rebooted();
-    let before = device.operations();
-    mount(device).unwrap().device().operations() - before
-}
-
 /// The device's part, for messages.
 pub fn name_of(heap: &TestHeap) -> String {
     format!("{} of {} units", heap.device().spec().name, heap.device().part().unit_count)

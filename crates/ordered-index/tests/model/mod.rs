@@ -6,15 +6,16 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use norn_conformance::{PowerLost, Subject};
 use norn_flash::{Collected, NorPart, Reprogramming};
 use norn_flash_sim::{Counters, NorSim, PartSpec, SimError, catalogue};
 use norn_ordered_index::fat_list::CallBound;
-use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
+use norn_ordered_index::{FatList, IndexError, MountError, OrderedIndex, Settings};
 
 pub type Key = [u8; 2];
 pub type Value = [u8; 3];
 pub type TestList = FatList<NorSim, 2, 3>;
-pub type Context<'a> = &'a dyn Fn() -> String;
+pub use norn_conformance::Context;
 
 /// One call that changes the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +89,53 @@ pub fn perform(list: &mut TestList, op: &Op) -> Result<(), IndexError<SimError>>
         Op::Remove(key) => list.remove(key),
         Op::Reclaim => list.reclaim_step().map(|_| ()),
         Op::Stop => list.stop(),
+    }
+}
+
+/// A list whose power can be cut.
+#[derive(Clone)]
+pub struct Cut(pub TestList);
+
+impl Subject for Cut {
+    type Device = NorSim;
+    type Call = Op;
+    type Contents = BTreeMap<Key, Value>;
+
+    fn device_mut(&mut self) -> &mut NorSim {
+        self.0.device_mut()
+    }
+
+    fn into_device(self) -> NorSim {
+        self.0.into_device()
+    }
+
+    /// Mounts within the bound on recovery.
+    fn mount(device: NorSim, context: Context<'_>) -> Self {
+        let counters = device.counters();
+        let mut list = TestList::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()));
+        let cost = list.device().counters() - counters;
+        let objects = objects(&mut list) + 2;
+        assert_within(cost, list.recovery_bound(objects), context);
+        Cut(list)
+    }
+
+    fn try_mount(device: &mut NorSim) -> Result<(), PowerLost> {
+        match FatList::<_, 2, 3>::mount(device) {
+            Err(MountError::Device(_)) => Err(PowerLost),
+            _ => Ok(()),
+        }
+    }
+
+    fn make(&mut self, op: &Op) -> Result<(), PowerLost> {
+        match perform(&mut self.0, op) {
+            Err(IndexError::Device(_)) => Err(PowerLost),
+            _ => Ok(()),
+        }
+    }
+
+    fn contents(&mut self, context: Context<'_>) -> Self::Contents {
+        audit(&mut self.0, context);
+        contents(&mut self.0, context)
     }
 }
 
@@ -194,11 +242,6 @@ pub fn assert_within(cost: Counters, bound: CallBound, context: Context<'_>) {
         && cost.programmed_bytes() <= bound.programmed_bytes
         && cost.read_bytes() <= bound.read_bytes;
     assert!(is_within, "{cost} of at most {bound:?} {}", context());
-}
-
-/// A number from the environment, to replay a failure.
-pub fn from_environment(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
 /// How to replay a failure of `test` in the file `program`.
