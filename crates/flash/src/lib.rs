@@ -80,10 +80,12 @@ mod audit;
 mod eeprom;
 mod embedded;
 mod guard;
+mod label;
 mod mounting;
 mod nand;
 mod nor;
 mod partition;
+mod recognition;
 mod sectors;
 mod shared;
 
@@ -95,6 +97,10 @@ pub use critical_section;
 pub use eeprom::{Eeprom, EepromPart, EepromPartError};
 pub use embedded::{AdapterError, EmbeddedNor};
 pub use guard::{Guard, GuardError};
+pub use label::{
+    LABEL_BYTES, LABEL_TENANTS_MAX, LABEL_VERSION, Label, LabelDevice, LabelError, NandLabel, NorLabel,
+    TENANT_NAME_BYTES_MAX, TenantEntry,
+};
 pub use mounting::{MountError, PartKind};
 pub use nand::{
     BadMark, Block, Column, ColumnAccess, Correction, Nand, NandError, NandErrorKind, NandPart, NandPartError,
@@ -102,5 +108,6 @@ pub use nand::{
 };
 pub use nor::{Address, EraseUnit, Nor, NorPart, PartError, Reprogramming};
 pub use partition::{NandPartition, NandRangeError, NorPartition, NorRangeError, PartitionError};
+pub use recognition::{Recognised, StatedGeometry, TenantKind, find_unit_head};
 pub use sectors::{SectorError, SectorFlash, SectorNor, SectorRun};
 pub use shared::{Lock, NandTenant, NorTenant, Shared, Tenancy};
