@@ -45,7 +45,7 @@ pub const BAD_BLOCKS_MAX: usize = 8;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 64;
 const MAGIC: [u8; 4] = *b"NPAG";
-const VERSION: u8 = 1;
+pub(crate) const FORMAT_VERSION: u8 = 1;
 const CHECKED_BYTES: usize = HEADER_BYTES - Crc32c::BYTES;
 
 /// How cache pages lie in the pages and blocks of a part.
@@ -180,7 +180,7 @@ impl Image {
     pub(crate) fn encode<C: Code, const PAGE: usize>(&self) -> [u8; HEADER_BYTES] {
         let mut header = [0; HEADER_BYTES];
         header[..4].copy_from_slice(&MAGIC);
-        header[4..6].copy_from_slice(&[VERSION, C::BYTES as u8]);
+        header[4..6].copy_from_slice(&[FORMAT_VERSION, C::BYTES as u8]);
         header[6..8].copy_from_slice(&(PAGE as u16).to_le_bytes());
         header[8..12].copy_from_slice(&self.image_bytes.to_le_bytes());
         header[12..14].copy_from_slice(&self.start.0.to_le_bytes());
@@ -211,10 +211,7 @@ impl Image {
             let mut header = [0; HEADER_BYTES];
             device.load(page)?;
             device.fetch(&mut header)?;
-            let (checked, code) = header.split_at_mut(CHECKED_BYTES);
-            let code = [code[0], code[1], code[2], code[3]];
-            let is_whole = Crc32c::correct(checked, code).is_ok() && header[..4] == MAGIC;
-            if is_whole && header[12..14] == start.0.to_le_bytes() {
+            if whole_header(&mut header) && header[12..14] == start.0.to_le_bytes() {
                 return Self::decode::<D::Error, C, PAGE>(&header, &part, layout, page);
             }
         }
@@ -229,7 +226,7 @@ impl Image {
     ) -> Result<Self, ImageError<E>> {
         let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
         let (version, code_bytes, cache_page_bytes) = (header[4], header[5], half(6));
-        if version > VERSION {
+        if version > FORMAT_VERSION {
             return Err(ImageError::Newer { version });
         }
         if usize::from(code_bytes) != C::BYTES || usize::from(cache_page_bytes) != PAGE {
@@ -254,6 +251,13 @@ impl Image {
         }
         Ok(image)
     }
+}
+
+/// Corrects a bit of a header, and says whether these bytes are one.
+pub(crate) fn whole_header(header: &mut [u8; HEADER_BYTES]) -> bool {
+    let (checked, code) = header.split_at_mut(CHECKED_BYTES);
+    let code = [code[0], code[1], code[2], code[3]];
+    Crc32c::correct(checked, code).is_ok() && header[..4] == MAGIC
 }
 
 /// Cache pages that an image can have: one number is left for "none".

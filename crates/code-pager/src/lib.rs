@@ -34,6 +34,7 @@ mod image;
 mod observer;
 pub mod pager;
 pub mod policy;
+mod recognition;
 mod register;
 mod writer;
 
@@ -42,4 +43,5 @@ pub use error::{ImageError, ReadError};
 pub use image::{BAD_BLOCKS_MAX, CachePage, CodeAddress, Image};
 pub use observer::{Counts, Event, Observer};
 pub use pager::{Bypass, Options, Pager, Passing, ReadAhead};
+pub use recognition::recognise;
 pub use writer::{ImageWriter, Room, Source};

@@ -30,7 +30,11 @@ pub(crate) const TABLE_ENTRY_BYTES: usize = 4;
 /// The bit of a block's entry that says that it is bad; the others count its erases.
 pub(crate) const TABLE_BAD: u32 = 1 << 31;
 
+/// The version of the format that this describes: the last digit of what a chunk begins with.
+pub(crate) const FORMAT_VERSION: u8 = 1;
+
 const MAGIC: [u8; 4] = *b"NFT1";
+const _: () = assert!(MAGIC[3] == b'0' + FORMAT_VERSION);
 const LBA_NONE: u32 = 0xFF_FFFF;
 const TAG_BYTES: usize = 13;
 const CHECKED_TAG_BYTES: usize = 9;
@@ -176,6 +180,12 @@ impl Codec {
         let zeros: u32 = register.iter().map(|byte| byte.count_zeros()).sum();
         if zeros as usize <= 3 * self.words { Content::Blank } else { Content::Garbage }
     }
+}
+
+/// The version of the format in which a page's data is a chunk of the checkpoint; `None` if it is none.
+pub(crate) fn chunk_version(data: &[u8]) -> Option<u8> {
+    let is_chunk = data[..3] == MAGIC[..3] && data[3].is_ascii_digit();
+    is_chunk.then(|| data[3] - b'0')
 }
 
 /// What a chunk of the checkpoint says before its entries.

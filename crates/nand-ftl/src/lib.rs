@@ -42,6 +42,7 @@ mod layout;
 mod memory;
 mod mount;
 mod realtime;
+mod recognition;
 mod recycle;
 mod task;
 mod tokens;
@@ -56,6 +57,7 @@ pub use realtime::{
     BackgroundStep, CollectorStep, Guarantee, RealTime, RealTimeConfig, RealTimeCounters, StartError, SystemJob,
     TaskError, TaskHandle,
 };
+pub use recognition::{recognise, recognition_bytes};
 pub use recycle::{LevelStep, RecycleStep, Recycling};
 pub use task::{Collector, OperationTimes, Task};
 pub use tokens::{Pool, TaskTokens};

@@ -32,6 +32,7 @@ mod error;
 pub mod format;
 mod layout;
 mod mount;
+mod recognition;
 mod remap;
 mod spare;
 mod switch;
@@ -39,4 +40,5 @@ mod table;
 
 pub use error::{RemapError, RemapMountError, TooManyBadUnits};
 pub use mount::Recognition;
+pub use recognition::recognise;
 pub use remap::{Remap, RemapConfig};

@@ -5,9 +5,9 @@ mod model;
 
 use model::{Pair, TestRemap, check, parts};
 use norn_conformance::from_environment;
-use norn_flash::{Address, EraseUnit, Nor, Reprogramming};
+use norn_flash::{Address, EraseUnit, Nor, Reprogramming, StatedGeometry, TenantKind};
 use norn_flash_sim::{NorSim, catalogue};
-use norn_nor_remap::{Recognition, Remap, RemapConfig, RemapMountError};
+use norn_nor_remap::{Remap, RemapConfig, RemapMountError};
 
 #[test]
 fn random_operations_agree_with_the_model() {
@@ -84,8 +84,11 @@ fn what_is_no_image_is_refused() {
     assert!(matches!(tiny, RemapMountError::Unsuitable(_)));
 
     let mut image = Pair::new(parts()[0].clone(), 1).remap.into_device();
-    assert_eq!(TestRemap::recognise(&mut image).unwrap(), Recognition::Remapped);
-    assert_eq!(TestRemap::recognise(&mut part()).unwrap(), Recognition::Other);
+    let part_of = image.part();
+    let found = norn_nor_remap::recognise(&mut image).unwrap().expect("it is an overlay");
+    let geometry = StatedGeometry { count: part_of.unit_count, size_bytes: part_of.unit_size_bytes };
+    assert_eq!((found.kind, found.version, found.geometry), (TenantKind::REMAP, 1, Some(geometry)));
+    assert_eq!(norn_nor_remap::recognise(&mut part()).unwrap(), None);
     let bytes = image.peek(Address(0), 6 * 512);
     let other = NorSim::from_cells(catalogue::limited_test_part(3, 1024, 8, Reprogramming::Once), &bytes);
     let expected = RemapMountError::WrongGeometry { what: "erase units", image: 6, expected: 3 };

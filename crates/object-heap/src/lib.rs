@@ -119,7 +119,8 @@ pub use heap::Heap;
 pub use layout::{Info, Kind, Layout, Representation, Widths};
 pub use norn_flash::Violation;
 pub use norn_nor_store::{
-    AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr, StoreError,
+    AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr,
+    StoreError, recognise,
 };
 pub use notify::Listener;
 pub use pointer::PhysicalPointer;

@@ -41,5 +41,5 @@ mod index;
 mod medium;
 
 pub use error::{IndexError, MountError};
-pub use fat_list::{FatList, Settings};
+pub use fat_list::{FatList, Settings, recognise};
 pub use index::{Direction, Entry, ErrorOf, Hint, IndexStats, OrderedIndex, Range, Reclaimed};

@@ -1,0 +1,32 @@
+//! Whether a part holds a code image.
+
+use norn_flash::{Nand, Recognised, TenantKind};
+
+use crate::image::{FORMAT_VERSION, HEADER_BYTES, whole_header};
+
+/// The first code image that `device` holds, of any version and with cache pages of any size. Cost: a load for each
+/// block up to its header.
+///
+/// # Errors
+/// The device's.
+pub fn recognise<D: Nand>(device: &mut D) -> Result<Option<Recognised>, D::Error> {
+    let part = device.part();
+    if part.validate().is_err() || usize::from(part.page_bytes) < HEADER_BYTES {
+        return Ok(None);
+    }
+    for block in part.blocks() {
+        let mut header = [0; HEADER_BYTES];
+        device.load(block.page(0))?;
+        device.fetch(&mut header)?;
+        if whole_header(&mut header) {
+            return Ok(Some(Recognised {
+                what: "a code image",
+                kind: TenantKind::CODE,
+                version: u32::from(header[4]),
+                known_version: u32::from(FORMAT_VERSION),
+                geometry: None,
+            }));
+        }
+    }
+    Ok(None)
+}
