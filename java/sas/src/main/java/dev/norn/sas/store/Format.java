@@ -62,6 +62,8 @@ public final class Format {
     static final long STATE_COMMITTING = 2;
     static final long STATE_COMMITTED = 3;
     static final long STATE_ABORTING = 4;
+    /** All is undone, but not all locks are released: others may have changed what the slot had locked. */
+    static final long STATE_UNDONE = 5;
 
     // Counts of notifications, by a hash of the object's offset.
     static final long NOTICES = 64 << 10;

@@ -112,9 +112,13 @@ final class Recovery {
 
     /** Takes back what the slot's transaction did, newest first, and then releases its locks. Allocates nothing, and may be done again when it was cut off. */
     void undo(Slot slot) {
-        slot.state(STATE_ABORTING);
-        for (long entry = slot.newest(); entry != 0; entry = Slot.before(entry)) {
-            undo(slot, entry);
+        if (slot.state() != STATE_UNDONE) {
+            slot.state(STATE_ABORTING);
+            for (long entry = slot.newest(); entry != 0; entry = Slot.before(entry)) {
+                undo(slot, entry);
+            }
+            // Whoever gets a lock of it changes what was restored, so nothing is restored from here on.
+            slot.state(STATE_UNDONE);
         }
         releaseLocks(slot);
     }

@@ -120,6 +120,19 @@ class LatchTest {
         Stores.check(store);
     }
 
+    /** Who recovers dies behind the release of the locks, and others commit before the slot is recovered again. */
+    @Test
+    void recoveryThatIsDoneAgainTakesNothingBackThatWasCommittedMeanwhile() throws Exception {
+        open(Stores.SMALL);
+        assertEquals(9, Stores.start(BankProgram.class, at, "die in ann").waitFor());
+        SlotState.undoUpToRelease(store);
+        ann.add(5);
+        SlotState.recover(store);
+        assertEquals(5, ann.balance());
+        assertEquals(0, store.pool().openTransactions());
+        Stores.check(store);
+    }
+
     /** Whether a transaction with so much room for undo entries cannot create what it would; it is undone. */
     private boolean isTooMuchFor(int bytes) throws ReflectiveOperationException {
         Transaction.begin();

@@ -25,6 +25,18 @@ public final class SlotState {
         store.pool().attachments().alone(store.pool().recovery()::freeLatches);
     }
 
+    /** Undoes what the lost have left, and is cut off behind the release of their locks. */
+    public static void undoUpToRelease(Store store) {
+        Pool pool = store.pool();
+        pool.attachments().alone(() -> {
+            for (int i = 0; i < Format.SLOTS_MAX; i++) {
+                if (pool.recovery().isLost(i)) {
+                    pool.recovery().undo(new Slot(pool, i));
+                }
+            }
+        });
+    }
+
     /** Does all of it. */
     public static void recover(Store store) {
         store.pool().attachments().alone(store.pool().recovery()::reapAlone);
