@@ -22,6 +22,8 @@ record LogEnd(long position, long synced, int recordsBehind, long end) {
         for (int length; (length = records.find(position)) != 0; position += length) {
             // Without a gap.
         }
+        // What a replay has begun to apply was synced before.
+        synced = Math.max(synced, header.applied());
         int behind = 0;
         long end = position;
         for (long at = position; at < header.end();) {

@@ -17,6 +17,8 @@ import dev.norn.sas.store.OldLog;
 import dev.norn.sas.store.Pool;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -36,6 +38,8 @@ class DamagedLogTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
     private static final int DOCUMENTS = 120;
     private static final int THREADS = 6;
+    /** A record without operations. */
+    private static final int MARK_BYTES = 40;
     private static final int LOG_BYTES = 1 << 18;
     /** All that these tests write of the log is before this byte of the file. */
     private static final int USED_BYTES = 1 << 16;
@@ -347,6 +351,31 @@ class DamagedLogTest {
         open(copy);
         assertEquals(30, documents("all that had been applied"));
         Stores.check(store);
+    }
+
+    /** What a replay has begun to apply was durable, even if nothing is left behind it that says so. */
+    @Test
+    void damageToTheLastRecordOfAReplayThatWasCutOffIsNamed() throws Exception {
+        for (int i = 0; i < 30; i++) {
+            add(i);
+        }
+        FaultyLog log = FaultyLog.install(store);
+        log.fault(Fault.SECOND_HEADER_FAILS);
+        assertThrows(StorageWriteFailure.class, () -> store.pool().checkpoint());
+        Path copy = Stores.withoutPool(at, directory.resolve("copy"));
+        log.fault(Fault.NONE);
+        shut();
+        LogBytes places = LogBytes.of(copy);
+        byte[] bytes = Files.readAllBytes(copy.resolve("redo.log"));
+        ByteBuffer records = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int last = 0;
+        for (int at = 0; records.getInt(places.place(at) + 4) > MARK_BYTES; at += records.getInt(places.place(at) + 4)) {
+            last = at;
+        }
+        Arrays.fill(bytes, places.place(last) + 60, bytes.length, (byte) 0);
+        Files.write(copy.resolve("redo.log"), bytes);
+        var thrown = assertThrows(StorageReadFailure.class, () -> open(copy));
+        assertTrue(thrown.getMessage().contains("no valid record is at position"), thrown.getMessage());
     }
 
     /** Who puts a backup's files over those of a store, but leaves the log or the pool, does not get a mixture of both. */
