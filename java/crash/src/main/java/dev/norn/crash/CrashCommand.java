@@ -17,9 +17,9 @@ public final class CrashCommand implements Callable<Integer> {
     private int rounds;
     @Option(names = "--seed", description = "seed of the first round; the next have the next numbers (default: ${DEFAULT-VALUE})", defaultValue = "1")
     private long seed;
-    @Option(names = "--without", split = ",", description = "hazards to leave out: ${COMPLETION-CANDIDATES}")
+    @Option(names = "--without", split = ",", description = "hazards to leave out, of those of --only")
     private List<Hazard> without = List.of();
-    @Option(names = "--only", split = ",", description = "the only hazards, besides kills")
+    @Option(names = "--only", split = ",", description = "the only hazards, besides kills, of ${COMPLETION-CANDIDATES} (in either case)")
     private List<Hazard> only;
     @Option(names = "--watchdog", description = "seconds after which a call waits for ever (default: ${DEFAULT-VALUE})", defaultValue = "40")
     private int watchdogSeconds;

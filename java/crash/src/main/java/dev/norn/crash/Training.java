@@ -22,6 +22,8 @@ final class Training {
     enum Role { WORK, BACKUP, CONVERSION }
 
     private static final int WORK_MILLIS = 1500;
+    /** What is worked at least, also where the machine is slow: some dozens of transactions. */
+    private static final int WORK_BYTES = 4000;
     private static final int WATCHDOG_SECONDS = 120;
 
     private final Children children;
@@ -60,6 +62,8 @@ final class Training {
         inspect(Role.WORK, Variant.NARROW, List.of(), "snapshot\t" + store + "\t" + directory.resolve("ids"));
         work();
         inspect(Role.BACKUP, Variant.NARROW, List.of(), "sas\tbackup\t" + store + "\t" + copy);
+        // Those that conversion changes are among them in any case.
+        inspect(null, Variant.NARROW, List.of(), "classes\t" + store);
         inspect(Role.CONVERSION, Variant.WIDE, List.of(), "convert\t" + store + "\t" + directory.resolve("converted"));
         Trees.delete(directory);
         return counts;
@@ -74,7 +78,7 @@ final class Training {
         for (String task : tasks) {
             String answer = child.line(watchdog);
             if (answer == null || !answer.startsWith("ok")) {
-                throw new Finding("training, " + task.replace('\t', ' ') + ": " + answer + " " + child.errors());
+                throw new Finding("the harness could not train: " + task.replace('\t', ' ') + ": " + answer + " " + child.errors());
             }
         }
         end(role, child, reached);
@@ -86,16 +90,30 @@ final class Training {
         Assignment assignment = new Assignment(store, journals, 1, 1, 0, 1, Set.of(Hazard.DEEP), List.of());
         Child child = new Child("training", children.command(Variant.NARROW, List.of("-Dcrash.counts=" + reached), Children.PROGRAM, assignment.encode()), directory.resolve("training.err"));
         if (!"ready".equals(child.line(watchdog))) {
-            throw new Finding("training: " + child.errors());
+            throw new Finding("the harness could not train: " + child.errors());
         }
-        Thread.sleep(WORK_MILLIS);
+        long before = journalBytes();
+        long start = System.nanoTime();
+        while (System.nanoTime() - start < WORK_MILLIS * 1_000_000L || journalBytes() - before < WORK_BYTES && System.nanoTime() - start < WATCHDOG_SECONDS * 1_000_000_000L) {
+            Thread.sleep(50);
+        }
         end(Role.WORK, child, reached);
+    }
+
+    private long journalBytes() throws IOException {
+        long bytes = 0;
+        try (var files = Files.newDirectoryStream(journals)) {
+            for (Path file : files) {
+                bytes += Files.size(file);
+            }
+        }
+        return bytes;
     }
 
     private void end(Role role, Child child, Path reached) throws IOException, InterruptedException {
         child.endInput();
         if (child.exit() != 0) {
-            throw new Finding("training ended with status " + child.exit() + ": " + child.errors());
+            throw new Finding("the harness could not train: a JVM ended with status " + child.exit() + ": " + child.errors());
         }
         List<String> lines = Files.readAllLines(reached);
         for (int site = 0; role != null && site < counts.get(role).length; site++) {

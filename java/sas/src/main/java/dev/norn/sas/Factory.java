@@ -32,7 +32,7 @@ public final class Factory {
 
     /** Creates in the container. */
     public static <T> T newInstanceIn(Class<T> type, Container container, Object... arguments) {
-        return create(type, container.range(), 0, arguments);
+        return create(type, Objects.requireNonNull(container, "the container is null").range(), 0, arguments);
     }
 
     public static Object newInstanceIn(String className, Container container, Object... arguments) {
@@ -73,7 +73,7 @@ public final class Factory {
         } catch (InvocationTargetException e) {
             throw Constructors.sneak(e.getCause());
         } catch (ReflectiveOperationException e) {
-            throw new SASException("cannot construct a " + type.getName(), e);
+            throw new SASException("cannot construct a " + type.getName() + (e instanceof InstantiationException ? ": it is abstract" : ""), e);
         }
     }
 
@@ -82,7 +82,7 @@ public final class Factory {
     }
 
     private static long referenceOf(Object object) {
-        Objects.requireNonNull(object, "near");
+        Objects.requireNonNull(object, "the object is null");
         if (object instanceof SasObject handle) {
             Nobody.requireOpenStore(handle);
         }

@@ -47,6 +47,7 @@ public final class Inspector {
                 case "create" -> create(Path.of(words[1]), Boolean.parseBoolean(words[2]), Long.parseLong(words[3]), Long.parseLong(words[4]));
                 case "snapshot" -> snapshot(Path.of(words[1]), Path.of(words[2]));
                 case "sas" -> command(Arrays.copyOfRange(words, 1, words.length));
+                case "classes" -> useClasses(Path.of(words[1]));
                 case "work" -> work(Path.of(words[1]), Path.of(words[2]));
                 case "convert" -> convert(Path.of(words[1]), Path.of(words[2]), words.length < 4 ? Set.of() : Set.of(words[3].split(",")));
                 default -> throw new IllegalArgumentException("no task: " + words[0]);
@@ -65,9 +66,13 @@ public final class Inspector {
         Store.create(directory, options).close();
         try (Store store = Store.open(directory, SubObjects.ADOPT)) {
             Transaction.run(() -> Registers.create(store));
-            if (!hasFreshClasses) {
-                Transaction.run(() -> Registers.useClasses(store));
-            }
+        }
+        return hasFreshClasses ? "ok" : useClasses(directory);
+    }
+
+    private static String useClasses(Path directory) {
+        try (Store store = Store.open(directory, SubObjects.ADOPT)) {
+            Transaction.run(() -> Registers.useClasses(store));
         }
         return "ok";
     }

@@ -166,6 +166,12 @@ public final class Classes {
         if (type.isHidden()) {
             return "it is a lambda expression, or of another class without a class file";
         }
+        if (type.isInterface()) {
+            return "it is an interface: name a class that implements it";
+        }
+        if (type.isEnum()) {
+            return "its constants are values: use them as they are";
+        }
         if (packages == null) {
             return "it is not transformed, and no agent runs in this JVM: " + how;
         }

@@ -159,7 +159,7 @@ public final class Inspection {
     public static List<String> stat(Store store) {
         Pool pool = store.pool();
         long retired = Directory.containers(pool).stream().mapToLong(entry -> Directory.range(pool, entry).pagesRetired()).sum();
-        return List.of("attached processes   " + pool.livingProcesses(), "commits              " + Memory.getLong(COMMIT_COUNT),
+        return List.of("attached processes   " + (pool.livingProcesses() - 1), "commits              " + Memory.getLong(COMMIT_COUNT),
                 "syncs of the log     " + Memory.getLong(SYNC_COUNT), "bytes logged         " + Memory.getLong(LOGGED_BYTES),
                 "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT), "log in use           " + pool.logBytesUsed() + " of " + pool.settings.logBytes(),
                 "retired pages        " + retired, "waiting for a file   " + Unapplied.bytes(pool.directory) + " bytes of changes",

@@ -131,7 +131,7 @@ class CommandTest {
             assertTrue(list.contains("root      ann") && list.contains("Account") && list.contains("container main"), list);
             String shown = sas(0, "show", at, "ann");
             assertTrue(shown.contains("Account.owner = \"Ann with a long name\"") && shown.contains("Account.number = 7"), shown);
-            assertTrue(sas(0, "stat", at).contains("attached processes   2"));
+            assertTrue(sas(0, "stat", at).contains("attached processes   1"));
             sas(0, "backup", at, directory.resolve("copy"));
             ann.rename("changed after the backup");
             assertTrue(sas(0, "check", at).contains("0 findings"));
