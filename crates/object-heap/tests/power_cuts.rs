@@ -413,9 +413,10 @@ fn many_brown_outs_in_a_row() {
 }
 
 /// Of a thousand cuts in a shape beyond the contract, how many are not survived at most: somewhat more than measured.
-const MARGINAL_MAX: u64 = 1000;
-const LATE_MAX: u64 = 1000;
-const ZEROS_MAX: u64 = 1000;
+const MARGINAL_MAX: u64 = 450;
+const LATE_MAX: u64 = 60;
+/// Not measured yet: a guess.
+const ZEROS_MAX: u64 = 100;
 
 /// Shapes that parts have been seen to leave, beyond the contract of NOR parts: how many cuts in each are not survived. The rates are
 /// recorded in docs/results.
@@ -442,7 +443,7 @@ fn shapes_beyond_the_contract_are_counted() {
                 }
             }
             println!("{name}, {form}: {} of {} cuts are not survived", tally.lost, tally.cuts);
-            assert!(tally.cuts > 500, "{tally:?}");
+            assert!(tally.cuts > 100, "{tally:?}");
             let (lost, cuts) = (tally.lost, tally.cuts);
             assert!(lost * 1000 <= most * cuts, "{name}, {form}: {lost} of {cuts} cuts, more than recorded");
         }
