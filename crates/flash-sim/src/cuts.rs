@@ -1,7 +1,9 @@
 //! When the power is cut, and what that leaves of the operation in flight: drawn from a seed.
 
 use fastrand::Rng;
-use norn_flash_sim::{NorSim, Tear};
+
+use crate::nor::NorSim;
+use crate::tear::Tear;
 
 /// One in this many cuts is meant to hit the recovery from the one before.
 const RECOVERY_CUT_PERIOD: u32 = 8;

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use norn_flash::{Address, Eeprom, EepromPart};
 
 use crate::counters::{Counters, size_class};
-use crate::nor::words_of;
+use crate::instrument::{Instrument, State};
 use crate::tear::Tear;
+use crate::words::words_of;
 
 /// Bytes that a clone shares until they are written.
 const PAGE_BYTES: usize = 256;
@@ -111,13 +112,7 @@ struct Page {
 pub struct EepromSim {
     spec: EepromSpec,
     pages: Vec<Arc<Page>>,
-    counters: Counters,
-    elapsed_ns: u64,
-    frozen: bool,
-    operations: u64,
-    cut: Option<(u64, WriteStage, Tear)>,
-    off: bool,
-    torn: Option<Address>,
+    instrument: Instrument<Counters, Address, (WriteStage, Tear)>,
     endurance_writes: Option<u32>,
     most_writes: u32,
 }
@@ -132,13 +127,7 @@ impl EepromSim {
         let page = Arc::new(Page { bytes: [0xFF; PAGE_BYTES], writes: [0; PAGE_BYTES] });
         EepromSim {
             pages: vec![page; (spec.part.size_bytes as usize).div_ceil(PAGE_BYTES)],
-            counters: Counters::default(),
-            elapsed_ns: 0,
-            frozen: false,
-            operations: 0,
-            cut: None,
-            off: false,
-            torn: None,
+            instrument: Instrument::new(State::default()),
             endurance_writes: spec.part.endurance_writes,
             most_writes: 0,
             spec,
@@ -152,27 +141,27 @@ impl EepromSim {
 
     /// What the part has done since it was made; a word written counts as a program and an erase.
     pub fn counters(&self) -> Counters {
-        self.counters
+        self.instrument.state().counters
     }
 
     /// Simulated time that the part has been at work.
     pub fn elapsed_ns(&self) -> u64 {
-        self.elapsed_ns
+        self.instrument.state().elapsed_ns
     }
 
     /// Operations so far that a cut can hit: words written. Not frozen.
     pub fn operations(&self) -> u64 {
-        self.operations
+        self.instrument.state().operations
     }
 
     /// Stops counters and time, for a checker that looks without being seen.
     pub fn freeze_counters(&mut self) {
-        self.frozen = true;
+        self.instrument.freeze();
     }
 
     /// Lets counters and time go on.
     pub fn thaw_counters(&mut self) {
-        self.frozen = false;
+        self.instrument.thaw();
     }
 
     /// How often each byte was written.
@@ -210,17 +199,17 @@ impl EepromSim {
     /// concern several words, or bits that change later, tear as `Tear::Subset` or `Tear::Complete` does: one word at a time is
     /// written, and reads the same ever after.
     pub fn cut_power_after(&mut self, operations: u64, stage: WriteStage, tear: Tear) {
-        self.cut = Some((operations, stage, tear));
+        self.instrument.cut_power_after(operations, (stage, tear));
     }
 
     /// Turns the power on again, and drops a planned cut.
     pub fn power_on(&mut self) {
-        (self.cut, self.off) = (None, false);
+        self.instrument.power_on();
     }
 
     /// The word that the last loss of power hit.
     pub fn last_torn(&self) -> Option<Address> {
-        self.torn
+        self.instrument.torn().map(|(address, _)| address)
     }
 
     /// The bytes in the cells, uncounted and with the power off, too.
@@ -243,7 +232,7 @@ impl EepromSim {
     }
 
     fn check_range(&self, address: Address, len: usize) -> Result<(), EepromSimError> {
-        if self.off {
+        if self.instrument.is_off() {
             return Err(EepromSimError::PowerLost);
         }
         let end = self.spec.part.size_bytes;
@@ -253,31 +242,15 @@ impl EepromSim {
         Ok(())
     }
 
-    /// Whether the planned cut hits the operation that begins.
-    fn is_cut(&mut self) -> Option<(WriteStage, Tear)> {
-        self.operations += 1;
-        match &mut self.cut {
-            Some((0, stage, tear)) => {
-                let cut = (*stage, *tear);
-                (self.cut, self.off) = (None, true);
-                Some(cut)
-            }
-            Some((left, ..)) => {
-                *left -= 1;
-                None
-            }
-            None => None,
-        }
-    }
-
     /// Writes one aligned word.
     fn write_word(&mut self, address: Address, word: &[u8]) -> Result<(), EepromSimError> {
-        if !self.frozen {
-            self.counters.programs_by_size[size_class(word.len())] += 1;
-            self.counters.erases += 1;
-            self.elapsed_ns += self.spec.erase_ns + self.spec.write_ns;
-        }
-        let cut = self.is_cut();
+        let ns = self.spec.erase_ns + self.spec.write_ns;
+        self.instrument.count(|counters| {
+            counters.programs_by_size[size_class(word.len())] += 1;
+            counters.erases += 1;
+            ns
+        });
+        let cut = self.instrument.advance(1);
         let range = address.0 as usize % PAGE_BYTES..address.0 as usize % PAGE_BYTES + word.len();
         let page = Arc::make_mut(&mut self.pages[address.0 as usize / PAGE_BYTES]);
         let (cells, writes) = (&mut page.bytes[range.clone()], &mut page.writes[range]);
@@ -287,8 +260,8 @@ impl EepromSim {
             self.most_writes = self.most_writes.max(*writes);
         }
         let (left, result) = match (cut, worn) {
-            (Some((stage, tear)), _) => {
-                self.torn = Some(address);
+            (Some((_, (stage, tear))), _) => {
+                self.instrument.tear(address, (stage, tear));
                 (stage.tear(tear, cells, word), Err(EepromSimError::PowerLost))
             }
             (None, Some(at)) => {
@@ -312,12 +285,10 @@ impl Eeprom for EepromSim {
 
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), EepromSimError> {
         self.check_range(address, buffer.len())?;
-        if !self.frozen {
-            for (_, bytes) in words_of(address, buffer.len(), self.spec.part.word_bytes) {
-                self.counters.reads_by_size[size_class(bytes)] += 1;
-                self.elapsed_ns += self.spec.read_ns;
-            }
-        }
+        let (read_ns, words) = (self.spec.read_ns, words_of(address, buffer.len(), self.spec.part.word_bytes));
+        self.instrument.count(|counters| {
+            words.map(|(_, bytes)| counters.reads_by_size[size_class(bytes)] += 1).map(|()| read_ns).sum()
+        });
         for (at, byte) in (address.0 as usize..).zip(buffer) {
             *byte = self.pages[at / PAGE_BYTES].bytes[at % PAGE_BYTES];
         }

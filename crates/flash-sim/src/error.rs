@@ -95,6 +95,14 @@ pub enum ImageError {
         /// Why.
         source: io::Error,
     },
+    /// A file of the name of a new image exists.
+    #[error("{path}: {source}: an image is never overwritten, choose another name")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+        /// What the file system said.
+        source: io::Error,
+    },
     /// Another process has the image open.
     #[error("{path}: in use by another process")]
     Locked {

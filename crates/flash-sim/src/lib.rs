@@ -50,18 +50,21 @@
 #![forbid(unsafe_code)]
 
 pub mod catalogue;
-mod cells;
 mod counters;
+mod cuts;
 mod eeprom;
 mod error;
-mod image;
+mod image_file;
+mod instrument;
 mod nand;
 pub mod nand_catalogue;
 mod nor;
 mod spec;
 mod tear;
+mod words;
 
 pub use counters::{Counters, SIZE_CLASSES};
+pub use cuts::Cuts;
 pub use eeprom::{EepromSim, EepromSimError, EepromSpec, Wear, WriteStage};
 pub use error::{ImageError, SimError};
 pub use nand::{NandCounters, NandSim, NandSimError, Noise};

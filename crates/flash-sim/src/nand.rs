@@ -22,12 +22,13 @@ use std::sync::Arc;
 use norn_flash::{Block, Column, ColumnAccess, Nand, NandPart, PageAddress, Piece};
 
 use crate::error::ImageError;
+use crate::instrument::{Instrument, State};
 use crate::nand_catalogue::NandSpec;
 use crate::tear::Tear;
 use cells::{BlockCells, PageCells, Place};
 pub use counters::NandCounters;
 pub use error::NandSimError;
-use image::{NandImage, PartState};
+use image::NandImage;
 pub use noise::Noise;
 
 /// The page in the register, and where its position is.
@@ -52,18 +53,11 @@ pub struct NandSim {
     spec: NandSpec,
     blocks: Vec<Arc<BlockCells>>,
     register: Option<Register>,
-    counters: NandCounters,
-    elapsed_ns: u64,
-    frozen: bool,
-    operations: u64,
-    cut: Option<(u64, Tear)>,
-    off: bool,
-    torn: Option<(PageAddress, Tear)>,
+    instrument: Instrument<NandCounters, PageAddress>,
     endurance_erases: Option<u32>,
     failures: Vec<u64>,
     failures_per_million: u32,
     noise: Noise,
-    refusals: u64,
     random: fastrand::Rng,
     image: Option<NandImage>,
 }
@@ -96,18 +90,11 @@ impl NandSim {
         NandSim {
             blocks: vec![Arc::default(); usize::from(spec.part.block_count)],
             register: None,
-            counters: NandCounters::default(),
-            elapsed_ns: 0,
-            frozen: false,
-            operations: 0,
-            cut: None,
-            off: false,
-            torn: None,
+            instrument: Instrument::new(State::default()),
             endurance_erases: spec.part.endurance_erases,
             failures: Vec::new(),
             failures_per_million: 0,
             noise: Noise::default(),
-            refusals: 0,
             random: fastrand::Rng::with_seed(0),
             image: None,
             spec,
@@ -135,9 +122,8 @@ impl NandSim {
         let opened = NandImage::open(path)?;
         let mut sim = Self::new(opened.spec);
         sim.blocks = opened.blocks.into_iter().map(Arc::new).collect();
-        let PartState { counters, elapsed_ns, operations } = opened.state;
-        (sim.counters, sim.elapsed_ns, sim.operations) = (counters, elapsed_ns, operations);
-        sim.random = fastrand::Rng::with_seed(operations);
+        sim.instrument = Instrument::new(opened.state);
+        sim.random = fastrand::Rng::with_seed(opened.state.operations);
         sim.image = Some(opened.image);
         Ok(sim)
     }
@@ -189,27 +175,27 @@ impl NandSim {
 
     /// What the part has done since it was made.
     pub fn counters(&self) -> NandCounters {
-        self.counters
+        self.instrument.state().counters
     }
 
     /// Simulated time that the part has been at work.
     pub fn elapsed_ns(&self) -> u64 {
-        self.elapsed_ns
+        self.instrument.state().elapsed_ns
     }
 
     /// Operations so far that a cut can hit: pages programmed and blocks erased. Not frozen.
     pub fn operations(&self) -> u64 {
-        self.operations
+        self.instrument.state().operations
     }
 
     /// Stops counters and time, for a checker that looks without being seen.
     pub fn freeze_counters(&mut self) {
-        self.frozen = true;
+        self.instrument.freeze();
     }
 
     /// Lets counters and time go on.
     pub fn thaw_counters(&mut self) {
-        self.frozen = false;
+        self.instrument.thaw();
     }
 
     /// Erases of each block, cut ones included, failed ones not.
@@ -252,7 +238,7 @@ impl NandSim {
     /// Plans a failure: `operations` more programs and erases go through, the next one fails, and its block has gone bad. May be
     /// planned several times over.
     pub fn fail_after(&mut self, operations: u64) {
-        self.failures.push(self.operations + operations);
+        self.failures.push(self.operations() + operations);
     }
 
     /// Makes so many of a million programs and erases fail, each drawn by itself.
@@ -277,22 +263,23 @@ impl NandSim {
 
     /// Calls so far that the contract does not allow, and that changed nothing.
     pub fn refusals(&self) -> u64 {
-        self.refusals
+        self.instrument.refusals()
     }
 
     /// Plans a loss of power: `operations` more programs and erases go through, the next one is torn.
     pub fn cut_power_after(&mut self, operations: u64, tear: Tear) {
-        self.cut = Some((self.operations + operations, tear));
+        self.instrument.cut_power_after(operations, tear);
     }
 
     /// Turns the power on again, and drops a planned cut. The register is empty.
     pub fn power_on(&mut self) {
-        (self.cut, self.off, self.register) = (None, false, None);
+        self.instrument.power_on();
+        self.register = None;
     }
 
     /// Where the last loss of power hit, and how; an erase is named by its block's first page.
     pub fn last_torn(&self) -> Option<(PageAddress, Tear)> {
-        self.torn
+        self.instrument.torn()
     }
 
     /// The bytes in a page's cells with its out-of-band area, uncounted, without bit errors, and with the power off, too. Unstable bits
@@ -363,13 +350,9 @@ impl NandSim {
 
     /// Brings a block's record and the part's state to the image file.
     fn save_block(&mut self, block: Block) -> Result<(), NandSimError> {
-        let state = self.state();
+        let state = self.instrument.state();
         let Some(image) = &self.image else { return Ok(()) };
         image.save_block(block.0, self.cells(block)).and_then(|()| image.save_state(&state)).map_err(image_error)
-    }
-
-    fn state(&self) -> PartState {
-        PartState { counters: self.counters, elapsed_ns: self.elapsed_ns, operations: self.operations }
     }
 
     /// Leaves a block as an erase that was torn does.
@@ -393,8 +376,8 @@ impl NandSim {
 
     /// Counts a refused call.
     fn refuse<T>(&mut self, result: Result<T, NandSimError>) -> Result<T, NandSimError> {
-        if let Err(error) = &result {
-            self.refusals += u64::from(error.is_refusal());
+        if result.as_ref().is_err_and(NandSimError::is_refusal) {
+            self.instrument.refuse();
         }
         result
     }
@@ -402,7 +385,7 @@ impl NandSim {
     fn check_page(&self, page: PageAddress) -> Result<(), NandSimError> {
         let NandPart { block_count, pages_per_block, .. } = self.spec.part;
         match self.spec.part.contains(page) {
-            _ if self.off => Err(NandSimError::PowerLost),
+            _ if self.instrument.is_off() => Err(NandSimError::PowerLost),
             true => Ok(()),
             false => Err(NandSimError::NoSuchPage { page, block_count, pages_per_block }),
         }
@@ -410,7 +393,7 @@ impl NandSim {
 
     /// The register's position, if `len` bytes from there, or from `column` on, lie within it.
     fn check_columns(&self, column: Option<Column>, len: usize) -> Result<u16, NandSimError> {
-        if self.off {
+        if self.instrument.is_off() {
             return Err(NandSimError::PowerLost);
         }
         let position = self.register.as_ref().ok_or(NandSimError::NothingLoaded)?.position;
@@ -456,7 +439,7 @@ impl NandSim {
 
     fn check_erase(&self, block: Block) -> Result<(), NandSimError> {
         let block_count = self.spec.part.block_count;
-        if self.off {
+        if self.instrument.is_off() {
             return Err(NandSimError::PowerLost);
         }
         if block.0 >= block_count {
@@ -470,19 +453,18 @@ impl NandSim {
 
     /// Counts an operation of a call that is carried out, and its time (step 2).
     fn count(&mut self, ns: u64, count: impl FnOnce(&mut NandCounters)) {
-        if !self.frozen {
-            count(&mut self.counters);
-            self.elapsed_ns += ns;
-        }
+        self.instrument.count(|counters| {
+            count(counters);
+            ns
+        });
     }
 
     /// How the operation at hand ends (step 3). An erase takes place at its block's first page.
     fn advance(&mut self, place: PageAddress) -> Outcome {
-        let number = self.operations;
-        self.operations += 1;
+        let number = self.operations();
         self.register = None;
-        if let Some((_, tear)) = self.cut.filter(|&(at, _)| at == number) {
-            (self.cut, self.off, self.torn) = (None, true, Some((place, tear)));
+        if let Some((_, tear)) = self.instrument.advance(1) {
+            self.instrument.tear(place, tear);
             return Outcome::Cut(tear);
         }
         let planned = self.failures.contains(&number);
@@ -513,7 +495,7 @@ impl Drop for NandSim {
     fn drop(&mut self) {
         if let Some(image) = &self.image {
             // Loads since the last change are all that is lost if this fails.
-            let _ = image.save_state(&self.state());
+            let _ = image.save_state(&self.instrument.state());
         }
     }
 }
@@ -589,7 +571,7 @@ impl Nand for NandSim {
     }
 
     fn program_loaded(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), NandSimError> {
-        let loaded = self.register.is_some() || self.off;
+        let loaded = self.register.is_some() || self.instrument.is_off();
         let checked = if loaded { self.check_program(page, pieces) } else { Err(NandSimError::NothingLoaded) };
         self.refuse(checked)?;
         let mut bytes = self.register.take().expect("checked").bytes;
@@ -631,6 +613,6 @@ impl Nand for NandSim {
 
     fn restart(&mut self) -> Result<(), NandSimError> {
         self.register = None;
-        if self.off { Err(NandSimError::PowerLost) } else { Ok(()) }
+        if self.instrument.is_off() { Err(NandSimError::PowerLost) } else { Ok(()) }
     }
 }

@@ -90,7 +90,7 @@ const fn large_page(block_count: u16, good_blocks_min: u16, columns: ColumnAcces
 /// The small-page part of the demand-paging paper: 64 MB, pages of 512 bytes, 8 bits wide.
 pub fn k9f1208q0b(bus: Bus) -> NandSpec {
     NandSpec {
-        name: named("k9f1208q0b", bus),
+        name: name_on("k9f1208q0b", bus),
         part: small_page(4096, 4026, 100_000),
         timings: NandTimings { load_ns: 15_000, byte_ns: bus.byte_ns(50, 1), program_ns: 200_000, erase_ns: 2_000_000 },
         source: "demand paging, CARDIS 2010, Tables 1 and 2: 15 us load, 50 ns a byte on either bus; program 200 us, erase \
@@ -102,7 +102,7 @@ pub fn k9f1208q0b(bus: Bus) -> NandSpec {
 /// that name is not.
 pub fn mt29f2g08(bus: Bus) -> NandSpec {
     NandSpec {
-        name: named("mt29f2g08", bus),
+        name: name_on("mt29f2g08", bus),
         part: large_page(2048, 2008, ColumnAccess::Forwards),
         timings: NandTimings { load_ns: 25_000, byte_ns: bus.byte_ns(40, 2), program_ns: 300_000, erase_ns: 2_000_000 },
         source: "demand paging, CARDIS 2010, Tables 1 and 2: 25 us load, 40 or 20 ns a byte, read forwards; program 300 us, \
@@ -156,7 +156,7 @@ pub fn test_part(block_count: u16, pages_per_block: u16, page_bytes: u16) -> Nan
     }
 }
 
-fn named(part: &str, bus: Bus) -> String {
+fn name_on(part: &str, bus: Bus) -> String {
     match bus {
         Bus::Mhz33Bits8 => part.to_owned(),
         Bus::Mhz54Bits16 => format!("{part}-54mhz"),
@@ -168,6 +168,17 @@ pub fn all() -> Vec<NandSpec> {
     let mut parts: Vec<NandSpec> = Bus::ALL.into_iter().flat_map(|bus| [k9f1208q0b(bus), mt29f2g08(bus)]).collect();
     parts.extend([k9f2808(), k9k8g08()]);
     parts
+}
+
+/// The part of this name, for the argument of a command.
+///
+/// # Errors
+/// Says which names there are.
+pub fn named(name: &str) -> Result<NandSpec, String> {
+    by_name(name).ok_or_else(|| {
+        let names: Vec<String> = all().into_iter().map(|part| part.name).collect();
+        format!("no such NAND part; there are {}, and nandtest-BLOCKSxPAGESxBYTES", names.join(", "))
+    })
 }
 
 /// The part with this name; also `nandtest-BLOCKSxPAGESxBYTES`.

@@ -9,24 +9,22 @@
 //! Invariants: a refused call changes nothing; counters and time advance only in calls that are carried out; only the cut
 //! operation is torn; a clone shares no state with its original.
 
+mod cells;
+mod image;
+
 use std::path::Path;
 use std::sync::Arc;
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 
-use crate::cells::Cells;
 use crate::counters::{Counters, size_class};
 use crate::error::{ImageError, SimError};
-use crate::image::{Image, State};
+use crate::instrument::{Instrument, State};
 use crate::spec::{OperationTime, PartSpec};
 use crate::tear::{Tear, few_bits};
-
-/// The planned cut: after how many further operations, and how the next one is torn.
-#[derive(Clone, Copy, Debug)]
-struct Cut {
-    operations_left: u64,
-    tear: Tear,
-}
+use crate::words::{is_word, words_of};
+use cells::{Cells, budgets};
+use image::Image;
 
 /// Bits of a unit that have not settled: those that a cut changed, and that are as they were when the power has come on so often.
 #[derive(Clone, Debug)]
@@ -42,17 +40,10 @@ struct Unsettled {
 pub struct NorSim {
     spec: PartSpec,
     units: Vec<Arc<Cells>>,
-    counters: Counters,
-    elapsed_ns: u64,
-    frozen: bool,
-    operations: u64,
-    cut: Option<Cut>,
-    off: bool,
-    torn: Option<(Address, Tear)>,
+    instrument: Instrument<Counters, Address>,
     endurance_erases: Option<u32>,
     failing: Vec<EraseUnit>,
     unsettled: Vec<Unsettled>,
-    refusals: u64,
     random: fastrand::Rng,
     image: Option<Image>,
 }
@@ -77,17 +68,10 @@ impl NorSim {
         let cells = Arc::new(Cells::new(unit_bytes, budgets(&spec.part)));
         NorSim {
             units: vec![cells; usize::from(spec.part.unit_count)],
-            counters: Counters::default(),
-            elapsed_ns: 0,
-            frozen: false,
-            operations: 0,
-            cut: None,
-            off: false,
-            torn: None,
+            instrument: Instrument::new(State::default()),
             endurance_erases: spec.part.endurance_erases,
             failing: Vec::new(),
             unsettled: Vec::new(),
-            refusals: 0,
             random: fastrand::Rng::with_seed(0),
             image: None,
             spec,
@@ -114,7 +98,7 @@ impl NorSim {
     /// As [`new`](Self::new).
     pub fn create_image(path: &Path, spec: PartSpec) -> Result<Self, ImageError> {
         let mut sim = Self::new(spec);
-        sim.image = Some(Image::create(path, &sim.spec, &sim.state(), &sim.units)?);
+        sim.image = Some(Image::create(path, &sim.spec, &sim.instrument.state(), &sim.units)?);
         Ok(sim)
     }
 
@@ -123,12 +107,12 @@ impl NorSim {
     /// # Errors
     /// Names what is wrong with the file.
     pub fn open_image(path: &Path) -> Result<Self, ImageError> {
-        let (image, spec, state, units) = Image::open(path)?;
-        let mut sim = Self::new(spec);
-        sim.units = units.into_iter().map(Arc::new).collect();
-        (sim.counters, sim.elapsed_ns, sim.operations) = (state.counters, state.elapsed_ns, state.operations);
-        sim.random = fastrand::Rng::with_seed(state.operations);
-        sim.image = Some(image);
+        let opened = Image::open(path)?;
+        let mut sim = Self::new(opened.spec);
+        sim.units = opened.units;
+        sim.instrument = Instrument::new(opened.state);
+        sim.random = fastrand::Rng::with_seed(opened.state.operations);
+        sim.image = Some(opened.image);
         Ok(sim)
     }
 
@@ -139,31 +123,31 @@ impl NorSim {
 
     /// What the part has done since it was made.
     pub fn counters(&self) -> Counters {
-        self.counters
+        self.instrument.state().counters
     }
 
     /// Simulated time that the part has been at work.
     pub fn elapsed_ns(&self) -> u64 {
-        self.elapsed_ns
+        self.instrument.state().elapsed_ns
     }
 
     /// Operations so far that a cut can hit: words programmed and units erased. Not frozen.
     pub fn operations(&self) -> u64 {
-        self.operations
+        self.instrument.state().operations
     }
 
     /// Stops counters and time, for a checker that looks without being seen.
     pub fn freeze_counters(&mut self) {
-        self.frozen = true;
+        self.instrument.freeze();
     }
 
     /// Lets counters and time go on.
     pub fn thaw_counters(&mut self) {
-        self.frozen = false;
+        self.instrument.thaw();
     }
 
     /// Erases of each unit, cut ones included.
-    pub fn erase_counts(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+    pub fn erase_counts(&self) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         self.units.iter().map(|cells| cells.erases)
     }
 
@@ -179,17 +163,17 @@ impl NorSim {
 
     /// Calls so far that the contract does not allow, and that changed nothing.
     pub fn refusals(&self) -> u64 {
-        self.refusals
+        self.instrument.refusals()
     }
 
     /// Plans a loss of power: `operations` more words and erases go through, the next one is torn.
     pub fn cut_power_after(&mut self, operations: u64, tear: Tear) {
-        self.cut = Some(Cut { operations_left: operations, tear });
+        self.instrument.cut_power_after(operations, tear);
     }
 
     /// Turns the power on again, and drops a planned cut.
     pub fn power_on(&mut self) {
-        (self.cut, self.off) = (None, false);
+        self.instrument.power_on();
         self.settle();
     }
 
@@ -215,7 +199,7 @@ impl NorSim {
 
     /// Where the last loss of power hit, and how.
     pub fn last_torn(&self) -> Option<(Address, Tear)> {
-        self.torn
+        self.instrument.torn()
     }
 
     /// The bytes in the cells, uncounted and with the power off, too. Unstable bits read as the erase left them.
@@ -256,7 +240,7 @@ impl NorSim {
     }
 
     fn check_range(&self, address: Address, len: usize) -> Result<(), SimError> {
-        if self.off {
+        if self.instrument.is_off() {
             return Err(SimError::PowerLost);
         }
         let end = self.spec.part.size_bytes();
@@ -315,39 +299,21 @@ impl NorSim {
         count: impl Fn(&mut Counters) -> &mut [u64; 6],
         time: OperationTime,
     ) {
-        if self.frozen {
-            return;
-        }
-        let mut words = 1;
-        if is_word(address, len, self.spec.word_bytes) {
-            count(&mut self.counters)[size_class(len)] += 1; // What most calls are.
-        } else {
-            words = 0;
-            for (_, bytes) in words_of(address, len, self.spec.word_bytes) {
-                count(&mut self.counters)[size_class(bytes)] += 1;
-                words += 1;
-            }
-        }
-        self.elapsed_ns += time.call_ns + time.word_ns * words + time.byte_ns * len as u64;
-    }
-
-    /// Counts `operations` that a cut may hit; if the planned cut is among them, says how many come before it.
-    fn advance(&mut self, operations: u64) -> Option<(u64, Tear)> {
-        let cut = self.cut.as_mut().filter(|cut| cut.operations_left < operations).copied();
-        match cut {
-            Some(cut) => {
-                self.operations += cut.operations_left + 1;
-                (self.cut, self.off) = (None, true);
-                Some((cut.operations_left, cut.tear))
-            }
-            None => {
-                self.operations += operations;
-                if let Some(cut) = &mut self.cut {
-                    cut.operations_left -= operations;
+        let word_bytes = self.spec.word_bytes;
+        self.instrument.count(|counters| {
+            let by_size = count(counters);
+            let mut words = 1;
+            if is_word(address, len, word_bytes) {
+                by_size[size_class(len)] += 1; // What most calls are.
+            } else {
+                words = 0;
+                for (_, bytes) in words_of(address, len, word_bytes) {
+                    by_size[size_class(bytes)] += 1;
+                    words += 1;
                 }
-                None
             }
-        }
+            time.call_ns + time.word_ns * words + time.byte_ns * len as u64
+        });
     }
 
     /// Clears what `bytes` ask to be cleared at `address`, as far as `tear` lets it.
@@ -394,7 +360,7 @@ impl NorSim {
         let words = words_of(address, bytes.len(), self.spec.word_bytes);
         let (cut, len) = words.clone().nth(words_before as usize).expect("the cut is among the words");
         let before = (cut.0 - address.0) as usize;
-        self.torn = Some((cut, tear));
+        self.instrument.tear(cut, tear);
         self.count(address, before + len, |counters| &mut counters.programs_by_size, self.spec.timings.program);
         if let Tear::Scattered(_) = tear {
             return self.clear(address, bytes, tear);
@@ -404,7 +370,7 @@ impl NorSim {
     }
 
     fn tear_erase(&mut self, unit: usize, tear: Tear) {
-        self.torn = Some((self.spec.part.start_of(EraseUnit(unit as u16)), tear));
+        self.instrument.tear(self.spec.part.start_of(EraseUnit(unit as u16)), tear);
         if tear == Tear::Nothing {
             return;
         }
@@ -430,14 +396,10 @@ impl NorSim {
         }
     }
 
-    fn state(&self) -> State {
-        State { counters: self.counters, elapsed_ns: self.elapsed_ns, operations: self.operations }
-    }
-
     /// Brings a changed range of a unit, and the part's state, to the image file.
     fn save(&mut self, unit: usize, at: usize, len: usize) -> Result<(), SimError> {
-        let state = self.state();
-        match &mut self.image {
+        let state = self.instrument.state();
+        match &self.image {
             Some(image) => {
                 image.save(unit, &self.units[unit], at..at + len, &state).map_err(|error| SimError::Image(error.kind()))
             }
@@ -448,10 +410,9 @@ impl NorSim {
 
 impl Drop for NorSim {
     fn drop(&mut self) {
-        let state = self.state();
-        if let Some(image) = &mut self.image {
+        if let Some(image) = &self.image {
             // Reads since the last change are all that is lost if this fails.
-            let _ = image.save_state(&state);
+            let _ = image.save_state(&self.instrument.state());
         }
     }
 }
@@ -483,27 +444,29 @@ impl Nor for NorSim {
 
     fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), SimError> {
         if let Err(error) = self.check_program(address, bytes) {
-            self.refusals += u64::from(error != SimError::PowerLost);
+            if error != SimError::PowerLost {
+                self.instrument.refuse();
+            }
             return Err(error);
         }
         let words = match is_word(address, bytes.len(), self.spec.word_bytes) {
             true => 1,
             false => words_of(address, bytes.len(), self.spec.word_bytes).count() as u64,
         };
-        if let Some((words_before, tear)) = self.advance(words) {
+        if let Some((words_before, tear)) = self.instrument.advance(words) {
             self.tear_program(address, bytes, words_before, tear)?;
             return Err(SimError::PowerLost);
         }
         self.count(address, bytes.len(), |counters| &mut counters.programs_by_size, self.spec.timings.program);
         if self.failing.contains(&self.spec.part.unit_of(address)) {
-            self.clear(address, bytes, Tear::Subset(self.operations))?;
+            self.clear(address, bytes, Tear::Subset(self.operations()))?;
             return Err(SimError::ProgramFailed { address });
         }
         self.clear(address, bytes, Tear::Complete)
     }
 
     fn erase(&mut self, unit: EraseUnit) -> Result<(), SimError> {
-        if self.off {
+        if self.instrument.is_off() {
             return Err(SimError::PowerLost);
         }
         let number = usize::from(unit.0);
@@ -518,11 +481,12 @@ impl Nor for NorSim {
             self.save(number, 0, self.spec.part.unit_size_bytes as usize)?;
             return Err(SimError::WornOut { unit, erases });
         }
-        if !self.frozen {
-            self.counters.erases += 1;
-            self.elapsed_ns += self.spec.timings.erase_ns;
-        }
-        let cut = self.advance(1);
+        let erase_ns = self.spec.timings.erase_ns;
+        self.instrument.count(|counters| {
+            counters.erases += 1;
+            erase_ns
+        });
+        let cut = self.instrument.advance(1);
         let cells = Arc::make_mut(&mut self.units[number]);
         cells.erases += 1;
         match cut {
@@ -534,52 +498,5 @@ impl Nor for NorSim {
         }
         self.save(number, 0, self.spec.part.unit_size_bytes as usize)?;
         if cut.is_some() { Err(SimError::PowerLost) } else { Ok(()) }
-    }
-}
-
-/// Program units of an erase unit, where the part limits how often they are programmed.
-pub(crate) fn budgets(part: &NorPart) -> usize {
-    match part.reprogramming {
-        Reprogramming::Unlimited => 0,
-        _ => part.unit_size_bytes as usize / usize::from(part.program_unit_bytes),
-    }
-}
-
-/// Whether a range is one aligned word of at most `word_bytes`.
-fn is_word(address: Address, len: usize, word_bytes: u8) -> bool {
-    len.is_power_of_two() && len <= usize::from(word_bytes) && (address.0 as usize).is_multiple_of(len)
-}
-
-/// The aligned words of at most `word_bytes` that make up a range: address and length of each.
-pub(crate) fn words_of(address: Address, len: usize, word_bytes: u8) -> impl Iterator<Item = (Address, usize)> + Clone {
-    let (mut at, end) = (address.0, address.0 + len as u32);
-    std::iter::from_fn(move || {
-        let left = end - at;
-        if left == 0 {
-            return None;
-        }
-        let aligned = 1 << at.trailing_zeros().min(u32::from(word_bytes).trailing_zeros());
-        let fitting = 1 << left.ilog2();
-        let word = (Address(at), aligned.min(fitting) as usize);
-        at += word.1 as u32;
-        Some(word)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_aligned_and_as_large_as_possible() {
-        let words = |address, len, max| -> Vec<_> {
-            words_of(Address(address), len, max).map(|(at, len)| (at.0, len)).collect()
-        };
-        assert_eq!(words(3, 6, 4), [(3, 1), (4, 4), (8, 1)]);
-        assert_eq!(words(2, 3, 4), [(2, 2), (4, 1)]);
-        assert_eq!(words(0, 8, 2), [(0, 2), (2, 2), (4, 2), (6, 2)]);
-        assert_eq!(words(32, 48, 32), [(32, 32), (64, 16)]);
-        assert_eq!(words(0, 0, 4), []);
-        assert_eq!(words(0, 7, 8), [(0, 4), (4, 2), (6, 1)]);
     }
 }

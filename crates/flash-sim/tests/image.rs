@@ -68,7 +68,7 @@ fn neither_a_second_process_nor_a_second_creation_gets_at_an_image() {
     let path = dir.path().join("part.img");
     let first = NorSim::create_image(&path, catalogue::test_part(4, 512)).unwrap();
     assert!(matches!(NorSim::open_image(&path), Err(ImageError::Locked { .. })));
-    assert!(matches!(NorSim::create_image(&path, catalogue::test_part(4, 512)), Err(ImageError::Io { .. })));
+    assert!(matches!(NorSim::create_image(&path, catalogue::test_part(4, 512)), Err(ImageError::Exists { .. })));
     drop(first);
     NorSim::open_image(&path).unwrap();
     let missing = NorSim::open_image(&dir.path().join("none")).unwrap_err();

@@ -134,7 +134,7 @@ fn an_image_that_is_not_whole_is_refused_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("part.img");
     drop(NandSim::create_image(&path, nand_catalogue::test_part(4, 4, 64)).unwrap());
-    assert!(matches!(NandSim::create_image(&path, nand_catalogue::k9f2808()), Err(ImageError::Io { .. })));
+    assert!(matches!(NandSim::create_image(&path, nand_catalogue::k9f2808()), Err(ImageError::Exists { .. })));
     let good = fs::read(&path).unwrap();
     let open_with = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();

@@ -2,6 +2,8 @@
 //!
 //! Invariants: a bit in `unstable` is set only in a unit whose erase, or one of whose programs, was cut; `programs` is empty where the part sets no limit.
 
+use norn_flash::{NorPart, Reprogramming};
+
 /// One erase unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cells {
@@ -69,5 +71,13 @@ impl Cells {
                 *byte ^= bits & random.u8(..);
             }
         }
+    }
+}
+
+/// Program units of an erase unit, where the part limits how often they are programmed.
+pub(crate) fn budgets(part: &NorPart) -> usize {
+    match part.reprogramming {
+        Reprogramming::Unlimited => 0,
+        _ => part.unit_size_bytes as usize / usize::from(part.program_unit_bytes),
     }
 }

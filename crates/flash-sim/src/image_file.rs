@@ -1,0 +1,231 @@
+//! What image files of all kinds of parts have in common: the header, the lock, and reading and writing in place.
+//!
+//! ```text
+//! 0     header, 4096 bytes:
+//!         0  magic, 8 bytes        8  version, 2 bytes        10  name length, 1 byte        11  name, 53 bytes
+//!        64  the geometry's numbers, then crc of all before it (4), then zeros
+//!        80  elapsed ns 8 · operations 8 · counters, 8 each
+//! 4096  what the kind of part has
+//! ```
+//!
+//! Values are little-endian. Invariant: the header's first 80 bytes never change; the file has the length that they imply.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use crc::{CRC_32_ISO_HDLC, Crc};
+
+use crate::error::ImageError;
+use crate::instrument::State;
+
+/// Bytes of the header; what follows is the kind's.
+pub(crate) const HEADER_BYTES: usize = 4096;
+/// How often a lock is tried for, every 5 ms.
+const LOCK_ATTEMPTS: u32 = 40;
+const VERSION_OFFSET: usize = 8;
+const NAME_OFFSET: usize = 11;
+const GEOMETRY_OFFSET: usize = 64;
+const STATE_OFFSET: usize = 80;
+const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
+
+/// A kind of image file.
+pub(crate) struct Kind {
+    pub magic: &'static [u8; 8],
+    pub version: u16,
+    /// Numbers of the geometry, and bytes of each.
+    pub numbers: usize,
+    pub number_bytes: usize,
+}
+
+impl Kind {
+    const fn crc_offset(&self) -> usize {
+        GEOMETRY_OFFSET + self.numbers * self.number_bytes
+    }
+
+    fn encode(&self, name: &str, geometry: &[u32]) -> [u8; STATE_OFFSET] {
+        assert!(name.len() <= GEOMETRY_OFFSET - NAME_OFFSET, "a part's name has at most 53 bytes");
+        let mut header = [0; STATE_OFFSET];
+        header[..8].copy_from_slice(self.magic);
+        header[VERSION_OFFSET..][..2].copy_from_slice(&self.version.to_le_bytes());
+        header[NAME_OFFSET - 1] = name.len() as u8;
+        header[NAME_OFFSET..][..name.len()].copy_from_slice(name.as_bytes());
+        for (place, number) in header[GEOMETRY_OFFSET..].chunks_exact_mut(self.number_bytes).zip(geometry) {
+            place.copy_from_slice(&number.to_le_bytes()[..self.number_bytes]);
+        }
+        let crc = CRC.checksum(&header[..self.crc_offset()]);
+        header[self.crc_offset()..][..4].copy_from_slice(&crc.to_le_bytes());
+        header
+    }
+
+    /// The name and the geometry that a header states, or why it is none of this kind.
+    fn decode(&self, header: &[u8], path: &Path) -> Result<(String, Vec<u32>), ImageError> {
+        let foreign = |why: String| ImageError::Foreign { path: path.to_owned(), why };
+        if !header.starts_with(self.magic) {
+            return Err(foreign(format!("its first bytes are not {}", self.magic_text())));
+        }
+        if header.len() < HEADER_BYTES {
+            return Err(foreign(format!("its {} bytes are less than an image's header", header.len())));
+        }
+        let found = u16::from_le_bytes([header[VERSION_OFFSET], header[VERSION_OFFSET + 1]]);
+        if found > self.version {
+            return Err(ImageError::Newer { path: path.to_owned(), found, known: self.version });
+        }
+        if found < self.version {
+            return Err(foreign(format!("its format {found} is older than this program's, {}", self.version)));
+        }
+        let (checked, crc) = header.split_at(self.crc_offset());
+        if CRC.checksum(checked) != number(&crc[..4]) {
+            return Err(foreign("its header is damaged".to_owned()));
+        }
+        let name = header[NAME_OFFSET..GEOMETRY_OFFSET].get(..usize::from(header[NAME_OFFSET - 1])).unwrap_or_default();
+        let geometry = checked[GEOMETRY_OFFSET..].chunks_exact(self.number_bytes).map(number).collect();
+        Ok((String::from_utf8_lossy(name).into_owned(), geometry))
+    }
+
+    fn magic_text(&self) -> String {
+        String::from_utf8_lossy(self.magic).trim_end_matches('\0').to_owned()
+    }
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
+}
+
+/// Counters as they stand in the header, each as 8 bytes.
+pub(crate) trait Stored: Default {
+    fn to_numbers(&self) -> Vec<u64>;
+
+    /// The counters of numbers that [`to_numbers`](Self::to_numbers) gave.
+    fn from_numbers(numbers: impl Iterator<Item = u64>) -> Self;
+}
+
+/// An open image file, locked against other processes.
+#[derive(Debug)]
+pub(crate) struct ImageFile {
+    file: File,
+}
+
+impl ImageFile {
+    /// A new file of so many bytes, all holes, which `fill` fills; the header comes last. A half-made file is removed.
+    pub fn create(
+        path: &Path,
+        (kind, name, geometry): (&Kind, &str, &[u32]),
+        file_bytes: u64,
+        fill: impl FnOnce(&ImageFile) -> io::Result<()>,
+    ) -> Result<ImageFile, ImageError> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+        let file = file.map_err(|source| match source.kind() {
+            ErrorKind::AlreadyExists => ImageError::Exists { path: path.to_owned(), source },
+            _ => ImageError::Io { path: path.to_owned(), source },
+        })?;
+        lock(&file, path)?;
+        let image = ImageFile { file };
+        let made = image.file.set_len(file_bytes).and_then(|()| fill(&image));
+        made.and_then(|()| image.write_at(0, &kind.encode(name, geometry))).map_err(|source| {
+            // A half-made image would only stand in the way of the next attempt.
+            let _ = std::fs::remove_file(path);
+            ImageError::Io { path: path.to_owned(), source }
+        })?;
+        Ok(image)
+    }
+
+    /// An existing file of a kind, and its header.
+    pub fn open(path: &Path, kind: &Kind) -> Result<(ImageFile, Header), ImageError> {
+        let io_error = |source| ImageError::Io { path: path.to_owned(), source };
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(io_error)?;
+        lock(&file, path)?;
+        let file_bytes = file.metadata().map_err(io_error)?.len();
+        let image = ImageFile { file };
+        let mut bytes = vec![0; HEADER_BYTES.min(file_bytes as usize)];
+        image.read_at(0, &mut bytes).map_err(io_error)?;
+        let (name, geometry) = kind.decode(&bytes, path)?;
+        Ok((image, Header { path: path.to_owned(), name, geometry, file_bytes, bytes }))
+    }
+
+    pub fn save_state<Counts: Stored>(&self, state: &State<Counts>) -> io::Result<()> {
+        let numbers = [state.elapsed_ns, state.operations].into_iter().chain(state.counters.to_numbers());
+        let bytes: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
+        self.write_at(STATE_OFFSET as u64, &bytes)
+    }
+
+    /// Brings everything written so far to the host's disk.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(bytes)
+    }
+
+    pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(buffer)
+    }
+}
+
+/// What the header of a file says.
+pub(crate) struct Header {
+    path: PathBuf,
+    /// The part's name.
+    pub name: String,
+    geometry: Vec<u32>,
+    file_bytes: u64,
+    bytes: Vec<u8>,
+}
+
+impl Header {
+    /// What the catalogue has under the header's name, if its geometry is the header's and the file is as long as it should be.
+    pub fn checked<Spec>(
+        &self,
+        spec: Option<Spec>,
+        geometry: impl FnOnce(&Spec) -> Vec<u32>,
+        file_bytes: impl FnOnce(&Spec) -> u64,
+    ) -> Result<Spec, ImageError> {
+        let (path, name) = (self.path.clone(), &self.name);
+        let Some(spec) = spec else {
+            return Err(ImageError::Foreign { path, why: format!("no part is called {name:?}") });
+        };
+        let (found, expected) = (&self.geometry, geometry(&spec));
+        if *found != expected {
+            let why = format!("its geometry {found:?} is not that of {name}, {expected:?}");
+            return Err(ImageError::Foreign { path, why });
+        }
+        match (self.file_bytes, file_bytes(&spec)) {
+            (found, wanted) if found != wanted => Err(ImageError::Length { path, found, wanted }),
+            _ => Ok(spec),
+        }
+    }
+
+    pub fn state<Counts: Stored>(&self) -> State<Counts> {
+        let mut numbers = self.bytes[STATE_OFFSET..]
+            .chunks_exact(8)
+            .map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")));
+        let mut next = || numbers.next().expect("the header has room for all");
+        State { elapsed_ns: next(), operations: next(), counters: Counts::from_numbers(numbers) }
+    }
+
+    /// For a file that cannot be read.
+    pub fn io_error(&self, source: io::Error) -> ImageError {
+        ImageError::Io { path: self.path.clone(), source }
+    }
+}
+
+/// Locks an image file, waiting a little for a process that is about to let go of it: a program that was started while this one
+/// had the file open holds the lock, too, until it runs.
+fn lock(file: &File, path: &Path) -> Result<(), ImageError> {
+    for attempt in 1.. {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if attempt < LOCK_ATTEMPTS => thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) => return Err(ImageError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => return Err(ImageError::Io { path: path.to_owned(), source }),
+        }
+    }
+    Ok(())
+}
