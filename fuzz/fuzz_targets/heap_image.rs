@@ -3,11 +3,9 @@
 //! Run it with `tools/fuzz heap_image SECONDS`.
 #![no_main]
 
-#[path = "../../crates/object-heap/tests/damage/mod.rs"]
-mod damage;
-
 use libfuzzer_sys::fuzz_target;
+use norn_fuzz_inputs::heap_image::try_damaged;
 
 fuzz_target!(|bytes: &[u8]| {
-    damage::try_damaged(bytes);
+    try_damaged(bytes);
 });

@@ -5,8 +5,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use norn_fuzz_inputs::nbd_conversation::play;
 
-#[path = "../../crates/nbd/tests/script/mod.rs"]
-mod script;
-
-fuzz_target!(|bytes: &[u8]| script::play(bytes));
+fuzz_target!(|bytes: &[u8]| play(bytes));

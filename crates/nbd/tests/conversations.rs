@@ -1,7 +1,7 @@
 //! Conversations from random scripts: every answer is the one that the protocol wants, whatever is said. The fuzz target
 //! `nbd_conversation` plays the same scripts.
 
-mod script;
+use norn_fuzz_inputs::nbd_conversation::play;
 
 #[test]
 fn every_answer_is_the_protocols() {
@@ -9,7 +9,7 @@ fn every_answer_is_the_protocols() {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut bytes = vec![0; random.usize(0..200)];
         random.fill(&mut bytes);
-        let played = std::panic::catch_unwind(|| script::play(&bytes));
+        let played = std::panic::catch_unwind(|| play(&bytes));
         assert!(played.is_ok(), "seed {seed}, script {bytes:?}");
     }
 }

@@ -1,10 +1,8 @@
 //! Damaged images give an error or a consistent heap: never a panic, a loop, or an access outside the part.
 
-mod damage;
-
 use std::collections::BTreeMap;
 
-use damage::{Fate, IMAGES_COUNT, try_damaged};
+use norn_fuzz_inputs::heap_image::{Fate, IMAGES_COUNT, try_damaged};
 
 fn run(seeds: std::ops::Range<u64>) {
     let mut fates: BTreeMap<Fate, u64> = BTreeMap::new();
