@@ -22,7 +22,7 @@ help:
 run:
 	@tools/ensure-rust
 	@mkdir -p out
-	cargo run --locked --release --quiet -p norn -- purse $(IMAGE) $(SCRIPT) --cut-power $(SEED)
+	cargo run --locked --release --quiet -p norn-cli -- purse $(IMAGE) $(SCRIPT) --cut-power $(SEED)
 
 test: test-java
 	@tools/ensure-rust
@@ -49,14 +49,14 @@ crash-faults:
 
 bench:
 	@tools/ensure-rust
-	cargo run --locked --release --quiet -p norn -- lab run tinystore-table1 tinystore-worst-read tinystore-array-copy \
+	cargo run --locked --release --quiet -p norn-lab -- run tinystore-table1 tinystore-worst-read tinystore-array-copy \
 		--endurance 100 --fresh --out out/bench
 	cargo run --locked --release --quiet -p norn-lab --example micro_benchmark -- fat 2
 	cargo run --locked --release --quiet -p norn-lab --example micro_benchmark -- logged 2
 
 lab:
 	@tools/ensure-rust
-	cargo run --locked --release --quiet -p norn -- lab run
+	cargo run --locked --release --quiet -p norn-lab -- run
 
 bobc:
 	tools/bobc evaluation

@@ -16,13 +16,12 @@
 use std::collections::BTreeMap;
 
 use norn_flash_sim::NorSim;
+use norn_heap_image::{ImageHeap, PartError, mount};
 use norn_object_heap::{AccessError, Info, Kind, Layout, Ref};
 
-use crate::error::HeapFailure;
-use crate::image::{self, ImageHeap};
-use crate::part::PartError;
-use crate::purse::ledger::{Account, Books, Change, Entry, EntryKind, Ledger, RING_LENGTH, Totals};
-use crate::purse::script::NAME_BYTES_MAX;
+use crate::failure::BankFailure;
+use crate::ledger::{Account, Books, Change, Entry, EntryKind, Ledger, RING_LENGTH, Totals};
+use crate::script::NAME_BYTES_MAX;
 
 const ROOT_PURSES: &[u8] = b"purses";
 const ROOT_BANK: &[u8] = b"bank";
@@ -68,8 +67,8 @@ impl<'a> Bank<'a> {
     ///
     /// # Errors
     /// What is wrong with the heap, or with the bank in it.
-    pub fn mount(device: &'a mut NorSim) -> Result<Bank<'a>, HeapFailure> {
-        let mut heap = image::mount(device)?;
+    pub fn mount(device: &'a mut NorSim) -> Result<Bank<'a>, BankFailure> {
+        let mut heap = mount(device)?;
         let roots = open(&mut heap).map_err(|failure| failure.placed(&heap))?;
         let last_directory = roots.purses;
         let mut bank = Bank { heap, roots, places: BTreeMap::new(), vacant: Vec::new(), last_directory };
@@ -78,7 +77,7 @@ impl<'a> Bank<'a> {
     }
 
     /// The same failure with the place, where the heap is corrupted.
-    pub fn placed(&self, failure: HeapFailure) -> HeapFailure {
+    pub fn placed(&self, failure: BankFailure) -> BankFailure {
         failure.placed(&self.heap)
     }
 
@@ -91,7 +90,7 @@ impl<'a> Bank<'a> {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn ledger(&mut self) -> Result<Ledger, HeapFailure> {
+    pub fn ledger(&mut self) -> Result<Ledger, BankFailure> {
         let mut ledger = Ledger::empty();
         ledger.totals = self.totals()?;
         for name in self.names() {
@@ -111,7 +110,7 @@ impl<'a> Bank<'a> {
     ///
     /// # Errors
     /// The heap's; after any but a loss of power nothing has changed.
-    pub fn apply(&mut self, change: &Change) -> Result<(), HeapFailure> {
+    pub fn apply(&mut self, change: &Change) -> Result<(), BankFailure> {
         self.heap.begin()?;
         for (name, account) in &change.accounts {
             match (account, self.places.get(name).copied()) {
@@ -128,7 +127,7 @@ impl<'a> Bank<'a> {
     }
 
     /// Finds every account and every vacant slot of the directories.
-    fn survey(&mut self) -> Result<(), HeapFailure> {
+    fn survey(&mut self) -> Result<(), BankFailure> {
         let mut directory = Some(self.roots.purses);
         let mut seen = 0;
         while let Some(reference) = directory {
@@ -136,7 +135,7 @@ impl<'a> Bank<'a> {
             // A chain that is longer than references go around leads in a circle.
             seen += 1;
             if seen > 0xFFFF {
-                return Err(HeapFailure::NoBank("its directories form a circle".to_owned()));
+                return Err(BankFailure::NoBank("its directories form a circle".to_owned()));
             }
             self.last_directory = reference;
             for index in 1..DIRECTORY_SLOTS {
@@ -149,7 +148,7 @@ impl<'a> Bank<'a> {
         Ok(())
     }
 
-    fn survey_slot(&mut self, slot: Slot) -> Result<(), HeapFailure> {
+    fn survey_slot(&mut self, slot: Slot) -> Result<(), BankFailure> {
         let Some(account) = load_reference(&mut self.heap, slot)? else {
             self.vacant.push(slot);
             return Ok(());
@@ -158,15 +157,15 @@ impl<'a> Bank<'a> {
         let mut bytes = [0; NAME_BYTES_MAX];
         let length = self.heap.read_header(account, &mut bytes)?;
         let name = bytes.get(..length).and_then(|name| std::str::from_utf8(name).ok());
-        let name = name.ok_or_else(|| HeapFailure::NoBank(format!("account {account} has an impossible name")))?;
+        let name = name.ok_or_else(|| BankFailure::NoBank(format!("account {account} has an impossible name")))?;
         match self.places.insert(name.to_owned(), Place { account, slot }) {
-            Some(_) => Err(HeapFailure::NoBank(format!("two accounts are called {name}"))),
+            Some(_) => Err(BankFailure::NoBank(format!("two accounts are called {name}"))),
             None => Ok(()),
         }
     }
 
     /// Programs the fields that differ.
-    fn update(&mut self, account: Ref, values: &Account) -> Result<(), HeapFailure> {
+    fn update(&mut self, account: Ref, values: &Account) -> Result<(), BankFailure> {
         let old = account_fields(&self.read_account(account)?);
         for (index, (old, new)) in old.into_iter().zip(account_fields(values)).enumerate() {
             if old != new {
@@ -176,7 +175,7 @@ impl<'a> Bank<'a> {
         Ok(())
     }
 
-    fn open(&mut self, name: &str, values: &Account) -> Result<(), HeapFailure> {
+    fn open(&mut self, name: &str, values: &Account) -> Result<(), BankFailure> {
         let layout = Layout::uniform(ACCOUNT_FIELDS, 4).with_header(name.as_bytes());
         let account = self.heap.create(layout)?;
         for (index, value) in account_fields(values).into_iter().enumerate().filter(|&(_, value)| value != 0) {
@@ -191,7 +190,7 @@ impl<'a> Bank<'a> {
         Ok(())
     }
 
-    fn add_directory(&mut self) -> Result<(), HeapFailure> {
+    fn add_directory(&mut self) -> Result<(), BankFailure> {
         let directory = self.heap.create_array(DIRECTORY_SLOTS, 4, &[])?;
         self.heap.array_store(self.last_directory, 0, &directory.bits().to_le_bytes())?;
         self.vacant.extend((1..DIRECTORY_SLOTS).rev().map(|index| Slot { directory, index }));
@@ -199,7 +198,7 @@ impl<'a> Bank<'a> {
         Ok(())
     }
 
-    fn close(&mut self, name: &str, place: Place) -> Result<(), HeapFailure> {
+    fn close(&mut self, name: &str, place: Place) -> Result<(), BankFailure> {
         self.heap.array_store(place.slot.directory, place.slot.index, &[0; 4])?;
         self.heap.delete(place.account)?;
         self.places.remove(name);
@@ -207,7 +206,7 @@ impl<'a> Bank<'a> {
         Ok(())
     }
 
-    fn read_account(&mut self, account: Ref) -> Result<Account, HeapFailure> {
+    fn read_account(&mut self, account: Ref) -> Result<Account, BankFailure> {
         let mut field = |index| -> Result<u32, AccessError<PartError>> {
             let mut bytes = [0; 4];
             self.heap.get_field(account, index, &mut bytes)?;
@@ -217,7 +216,7 @@ impl<'a> Bank<'a> {
     }
 
     /// Programs the fields that differ.
-    fn write_totals(&mut self, totals: &Totals) -> Result<(), HeapFailure> {
+    fn write_totals(&mut self, totals: &Totals) -> Result<(), BankFailure> {
         let old = totals_fields(&self.totals()?);
         for (index, (old, new)) in old.into_iter().zip(totals_fields(totals)).enumerate() {
             if old != new {
@@ -229,16 +228,16 @@ impl<'a> Bank<'a> {
 }
 
 impl Books for Bank<'_> {
-    type Error = HeapFailure;
+    type Error = BankFailure;
 
-    fn account(&mut self, name: &str) -> Result<Option<Account>, HeapFailure> {
+    fn account(&mut self, name: &str) -> Result<Option<Account>, BankFailure> {
         match self.places.get(name) {
             Some(place) => Ok(Some(self.read_account(place.account)?)),
             None => Ok(None),
         }
     }
 
-    fn totals(&mut self) -> Result<Totals, HeapFailure> {
+    fn totals(&mut self) -> Result<Totals, BankFailure> {
         let mut fields = [0; TOTALS_FIELDS];
         for (index, field) in fields.iter_mut().enumerate() {
             let mut bytes = [0; 8];
@@ -255,7 +254,7 @@ impl Books for Bank<'_> {
 }
 
 /// The roots of the bank; a heap without one is given an empty one.
-fn open(heap: &mut ImageHeap<'_>) -> Result<Roots, HeapFailure> {
+fn open(heap: &mut ImageHeap<'_>) -> Result<Roots, BankFailure> {
     let roots = match find_roots(heap)? {
         Some(roots) => roots,
         None => create(heap)?,
@@ -266,16 +265,16 @@ fn open(heap: &mut ImageHeap<'_>) -> Result<Roots, HeapFailure> {
 }
 
 /// The bank's objects, `None` if there are none, neither whole nor in part.
-fn find_roots(heap: &mut ImageHeap<'_>) -> Result<Option<Roots>, HeapFailure> {
+fn find_roots(heap: &mut ImageHeap<'_>) -> Result<Option<Roots>, BankFailure> {
     match (heap.root(ROOT_PURSES)?, heap.root(ROOT_BANK)?, heap.root(ROOT_LOG)?) {
         (Some(purses), Some(bank), Some(log)) => Ok(Some(Roots { purses, bank, log })),
         (None, None, None) => Ok(None),
-        _ => Err(HeapFailure::NoBank("it has only some of the roots purses, bank and log".to_owned())),
+        _ => Err(BankFailure::NoBank("it has only some of the roots purses, bank and log".to_owned())),
     }
 }
 
 /// An empty bank, in one transaction.
-fn create(heap: &mut ImageHeap<'_>) -> Result<Roots, HeapFailure> {
+fn create(heap: &mut ImageHeap<'_>) -> Result<Roots, BankFailure> {
     heap.begin()?;
     let purses = heap.create_array(DIRECTORY_SLOTS, 4, &[])?;
     let bank = heap.create(Layout::uniform(TOTALS_FIELDS, 8))?;
@@ -295,19 +294,19 @@ fn expect_shape(
     kind: Kind,
     count: usize,
     width: usize,
-) -> Result<(), HeapFailure> {
+) -> Result<(), BankFailure> {
     let Info { kind: found_kind, count: found, data_bytes, .. } = heap.info(reference)?;
     if (found_kind, found, data_bytes as usize) == (kind, count, count * width) {
         return Ok(());
     }
-    Err(HeapFailure::NoBank(format!(
+    Err(BankFailure::NoBank(format!(
         "{what}, {reference}, is an {found_kind:?} of {found} fields and {data_bytes} bytes, not an {kind:?} of {count} \
          fields and {} bytes",
         count * width
     )))
 }
 
-fn load_reference(heap: &mut ImageHeap<'_>, slot: Slot) -> Result<Option<Ref>, HeapFailure> {
+fn load_reference(heap: &mut ImageHeap<'_>, slot: Slot) -> Result<Option<Ref>, BankFailure> {
     let mut bytes = [0; 4];
     heap.array_load(slot.directory, slot.index, &mut bytes)?;
     Ok(Ref::from_bits(u32::from_le_bytes(bytes)))

@@ -1,7 +1,7 @@
 //! What a command changes, or why it is refused: decided on any books, before anything is written.
 
-use crate::purse::ledger::{Account, Books, Change, Entry, EntryKind, Totals};
-use crate::purse::script::Command;
+use crate::ledger::{Account, Books, Change, Entry, EntryKind, Totals};
+use crate::script::Command;
 
 /// Most money that a random transfer moves.
 const RANDOM_AMOUNT_MAX: u32 = 50;
@@ -187,7 +187,7 @@ fn counted(mut totals: Totals, kind: EntryKind, amount: u32) -> Totals {
 mod tests {
     //! Proves what is refused, and that commands conserve money on the books in memory.
     use super::*;
-    use crate::purse::ledger::Ledger;
+    use crate::ledger::Ledger;
 
     fn run(ledger: &mut Ledger, command: Command) -> Decision {
         let Ok(decision) = decide(ledger, &command, 0);

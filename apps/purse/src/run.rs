@@ -12,15 +12,14 @@
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
-use norn_flash_sim::{Counters, NorSim};
+use norn_flash_sim::{Counters, Cuts, NorSim};
+use norn_heap_image::violations;
 
-use crate::audit;
-use crate::error::HeapFailure;
-use crate::purse::bank::Bank;
-use crate::purse::cuts::Cuts;
-use crate::purse::decision::{Decision, Refusal, decide};
-use crate::purse::ledger::{Change, Ledger};
-use crate::purse::script::{Problem, Script, ScriptError, Step};
+use crate::bank::Bank;
+use crate::decision::{Decision, Refusal, decide};
+use crate::failure::BankFailure;
+use crate::ledger::{Change, Ledger};
+use crate::script::{Problem, Script, ScriptError, Step};
 
 /// The checker runs after one in this many recoveries, and at the end: it reads the whole part.
 const AUDIT_PERIOD: u64 = 16;
@@ -58,6 +57,17 @@ pub struct Outcome {
     pub counters: Counters,
     /// Time that it took the part, not counting what was done before the run.
     pub elapsed_ns: u64,
+    /// Erases of each unit of the part, those before the run included.
+    pub erase_counts: Vec<u32>,
+    /// Time that the part has been at work since the image was made.
+    pub image_ns: u64,
+}
+
+impl Outcome {
+    /// Whether every check passed.
+    pub fn is_clean(&self) -> bool {
+        self.tally.violations.is_empty() && self.tally.discrepancies.is_empty() && self.ledger.conserves_money()
+    }
 }
 
 /// How a session ended.
@@ -72,7 +82,7 @@ enum SessionEnd {
 type NumberedStep<'s> = (u64, Step<'s>);
 
 /// A run in progress.
-pub struct Run {
+pub(crate) struct Run {
     ledger: Ledger,
     in_flight: Option<Change>,
     cuts: Option<Cuts>,
@@ -86,7 +96,7 @@ pub struct Run {
 ///
 /// # Errors
 /// The first line that names an account that does not exist then.
-pub fn rehearse(script: &Script, mut ledger: Ledger) -> Result<Ledger, ScriptError> {
+pub(crate) fn rehearse(script: &Script, mut ledger: Ledger) -> Result<Ledger, ScriptError> {
     for (number, step) in (0..).zip(script.steps()) {
         let Ok(decision) = decide(&mut ledger, step.command, number);
         match decision {
@@ -108,7 +118,7 @@ impl Run {
     ///
     /// # Errors
     /// When the heap fails for another reason than a loss of power.
-    pub fn complete(&mut self, device: &mut NorSim, script: &Script) -> Result<Outcome, HeapFailure> {
+    pub fn complete(&mut self, device: &mut NorSim, script: &Script) -> Result<Outcome, BankFailure> {
         let (counters, elapsed_ns) = (device.counters(), device.elapsed_ns());
         let mut steps = (0..).zip(script.steps()).peekable();
         loop {
@@ -121,7 +131,8 @@ impl Run {
         }
         let (counters, elapsed_ns) = (device.counters() - counters, device.elapsed_ns() - elapsed_ns);
         let ledger = self.inspect_copy(device)?;
-        Ok(Outcome { tally: self.tally.clone(), ledger, counters, elapsed_ns })
+        let (erase_counts, image_ns) = (device.erase_counts().collect(), device.elapsed_ns());
+        Ok(Outcome { tally: self.tally.clone(), ledger, counters, elapsed_ns, erase_counts, image_ns })
     }
 
     fn plan_cut(&mut self, device: &mut NorSim) {
@@ -134,7 +145,7 @@ impl Run {
         &mut self,
         device: &mut NorSim,
         steps: &mut Peekable<impl Iterator<Item = NumberedStep<'s>>>,
-    ) -> Result<SessionEnd, HeapFailure> {
+    ) -> Result<SessionEnd, BankFailure> {
         let mut bank = match Bank::mount(device) {
             Err(failure) if failure.is_power_loss() => {
                 self.tally.cuts_in_recovery += 1;
@@ -151,7 +162,7 @@ impl Run {
         &mut self,
         bank: &mut Bank<'_>,
         steps: &mut Peekable<impl Iterator<Item = NumberedStep<'s>>>,
-    ) -> Result<SessionEnd, HeapFailure> {
+    ) -> Result<SessionEnd, BankFailure> {
         self.recover(bank, steps)?;
         while self.tally.discrepancies.is_empty() {
             let Some(&(number, step)) = steps.peek() else {
@@ -176,7 +187,7 @@ impl Run {
         &mut self,
         bank: &mut Bank<'_>,
         steps: &mut Peekable<impl Iterator<Item = NumberedStep<'s>>>,
-    ) -> Result<(), HeapFailure> {
+    ) -> Result<(), BankFailure> {
         let found = unseen_ledger(bank)?;
         if let Some(change) = self.in_flight.take() {
             if found.totals.sequence == change.totals.sequence {
@@ -194,7 +205,7 @@ impl Run {
         Ok(())
     }
 
-    fn perform(&mut self, bank: &mut Bank<'_>, number: u64, step: Step<'_>) -> Result<(), HeapFailure> {
+    fn perform(&mut self, bank: &mut Bank<'_>, number: u64, step: Step<'_>) -> Result<(), BankFailure> {
         match decide(bank, step.command, number)? {
             Decision::Change(change) => {
                 self.in_flight = Some(change.clone());
@@ -232,8 +243,8 @@ impl Run {
         self.tally.discrepancies.push(format!("after {} power cuts: {what}", self.tally.cuts));
     }
 
-    fn audit(&mut self, bank: &mut Bank<'_>) -> Result<(), HeapFailure> {
-        let violations = audit::violations(bank.heap_mut())?;
+    fn audit(&mut self, bank: &mut Bank<'_>) -> Result<(), BankFailure> {
+        let violations = violations(bank.heap_mut())?;
         self.tally.audits += 1;
         let cuts = self.tally.cuts;
         self.tally
@@ -243,7 +254,7 @@ impl Run {
     }
 
     /// Mounts a copy of the part, so that the last look leaves no trace, and returns its books.
-    fn inspect_copy(&mut self, device: &NorSim) -> Result<Ledger, HeapFailure> {
+    fn inspect_copy(&mut self, device: &NorSim) -> Result<Ledger, BankFailure> {
         let mut copy = device.clone();
         copy.power_on();
         let mut bank = Bank::mount(&mut copy)?;
@@ -255,7 +266,7 @@ impl Run {
 }
 
 /// The books on flash. The device counts nothing meanwhile.
-fn unseen_ledger(bank: &mut Bank<'_>) -> Result<Ledger, HeapFailure> {
+fn unseen_ledger(bank: &mut Bank<'_>) -> Result<Ledger, BankFailure> {
     bank.heap_mut().device_mut().freeze_counters();
     let ledger = bank.ledger();
     bank.heap_mut().device_mut().thaw_counters();

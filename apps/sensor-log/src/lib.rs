@@ -4,6 +4,8 @@
 //! part is full, the oldest readings make room for the new. `norn log` is this file with a command line.
 //!
 //! Invariant: there is one reading a second at most.
+#![no_std]
+#![forbid(unsafe_code)]
 
 use core::ops::{Bound, Range};
 

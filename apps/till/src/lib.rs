@@ -6,7 +6,8 @@
 //! array that changes now and then, is read for each article sold: where it stands on flash, whose address is asked for again
 //! only when the till has been told to. (The balance would be a poor choice for that: each payment moves it.)
 //!
-//! `cargo run --release -p norn-object-heap --example journal`
+//! `cargo run --release -p norn-till`
+#![forbid(unsafe_code)]
 
 use norn_flash::Nor;
 use norn_flash_sim::{NorSim, catalogue};
@@ -14,9 +15,8 @@ use norn_object_heap::{
     AccessError, Config, CreateError, Heap, Layout, Listener, PhysicalPointer, Ref, StoreError, Tracer,
 };
 
-const PAYMENTS: u32 = 20_000;
 /// Payments that the journal remembers.
-const JOURNAL_LENGTH: usize = 1_200;
+pub const JOURNAL_LENGTH: usize = 1_200;
 const ARTICLES: usize = 100;
 /// Articles of a payment.
 const BASKET: u32 = 20;
@@ -209,22 +209,5 @@ pub fn run(payments: u32) -> Report {
         report.receipts += u32::from(![till.purse, till.journal, till.prices].contains(&next));
         object = Some(next);
     }
-    report
-}
-
-fn main() {
-    let Report { balance, receipts, collections, collected, .. } = report(PAYMENTS);
-    println!("{PAYMENTS} payments, balance {balance}, {receipts} receipts in a journal of {JOURNAL_LENGTH}");
-    println!("{collections} collections of {collected} receipts, each when the part was full");
-}
-
-/// Runs, and prints what the pointer was worth.
-fn report(payments: u32) -> Report {
-    let report = run(payments);
-    let Report { prices_read, places_asked, words_read, words_programmed, words_by_load, .. } = report;
-    println!("{prices_read} prices read, their place asked for {places_asked} times");
-    println!(
-        "{words_read} words read and {words_programmed} programmed for that; array_load reads {words_by_load} a price"
-    );
     report
 }

@@ -1,11 +1,9 @@
 //! The command line: every command, argument and option, with its help.
 
-use std::ffi::OsString;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use norn_flash_sim::{NandSpec, PartSpec};
+use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 use norn_nbd::Address;
 use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
 
@@ -25,8 +23,6 @@ Examples:
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
   norn log append thermo.img readings.csv                    keep a sensor's readings
   norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   what was the mean?
-  norn lab run tinystore-table1 --quick                      a published table beside what Norn takes
-  norn trace record --out ls.runs.zst -- ls -l               what code does a program execute? (with valgrind)
 
 Exit codes:
   0  all is well
@@ -56,12 +52,6 @@ pub enum Command {
     /// Keep a sensor's readings by the time in an image file, and ask for them: an ordered index at work.
     #[command(subcommand)]
     Log(LogCommand),
-    /// Redo the published evaluations: run experiments, and put the published values beside what was measured.
-    #[command(subcommand)]
-    Lab(LabCommand),
-    /// Record which code a program executes, for the demand-paging experiments, and replay it through a cache over NAND.
-    #[command(subcommand)]
-    Trace(TraceCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
     Parts,
 }
@@ -120,7 +110,7 @@ pub struct NbdCreateArguments {
     /// room.
     pub image: PathBuf,
     /// Simulated NAND part that the image is of; `norn parts` lists them.
-    #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = parts::nand_by_name)]
+    #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = nand_catalogue::named)]
     pub part: NandSpec,
     /// Bytes of the device, such as 12M: nine tenths of what fits if left out. The smaller, the less is copied for a page written.
     #[arg(long, value_name = "BYTES", value_parser = nbd::bytes)]
@@ -240,102 +230,6 @@ pub struct PlotArguments {
     /// Height in lines.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(2..))]
     pub rows: u8,
-}
-
-/// The commands on experiments.
-#[derive(Debug, Subcommand)]
-pub enum LabCommand {
-    /// List the experiments: name, figure or table, jobs of a full run.
-    List,
-    /// Run experiments, or go on with a run that was interrupted: finished jobs are on disk and are not repeated.
-    ///
-    /// Writes report.md, a CSV file for each experiment, and plots as SVG and PNG.
-    Run(RunArguments),
-    /// Assemble report, CSV files and plots from the results there are.
-    Report(ReportArguments),
-}
-
-/// The commands on traces.
-#[derive(Debug, Subcommand)]
-pub enum TraceCommand {
-    /// Run a program under valgrind and write a trace of the code that it executes: an ELF program for this machine.
-    ///
-    /// Of the program's own code section only: link it statically to have its libraries in it. What it prints goes to standard error.
-    Record(RecordArguments),
-    /// Replay a trace under LRU through a cache over a NAND part, and say what that costs.
-    Replay(ReplayArguments),
-}
-
-/// What to record.
-#[derive(Args, Debug)]
-pub struct RecordArguments {
-    /// File to make, compressed if its name ends in .zst; `norn lab run paging --data` takes all NAME.runs and NAME.runs.zst of a directory.
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-    /// Stop the program after so many instructions of its code section.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub instructions: Option<u64>,
-    /// The program and its arguments.
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
-    pub program: Vec<OsString>,
-}
-
-/// What to replay, and through what.
-#[derive(Args, Debug)]
-pub struct ReplayArguments {
-    /// The trace.
-    pub trace: PathBuf,
-    /// Frames of the cache.
-    #[arg(long, value_name = "N", default_value_t = 32)]
-    pub frames: u32,
-    /// Bytes of a cache page, a power of two.
-    #[arg(long, value_name = "BYTES", default_value_t = 64)]
-    pub page: u32,
-    /// The NAND part; `norn parts` lists them.
-    #[arg(long, value_name = "NAME", default_value = "k9f1208q0b", value_parser = parts::nand_by_name)]
-    pub part: NandSpec,
-}
-
-/// What to run.
-#[derive(Args, Debug)]
-pub struct RunArguments {
-    /// Experiments, or a paper's id for all of its own; all there are if left out.
-    pub names: Vec<String>,
-    /// Directory of results.
-    #[arg(long, value_name = "DIR", default_value = "out/lab")]
-    pub out: PathBuf,
-    /// Everything random derives from this number.
-    #[arg(long, value_name = "N", default_value_t = 2006)]
-    pub seed: u64,
-    /// Every experiment in small.
-    #[arg(long)]
-    pub quick: bool,
-    /// Erases of a unit, or writes of a byte, that end a part's life in experiments that wear parts out: 1,000 if left out, few with
-    /// --quick.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000))]
-    pub endurance: Option<u32>,
-    /// Measure again what is on disk: after a change of what is measured.
-    #[arg(long)]
-    pub fresh: bool,
-    /// Directory with data that the project does not bring along, such as traces, of which --quick takes the beginnings.
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// Jobs at the same time: as many as there are cores if left out.
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-}
-
-/// What to report.
-#[derive(Args, Debug)]
-pub struct ReportArguments {
-    /// Experiments, or a paper's id for all of its own; all there are results of if left out.
-    pub names: Vec<String>,
-    /// Directory of results.
-    #[arg(long, value_name = "DIR", default_value = "out/lab")]
-    pub out: PathBuf,
-    /// Where report, CSV files and plots go: the directory of results if left out.
-    #[arg(long, value_name = "DIR")]
-    pub to: Option<PathBuf>,
 }
 
 /// An image file.

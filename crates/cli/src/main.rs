@@ -1,27 +1,17 @@
-//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves block devices, keeps a
-//! sensor's readings, redoes the published evaluations, and records traces for them.
+//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves block devices, and keeps
+//! a sensor's readings.
 //!
 //! Every command returns what it found; this file prints it and turns it into an exit code.
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod audit;
-mod dump;
-mod entry_text;
 mod error;
-mod image;
-mod lab;
-mod listing;
+mod heap;
 mod log;
 mod nbd;
-mod part;
 mod parts;
 mod purse;
-mod raw_unit;
-mod remap_dump;
 mod table;
-mod trace;
-mod unit_detail;
 mod wear;
 
 use std::fmt::Display;
@@ -30,14 +20,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use norn_flash::EraseUnit;
+use norn_purse::Job;
 
 use crate::arguments::{
-    Arguments, Command, CreateArguments, DumpArguments, HeapCommand, LabCommand, LogCommand, NbdCommand,
-    PurseArguments, ShowArguments, TraceCommand,
+    Arguments, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PurseArguments, ShowArguments,
 };
-use crate::dump::{Before, Extent};
 use crate::error::Error;
-use crate::listing::Values;
+use crate::heap::dump::{Before, Extent};
+use crate::heap::listing::Values;
 
 const EXIT_FINDINGS: u8 = 1;
 const EXIT_ERROR: u8 = 2;
@@ -56,9 +46,9 @@ fn main() -> ExitCode {
 
 fn execute(command: Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Heap(HeapCommand::Create(arguments)) => create(arguments),
+        Command::Heap(HeapCommand::Create(arguments)) => print(&heap::create(&arguments)?, Verdict::Sound),
         Command::Heap(HeapCommand::Check(arguments)) => {
-            let findings = audit::check(&arguments.image)?;
+            let findings = heap::audit::check(&arguments.image)?;
             let verdict = if findings.violations.is_empty() { Verdict::Sound } else { Verdict::Findings };
             print(&findings, verdict)
         }
@@ -66,11 +56,6 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
         Command::Purse(arguments) => run_purses(arguments),
         Command::Nbd(command) => block_device(command),
-        Command::Lab(LabCommand::List) => print(&lab::list(), Verdict::Sound),
-        Command::Lab(LabCommand::Run(arguments)) => print(&lab::run(&arguments)?, Verdict::Sound),
-        Command::Lab(LabCommand::Report(arguments)) => print(&lab::report(&arguments)?, Verdict::Sound),
-        Command::Trace(TraceCommand::Record(arguments)) => print(&trace::record(&arguments)?, Verdict::Sound),
-        Command::Trace(TraceCommand::Replay(arguments)) => print(&trace::replay(&arguments)?, Verdict::Sound),
         Command::Log(command) => keep_log(command),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
     }
@@ -93,24 +78,15 @@ fn print(found: &impl Display, verdict: Verdict) -> Result<ExitCode, Error> {
     })
 }
 
-fn create(arguments: CreateArguments) -> Result<ExitCode, Error> {
-    let config = arguments.config();
-    let device = image::create(&arguments.image, arguments.part.clone(), config, arguments.spares)?;
-    let part = &device.spec().part;
-    let what =
-        format!("an empty heap on {}, {} bytes in {} units", device.spec().name, part.size_bytes(), part.unit_count);
-    print(&format!("{}: {what}\n", arguments.image.display()), Verdict::Sound)
-}
-
 fn show(arguments: &ShowArguments) -> Result<ExitCode, Error> {
     let values = if arguments.fields { Values::Hexadecimal } else { Values::Hidden };
-    print(&listing::show(&arguments.image, values)?, Verdict::Sound)
+    print(&heap::listing::show(&arguments.image, values)?, Verdict::Sound)
 }
 
 fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
     let before = if arguments.raw { Before::Nothing } else { Before::Mount };
     let extent = arguments.unit.map_or(Extent::Units, |unit| Extent::Unit(EraseUnit(unit)));
-    print(&dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
+    print(&heap::dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
 }
 
 fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
@@ -129,7 +105,7 @@ fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
 }
 
 fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {
-    let job = purse::Job {
+    let job = Job {
         image: arguments.image,
         script: arguments.script,
         part: arguments.part,

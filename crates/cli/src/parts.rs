@@ -2,8 +2,8 @@
 
 use norn_flash::Reprogramming;
 use norn_flash_sim::{NandSpec, OperationTime, PartSpec, catalogue, nand_catalogue};
+use norn_heap_image::UNITS_MAX;
 
-use crate::image::UNITS_MAX;
 use crate::table::{Side, table, text};
 use crate::wear::Nanoseconds;
 
@@ -18,17 +18,6 @@ pub fn by_name(name: &str) -> Result<PartSpec, String> {
     catalogue::by_name(name).ok_or_else(|| {
         let names: Vec<String> = catalogue::all().into_iter().map(|part| part.name).collect();
         format!("no such part; there are {}, and test-UNITSxBYTES", names.join(", "))
-    })
-}
-
-/// The NAND part of this name, for an argument.
-///
-/// # Errors
-/// Says which names there are.
-pub fn nand_by_name(name: &str) -> Result<NandSpec, String> {
-    nand_catalogue::by_name(name).ok_or_else(|| {
-        let names: Vec<String> = nand_catalogue::all().into_iter().map(|part| part.name).collect();
-        format!("no such NAND part; there are {}, and nandtest-BLOCKSxPAGESxBYTES", names.join(", "))
     })
 }
 

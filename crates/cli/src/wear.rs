@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use norn_flash_sim::NorSim;
-
 /// Erase counts of a part in three figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wear {
@@ -13,14 +11,11 @@ pub struct Wear {
 }
 
 impl Wear {
-    /// The wear of `device`.
-    pub fn of(device: &NorSim) -> Wear {
-        let sum: u64 = device.erase_counts().map(u64::from).sum();
-        Wear {
-            min: device.erase_counts().min().unwrap_or(0),
-            mean: sum as f64 / device.erase_counts().len() as f64,
-            max: device.erase_counts().max().unwrap_or(0),
-        }
+    /// The wear of a part whose units have been erased so often.
+    pub fn of(erase_counts: impl ExactSizeIterator<Item = u32> + Clone) -> Wear {
+        let sum: u64 = erase_counts.clone().map(u64::from).sum();
+        let mean = sum as f64 / erase_counts.len() as f64;
+        Wear { min: erase_counts.clone().min().unwrap_or(0), mean, max: erase_counts.max().unwrap_or(0) }
     }
 }
 

@@ -1,8 +1,6 @@
 //! Proves that a dump shows units in full, agrees with itself, and leaves an image alone when it is to.
 
-mod desk;
-
-use desk::{Desk, example, line};
+use norn_desk::{Desk, example, line};
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
 use norn_object_heap::{Heap, Layout};
@@ -11,7 +9,7 @@ use norn_object_heap::{Heap, Layout};
 const FIRST_ASSIGNMENT: Address = Address(16);
 
 fn desk_with_purses() -> Desk {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
     desk
 }
@@ -75,7 +73,7 @@ fn a_raw_dump_shows_what_cannot_be_mounted_and_changes_nothing() {
 
 #[test]
 fn a_raw_dump_does_not_recover_and_another_one_does() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("heap create a.img");
     let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
     let mut heap = Heap::<_, 64>::mount(&mut device).unwrap();

@@ -1,15 +1,13 @@
 //! Proves that images are made, checked and shown, and that a bad one is refused with its name and the reason.
 
-mod desk;
-
-use desk::{Desk, example, line};
+use norn_desk::{Desk, example, line};
 use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::{NorSim, catalogue};
 use norn_nor_store::format::{IDENTITY_BYTES, Identity};
 
 #[test]
 fn a_new_image_is_sound_and_empty() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("heap create a.img");
     let checked = desk.succeed("heap check a.img");
     for (title, value) in
@@ -27,7 +25,7 @@ fn a_new_image_is_sound_and_empty() {
 
 #[test]
 fn an_image_remembers_part_and_configuration() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(
         "heap create a.img --part test-16x4096 --list-length 5 --initialization-flags off --array-threshold 40 \
          --log-units 3 --wear-period 0",
@@ -43,7 +41,7 @@ fn an_image_remembers_part_and_configuration() {
 
 #[test]
 fn purses_are_shown_with_their_fields() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
     let checked = desk.succeed("heap check a.img");
     assert_eq!((line(&checked, "objects"), line(&checked, "arrays"), line(&checked, "roots")), ("4", "2", "3"));
@@ -57,7 +55,7 @@ fn purses_are_shown_with_their_fields() {
 
 #[test]
 fn the_dumped_bytes_add_up_to_what_the_check_found() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
     let dumped = desk.succeed("heap dump a.img");
     // Unit, address, role, logical, erases twice, sectors, live and obsolete bytes.
@@ -71,7 +69,7 @@ fn the_dumped_bytes_add_up_to_what_the_check_found() {
 
 #[test]
 fn create_overwrites_nothing_and_leaves_nothing_useless() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.write("a.img", "precious");
     desk.fail("heap create a.img", &["a.img", "exists", "never overwritten, choose another name"]);
     assert_eq!(std::fs::read(desk.path("a.img")).unwrap(), b"precious");
@@ -91,7 +89,7 @@ fn create_overwrites_nothing_and_leaves_nothing_useless() {
 
 #[test]
 fn truncated_foreign_and_newer_files_are_refused_by_name_and_reason() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("heap create good.img");
     let good = std::fs::read(desk.path("good.img")).unwrap();
     desk.write("short.img", &good[..good.len() - 100]);
@@ -112,7 +110,7 @@ fn truncated_foreign_and_newer_files_are_refused_by_name_and_reason() {
 
 #[test]
 fn a_part_without_a_heap_and_a_newer_heap_are_refused() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     drop(NorSim::create_image(&desk.path("blank.img"), catalogue::tinystore()).unwrap());
     desk.fail("heap check blank.img", &["blank.img", "not formatted"]);
     desk.fail(&format!("purse blank.img {}", example("purse-short.txt")), &["blank.img", "not formatted"]);
@@ -135,12 +133,12 @@ fn make_heap_newer(device: &mut NorSim) {
 
 #[test]
 fn damage_is_a_finding_with_its_address() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
     let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
     device.poke(Address(0x6FFFC), &[0; 4]); // The end of the last unit, which is free.
     drop(device);
-    let answer = desk.norn("heap check a.img");
+    let answer = desk.run("heap check a.img");
     assert_eq!(answer.code, 1, "{answer:?}");
     assert_eq!(line(&answer.output, "violations"), "1");
     assert_eq!(line(&answer.output, "violation:"), "unused space that is not erased at 0x06fffc");
@@ -148,7 +146,7 @@ fn damage_is_a_finding_with_its_address() {
 
 #[test]
 fn the_catalogue_names_every_part() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let listed = desk.succeed("parts");
     for spec in catalogue::all() {
         assert!(listed.contains(&format!("{}: {}", spec.name, spec.source)), "{}", spec.name);
@@ -160,7 +158,7 @@ fn flipped_bits_are_reported_with_error_detection_and_not_without() {
     for (detection, code, found) in
         [("on", 1, "violation: a sector that does not agree with its code at"), ("off", 0, "")]
     {
-        let desk = Desk::new();
+        let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
         desk.succeed(&format!("heap create a.img --error-detection {detection}"));
         desk.succeed(&format!("purse a.img {}", example("purse-short.txt")));
         let checked = desk.succeed("heap check a.img");
@@ -175,7 +173,7 @@ fn flipped_bits_are_reported_with_error_detection_and_not_without() {
         let headers: Vec<usize> = (4096..image.len() - 5).filter(|&at| image[at..].starts_with(b"alice")).collect();
         headers.iter().for_each(|&at| image[at] ^= 0x20);
         desk.write("a.img", image);
-        let checked = desk.norn("heap check a.img");
+        let checked = desk.run("heap check a.img");
         assert_eq!(checked.code, code, "{}", checked.output);
         assert!(checked.output.contains(found), "{}", checked.output);
     }

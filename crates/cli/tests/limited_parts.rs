@@ -1,12 +1,10 @@
 //! Heaps on parts whose words can be programmed once or twice, and on parts with spare units: made, used, cut, checked, shown.
 
-mod desk;
-
-use desk::{Desk, example, line};
+use norn_desk::{Desk, example, line};
 
 #[test]
 fn purses_survive_on_parts_of_every_kind() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let script = example("purse-short.txt");
     for part in ["stm32l4", "stm32u5", "stm32h7b", "nrf52840"] {
         desk.succeed(&format!("purse {part}.img {script} --part {part} --cut-power 7 --cuts-every 100"));
@@ -19,7 +17,7 @@ fn purses_survive_on_parts_of_every_kind() {
 
 #[test]
 fn a_part_without_limits_takes_spares_if_asked() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("heap create plain.img --part test-16x1024");
     assert!(!desk.succeed("heap show plain.img").contains("remapped"));
     desk.succeed("heap create spare.img --part test-16x1024 --spares 3");
@@ -29,7 +27,7 @@ fn a_part_without_limits_takes_spares_if_asked() {
 
 #[test]
 fn dumps_show_the_virtual_part_and_raw_ones_the_physical() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("heap create a.img --part stm32l4");
     let before = std::fs::read(desk.path("a.img")).unwrap();
     let raw = desk.succeed("heap dump a.img --raw");

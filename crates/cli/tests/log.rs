@@ -1,9 +1,7 @@
 //! `norn log`: readings come back, means are right, nothing acknowledged is lost to power cuts, a full log forgets its oldest readings, and
 //! wrong input is named with its line.
 
-mod desk;
-
-use desk::{Desk, line};
+use norn_desk::{Desk, line};
 use norn_flash_sim::{NorSim, Tear};
 use norn_ordered_index::{FatList, OrderedIndex};
 
@@ -20,7 +18,7 @@ fn minutes(from: u32, count: u32) -> String {
 }
 
 fn desk_with_log(csv: &str, part: &str) -> Desk {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.write("a.csv", csv);
     desk.succeed(&format!("log create a.img {part}"));
     desk
@@ -169,7 +167,7 @@ fn damage_gives_findings_or_an_error_and_never_a_panic() {
             device.poke(at, &[random.u8(..)]);
         }
         drop(device);
-        let answer = desk.norn("log check b.img");
+        let answer = desk.run("log check b.img");
         assert!([0, 1, 2].contains(&answer.code), "round {round}: {answer:?}");
         assert!(!answer.errors.contains("panicked"), "round {round}: {answer:?}");
         noticed += u32::from(answer.code != 0);

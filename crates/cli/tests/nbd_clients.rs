@@ -1,19 +1,18 @@
 //! The block device server and the clients that people use: libnbd's nbdinfo and nbdcopy, fio, qemu-io, and e2fsprogs on what they
 //! carried. tools/ensure-nbd-clients installs them.
 
-mod desk;
 mod nbd;
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use desk::Desk;
 use nbd::*;
+use norn_desk::Desk;
 
 #[test]
 fn nbdinfo_reads_size_and_abilities() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("nbd create disk.img --size 12M");
     let server = Served::start(&desk, "disk.img");
     let uri = server.uri();
@@ -63,7 +62,7 @@ fn files(directory: &Path, bytes: usize) {
 
 /// Brings an ext4 with files to a device and back, and checks it; over a restart of the server.
 fn carry_ext4(part: &str, file_bytes: usize) {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let directory = desk.path("");
     desk.succeed(&format!("nbd create disk.img --part {part} --bad-blocks 10"));
     let server = Served::start(&desk, "disk.img");
@@ -101,7 +100,7 @@ fn an_ext4_on_a_part_of_1_gb_is_carried_there_and_back() {
 fn fio_verifies_random_writes_behind_trims() {
     let engines = run(Path::new("/"), &["fio", "--enghelp"]);
     assert!(engines.contains("nbd"), "this fio was built without its nbd engine:\n{engines}");
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("nbd create disk.img --size 8M");
     let server = Served::start(&desk, "disk.img");
     let uri = format!("--uri={}", server.uri());
@@ -121,7 +120,7 @@ fn fio_verifies_random_writes_behind_trims() {
 
 #[test]
 fn fio_verification_notices_what_changed() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("nbd create disk.img --size 1M");
     let server = Served::start(&desk, "disk.img");
     let uri = format!("--uri={}", server.uri());
@@ -136,7 +135,7 @@ fn fio_verification_notices_what_changed() {
 
 #[test]
 fn qemu_io_finds_its_patterns() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("nbd create disk.img --part mt29f2g08 --size 64M");
     let server = Served::start(&desk, "disk.img");
     let uri = server.uri();

@@ -1,15 +1,14 @@
 //! The block device server and clients that are wrong, rude or gone: each gets the protocol's error or a closed connection, the next one
 //! is served, and memory stays bounded. What is durable when is counted, and the server stops as it should.
 
-mod desk;
 mod nbd;
 
 use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use desk::Desk;
 use nbd::*;
+use norn_desk::Desk;
 
 const UNSUPPORTED: u32 = (1 << 31) + 1;
 const INVALID: u32 = (1 << 31) + 3;
@@ -24,7 +23,7 @@ fn served(desk: &Desk) -> Served {
 
 #[test]
 fn wrong_handshakes_are_answered_or_hung_up_on() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let server = served(&desk);
     let garbage = |bytes: &[u8]| {
         let mut client = server.client();
@@ -64,7 +63,7 @@ fn wrong_handshakes_are_answered_or_hung_up_on() {
 
 #[test]
 fn export_name_list_and_info_tell_what_there_is() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let server = served(&desk);
     for (flags, zeros) in [(1u32, 124), (3, 0)] {
         let mut client = server.client();
@@ -91,7 +90,7 @@ fn export_name_list_and_info_tell_what_there_is() {
 
 #[test]
 fn wrong_requests_are_answered_and_change_nothing() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let server = served(&desk);
     let (mut client, size) = server.client().greeted().go();
     assert_eq!(size, 4 << 20);
@@ -131,7 +130,7 @@ fn wrong_requests_are_answered_and_change_nothing() {
 
 #[test]
 fn half_handshakes_end_and_crowds_are_kept_out_with_bounded_memory() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let server = served(&desk);
     let (mut first, _) = server.client().greeted().go();
     let start = Instant::now();
@@ -163,7 +162,7 @@ fn half_handshakes_end_and_crowds_are_kept_out_with_bounded_memory() {
 
 #[test]
 fn flush_and_fua_wait_for_the_hosts_disk_and_connections_see_each_other() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let waits = |requests: &dyn Fn(&mut Client, &mut Client)| {
         let server = Served::start(&desk, "disk.img");
         let (mut one, _) = server.client().greeted().go();
@@ -193,7 +192,7 @@ fn flush_and_fua_wait_for_the_hosts_disk_and_connections_see_each_other() {
 
 #[test]
 fn signals_stop_the_server_and_what_was_answered_is_there() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed("nbd create disk.img --size 4M");
     for (round, signal) in (0..).zip(["TERM", "INT"]) {
         let server = Served::start(&desk, "disk.img");
@@ -232,7 +231,7 @@ fn signals_stop_the_server_and_what_was_answered_is_there() {
 
 #[test]
 fn mistakes_are_named() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.fail("nbd create disk.img --size 1G", &["disk.img", "k9f2808", "1073741824"]);
     desk.fail("nbd create disk.img --size 4097", &["4097", "4096"]);
     desk.fail("nbd create disk.img --size 4X", &["4X"]);

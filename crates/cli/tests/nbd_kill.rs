@@ -1,15 +1,14 @@
 //! `kill -9` of the server under load, again and again on one image: what was answered is there, what was not is there or not, page
 //! by page, and the checker finds every invariant.
 
-mod desk;
 mod nbd;
 
 use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-use desk::Desk;
 use nbd::*;
+use norn_desk::Desk;
 
 const SEED: u64 = 2004;
 const CLIENTS: u64 = 4;
@@ -67,7 +66,7 @@ fn load(mut client: Client, first: u64, start: u64, seed: u64, trim: u16) -> Pag
 /// Kills a server under load so many times. `trim` is what gives up pages: on parts with larger pages than these, a trim may leave
 /// them as they are.
 fn kill_under_load(part: &str, trim: u16, kills: u64) {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(&format!("nbd create disk.img --part {part} --size 4M --bad-blocks 5"));
     let mut random = fastrand::Rng::with_seed(SEED);
     let mut known: Pages = (0..CLIENTS * PAGES).map(|page| (page, vec![0])).collect();

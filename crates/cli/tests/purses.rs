@@ -1,9 +1,7 @@
 //! Proves that scripts run alike with and without power cuts, go on where the last run ended, and change nothing when they
 //! have a mistake.
 
-mod desk;
-
-use desk::{Answer, Desk, example, line};
+use norn_desk::{Answer, Desk, example, line};
 use norn_flash::Address;
 use norn_flash_sim::NorSim;
 
@@ -28,7 +26,7 @@ close guest
 const SMALL: &str = "--part test-12x4096";
 
 fn desk_with_script() -> Desk {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.write("pay.txt", SCRIPT);
     desk
 }
@@ -75,7 +73,7 @@ fn a_seed_gives_the_same_run_again() {
 
 #[test]
 fn a_second_run_goes_on() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.write("pay.txt", "open ann\nopen bob\ncredit ann 100\ntransfer ann bob 30\n");
     let first = desk.succeed("purse a.img pay.txt");
     assert_eq!((account(&first, "ann"), account(&first, "bob")), ([70, 1, 1], [30, 1, 0]));
@@ -99,7 +97,7 @@ fn newest_entry(report: &str) -> u32 {
 
 #[test]
 fn many_accounts_open_and_close_under_cuts() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let names: Vec<String> = (0..40).map(|number| format!("account-{number}")).collect();
     let all = |command: &str| names.iter().map(|name| format!("{command} {name}\n")).collect::<String>();
     desk.write("open.txt", all("open"));
@@ -114,7 +112,7 @@ fn many_accounts_open_and_close_under_cuts() {
 
 #[test]
 fn a_mistake_in_a_script_names_its_line_and_changes_nothing() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.write("typo.txt", "open ann\ncredit ann 5\nopne bob\n");
     desk.fail("purse a.img typo.txt", &["typo.txt:3: unknown command `opne`: expected open, close"]);
     desk.write("stranger.txt", "open ann\nrepeat 2\ncredit bob 5\nend\n");
@@ -142,10 +140,10 @@ fn an_image_of_another_part_or_with_other_things_is_refused() {
 
 #[test]
 fn a_full_part_is_an_error_that_tells_how_to_replay_it() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let names: String = (0..200).map(|number| format!("open account-{number}\n")).collect();
     desk.write("open.txt", names);
-    let answer: Answer = desk.norn("purse a.img open.txt --part test-7x1024 --cut-power 77");
+    let answer: Answer = desk.run("purse a.img open.txt --part test-7x1024 --cut-power 77");
     assert_eq!(answer.code, 2, "{answer:?}");
     for said in
         ["a.img: full", "seed 77", "norn purse a.img open.txt --part test-7x1024 --cut-power 77 --cuts-every 200"]
@@ -175,7 +173,7 @@ fn damage_leads_to_the_checker() {
     leaves.iter().for_each(|&descriptor| device.poke(Address(descriptor + 3), &[0]));
     drop(device);
     desk.fail("purse a.img pay.txt", &["the heap in the image is damaged; `norn heap check a.img` tells more"]);
-    assert_eq!(desk.norn("heap check a.img").code, 1);
+    assert_eq!(desk.run("heap check a.img").code, 1);
 }
 
 /// Addresses of the descriptors of live leaves.
@@ -187,7 +185,7 @@ fn live_leaves(unit: &str) -> Vec<u32> {
 
 #[test]
 fn the_example_reclaims_units() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     let report = desk.succeed(&format!("purse a.img {} --cut-power 2006", example("purse.txt")));
     assert!(!line(&report, "part").ends_with(" 0 units erased"), "{report}");
     assert!(line(&report, "violations").starts_with("0 in "), "{report}");

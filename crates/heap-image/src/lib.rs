@@ -1,71 +1,29 @@
-//! Image files of simulated parts, and the heaps in them.
+//! Heaps in image files of simulated parts: what commands and applications on the host open.
+//!
+//! A heap may lie on the part itself or on the layer for limited parts; [`mount`] finds out which, and [`Part`] is a part either way.
+//!
+//! ```
+//! use norn_flash_sim::catalogue;
+//! use norn_heap_image::{create, mount};
+//! use norn_object_heap::{Config, Layout};
+//!
+//! let directory = tempfile::tempdir().unwrap();
+//! let image = directory.path().join("cards.img");
+//! let mut device = create(&image, catalogue::tinystore(), Config::default(), None).unwrap();
+//! let mut heap = mount(&mut device).unwrap();
+//! heap.create(Layout::uniform(2, 4)).unwrap(); // in the file when the call returns
+//!
+//! let again = create(&image, catalogue::tinystore(), Config::default(), None).unwrap_err();
+//! assert!(again.to_string().contains("never overwritten"));
+//! ```
+#![forbid(unsafe_code)]
 
-use std::io;
-use std::path::Path;
+mod audit;
+mod failure;
+mod image;
+mod part;
 
-use norn_flash::{EraseUnit, Nor, Reprogramming};
-use norn_flash_sim::{ImageError, NorSim, PartSpec};
-use norn_nor_remap::{Remap, RemapConfig};
-use norn_object_heap::{Config, Heap};
-
-use crate::error::{Error, HeapFailure};
-use crate::part::Part;
-
-/// Most erase units of a part: eight bytes each in the heap's unit table.
-pub const UNITS_MAX: usize = 1024;
-
-/// A heap whose image stays open when the heap is dropped, as after a power cut.
-pub type ImageHeap<'a> = Heap<Part<'a>, UNITS_MAX>;
-
-/// Makes an image file with an empty heap; below it a `Remap` with `spares` spare units, by default one where the part's words may
-/// be programmed a limited number of times, and none elsewhere. A file that cannot be formatted is not left behind.
-///
-/// # Errors
-/// When the file exists, cannot be made, or its part is no use to a heap.
-pub fn create(image: &Path, part: PartSpec, config: Config, spares: Option<u16>) -> Result<NorSim, Error> {
-    let mut device = NorSim::create_image(image, part).map_err(refuse_overwriting)?;
-    match format(&mut device, config, spares) {
-        Ok(()) => Ok(device),
-        Err(failure) => {
-            drop(device);
-            // The failure to format is the news; a file that stays is refused by name the next time.
-            let _ = std::fs::remove_file(image);
-            Err(failure.in_image(image))
-        }
-    }
-}
-
-fn format(device: &mut NorSim, config: Config, spares: Option<u16>) -> Result<(), HeapFailure> {
-    let limited = device.spec().part.reprogramming != Reprogramming::Unlimited;
-    let part = match spares.unwrap_or(u16::from(limited)) {
-        0 if !limited => Part::Direct(device),
-        spare_units => {
-            let remap = Remap::format(device, RemapConfig { spare_units }).map_err(HeapFailure::RemapFormat)?;
-            Part::Remapped(Box::new(remap))
-        }
-    };
-    ImageHeap::format(part, config).map(|_| ()).map_err(HeapFailure::Format)
-}
-
-/// Tells what to do about a file that exists.
-pub fn refuse_overwriting(error: ImageError) -> Error {
-    match error {
-        ImageError::Io { path: image, source } if source.kind() == io::ErrorKind::AlreadyExists => {
-            Error::Exists { image, source }
-        }
-        error => Error::Image(error),
-    }
-}
-
-/// Mounts the heap of a device, which completes or undoes what a power cut interrupted.
-///
-/// # Errors
-/// What is wrong with the heap.
-pub fn mount(device: &mut NorSim) -> Result<ImageHeap<'_>, HeapFailure> {
-    ImageHeap::mount(Part::mount(device)?).map_err(HeapFailure::Mount)
-}
-
-/// The erase units of the part that the heap sees.
-pub fn units(heap: &ImageHeap<'_>) -> impl Iterator<Item = EraseUnit> + use<> {
-    (0..heap.device().part().unit_count).map(EraseUnit)
-}
+pub use audit::{audit, violations};
+pub use failure::{HeapFailure, HeapImageError};
+pub use image::{create, mount, units};
+pub use part::{ImageHeap, Part, PartError, Remapped, UNITS_MAX, recognise};

@@ -7,10 +7,14 @@ use std::ops::{Deref, DerefMut};
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, SimError};
-use norn_nor_remap::{Recognition, Remap, RemapError};
+use norn_nor_remap::{Recognition, Remap, RemapError, RemapMountError};
+use norn_object_heap::Heap;
 
-use crate::error::HeapFailure;
-use crate::image::UNITS_MAX;
+/// Most erase units of a part: eight bytes each in the heap's unit table.
+pub const UNITS_MAX: usize = 1024;
+
+/// A heap whose image stays open when the heap is dropped, as after a power cut.
+pub type ImageHeap<'a> = Heap<Part<'a>, UNITS_MAX>;
 
 /// A simulated part below a `Remap`.
 pub type Remapped<'a> = Remap<&'a mut NorSim, UNITS_MAX>;
@@ -43,12 +47,10 @@ impl<'a> Part<'a> {
     ///
     /// # Errors
     /// When a `Remap` cannot be mounted.
-    pub fn mount(device: &'a mut NorSim) -> Result<Part<'a>, HeapFailure> {
-        match recognise(device)
-            .map_err(|error| HeapFailure::Mount(norn_object_heap::MountError::Device(error.into())))?
-        {
+    pub fn mount(device: &'a mut NorSim) -> Result<Part<'a>, RemapMountError<SimError>> {
+        match recognise(device).map_err(RemapMountError::Device)? {
             Recognition::Other => Ok(Part::Direct(device)),
-            Recognition::Remapped => Ok(Part::Remapped(Box::new(Remap::mount(device).map_err(HeapFailure::Remap)?))),
+            Recognition::Remapped => Ok(Part::Remapped(Box::new(Remap::mount(device)?))),
         }
     }
 }

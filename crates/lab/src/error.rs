@@ -62,7 +62,7 @@ pub enum LabError {
         problem: String,
     },
     /// There is nothing to report.
-    #[error("{}: no results; `norn lab run` makes them", directory.display())]
+    #[error("{}: no results; `norn-lab run` makes them", directory.display())]
     NoResults {
         /// Where they were looked for.
         directory: PathBuf,

@@ -1,6 +1,6 @@
 //! The published evaluations that Norn builds on, redone: experiments, and what runs and shows them.
 //!
-//! `norn lab list`, `norn lab run NAME…` and `norn lab report` are this crate on the command line. A run spreads its jobs over the
+//! `norn-lab list`, `norn-lab run NAME…` and `norn-lab report` are this crate on the command line. A run spreads its jobs over the
 //! cores, writes each finished job to disk, and goes on where it was interrupted; the report puts what a paper published beside what was
 //! measured, with CSV files and plots.
 //!

@@ -70,7 +70,7 @@ fn markdown(sections: &[Section]) -> String {
             papers.push(paper);
         }
     }
-    let mut text = "# Measured\n\nWritten by `norn lab report`; all figures are counted by the simulated parts, times are simulated.\n".to_owned();
+    let mut text = "# Measured\n\nWritten by `norn-lab report`; all figures are counted by the simulated parts, times are simulated.\n".to_owned();
     for paper in papers {
         let of_paper = || sections.iter().filter(|section| section.experiment.about().paper == paper);
         text += &format!("\n## {}\n", paper.title);

@@ -1,19 +1,17 @@
-//! `norn lab` on the command line: what it lists, a run that is killed and goes on, a report elsewhere, and what it refuses.
-
-mod desk;
+//! `norn-lab` on the command line: what it lists, a run that is killed and goes on, a report elsewhere, and what it refuses.
 
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use desk::Desk;
+use norn_desk::Desk;
 
-const RUN: &str = "lab run tinystore-list-length --quick --threads 1";
+const RUN: &str = "run tinystore-list-length --quick --threads 1";
 
 #[test]
 fn experiments_are_listed_with_what_they_redo() {
-    let list = Desk::new().succeed("lab list");
+    let list = Desk::of(env!("CARGO_BIN_EXE_norn-lab")).succeed("list");
     for (name, figure) in [("tinystore-table1", "Table 1"), ("tinystore-lifetimes", "Figure 6")] {
         assert!(list.lines().any(|line| line.contains(name) && line.contains(figure)), "{list}");
     }
@@ -21,9 +19,9 @@ fn experiments_are_listed_with_what_they_redo() {
 
 #[test]
 fn a_run_that_was_killed_goes_on() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
     let jobs = desk.path("killed/tinystore-list-length/jobs");
-    let mut killed = Command::new(env!("CARGO_BIN_EXE_norn"))
+    let mut killed = Command::new(env!("CARGO_BIN_EXE_norn-lab"))
         .args(RUN.split_whitespace())
         .args(["--out", "killed"])
         .current_dir(desk.path(""))
@@ -37,8 +35,8 @@ fn a_run_that_was_killed_goes_on() {
     killed.kill().unwrap();
     killed.wait().unwrap();
 
-    let rest = desk.norn(&format!("{RUN} --out killed"));
-    let whole = desk.norn(&format!("{RUN} --out whole"));
+    let rest = desk.run(&format!("{RUN} --out killed"));
+    let whole = desk.run(&format!("{RUN} --out whole"));
     assert_eq!((rest.code, whole.code), (0, 0), "{}{}", rest.errors, whole.errors);
     assert!(whole.output.contains("12 jobs measured, 0 found in whole"), "{}", whole.output);
     assert!(
@@ -50,7 +48,7 @@ fn a_run_that_was_killed_goes_on() {
     assert_eq!(csv("killed"), csv("whole"));
     assert_eq!(csv("whole").lines().count(), 13);
 
-    let report = desk.succeed("lab report --out whole --to elsewhere");
+    let report = desk.succeed("report --out whole --to elsewhere");
     assert_eq!(report, fs::read_to_string(desk.path("elsewhere/report.md")).unwrap());
     for file in ["tinystore-list-length.csv", "tinystore-list-length.svg", "tinystore-list-length.png"] {
         assert!(desk.path("elsewhere").join(file).is_file(), "{file}");
@@ -61,10 +59,10 @@ fn a_run_that_was_killed_goes_on() {
 
 #[test]
 fn mistakes_are_named() {
-    let desk = Desk::new();
-    desk.fail("lab run tinystore-table9 --quick", &["tinystore-table9", "tinystore-table1"]);
-    desk.fail("lab report --out nowhere", &["nowhere", "norn lab run"]);
-    desk.fail("lab run --endurance 3", &["--endurance"]);
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
+    desk.fail("run tinystore-table9 --quick", &["tinystore-table9", "tinystore-table1"]);
+    desk.fail("report --out nowhere", &["nowhere", "norn-lab run"]);
+    desk.fail("run --endurance 3", &["--endurance"]);
     desk.write("flat", "a file where a directory is to be");
     desk.fail(&format!("{RUN} --out flat"), &["flat"]);
 }

@@ -1,11 +1,9 @@
-//! `norn trace` and `norn lab run paging --data` on the command line: a trace of an installed program, what a replay of it says, and what is
+//! `norn-lab trace` and `norn-lab run paging --data` on the command line: a trace of an installed program, what a replay of it says, and what is
 //! refused. Recording takes valgrind; without it, the tests say so and only see that it is asked for.
-
-mod desk;
 
 use std::process::{Command, Stdio};
 
-use desk::Desk;
+use norn_desk::Desk;
 
 fn has_valgrind() -> bool {
     let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().is_ok();
@@ -20,8 +18,8 @@ fn a_program_is_recorded_and_replayed() {
     if !has_valgrind() {
         return;
     }
-    let desk = Desk::new();
-    let recorded = desk.norn("trace record --out echo.runs.zst -- echo four words are said");
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
+    let recorded = desk.run("trace record --out echo.runs.zst -- echo four words are said");
     assert_eq!(recorded.code, 0, "{}", recorded.errors);
     assert!(
         recorded.output.starts_with("echo.runs.zst: ") && recorded.output.contains(" instructions, "),
@@ -30,9 +28,9 @@ fn a_program_is_recorded_and_replayed() {
     );
     assert!(recorded.errors.contains("four words are said"), "what the program says is on stderr: {}", recorded.errors);
 
-    let again = desk.norn("trace record --out again.runs --instructions 50 -- echo four words are said");
+    let again = desk.run("trace record --out again.runs --instructions 50 -- echo four words are said");
     assert!(again.output.contains(", 50 instructions, "), "{}", again.output);
-    let status = desk.norn("trace record --out false.runs -- false");
+    let status = desk.run("trace record --out false.runs -- false");
     assert_eq!((status.code, status.output.contains("ended with exit status: 1")), (0, true), "{}", status.output);
 
     let replayed = desk.succeed("trace replay echo.runs.zst");
@@ -48,9 +46,9 @@ fn a_program_is_recorded_and_replayed() {
 
 #[test]
 fn without_valgrind_it_says_what_to_install() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
     let program = std::path::Path::new("/bin/true").canonicalize().unwrap();
-    let mut norn = Command::new(env!("CARGO_BIN_EXE_norn"));
+    let mut norn = Command::new(env!("CARGO_BIN_EXE_norn-lab"));
     norn.args(["trace", "record", "--out", "t.runs", "--"])
         .arg(program)
         .env("PATH", desk.path(""))
@@ -64,7 +62,7 @@ fn without_valgrind_it_says_what_to_install() {
 
 #[test]
 fn mistakes_are_named() {
-    let desk = Desk::new();
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
     desk.fail("trace record --out t.runs -- no-such-program", &["no-such-program", "PATH"]);
     desk.fail("trace record --out t.runs", &["PROGRAM"]);
     desk.write("script", "#!/bin/sh\n");
@@ -88,20 +86,20 @@ fn mistakes_are_named() {
 
 #[test]
 fn a_quick_run_takes_the_beginnings_of_traces_or_says_that_there_are_none() {
-    let desk = Desk::new();
-    let quick = "lab run paging-tables paging-codes --quick --threads 1 --out out";
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
+    let quick = "run paging-tables paging-codes --quick --threads 1 --out out";
     desk.fail(&format!("{quick} --data nowhere"), &["nowhere"]);
     std::fs::create_dir(desk.path("empty")).unwrap();
-    let made_up = desk.norn(&format!("{quick} --data empty"));
+    let made_up = desk.run(&format!("{quick} --data empty"));
     assert_eq!(made_up.code, 0, "{}", made_up.errors);
     assert!(made_up.output.contains("empty has no NAME.runs"), "{}", made_up.output);
 
     std::fs::create_dir(desk.path("data")).unwrap();
     let run = |number: u32| [&(number * 40 % 9000).to_le_bytes()[..], &[30, 0], &[9, 0]].concat();
     desk.write("data/mine.runs", (0..30_000).flat_map(run).collect::<Vec<u8>>());
-    let mine = desk.norn("lab run paging-codes --quick --threads 1 --out mine --data data");
+    let mine = desk.run("run paging-codes --quick --threads 1 --out mine --data data");
     assert_eq!(mine.code, 0, "{}", mine.errors);
     assert!(mine.output.contains("mine-beginning: ") && !mine.output.contains("has no NAME.runs"), "{}", mine.output);
     desk.write("data/mine.runs", [1, 2, 3]);
-    desk.fail("lab run paging-codes --quick --threads 1 --out mine --data data", &["mine.runs", "truncated: 3 bytes"]);
+    desk.fail("run paging-codes --quick --threads 1 --out mine --data data", &["mine.runs", "truncated: 3 bytes"]);
 }

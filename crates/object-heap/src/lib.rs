@@ -127,8 +127,3 @@ pub use pointer::PhysicalPointer;
 pub use range::Elements;
 pub use reference::Ref;
 pub use root::NAME_BYTES_MAX;
-
-/// The README's example, as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -5,29 +5,12 @@ use std::path::Path;
 
 use norn_flash::{Collected, Nor};
 use norn_flash_sim::NorSim;
+use norn_heap_image::{HeapFailure, ImageHeap, audit, mount};
 use norn_nor_store::Role;
-use norn_object_heap::{Kind, SectorPtr, Violation};
+use norn_object_heap::{Kind, Violation};
 
-use crate::error::{Error, HeapFailure};
-use crate::image::{self, ImageHeap};
+use crate::error::Error;
 use crate::wear::Wear;
-
-/// Every violation in the heap. The device counts nothing meanwhile.
-///
-/// # Errors
-/// When the heap cannot be read.
-pub fn violations(heap: &mut ImageHeap<'_>) -> Result<Vec<Violation>, HeapFailure> {
-    Ok(audit(heap)?.violations)
-}
-
-fn audit(heap: &mut ImageHeap<'_>) -> Result<Collected<SectorPtr>, HeapFailure> {
-    let mut collected = Collected::<SectorPtr>::default();
-    heap.device_mut().freeze_counters();
-    let audited = heap.audit(&mut collected);
-    heap.device_mut().thaw_counters();
-    audited?;
-    Ok(collected)
-}
 
 /// What a check found.
 pub struct Findings {
@@ -64,15 +47,15 @@ impl fmt::Display for Findings {
 /// When the image or the heap cannot be opened or read.
 pub fn check(image: &Path) -> Result<Findings, Error> {
     let mut device = NorSim::open_image(image)?;
-    let wear = Wear::of(&device);
-    findings(&mut device, wear).map_err(|failure| failure.in_image(image))
+    let wear = Wear::of(device.erase_counts());
+    Ok(findings(&mut device, wear).map_err(|failure| failure.in_image(image))?)
 }
 
 fn findings(device: &mut NorSim, wear: Wear) -> Result<Findings, HeapFailure> {
-    let mut heap = image::mount(device)?;
+    let mut heap = mount(device)?;
     let Collected { violations, notices, .. } = audit(&mut heap)?;
     let units = usize::from(heap.device().part().unit_count);
-    let free_units = image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
+    let free_units = norn_heap_image::units(&heap).filter(|&unit| heap.store().role(unit) == Role::Free).count();
     let used_bytes = heap.store().used_bytes();
     let mut findings =
         Findings { objects: 0, arrays: 0, roots: 0, used_bytes, free_units, units, wear, violations, notices };

@@ -7,16 +7,15 @@ use std::path::Path;
 
 use norn_flash::EraseUnit;
 use norn_flash_sim::{NorSim, SimError};
+use norn_heap_image::{HeapImageError, mount, recognise};
 use norn_nor_remap::Recognition;
 use norn_nor_store::format::{FORMAT_VERSION, HEADER_BYTES};
 
 use crate::error::Error;
-use crate::image;
-use crate::part;
-use crate::raw_unit::{Purpose, RawUnit, Sectors};
-use crate::remap_dump::{self, homes_text, remap_of, virtual_part};
+use crate::heap::raw_unit::{Purpose, RawUnit, Sectors};
+use crate::heap::remap_dump::{self, homes_text, remap_of, virtual_part};
+use crate::heap::unit_detail::{log_table, unit_text};
 use crate::table::{Side, table, text};
-use crate::unit_detail::{log_table, unit_text};
 
 /// What is done before a look at the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +41,8 @@ pub enum Extent {
 /// When the image cannot be opened, has no such unit, or the heap in it cannot be mounted.
 pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Error> {
     let mut device = NorSim::open_image(image)?;
-    let not_mounted = |failure| Error::NotMounted { image: image.to_owned(), failure };
-    let is_remapped = part::recognise(&mut device).is_ok_and(|found| found == Recognition::Remapped);
+    let not_mounted = |failure| HeapImageError::NotMounted { image: image.to_owned(), failure };
+    let is_remapped = recognise(&mut device).is_ok_and(|found| found == Recognition::Remapped);
     if before == Before::Nothing || !is_remapped {
         expect_units(&device, image, extent)?;
     }
@@ -54,7 +53,7 @@ pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Erro
         });
     }
     if before == Before::Mount {
-        let mut heap = image::mount(&mut device).map_err(not_mounted)?;
+        let mut heap = mount(&mut device).map_err(not_mounted)?;
         if let Some(remap) = remap_of(heap.device_mut()) {
             let virtual_part = virtual_part(remap).map_err(not_mounted)?;
             expect_units(&virtual_part, image, extent)?;

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use norn_flash::{Nor, NorPart};
 use norn_flash_sim::NorSim;
+use norn_heap_image::{HeapFailure, ImageHeap, Part, PartError, mount};
 use norn_object_heap::{AccessError, DeltaRecords, Info, InitializationFlags, Kind, Ref};
 
-use crate::error::{Error, HeapFailure};
-use crate::image::{self, ImageHeap};
-use crate::part::{Part, PartError};
+use crate::error::Error;
 use crate::table::{Side, table, text};
 use crate::wear::{Nanoseconds, Wear};
 
@@ -36,7 +35,7 @@ pub fn show(image: &Path, values: Values) -> Result<String, Error> {
 }
 
 fn list(device: &mut NorSim, values: Values) -> Result<String, HeapFailure> {
-    let mut heap = image::mount(device)?;
+    let mut heap = mount(device)?;
     heap.device_mut().freeze_counters();
     let texts = roots_text(&mut heap).and_then(|roots| Ok((roots, objects_text(&mut heap, values)?)));
     let (roots, objects) = texts.map_err(|failure| failure.placed(&heap))?;
@@ -164,6 +163,6 @@ fn remap_text(part: &Part<'_>) -> String {
 fn device_text(device: &NorSim) -> String {
     let (spec, part) = (device.spec(), device.spec().part);
     let geometry = format!("{} units of {} bytes", part.unit_count, part.unit_size_bytes);
-    let (wear, counters, time) = (Wear::of(device), device.counters(), Nanoseconds(device.elapsed_ns()));
+    let (wear, counters, time) = (Wear::of(device.erase_counts()), device.counters(), Nanoseconds(device.elapsed_ns()));
     format!("part      {}, {geometry}\nerases    {wear}\ncounters  {counters}\ntime      {time}\n", spec.name)
 }

@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::{NorSim, PartSpec};
+use norn_heap_image::{HeapFailure, Part, Remapped};
 use norn_nor_remap::format::{HEADER_BYTES, Header, Role, STATE_BYTES, STATE_PLACES, State};
 
-use crate::error::HeapFailure;
-use crate::part::{Part, Remapped};
 use crate::table::{Side, table, text};
 
 /// The virtual part as a simulated part with the same cells.

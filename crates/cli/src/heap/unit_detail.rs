@@ -1,7 +1,7 @@
 //! One erase unit in full: its header, and every descriptor or entry of its body.
 
-use crate::entry_text::{bytes_text, entry_text, identity_text, kind_name};
-use crate::raw_unit::{DescriptorPlace, DescriptorSays, Purpose, RawSector, RawUnit, SectorState};
+use crate::heap::entry_text::{bytes_text, entry_text, identity_text, kind_name};
+use crate::heap::raw_unit::{DescriptorPlace, DescriptorSays, Purpose, RawSector, RawUnit, SectorState};
 use crate::table::{Side, table, text};
 
 /// The unit as text.

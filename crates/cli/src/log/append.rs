@@ -9,14 +9,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use norn_flash_sim::{Counters, NorSim};
+use norn_flash_sim::{Counters, Cuts, NorSim};
 use norn_ordered_index::OrderedIndex;
+use norn_sensor_log::{Appended, Reading, Seconds, SensorLog};
 
 use crate::log::failure::{LogError, LogFailure};
-use crate::log::logger::{Appended, Reading, Seconds, SensorLog};
 use crate::log::moment::Timestamp;
 use crate::log::{Log, Milli, readings, violations};
-use crate::purse::Cuts;
 use crate::wear::Nanoseconds;
 
 /// What to append, and to what.

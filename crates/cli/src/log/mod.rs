@@ -1,12 +1,10 @@
 //! `norn log`: a sensor's readings in an image file, on an ordered index.
 //!
-//! [`logger`] is what a device would run, and the file that a firmware engineer copies; [`readings`] reads CSV files, [`moment`] says when
-//! things were, [`append`] feeds the logger through power cuts, [`plot`] draws in the terminal.
+//! The crate `norn-sensor-log` is what a device would run; [`readings`] reads CSV files, [`moment`] says when things were, [`append`] feeds
+//! the logger through power cuts, [`plot`] draws in the terminal.
 
 pub mod append;
 pub mod failure;
-#[path = "../../../ordered-index/examples/sensor_log/logger.rs"]
-mod logger;
 pub mod moment;
 mod plot;
 pub mod readings;
@@ -18,10 +16,9 @@ use std::path::Path;
 use norn_flash::{Collected, Nor, Violation};
 use norn_flash_sim::{NorSim, PartSpec};
 use norn_ordered_index::OrderedIndex;
+use norn_sensor_log::{Seconds, SensorLog, Summary};
 
-use crate::image;
 use crate::log::failure::{LogError, LogFailure};
-use crate::log::logger::{Seconds, SensorLog, Summary};
 use crate::log::moment::{Moment, Timestamp};
 use crate::log::plot::Plot;
 use crate::wear::Wear;
@@ -46,7 +43,7 @@ impl fmt::Display for Milli {
 /// # Errors
 /// When the file exists or cannot be made, or its part is no use to a log.
 pub fn create(path: &Path, spec: PartSpec) -> Result<String, crate::error::Error> {
-    let mut device = NorSim::create_image(path, spec).map_err(image::refuse_overwriting)?;
+    let mut device = NorSim::create_image(path, spec)?;
     let formatted = SensorLog::format(&mut device).map(|_| ()).map_err(LogFailure::Format);
     if let Err(failure) = formatted {
         drop(device);
@@ -179,7 +176,7 @@ impl fmt::Display for Findings {
 /// # Errors
 /// When the image or the log cannot be opened or read.
 pub fn check(path: &Path) -> Result<Findings, crate::error::Error> {
-    let wear = Wear::of(&NorSim::open_image(path)?);
+    let wear = Wear::of(NorSim::open_image(path)?.erase_counts());
     with_log(path, |log| {
         let violations = violations(log)?;
         let stats = log.index().stats()?;

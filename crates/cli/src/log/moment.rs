@@ -9,7 +9,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp as Instant, ToSpan};
 
-use crate::log::logger::Seconds;
+use norn_sensor_log::Seconds;
 
 /// Seconds since 1970; shown as UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

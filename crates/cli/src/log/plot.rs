@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::log::Milli;
-use crate::log::logger::{Reading, Seconds, Summary};
 use crate::log::moment::Timestamp;
+use norn_sensor_log::{Reading, Seconds, Summary};
 
 /// Eighths of a character, from the bottom up.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::log::failure::LogError;
-use crate::log::logger::Reading;
 use crate::log::moment::Timestamp;
+use norn_sensor_log::Reading;
 
 /// The first line of files that `norn log` writes.
 pub const HEADER: &str = "timestamp,value";

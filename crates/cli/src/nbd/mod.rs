@@ -115,7 +115,7 @@ impl Plan {
 /// When the file exists or cannot be made, or the device does not fit.
 pub fn create(image: &Path, plan: &Plan) -> Result<String, Error> {
     let logical_pages = plan.logical_pages().map_err(|failure| failure.in_image(image))?;
-    let mut part = NandSim::create_image(image, plan.part.clone()).map_err(crate::image::refuse_overwriting)?;
+    let mut part = NandSim::create_image(image, plan.part.clone())?;
     part.mark_random_bad(plan.bad_blocks, plan.seed);
     let geometry = plan.part.part;
     let memory = vec![0; ImageFtl::memory_bytes(&geometry, logical_pages)];

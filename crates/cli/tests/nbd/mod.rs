@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use crate::desk::Desk;
+use norn_desk::Desk;
 
 pub const READ: u16 = 0;
 pub const WRITE: u16 = 1;

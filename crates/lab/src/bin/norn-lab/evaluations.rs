@@ -1,4 +1,4 @@
-//! `norn lab`: lists, runs and reports the experiments of `norn-lab`.
+//! `norn-lab list`, `run` and `report`: what the library's experiments are, and what comes of them.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -7,17 +7,16 @@ use std::thread;
 use norn_lab::{Depth, Known, LabError, Runner, Settings, experiments, experiments_named, paging, write_report};
 
 use crate::arguments::{ReportArguments, RunArguments};
-use crate::table::{Side, table, text};
 
-/// Every experiment: name, what it redoes, jobs of a full run.
+/// Every experiment: name, what it redoes, jobs of a full run, the paper.
 pub fn list() -> String {
-    let mut table = table([("name", Side::Left), ("redoes", Side::Left), ("jobs", Side::Right), ("paper", Side::Left)]);
+    let mut text = format!("{:32}{:48}{:>5}  {}\n", "name", "redoes", "jobs", "paper");
     for experiment in experiments() {
         let about = experiment.about();
-        let jobs = experiment.jobs(&Settings::full()).len().to_string();
-        table.add_row([about.name, about.reproduces, &jobs, about.paper.id]);
+        let jobs = experiment.jobs(&Settings::full()).len();
+        text += &format!("{:32}{:48}{jobs:5}  {}\n", about.name, about.reproduces, about.paper.id);
     }
-    text(&table)
+    text
 }
 
 /// Runs experiments, goes on with those that were interrupted, and returns their report.

@@ -1,4 +1,4 @@
-//! `norn trace`: records which code a program executes, and replays that through a cache over NAND.
+//! `norn-lab trace`: records which code a program executes, and replays that through a cache over NAND.
 //!
 //! 1. The program's file says where its code section is (`code.rs`).
 //! 2. Valgrind's tool lackey runs the program and names the address of each instruction (`lackey.rs`).

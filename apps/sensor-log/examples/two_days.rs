@@ -1,12 +1,10 @@
-//! Two days of a thermometer, a reading a minute, on a simulated serial NOR; the power fails in the middle. `logger.rs` is the part to copy.
+//! Two days of a thermometer, a reading a minute, on a simulated serial NOR; the power fails in the middle.
 //!
-//! `cargo run --release -p norn-ordered-index --example sensor_log`
+//! `cargo run --release -p norn-sensor-log --example two_days`
 
-mod logger;
-
-use logger::{Reading, Seconds, SensorLog};
 use norn_flash_sim::{NorSim, SimError, Tear, catalogue};
 use norn_ordered_index::{IndexError, OrderedIndex};
+use norn_sensor_log::{Reading, Seconds, SensorLog};
 
 const HOUR: Seconds = 3600;
 const DAY: Seconds = 24 * HOUR;

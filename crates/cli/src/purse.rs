@@ -1,14 +1,22 @@
-//! What a run of purses came to, as text.
+//! `norn purse`: runs a script of payments on an image, and says what came of it.
 
 use std::fmt;
 
-use norn_flash_sim::{Counters, NorSim};
+use norn_flash_sim::Counters;
+use norn_purse::ledger::{Entry, EntryKind, Ledger};
+use norn_purse::run::{Outcome, Tally};
+use norn_purse::{Job, PurseError};
 
-use crate::purse::Job;
-use crate::purse::ledger::{Entry, EntryKind, Ledger};
-use crate::purse::run::{Outcome, Tally};
 use crate::table::{Side, table, text};
 use crate::wear::{Nanoseconds, Wear};
+
+/// Runs a script, and returns what came of it.
+///
+/// # Errors
+/// When the script has a mistake, before anything has changed; when the image or the heap cannot be used.
+pub fn run(job: &Job) -> Result<Report, PurseError> {
+    Ok(Report { outcome: norn_purse::run(job)?, cuts: job.cuts, replay: job.command_line() })
+}
 
 /// Entries of the log that are shown.
 const ENTRIES_SHOWN: usize = 6;
@@ -18,21 +26,12 @@ pub struct Report {
     outcome: Outcome,
     cuts: Option<(u64, u32)>,
     replay: String,
-    wear: Wear,
-    image_ns: u64,
 }
 
 impl Report {
-    /// The report of `job` on `device`.
-    pub(super) fn new(job: &Job, outcome: Outcome, device: &NorSim) -> Report {
-        let (wear, image_ns) = (Wear::of(device), device.elapsed_ns());
-        Report { outcome, cuts: job.cuts, replay: job.command_line(), wear, image_ns }
-    }
-
     /// Whether every check passed.
     pub fn is_clean(&self) -> bool {
-        let Outcome { tally, ledger, .. } = &self.outcome;
-        tally.violations.is_empty() && tally.discrepancies.is_empty() && ledger.conserves_money()
+        self.outcome.is_clean()
     }
 }
 
@@ -44,8 +43,8 @@ impl fmt::Display for Report {
         self.write_run(f)?;
         writeln!(f, "\nOf the image so far:")?;
         write_money(f, ledger)?;
-        writeln!(f, "erase counts     {}", self.wear)?;
-        writeln!(f, "simulated time   {}", Nanoseconds(self.image_ns))?;
+        writeln!(f, "erase counts     {}", Wear::of(self.outcome.erase_counts.iter().copied()))?;
+        writeln!(f, "simulated time   {}", Nanoseconds(self.outcome.image_ns))?;
         if !self.is_clean() {
             self.write_findings(f)?;
         }
