@@ -115,6 +115,27 @@ fn no_parameter_is_a_boolean() {
     none("boolean parameters", offences.collect());
 }
 
+/// The directory of the package that a file belongs to, if there is such a file.
+fn package_of(file: &Path) -> Option<PathBuf> {
+    let file = root().join(file).canonicalize().ok()?;
+    file.ancestors().find(|directory| directory.join("Cargo.toml").is_file()).map(Path::to_owned)
+}
+
+/// A package with a file of another in it compiles here and nowhere else.
+#[test]
+fn no_file_is_compiled_by_two_packages() {
+    let mut offences = Vec::new();
+    for (path, text) in sources() {
+        for line in text.lines().filter_map(|line| line.trim().strip_prefix("#[path = \"")) {
+            let named = path.parent().unwrap().join(line.split('"').next().unwrap());
+            if package_of(&named) != package_of(&path) {
+                offences.push(format!("{}: {}", path.display(), named.display()));
+            }
+        }
+    }
+    none("files of other packages", offences);
+}
+
 #[test]
 fn every_library_forbids_unsafe_code_and_what_a_device_links_forbids_std() {
     let mut offences = Vec::new();
