@@ -1,6 +1,7 @@
 //! What can be enforced of the house style, over every source file of the project.
 
 mod circles;
+mod maps;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Reading and writing the fields of one cell.
+//! Reading and writing the fields of one cell. A cell holds an index object: in a fat list a fat object, with slots for
+//! many keys, a bitmap of those that count, and a pool of pointers. The pool's erased entries are spare pointers.
 //!
 //! Writing a cell: its stamp first and alone, so that a cell whose first word is erased holds nothing; then the other fields;
 //! last the flag `Sealed`, which makes it count. Copies write the same bytes again when they are begun again.

@@ -6,6 +6,10 @@
 //! 3. on each level, let the last object before A lead to the first of L and R that hooks there, or to what followed A and B;
 //! 4. mark A and B dead; settle R, then L.
 //!
+//! A split waits until the slots are full (delayed split). So does a merge, or it waits until the block is reclaimed (lazy
+//! merge): an object with few keys is copied into free slots of the one before it and taken out (shift merge), or two of
+//! them are replaced by one.
+//!
 //! Taking D out: mark it doomed (from here on the change is made), let the last object before it lead to what follows it on each
 //! level, mark it dead.
 //!

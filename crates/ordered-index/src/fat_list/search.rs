@@ -1,8 +1,10 @@
 //! Following soft pointers: finding the object of a key, predecessors, successors, and steps of cursors.
 //!
-//! Dereferencing a soft pointer probes the cells of one number in all blocks of a turnstile (the paper's Figures 7, 8 and 12). Of what is
-//! found there, the target is the live object on the level whose low key is the least above the current one's: between an
-//! object and its successor there is no other object of the level. A search may go on to any object that lies before the key.
+//! Dereferencing a soft pointer probes the cells of one number in all blocks of a turnstile (the paper's Figures 7, 8
+//! and 12). Of what is found there, the *target object* is the live object on the level whose low key is the least above
+//! the current one's: between an object and its successor there is no other object of the level. The others are its
+//! *buddy objects*. A search may go on to any object that lies before the key. The low key never changes; it takes the
+//! place of the paper's min-max area.
 //!
 //! Invariants: a search moves to higher low keys only, so that it ends on any flash content; a pointer leads to something beyond the
 //! current object, or to the head, or the list is damaged.
