@@ -24,7 +24,7 @@ const FILES_IN_CIRCLES: [(&str, usize); 9] = [
     ("peers", 4),
 ];
 /// The same for packages of Java modules.
-const PACKAGES_IN_CIRCLES: [(&str, usize); 2] = [("bobc", 3), ("sas", 4)];
+const PACKAGES_IN_CIRCLES: [(&str, usize); 3] = [("bobc", 3), ("crash", 2), ("sas", 4)];
 
 /// Who imports whom, and one name of each import.
 #[derive(Default)]
