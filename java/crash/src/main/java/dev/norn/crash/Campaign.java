@@ -33,9 +33,10 @@ record Campaign(int rounds, long seed, int lanes, boolean endsEarly, Set<Hazard>
         }
     }
 
-    /** Where stores are made: in memory, if the machine has such files. What is proved does not depend on a disk. */
+    /** Where stores are made: where NORN_CRASH_FILES says, or in memory, if the machine has such files. What is proved does not depend on a disk. */
     static Path base() {
-        return Files.isDirectory(MEMORY) ? MEMORY : Path.of(System.getProperty("java.io.tmpdir"));
+        String asked = System.getenv("NORN_CRASH_FILES");
+        return asked != null ? Path.of(asked) : Files.isDirectory(MEMORY) ? MEMORY : Path.of(System.getProperty("java.io.tmpdir"));
     }
 
     /** Runs the rounds; {@code report} gets each one's result. */

@@ -26,6 +26,8 @@ final class Children {
     private final ProgramJar jar;
     private final Path java;
     private List<Integer> named;
+    /** The only steps at which JVMs that work are armed; empty if they are armed at any. */
+    private List<Integer> only = List.of();
     /** How often each step was reached in the training, by JVMs of each role. */
     private final Map<Role, int[]> counts = new EnumMap<>(Role.class);
 
@@ -60,12 +62,24 @@ final class Children {
         }
     }
 
-    /** Steps at which something befalls a JVM of this role: named ones, one after the other from JVM to JVM, and any that the training reached. */
+    /**
+     * Arms JVMs that work at the steps whose names begin so, and at no others, so that several JVMs meet at them; at any if there are no beginnings.
+     *
+     * @throws IllegalStateException if the code has no step of one of these beginnings
+     */
+    void limitSteps(List<String> beginnings) {
+        only = beginnings.stream().flatMap(beginning -> StepTable.numbers(jar.sites(), beginning).stream()).distinct().toList();
+    }
+
+    /** Steps at which something befalls a JVM of this role: those to which it is limited, or named ones, one after the other from JVM to JVM, and any that the training reached. */
     List<Arm> arms(Role role, long number, Random random) {
+        if (role == Role.WORK && !only.isEmpty()) {
+            return only.stream().map(site -> arm(site, counts.get(role)[site], random)).toList();
+        }
         List<Arm> arms = new ArrayList<>();
         if (role == Role.WORK && random.nextInt(3) > 0) {
             int site = named.get((int) Math.floorMod(number, named.size()));
-            arms.add(arm(site, Math.max(1, counts.get(role)[site]), random));
+            arms.add(arm(site, counts.get(role)[site], random));
         }
         while (arms.isEmpty() || random.nextInt(3) == 0) {
             int[] reached = counts.get(role);
@@ -77,9 +91,9 @@ final class Children {
         return arms;
     }
 
-    /** Few reaches as likely as many. */
+    /** Few reaches as likely as many, but not more than the training has seen. */
     private static Arm arm(int site, int most, Random random) {
-        int count = 1 + random.nextInt(Math.min(most, 1 << random.nextInt(9)));
+        int count = 1 + random.nextInt(Math.clamp(most, 1, 1 << random.nextInt(9)));
         return new Arm(site, count, random.nextInt(3) > 0 ? Arm.Action.KILL : Arm.Action.PAUSE, 1 + random.nextInt(300));
     }
 

@@ -21,6 +21,8 @@ public final class CrashCommand implements Callable<Integer> {
     private List<Hazard> without = List.of();
     @Option(names = "--only", split = ",", description = "the only hazards, besides kills, of ${COMPLETION-CANDIDATES} (in either case)")
     private List<Hazard> only;
+    @Option(names = "--steps", split = ",", description = "JVMs that work are killed or pause at these steps alone: how the names begin that rounds print, as RedoLog.append>Latch")
+    private List<String> steps = List.of();
     @Option(names = "--watchdog", description = "seconds after which a call waits for ever (default: ${DEFAULT-VALUE})", defaultValue = "40")
     private int watchdogSeconds;
     @Option(names = "--lanes", description = "rounds at the same time (default: ${DEFAULT-VALUE})", defaultValue = "2")
@@ -43,6 +45,7 @@ public final class CrashCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Children children = Children.prepare();
+        children.limitSteps(steps);
         if (isThrowing) {
             Throwing.Result result = Throwing.run(children, THROWS_AT_EACH, watchdogSeconds);
             System.out.println(result);

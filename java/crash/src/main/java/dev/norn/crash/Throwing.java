@@ -65,12 +65,12 @@ final class Throwing {
     private Result run() throws IOException, InterruptedException {
         Files.createDirectories(journals);
         Path steps = directory.resolve("sections");
+        List<String> findings = new ArrayList<>();
         Files.write(steps, List.of(numbers(SECTIONS, " before"), numbers(SECTIONS, " after") + " " + numbers(GIVINGS_BACK, " before")));
         try {
             inspectors.ask(watchdog, Variant.NARROW, "create", store, false, LOG_BYTES, LOCK_TIMEOUT_MILLIS);
             Child other = start("other", Children.PROGRAM, new Assignment(store, journals, 1, 1, PAUSE_MILLIS, 1, Set.of(), List.of()).encode());
             Child thrower = start("thrower", Children.THROWER, List.of(store.toString(), journals.toString(), "" + throwsAtEach, steps.toString()));
-            List<String> findings = new ArrayList<>();
             String summary = listen(thrower, findings);
             other.say("stop\n");
             if (!"stopped".equals(other.line(watchdog))) {
@@ -79,7 +79,8 @@ final class Throwing {
             findings.addAll(verify());
             return new Result(findings, summary);
         } catch (Finding e) {
-            return new Result(List.of(e.getMessage()), "");
+            findings.add(e.getMessage());
+            return new Result(findings, "");
         } finally {
             for (Child child : living) {
                 child.kill();

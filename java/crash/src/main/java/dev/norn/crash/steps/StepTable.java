@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** The named steps of {@code steps.txt}. */
 public final class StepTable {
@@ -47,6 +48,19 @@ public final class StepTable {
             throw new IllegalStateException("the store's code has no step " + step + "; name what took its place");
         }
         return number;
+    }
+
+    /**
+     * The numbers of the steps whose names begin so.
+     *
+     * @throws IllegalStateException if the code has none
+     */
+    public static List<Integer> numbers(List<String> sites, String beginning) {
+        List<Integer> found = IntStream.range(0, sites.size()).filter(site -> sites.get(site).startsWith(beginning)).boxed().toList();
+        if (found.isEmpty()) {
+            throw new IllegalStateException("the store's code has no step whose name begins with " + beginning);
+        }
+        return found;
     }
 
     private static List<String> lines() {
