@@ -78,7 +78,11 @@ public final class Factory {
     }
 
     private static Class<?> find(String name) {
-        return Classes.find(name);
+        try {
+            return Classes.find(name);
+        } catch (ClassChanged e) {
+            throw new SASException("there is no class " + name + " on the class path", e);
+        }
     }
 
     private static long referenceOf(Object object) {

@@ -17,6 +17,11 @@ public final class Transactions {
         return Factory.isPersistent(object) ? Session.get().within(action::get) : action.get();
     }
 
+    /** As {@link #within}; what the action has done when it throws is taken back. */
+    public static <T> T nested(Object object, Supplier<T> action) {
+        return Factory.isPersistent(object) ? Session.get().nested(action::get) : action.get();
+    }
+
     /**
      * The handle of the object that the running transaction uses; the object itself outside transactions, and if it is
      * temporary.

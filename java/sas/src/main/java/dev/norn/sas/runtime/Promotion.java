@@ -45,7 +45,12 @@ public final class Promotion {
     record Temporary(SasObject object, SasObject same, Object elements) {
         /** Makes the object what it was; others may have to wait until nothing of it is in the store. */
         void restore() {
-            object.$sas$bind(object.$sas$word() & (SasObject.HASHED | SasObject.OWN));
+            long word = object.$sas$word();
+            if ((word & SasObject.HASHED) == 0) {
+                ToldHashes.keep(object, Format.hashOfAddress(word & ~SasObject.MARKS));
+                word = SasObject.HASHED | SasObject.OWN | SasObject.TOLD;
+            }
+            object.$sas$bind(word & SasObject.OF_HASH);
             object.$sas$holder(null);
             object.$sas$copy(same);
             if (object instanceof InPlace array) {
@@ -119,7 +124,7 @@ public final class Promotion {
         }
         long reference = session.work().allocate(range, info.number(), bytes, near);
         if (isHashed) {
-            Work.keepHash(reference, System.identityHashCode(object));
+            Work.keepHash(reference, References.identityHashCode(object));
         }
         return reference;
     }
@@ -171,7 +176,7 @@ public final class Promotion {
     private void takeBack(long mark, Throwable cause) {
         for (int i = 0; i < objects.size(); i++) {
             SasObject object = objects.get(i);
-            object.$sas$bind(object.$sas$word() & (SasObject.HASHED | SasObject.OWN));
+            object.$sas$bind(object.$sas$word() & SasObject.OF_HASH);
         }
         session.takeBackSteps(mark, cause);
         arrays.forEach(session.arrays()::forget);

@@ -221,6 +221,9 @@ public final class References {
     }
 
     private static String describe(Object value, SasObject owner, int offset) {
+        if (owner instanceof ArrayOwner) {
+            return "the " + value.getClass().getName() + " for an element of an array";
+        }
         return "the " + value.getClass().getName() + " for field " + Classes.of(owner.getClass()).fieldAt(offset) + " of "
                 + owner.getClass().getName();
     }
@@ -251,7 +254,7 @@ public final class References {
             word = Classes.of(handle.getClass()).markHashed(handle);
         }
         if ((word & SasObject.OWN) != 0) {
-            return System.identityHashCode(handle);
+            return (word & SasObject.TOLD) != 0 ? ToldHashes.of(handle) : System.identityHashCode(handle);
         }
         return (word & SasObject.HASHED) != 0 ? storedHash(handle) : hashOfAddress(word & ~SasObject.MARKS);
     }

@@ -8,6 +8,9 @@ public interface SasObject {
     long HASHED = 2;
     /** That code is this Java object's. */
     long OWN = 4;
+    /** The code is the one that {@link ToldHashes} has. */
+    long TOLD = 8;
+    long OF_HASH = HASHED | OWN | TOLD;
     long MARKS = 15;
 
     /** The reference of the persistent object that this is a handle of; 0 for a temporary object. */

@@ -299,7 +299,11 @@ public final class Session implements Work.Tenant {
 
     private <T, X extends Exception> T alone(Body<T, X> action) throws X {
         return run(() -> {
+            long its = transaction;
             T result = action.run();
+            if (!isActive() || its != transaction && !hasWaited) {
+                throw new SASException("the body of Transaction.run has ended the transaction itself: what it has committed stays, and what it has undone is undone");
+            }
             commit();
             return result;
         });

@@ -42,6 +42,7 @@ public final class Directory {
         }
     }
 
+    private static final int CONTAINER_NAME_MAX = 200;
     private static final String SYSTEM = "system";
     private static final long SYSTEM_PAGES = 16384;
     private static final long LOG_BYTES_MIN = 1 << 14;
@@ -349,6 +350,9 @@ public final class Directory {
     public static Range createContainer(Work work, String name, long pages) {
         if (!name.matches("[A-Za-z0-9][A-Za-z0-9._-]*")) {
             throw new ContainerException("a container's name is letters, digits, '.', '_' and '-': \"" + name + "\"");
+        }
+        if (name.length() > CONTAINER_NAME_MAX) {
+            throw new ContainerException("a container's name has at most " + CONTAINER_NAME_MAX + " characters, as its file has its name; this one has " + name.length());
         }
         if (pages <= 0) {
             throw new ContainerException("container " + name + " would hold " + pages + " pages");

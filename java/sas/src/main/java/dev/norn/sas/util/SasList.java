@@ -60,17 +60,30 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
 
     @Override
     public void add(int index, E element) {
-        Transactions.within(this, () -> {
-            Objects.checkIndex(index, size + 1);
-            makeRoom();
-            size++;
-            for (int at = size - 1; at > index; at--) {
-                leaf(at).set(at & WIDTH - 1, read(at - 1));
-            }
-            leaf(index).set(index & WIDTH - 1, element);
-            return null;
-        });
+        if (index == size()) {
+            Transactions.within(this, () -> append(element));
+        } else {
+            Transactions.nested(this, () -> insert(index, element));
+        }
         changed();
+    }
+
+    /** Whole by itself: an element that is refused is so before it counts. */
+    private Void append(E element) {
+        makeRoom();
+        leaf(size).set(size & WIDTH - 1, element);
+        size++;
+        return null;
+    }
+
+    private Void insert(int index, E element) {
+        Objects.checkIndex(index, size + 1);
+        append(element);
+        for (int at = size - 1; at > index; at--) {
+            leaf(at).set(at & WIDTH - 1, read(at - 1));
+        }
+        leaf(index).set(index & WIDTH - 1, element);
+        return null;
     }
 
     /** Makes sure that there is a leaf for one more. */
@@ -96,7 +109,7 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
 
     @Override
     public E remove(int index) {
-        E removed = Transactions.within(this, () -> {
+        E removed = Transactions.nested(this, () -> {
             E old = read(index);
             for (int at = index; at < size - 1; at++) {
                 leaf(at).set(at & WIDTH - 1, read(at + 1));
@@ -111,7 +124,7 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
 
     @Override
     protected void removeRange(int from, int to) {
-        Transactions.within(this, () -> {
+        Transactions.nested(this, () -> {
             int gone = to - from;
             for (int at = from; at < size; at++) {
                 leaf(at).set(at & WIDTH - 1, at + gone < size ? read(at + gone) : null);

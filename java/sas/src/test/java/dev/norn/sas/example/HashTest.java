@@ -251,4 +251,26 @@ class HashTest {
             assertEquals(codes[i], badges[i].hashCode(), "badge " + i);
         }
     }
+
+    /** Who has put it into a hash table before the transaction was undone finds it there afterwards. */
+    @Test
+    void aCodeThatWasFirstAskedForInATransactionThatIsUndoneStays() {
+        for (boolean isNested : new boolean[] {false, true}) {
+            Badge badge = Badge.of(1);
+            int[] code = new int[1];
+            Runnable failing = () -> assertThrows(IllegalStateException.class, () -> Transaction.run(() -> {
+                desk.badges[0] = badge;
+                Link holder = Factory.newInstanceNear(Link.class, desk, 0, null);
+                holder.other = badge;
+                code[0] = System.identityHashCode(badge);
+                throw new IllegalStateException();
+            }));
+            if (isNested) {
+                Transaction.run(failing::run);
+            } else {
+                failing.run();
+            }
+            assertEquals(code[0], System.identityHashCode(badge));
+        }
+    }
 }
