@@ -10,7 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The redo log: one record for each committed transaction, in a ring.
@@ -24,6 +26,8 @@ final class RedoLog {
     private static final long NO_ROOM = -1;
     /** Room on the stack for a commit, so that it does not overflow where its outcome is decided. */
     private static final int FRAMES = 16;
+    /** How often those look who wait for another thread's sync. It wakes them. */
+    private static final long QUEUED_NANOS = 20_000_000;
 
     private final Pool pool;
     private final LogFile file;
@@ -86,12 +90,12 @@ final class RedoLog {
     }
 
     /**
-     * Appends the record and returns when it is durable.
+     * Appends the record: it has its place among all others then, and is committed when the log is durable up to its end.
      *
-     * @throws StorageWriteFailure if there is no room for it, or writing fails: nothing was committed; or if the sync fails: then the store takes no more
-     *     changes, and after the next start the log decides
+     * @return the position behind it
+     * @throws StorageWriteFailure if there is no room for it, or writing fails: nothing was committed, unless the slot's state says that it counts
      */
-    void commit(Slot slot, ByteBuffer record) {
+    long append(Slot slot, ByteBuffer record) {
         StackRoom.require(FRAMES);
         int length = record.position() + LogRecords.CHECK_BYTES;
         long end = append(slot, record, length);
@@ -99,7 +103,7 @@ final class RedoLog {
             makeRoom(slot, length);
             end = append(slot, record, length);
         }
-        sync(slot, end);
+        return end;
     }
 
     /** Returns the position behind the record, or {@link #NO_ROOM}. */
@@ -151,22 +155,49 @@ final class RedoLog {
         return new StorageWriteFailure(what + ": " + cause.getMessage(), cause);
     }
 
-    /** Returns when everything up to {@code end} is durable. One sync serves all who wait. */
+    /**
+     * Returns when everything up to {@code end} is durable. One sync serves all who wait.
+     *
+     * @throws StorageWriteFailure if a sync fails, or has failed: then the store takes no more changes, and after the next start the log decides what was committed
+     */
     void sync(Slot slot, long end) {
+        if (Memory.getVolatile(LOG_SYNCED) >= end) {
+            return;
+        }
+        requireWritable();
+        if (trySync(slot, end) != Latch.BUSY) {
+            return;
+        }
+        Queue<Thread> queue = pool.waitQueues().join(WaitQueues.SYNC);
+        try {
+            syncQueued(slot, end, queue);
+        } finally {
+            pool.waitQueues().leave(WaitQueues.SYNC);
+        }
+    }
+
+    private void syncQueued(Slot slot, long end, Queue<Thread> queue) {
         Latch.Waiting waiting = new Latch.Waiting(slot, SYNC_LATCH);
-        long synced = 0;
         while (Memory.getVolatile(LOG_SYNCED) < end) {
             requireWritable();
-            long done = Latch.tryHold(slot, SYNC_LATCH, () -> syncLatched(end));
-            if (done == Latch.BUSY) {
+            if (!WaitQueues.isFirst(queue)) {
+                LockSupport.parkNanos(this, QUEUED_NANOS);
+                continue;
+            }
+            if (trySync(slot, end) == Latch.BUSY) {
                 waiting.pause();
-            } else {
-                synced = done;
             }
         }
-        if (synced != 0) {
-            mark(slot, synced);
+    }
+
+    /** Syncs, unless somebody does; then returns {@link Latch#BUSY}. */
+    private long trySync(Slot slot, long end) {
+        long done = Latch.tryHold(slot, SYNC_LATCH, () -> syncLatched(end));
+        if (done > 0) {
+            pool.waitQueues().wakeAll(WaitQueues.SYNC);
+            mark(slot, done);
         }
+        return done;
     }
 
     /**
@@ -221,15 +252,6 @@ final class RedoLog {
         if (Memory.getLong(LOG_TAIL) < end) {
             slot.state(STATE_ACTIVE);
         }
-    }
-
-    /** Syncs what a slot that was cut off has committed; whether it has. */
-    boolean isCommitted(Slot slot) {
-        if (slot.state() != STATE_COMMITTING) {
-            return false;
-        }
-        sync(slot, Memory.getLong(slot.head + SLOT_RECORD_END));
-        return true;
     }
 
     /** What a dead slot left while it held the latch of checkpoints, which is still its: the header may say more than the shared memory. */
