@@ -191,21 +191,11 @@ final class Round {
 
     /** Until so many transactions have ended, or so much time has passed, but for ten times as long where there are none at all. */
     private void awaitWork(int transactions, int millis) throws IOException, InterruptedException {
-        long target = journalBytes() + transactions * BYTES_A_TRANSACTION;
-        long start = journalBytes();
-        for (int waited = 0; waited < 10 * millis && journalBytes() < target && (waited < millis || journalBytes() == start); waited++) {
+        long target = Trees.bytes(journals) + transactions * BYTES_A_TRANSACTION;
+        long start = Trees.bytes(journals);
+        for (int waited = 0; waited < 10 * millis && Trees.bytes(journals) < target && (waited < millis || Trees.bytes(journals) == start); waited++) {
             Thread.sleep(1);
         }
-    }
-
-    private long journalBytes() throws IOException {
-        long bytes = 0;
-        try (var files = Files.newDirectoryStream(journals)) {
-            for (Path file : files) {
-                bytes += Files.size(file);
-            }
-        }
-        return bytes;
     }
 
     private void freeze(Child child) throws IOException, InterruptedException {

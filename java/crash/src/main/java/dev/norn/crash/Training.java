@@ -92,22 +92,12 @@ final class Training {
         if (!"ready".equals(child.line(watchdog))) {
             throw new Finding("the harness could not train: " + child.errors());
         }
-        long before = journalBytes();
+        long before = Trees.bytes(journals);
         long start = System.nanoTime();
-        while (System.nanoTime() - start < WORK_MILLIS * 1_000_000L || journalBytes() - before < WORK_BYTES && System.nanoTime() - start < WATCHDOG_SECONDS * 1_000_000_000L) {
+        while (System.nanoTime() - start < WORK_MILLIS * 1_000_000L || Trees.bytes(journals) - before < WORK_BYTES && System.nanoTime() - start < WATCHDOG_SECONDS * 1_000_000_000L) {
             Thread.sleep(50);
         }
         end(Role.WORK, child, reached);
-    }
-
-    private long journalBytes() throws IOException {
-        long bytes = 0;
-        try (var files = Files.newDirectoryStream(journals)) {
-            for (Path file : files) {
-                bytes += Files.size(file);
-            }
-        }
-        return bytes;
     }
 
     private void end(Role role, Child child, Path reached) throws IOException, InterruptedException {

@@ -29,4 +29,15 @@ final class Trees {
             }
         }
     }
+
+    /** Of the files in a directory, which may grow meanwhile. */
+    static long bytes(Path directory) throws IOException {
+        long bytes = 0;
+        try (var files = Files.newDirectoryStream(directory)) {
+            for (Path file : files) {
+                bytes += Files.size(file);
+            }
+        }
+        return bytes;
+    }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * there were none.
  */
 public final class StrayArrays {
-    private static final Map<Key, Long> REFERENCES = new ConcurrentHashMap<>();
+    private static final Map<IdentityKey, Long> REFERENCES = new ConcurrentHashMap<>();
     private static final ReferenceQueue<Object> GONE = new ReferenceQueue<>();
     private static long bytes;
     private static long chars;
@@ -29,25 +29,6 @@ public final class StrayArrays {
 
     private StrayArrays() {}
 
-    private static final class Key extends WeakReference<Object> {
-        private final int hash;
-
-        Key(Object array, ReferenceQueue<Object> queue) {
-            super(array, queue);
-            hash = System.identityHashCode(array);
-        }
-
-        @Override
-        public int hashCode() {
-            return hash;
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return this == other || other instanceof Key key && get() != null && get() == key.get();
-        }
-    }
-
     static synchronized void add(Object array, long reference) {
         for (Object gone = GONE.poll(); gone != null; gone = GONE.poll()) {
             REFERENCES.remove(gone);
@@ -55,7 +36,7 @@ public final class StrayArrays {
         if (REFERENCES.isEmpty()) {
             forgetLengths();
         }
-        REFERENCES.put(new Key(array, GONE), reference);
+        REFERENCES.put(new IdentityKey(array, GONE), reference);
         long bit = 1L << Array.getLength(array);
         switch (array) {
             case byte[] a -> bytes |= bit;
@@ -77,7 +58,7 @@ public final class StrayArrays {
 
     /** The array is temporary again. */
     static synchronized void remove(Object array) {
-        REFERENCES.remove(new Key(array, null));
+        REFERENCES.remove(new IdentityKey(array, null));
     }
 
     private static void forgetLengths() {
@@ -91,7 +72,7 @@ public final class StrayArrays {
     }
 
     static long get(Object array) {
-        return REFERENCES.isEmpty() ? 0 : REFERENCES.getOrDefault(new Key(array, null), 0L);
+        return REFERENCES.isEmpty() ? 0 : REFERENCES.getOrDefault(new IdentityKey(array, null), 0L);
     }
 
     private static void stored(Object array, int index) {
