@@ -4,8 +4,9 @@
 //! identity │ magic 4 │ version 1 │ facts 23 │ zeros 2 │ CRC 2 │
 //! ```
 //!
-//! Invariant: a record with a count of its zeros is whole if and only if no bit of it is missing, whatever a cut left of it: what is
-//! missing of the record makes the count too great, and what is missing of the count makes it greater still.
+//! Invariant: a record with a count of its zeros is whole if and only if no bit of it is missing, whatever a cut left
+//! of it: what is missing of the record makes the count too great, and what is missing of the count makes it greater
+//! still.
 
 use crc::{CRC_16_IBM_SDLC, Crc};
 
@@ -56,7 +57,8 @@ pub fn encode_identity(magic: [u8; 4], version: u8, write: impl FnOnce(&mut [u8]
     bytes
 }
 
-/// Whether these bytes are a whole identity of `magic`; if they are, whether the version is `version`, else which it is.
+/// Whether these bytes are a whole identity of `magic`; if they are, whether the version is `version`, else which it
+/// is.
 pub fn check_identity(bytes: &[u8; IDENTITY_BYTES], magic: [u8; 4], version: u8) -> Option<Result<(), u8>> {
     if bytes[..4] != magic || bytes[CODES_OFFSET..] != codes(&[&bytes[..CODES_OFFSET]]) {
         return None;

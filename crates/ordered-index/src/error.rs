@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use norn_flash::{Address, GuardError, Violation};
+use norn_flash::{Address, GuardError, Nor, Violation};
 
 /// Why an operation on a mounted index failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,9 @@ impl<E> From<GuardError<E>> for IndexError<E> {
         }
     }
 }
+
+/// What a call on a device `D` returns.
+pub(crate) type Outcome<T, D> = Result<T, IndexError<<D as Nor>::Error>>;
 
 /// Why an index could not be formatted or mounted.
 pub type MountError<E> = norn_flash::MountError<E>;

@@ -1,7 +1,7 @@
 //! What every ordered index does: a map from keys of `K` bytes to values of `V` bytes, sorted by the keys' bytes.
 //!
-//! Numbers sort as numbers when they are written big-endian. Every call that returns `Ok` is durable; one that a power cut
-//! hits has happened wholly or not at all.
+//! Numbers sort as numbers when they are written big-endian. Every call that returns `Ok` is durable; one that a power
+//! cut hits has happened wholly or not at all.
 
 use core::ops::Bound;
 
@@ -83,8 +83,8 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
     /// `KeyAbsent`, `Corrupted` and the device's.
     fn remove(&mut self, key: &[u8; K]) -> Result<(), ErrorOf<Self::Device>>;
 
-    /// The entry next to `bound`, which is the lower bound going forwards and the upper one going backwards. `hint` is what the step
-    /// before left there, or the default.
+    /// The entry next to `bound`, which is the lower bound going forwards and the upper one going backwards. `hint` is
+    /// what the step before left there, or the default.
     ///
     /// # Errors
     /// `Corrupted` and the device's.

@@ -1,9 +1,9 @@
 //! Sorted maps on raw NOR flash, in constant RAM: about a hundred bytes, without a map of the flash.
 //!
-//! [`FatList`] is the one to use: a skip list of objects with many keys, whose *soft pointers* outlive the moving of blocks, so that
-//! neither a mapping table nor a scan at boot is needed. With [`Settings::soft_list`] its objects have one key. Both are behind one trait,
-//! [`OrderedIndex`], and survive a loss of power at any device operation. What they are compared with is in `norn-baselines`: a µ-tree, and a
-//! B⁺-tree with logged leaves.
+//! [`FatList`] is the one to use: a skip list of objects with many keys, whose *soft pointers* outlive the moving of
+//! blocks, so that neither a mapping table nor a scan at boot is needed. With [`Settings::soft_list`] its objects have
+//! one key. Both are behind one trait, [`OrderedIndex`], and survive a loss of power at any device operation. What they
+//! are compared with is in `norn-baselines`: a µ-tree, and a B⁺-tree with logged leaves.
 //!
 //! After *Fat Lists* (2011); `docs/papers.md` says what differs, `docs/design/ordered-index.md` why.
 //!
@@ -15,14 +15,16 @@
 //!
 //! // Readings of a sensor by the minute. Big-endian keys sort as numbers.
 //! let part = NorSim::new(catalogue::w25q());
-//! let mut readings: FatList<_, 4, 2> = FatList::format(part, Settings { turnstile_blocks: 16, ..Settings::paper_2011() }).unwrap();
+//! let settings = Settings { turnstile_blocks: 16, ..Settings::paper_2011() };
+//! let mut readings: FatList<_, 4, 2> = FatList::format(part, settings).unwrap();
 //! for minute in 0..300_u32 {
 //!     readings.insert(&minute.to_be_bytes(), &(200 + minute as u16 % 50).to_le_bytes()).unwrap(); // durable
 //! }
 //! readings.update(&7_u32.to_be_bytes(), &999_u16.to_le_bytes()).unwrap();
 //! readings.remove(&8_u32.to_be_bytes()).unwrap();
 //!
-//! let mut readings: FatList<_, 4, 2> = FatList::mount(readings.into_device()).unwrap(); // after a power cut at any place
+//! // After a power cut at any place:
+//! let mut readings: FatList<_, 4, 2> = FatList::mount(readings.into_device()).unwrap();
 //! let mut hour = readings.range(Bound::Included(60_u32.to_be_bytes()), Bound::Excluded(120_u32.to_be_bytes()));
 //! let (mut sum, mut count) = (0, 0);
 //! while let Some((_, value)) = hour.next_entry().unwrap() {
@@ -38,7 +40,6 @@ pub mod codes;
 mod error;
 pub mod fat_list;
 mod index;
-mod medium;
 
 pub use error::{IndexError, MountError};
 pub use fat_list::{FatList, Settings, recognise};

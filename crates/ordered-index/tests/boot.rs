@@ -1,5 +1,5 @@
-//! At the paper's setting a mount after a stop takes 50 µs or less on average, whatever cells it happens to look at first and however
-//! full the part is, reads no more than its bound, and changes nothing.
+//! At the paper's setting a mount after a stop takes 50 µs or less on average, whatever cells it happens to look at
+//! first and however full the part is, reads no more than its bound, and changes nothing.
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart};
 use norn_flash_sim::{NorSim, catalogue};

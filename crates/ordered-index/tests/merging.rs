@@ -1,5 +1,5 @@
-//! Objects with few keys become fewer: two are merged when the slots of one are full, and when a block is reclaimed its objects with
-//! few keys are shifted into those before them. What the list holds stays as it is.
+//! Objects with few keys become fewer: two are merged when the slots of one are full, and when a block is reclaimed its
+//! objects with few keys are shifted into those before them. What the list holds stays as it is.
 
 mod model;
 
@@ -37,7 +37,8 @@ fn two_objects_with_few_keys_are_merged() {
 fn objects_with_few_keys_are_shifted_when_their_block_is_reclaimed() {
     let mut pair = thinned(40);
     let (before, erases) = (objects(&mut pair.list), pair.list.device().counters().erases);
-    // Keys beyond the others come and go, and leave dead cells in every block. The objects before them are not changed by that.
+    // Keys beyond the others come and go, and leave dead cells in every block. The objects before them are not changed
+    // by that.
     for round in 0..30_u8 {
         for number in 100..150_u8 {
             pair.step(&Op::Insert([number, 0], [round; 3]), &String::new);

@@ -26,7 +26,8 @@ fn one_key_that_is_updated_all_the_time_wears_all_blocks() {
         for others in [0, 20] {
             let (least, most) = worn(setup, others, 20_000);
             println!("setup {number}, {others} other keys: {least} to {most} erases");
-            // Of lists of one key an object, which nearly fill their part, few cells are free: wear is looked at once in eight moves.
+            // Of lists of one key an object, which nearly fill their part, few cells are free: wear is looked at once
+            // in eight moves.
             let gap = if setup.settings.keys == 1 { most * 9 / 10 } else { 16 + WEAR_PERIOD };
             assert!(most - least <= gap, "setup {number}, {others} other keys: {least} to {most} erases");
         }

@@ -1,18 +1,16 @@
 //! The checker: walks a list and reports every invariant that does not hold.
 //!
 //! Between two operations:
-//! - each turnstile has one spare block, erased but for its identity; the others are active;
-//! - a cell is erased, dead, or a settled object; nothing is half done;
-//! - there is one head; each level's pointers lead through every object that hooks on it, in ascending order, and back to the head;
-//! - an object has keys, each of them once and in its range, and slots that are whole and written in order.
+//! - blocks and cells are as [their checker](crate::fat_list::ground::audit) says;
+//! - each level's pointers lead through every object that hooks on it, in ascending order, and back to the head;
+//! - an object's keys are in its range.
 
-use norn_flash::{Address, Auditor, EraseUnit, Nor, Violation};
+use norn_flash::{Auditor, Nor};
 
-use crate::fat_list::cells::Slot;
-use crate::fat_list::format::{CELLS_OFFSET, CellState, Kind, LEVELS_MAX};
-use crate::fat_list::layout::Cell;
-use crate::fat_list::list::{FatList, Outcome};
-use crate::fat_list::search::Node;
+use crate::error::Outcome;
+use crate::fat_list::ground::audit::check;
+use crate::fat_list::list::FatList;
+use crate::fat_list::search::{Node, SkipList};
 
 impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// Reports every invariant that does not hold. Cost: reads all that is in use, and each level's list.
@@ -20,116 +18,16 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// # Errors
     /// `Corrupted` where the walk cannot go on, and the device's.
     pub fn audit(&mut self, auditor: &mut impl Auditor) -> Outcome<(), D> {
-        let mut hooked = [0; LEVELS_MAX];
-        for turnstile in 0..self.layout.turnstiles {
-            let mut spares = 0;
-            for unit in self.layout.units_of(turnstile) {
-                if self.is_spare(unit)? {
-                    spares += 1;
-                    self.audit_spare(unit, auditor)?;
-                } else {
-                    self.audit_cells(unit, &mut hooked, auditor)?;
-                }
-            }
-            let address = self.layout.units_of(turnstile).next().map_or(Address(0), |unit| self.layout.block(unit));
-            check((spares == 1, "a turnstile without a spare block, or with several"), address, auditor);
-        }
-        for level in 0..self.layout.settings.levels {
-            self.audit_level(level, hooked[usize::from(level)], auditor)?;
+        let list = self.skip_list();
+        let hooked = list.turnstiles.audit(list.head(), auditor)?;
+        for level in 0..list.layout().settings.levels {
+            list.audit_level(level, hooked[usize::from(level)], auditor)?;
         }
         Ok(())
     }
+}
 
-    fn audit_spare(&mut self, unit: EraseUnit, auditor: &mut impl Auditor) -> Outcome<(), D> {
-        let address = self.layout.block(unit);
-        let block = self.block_state(unit)?;
-        check(
-            (block.is_fresh() && !block.is_void, "a spare block without an identity, or with more"),
-            address,
-            auditor,
-        );
-        let end = self.medium.part().unit_size_bytes;
-        for at in (CELLS_OFFSET..end).step_by(4) {
-            let word = self.medium.read_u32(address.offset(at))?;
-            check((word == u32::MAX, "a spare block that is not erased"), address.offset(at), auditor);
-        }
-        Ok(())
-    }
-
-    fn audit_cells(
-        &mut self,
-        unit: EraseUnit,
-        hooked: &mut [u32; LEVELS_MAX],
-        auditor: &mut impl Auditor,
-    ) -> Outcome<(), D> {
-        let block = self.block_state(unit)?;
-        let is_whole = block.erase_count().is_some() && !block.is_void;
-        check((is_whole, "an active block without an identity"), self.layout.block(unit), auditor);
-        for index in 0..self.layout.cells_per_block {
-            let cell = Cell { unit, index };
-            let address = self.layout.cell(cell);
-            match self.state(cell)? {
-                CellState::Free => self.audit_free(cell, auditor)?,
-                CellState::Dead => {}
-                CellState::Live(stamp) => {
-                    check((stamp.settled && !stamp.doomed, "an object that is not settled"), address, auditor);
-                    let is_head = stamp.kind == Kind::Head;
-                    check(
-                        (
-                            is_head == (cell == self.head),
-                            "a head that is not the list's, or a list's head that is none",
-                        ),
-                        address,
-                        auditor,
-                    );
-                    self.links(cell)?;
-                    if !is_head {
-                        hooked[..=usize::from(stamp.level)].iter_mut().for_each(|count| *count += 1);
-                        self.audit_slots(cell, auditor)?;
-                    }
-                }
-                CellState::Unsealed | CellState::Malformed => {
-                    check((false, "a cell that is neither erased, dead nor sealed"), address, auditor);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn audit_free(&mut self, cell: Cell, auditor: &mut impl Auditor) -> Outcome<(), D> {
-        for at in (0..self.layout.cell_bytes).step_by(2) {
-            let address = self.layout.field(cell, at);
-            let word = self.medium.read_u16(address)?;
-            check((word == u16::MAX, "a free cell that is not erased"), address, auditor);
-        }
-        Ok(())
-    }
-
-    fn audit_slots(&mut self, cell: Cell, auditor: &mut impl Auditor) -> Outcome<(), D> {
-        let survey = self.survey(cell)?;
-        check((survey.valid != 0, "an object without keys"), self.layout.cell(cell), auditor);
-        for slot in 0..self.layout.settings.slots {
-            let address = self.layout.slot(cell, slot);
-            let found = self.slot(cell, slot)?;
-            let is_valid = survey.valid >> slot & 1 == 1;
-            let is_written = slot < survey.written;
-            check((is_written == (found != Slot::Erased), "slots that are not written in order"), address, auditor);
-            check(
-                (!is_valid || matches!(found, Slot::Whole(..)), "a slot that counts and is not whole"),
-                address,
-                auditor,
-            );
-            if is_valid {
-                let key = self.key_at(cell, slot)?;
-                for other in survey.slots().filter(|&other| other > slot) {
-                    let is_other = self.key_at(cell, other)? != key;
-                    check((is_other, "a key that is there twice"), address, auditor);
-                }
-            }
-        }
-        Ok(())
-    }
-
+impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
     /// Walks one level's list, on which `hooked` objects should be.
     fn audit_level(&mut self, level: u8, hooked: u32, auditor: &mut impl Auditor) -> Outcome<(), D> {
         let (mut node, mut count) = (self.head_node(), 0);
@@ -143,10 +41,10 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         if level == 0 {
             self.audit_range(&node, None, auditor)?;
         }
-        let address = self.layout.cell(node.cell);
+        let address = self.layout().cell(node.cell);
         check((count == hooked, "a level's list without an object that hooks on the level"), address, auditor);
-        let column = self.pointer(node.cell, node.kind(), level)?;
-        let leads_back = column == self.layout.column_of(self.head);
+        let column = self.cells().pointer(node.cell, node.kind(), level)?;
+        let leads_back = column == self.layout().column_of(self.head());
         check((leads_back, "a level whose last object does not lead to the head"), address, auditor);
         Ok(())
     }
@@ -155,21 +53,11 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         if node.low.is_none() {
             return Ok(());
         }
-        for slot in self.survey(node.cell)?.slots() {
-            let key = Some(self.key_at(node.cell, slot)?);
+        for slot in self.cells().survey(node.cell)?.slots() {
+            let key = Some(self.cells().key_at(node.cell, slot)?);
             let is_within = key >= node.low && (end.is_none() || key < end);
-            check((is_within, "a key outside its object's range"), self.layout.slot(node.cell, slot), auditor);
+            check((is_within, "a key outside its object's range"), self.layout().slot(node.cell, slot), auditor);
         }
         Ok(())
-    }
-}
-
-/// Whether an invariant holds, and what is wrong if it does not.
-type Finding = (bool, &'static str);
-
-/// Reports what is wrong where an invariant does not hold.
-fn check((holds, what): Finding, address: Address, auditor: &mut impl Auditor) {
-    if !holds {
-        auditor.violation(Violation { address, what });
     }
 }

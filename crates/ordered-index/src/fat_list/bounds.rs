@@ -1,18 +1,19 @@
 //! What calls cost at most, whatever the list went through (`docs/design/ordered-index.md` derives it).
 //!
-//! The idea: a search moves to higher low keys only, so that it follows a pointer for each object, and one for each level where it
-//! ends; following one probes a column of a turnstile. Every other reading is of fields of fixed lengths. A change takes a bounded
-//! number of steps, of a bounded number of searches, objects written and blocks moved.
+//! The idea: a search moves to higher low keys only, so that it follows a pointer for each object, and one for each
+//! level where it ends; following one probes a column of a turnstile. Every other reading is of fields of fixed
+//! lengths. A change takes a bounded number of steps, of a bounded number of searches, objects written and blocks
+//! moved.
 //!
 //! Bytes are counted as they are asked of the device: again when they are read or programmed again.
 
 use norn_flash::Nor;
 
 use crate::fat_list::format::{CELLS_OFFSET, FILLING_BYTES, IDENTITY_BYTES};
+use crate::fat_list::layout::{Layout, PROGRAM_UNIT_BYTES_MAX};
 use crate::fat_list::list::FatList;
 use crate::fat_list::mount::TRIES;
-use crate::fat_list::replace::PROPAGATION_MAX;
-use crate::medium::PROGRAM_UNIT_BYTES_MAX;
+use crate::fat_list::room::PROPAGATION_MAX;
 
 /// What one call may cost at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,83 +37,95 @@ fn bisection(entries: u64) -> u64 {
 }
 
 impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
-    /// What one change of a list of `objects` objects costs at most: `insert`, `update`, `remove`, `reclaim_step` or `stop`.
+    fn costs(&self) -> Costs<'_> {
+        Costs { layout: self.layout(), key_bytes: K as u64, entry_bytes: (K + V) as u64 }
+    }
+
+    /// What one change of a list of `objects` objects costs at most: `insert`, `update`, `remove`, `reclaim_step` or
+    /// `stop`.
     pub fn call_bound(&self, objects: u32) -> CallBound {
-        let levels = u64::from(self.layout.settings.levels);
-        // Every pool on the path may need a move of its block; two cells may, and a third move may be for wear; and one more
-        // where a full part leaves an object nothing but a move to drop its old slots.
+        let costs = self.costs();
+        let levels = u64::from(self.layout().settings.levels);
+        // Every pool on the path may need a move of its block; two cells may, and a third move may be for wear; and one
+        // more where a full part leaves an object nothing but a move to drop its old slots.
         let moves = levels + 3 + 1;
         // Objects rewritten for their pools, and the two of a split; a mark, a slot and a bit of the call's own.
         let objects_written = 2 * levels + 2;
-        let own = u64::from(self.layout.slot_bytes) + 2 * PROGRAM_UNIT_BYTES_MAX as u64;
-        let block = self.cells_per_block() * (self.object_written() + 4 * levels) + HEAD_BYTES;
-        // A step of the call's loop makes room by one of these, or is the last one of the call or of an object taken out behind it.
+        let own = u64::from(self.layout().slot_bytes) + 2 * PROGRAM_UNIT_BYTES_MAX as u64;
+        let block = costs.cells_per_block() * (costs.object_written() + 4 * levels) + HEAD_BYTES;
+        // A step of the call's loop makes room by one of these, or is the last one of the call or of an object taken
+        // out behind it.
         let steps = moves + objects_written + 2;
         CallBound {
             erases: moves as u32,
-            programmed_bytes: moves * block + objects_written * (self.object_written() + 4 * levels) + own,
-            read_bytes: moves * self.reclamation_read(objects) + steps * self.step_read(objects),
+            programmed_bytes: moves * block + objects_written * (costs.object_written() + 4 * levels) + own,
+            read_bytes: moves * costs.reclamation_read(objects) + steps * costs.step_read(objects),
         }
     }
 
     /// What moving one block programs, erases and reads at most.
     pub fn move_bound(&self) -> CallBound {
-        let blocks = u64::from(self.layout.settings.turnstile_blocks);
-        CallBound {
-            erases: 1,
-            programmed_bytes: self.cells_per_block() * self.object_written() + HEAD_BYTES,
-            read_bytes: 4 * (blocks + 1) + self.cells_per_block() * self.object_copied(),
-        }
+        self.costs().block_moved()
     }
 
     /// Bytes that [`get`](crate::OrderedIndex::get) reads at most in a list of `objects` objects.
     pub fn get_bound(&self, objects: u32) -> u64 {
+        let costs = self.costs();
         // A key of ones is read again, to tell an erased slot from it.
-        self.search(objects) + self.bitmap_read() + self.slots() * (K as u64 + self.slot_record()) + self.slot_record()
+        costs.search(objects)
+            + costs.bitmap_read()
+            + costs.slots() * (costs.key_bytes + costs.slot_record())
+            + costs.slot_record()
     }
 
-    /// Bytes that a step of a range reads at most, `first` and `last` included: every object but the head has keys, so that the next
-    /// key is in the object at hand or in its neighbour.
+    /// Bytes that a step of a range reads at most, `first` and `last` included: every object but the head has keys, so
+    /// that the next key is in the object at hand or in its neighbour.
     pub fn step_bound(&self, objects: u32) -> u64 {
-        2 * self.search(objects)
-            + 2 * (self.hop() + self.survey_read() + self.slots() * K as u64)
-            + self.hop()
-            + self.slot_record()
+        let costs = self.costs();
+        2 * costs.search(objects)
+            + 2 * (costs.hop() + costs.survey_read() + costs.slots() * costs.key_bytes)
+            + costs.hop()
+            + costs.slot_record()
     }
 
     /// Bytes that [`len`](crate::OrderedIndex::len) reads at most: a pointer, a column and a bitmap for each object.
     pub fn len_bound(&self, objects: u32) -> u64 {
-        let head = self.hop() + Self::pool_read(self.layout.head_section().into());
-        head + u64::from(objects) * (self.hop() + self.survey_read())
+        let costs = self.costs();
+        let head = costs.hop() + Costs::pool_read(self.layout().head_section().into());
+        head + u64::from(objects) * (costs.hop() + costs.survey_read())
     }
 
-    /// Bytes that [`stats`](crate::OrderedIndex::stats) reads at most: those of [`len`](Self::len_bound), two words of each block's
-    /// head, and a stamp of each cell.
+    /// Bytes that [`stats`](crate::OrderedIndex::stats) reads at most: those of [`len`](Self::len_bound), two words of
+    /// each block's head, and a stamp of each cell.
     pub fn stats_bound(&self, objects: u32) -> u64 {
-        self.len_bound(objects) + u64::from(self.layout.unit_count) * 8 + self.cells() * STAMP_BYTES
+        let costs = self.costs();
+        self.len_bound(objects) + u64::from(self.layout().unit_count) * 8 + costs.cells() * STAMP_BYTES
     }
 
     /// Bytes that a mount behind a [`stop`](Self::stop) reads at most.
     pub fn boot_bound(&self, objects: u32) -> u64 {
-        let units = u64::from(self.layout.unit_count) + 1;
-        let looks = (TRIES as u64 + self.cells()) * (STAMP_BYTES + K as u64);
-        let blocks = u64::from(self.layout.settings.turnstile_blocks);
+        let costs = self.costs();
+        let units = u64::from(self.layout().unit_count) + 1;
+        let looks = (TRIES as u64 + costs.cells()) * (STAMP_BYTES + costs.key_bytes);
+        let blocks = u64::from(self.layout().settings.turnstile_blocks);
         // Void, the marks, and whether the head's block is being moved.
         units * IDENTITY_BYTES as u64
             + 4
             + looks
-            + self.search(objects)
+            + costs.search(objects)
             + 8
             + HEAD_BYTES
             + blocks * FILLING_BYTES as u64
     }
 
-    /// What a mount behind a power cut costs at most: what a boot reads, every block's head, a word of each cell, all slots and a walk;
-    /// a move is completed or an outlived block erased, then a structural change, then an object without keys is taken out.
+    /// What a mount behind a power cut costs at most: what a boot reads, every block's head, a word of each cell, all
+    /// slots and a walk; a move is completed or an outlived block erased, then a structural change, then an object
+    /// without keys is taken out.
     pub fn recovery_bound(&self, objects: u32) -> CallBound {
-        let (call, moved, units) = (self.call_bound(objects), self.move_bound(), u64::from(self.layout.unit_count));
-        let object = self.header() + self.survey_read() + 2 * self.slots() * (K as u64 + self.slot_record());
-        let walk = 2 * self.hop() + self.survey_read() + self.slots() * K as u64;
+        let costs = self.costs();
+        let (call, moved, units) = (self.call_bound(objects), self.move_bound(), u64::from(self.layout().unit_count));
+        let object = costs.header() + costs.survey_read() + 2 * costs.slots() * (costs.key_bytes + costs.slot_record());
+        let walk = 2 * costs.hop() + costs.survey_read() + costs.slots() * costs.key_bytes;
         CallBound {
             erases: moved.erases + call.erases,
             programmed_bytes: moved.programmed_bytes + call.programmed_bytes,
@@ -120,13 +133,21 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
                 + moved.read_bytes
                 + call.read_bytes
                 + units * (5 * HEAD_BYTES + 2 * 4)
-                + 2 * self.cells() * STAMP_BYTES
+                + 2 * costs.cells() * STAMP_BYTES
                 + u64::from(objects) * (object + walk),
         }
     }
+}
 
-    // What these are made of, in bytes.
+/// What the bounds are made of, in bytes.
+struct Costs<'a> {
+    layout: &'a Layout,
+    key_bytes: u64,
+    /// Bytes of a key and its value.
+    entry_bytes: u64,
+}
 
+impl Costs<'_> {
     fn cells_per_block(&self) -> u64 {
         u64::from(self.layout.cells_per_block)
     }
@@ -140,7 +161,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 
     fn slot_record(&self) -> u64 {
-        (K + V + 2) as u64
+        self.entry_bytes + 2
     }
 
     fn bitmap_read(&self) -> u64 {
@@ -148,7 +169,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 
     fn header(&self) -> u64 {
-        STAMP_BYTES + K as u64 + 10
+        STAMP_BYTES + self.key_bytes + 10
     }
 
     fn survey_read(&self) -> u64 {
@@ -167,8 +188,18 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
 
     /// A pointer of an object, and the stamps and low keys of its column.
     fn hop(&self) -> u64 {
-        let column = u64::from(self.layout.settings.turnstile_blocks) * (STAMP_BYTES + K as u64);
+        let column = u64::from(self.layout.settings.turnstile_blocks) * (STAMP_BYTES + self.key_bytes);
         Self::pool_read(self.layout.settings.pool.into()) + column
+    }
+
+    /// Moving one block.
+    fn block_moved(&self) -> CallBound {
+        let blocks = u64::from(self.layout.settings.turnstile_blocks);
+        CallBound {
+            erases: 1,
+            programmed_bytes: self.cells_per_block() * self.object_written() + HEAD_BYTES,
+            read_bytes: 4 * (blocks + 1) + self.cells_per_block() * self.object_copied(),
+        }
     }
 
     fn search(&self, objects: u32) -> u64 {
@@ -184,7 +215,8 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         Self::pool_read(self.pool_entries())
     }
 
-    /// An object that is written anew: what is read of the old one, and a flag of program units read for each that is set.
+    /// An object that is written anew: what is read of the old one, and a flag of program units read for each that is
+    /// set.
     fn object_copied(&self) -> u64 {
         let levels = u64::from(self.layout.settings.levels);
         let flags = 5 * PROGRAM_UNIT_BYTES_MAX as u64;
@@ -205,18 +237,18 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     fn reclamation_read(&self, objects: u32) -> u64 {
         let census = u64::from(self.layout.unit_count) * 8 + self.cells() * STAMP_BYTES;
         let shift = 3 * self.search(objects) + self.pools_read() + 2 * self.survey_read() + 2 * self.object_copied();
-        census + self.cells_per_block() * shift + self.move_bound().read_bytes
+        census + self.cells_per_block() * shift + self.block_moved().read_bytes
     }
 
-    /// A step of a change: the object of the key, the pools on the way and those before a starved one, two free cells, two objects
-    /// written and settled.
+    /// A step of a change: the object of the key, the pools on the way and those before a starved one, two free cells,
+    /// two objects written and settled.
     fn step_read(&self, objects: u32) -> u64 {
         let levels = u64::from(self.layout.settings.levels);
         let searches = 5 + PROPAGATION_MAX as u64;
         let free_cells = 2 * (u64::from(self.layout.unit_count) * 4 + self.cells() * STAMP_BYTES);
-        let pools = searches * (self.pools_read() + STAMP_BYTES + K as u64);
+        let pools = searches * (self.pools_read() + STAMP_BYTES + self.key_bytes);
         let written = 2 * (2 * self.object_copied() + levels * 6 * (STAMP_BYTES + self.pointer_read()));
-        let keys = self.slots() * (self.slots() + 4) * K as u64;
+        let keys = self.slots() * (self.slots() + 4) * self.key_bytes;
         searches * self.search(objects) + free_cells + pools + written + keys + 4 * self.survey_read() + 64
     }
 }

@@ -8,8 +8,8 @@
 //! slot    │ key │ value │ zeros 10, CRC 6 │
 //! ```
 //!
-//! Invariants: no record that is written reads as erased; a record with a count of zeros is whole if and only if no bit of it
-//! is missing, whatever a cut left of it.
+//! Invariants: no record that is written reads as erased; a record with a count of zeros is whole if and only if no bit
+//! of it is missing, whatever a cut left of it.
 
 use crate::codes::{check_identity, crc16, encode_identity, u16_at, u32_at, zeros};
 
@@ -19,6 +19,8 @@ pub use crate::codes::IDENTITY_BYTES;
 pub const FORMAT_VERSION: u8 = 1;
 /// What a block's identity begins with.
 pub const MAGIC: [u8; 4] = *b"NFAT";
+/// Where an identity says how often its block was erased.
+pub const ERASE_COUNT_OFFSET: u32 = 20;
 /// Where the word is that makes the whole part void: formatting has begun.
 pub const VOID_OFFSET: u32 = 32;
 /// Where it says which block is being moved here.

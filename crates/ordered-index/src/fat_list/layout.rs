@@ -1,13 +1,14 @@
 //! What a list is made like, and the lengths and places that follow from it and from the part.
 //!
-//! Invariants: a field that is programmed by itself starts and ends on a border of program units; every cell lies within its
-//! block; a pool has room for two pointers of every level.
+//! Invariants: a field that is programmed by itself starts and ends on a border of program units; every cell lies
+//! within its block; a pool has room for two pointers of every level.
 
 use norn_flash::{Address, EraseUnit, NorPart, Reprogramming};
 
 use crate::fat_list::format::{CELLS_OFFSET, Column, LEVELS_MAX};
-use crate::medium::PROGRAM_UNIT_BYTES_MAX;
 
+/// Largest program unit that a list works on, in bytes.
+pub(crate) const PROGRAM_UNIT_BYTES_MAX: usize = 4;
 /// Most slots of an object.
 pub const SLOTS_MAX: u8 = 64;
 /// Most bytes of a key and a value together.
@@ -98,7 +99,6 @@ pub(crate) struct Layout {
     pub header_offset: u16,
     pub bitmap_offset: u16,
     pub pool_offset: u16,
-    pub slots_offset: u16,
     pub slot_bytes: u16,
     pub cell_bytes: u16,
     /// Units that belong to a turnstile.
@@ -155,7 +155,6 @@ impl Layout {
                 header_offset,
                 bitmap_offset,
                 pool_offset,
-                slots_offset,
                 slot_bytes,
                 cell_bytes,
                 unit_count,
@@ -175,7 +174,7 @@ impl Layout {
         (unit.0 / u16::from(self.settings.turnstile_blocks)) as u8
     }
 
-    pub fn units(&self) -> impl Iterator<Item = EraseUnit> + use<> {
+    pub fn units(&self) -> impl Iterator<Item = EraseUnit> + Clone + use<> {
         (0..self.unit_count).map(EraseUnit)
     }
 
@@ -205,8 +204,13 @@ impl Layout {
         self.cell(cell).offset(u32::from(offset))
     }
 
+    /// Where the slots of a cell begin.
+    pub fn slots_offset(&self) -> u16 {
+        self.pool_offset + 4 * u16::from(self.settings.pool)
+    }
+
     pub fn slot(&self, cell: Cell, slot: u8) -> Address {
-        self.field(cell, self.slots_offset + u16::from(slot) * self.slot_bytes)
+        self.field(cell, self.slots_offset() + u16::from(slot) * self.slot_bytes)
     }
 
     /// Bytes of a cell's bitmap, of which the head has marks of stops.

@@ -2,18 +2,21 @@
 
 mod audit;
 mod bounds;
-mod cells;
+mod cursor;
 pub mod format;
+mod ground;
 mod layout;
 mod list;
 mod mount;
 mod recognition;
 mod recover;
 mod replace;
+mod room;
 mod search;
-mod turnstile;
+mod shape;
 
 pub use bounds::CallBound;
 pub use layout::{ENTRY_BYTES_MAX, SLOTS_MAX, Settings};
-pub use list::{FatList, Probes};
+pub use list::FatList;
 pub use recognition::recognise;
+pub use search::Probes;

@@ -1,18 +1,6 @@
 //! Recovery: from whatever a power cut left to a list between two operations.
 //!
-//! Blocks, of each turnstile; of the rows, the first that fits applies:
-//!
-//! | state on flash | cause | action |
-//! |---|---|---|
-//! | a block is void | formatting was cut | `NotFormatted` |
-//! | an active block names another one with its present count of erases | the other's erase was cut, or not begun | erase it |
-//! | a block names another one and is not active | the move was cut | complete the move |
-//! | a block's naming of another one is torn | so was the move, before it began | erase the block |
-//! | one block has no identity, and there is no spare one | an erase was cut | erase it |
-//! | one block is spare, the others are active | none of these | none |
-//! | anything else | damage | `Corrupted` |
-//!
-//! Then the cells: the table in `replace.rs`. Last the slots:
+//! First the blocks: the table in `ground/recover.rs`. Then the cells: the table in `replace.rs`. Last the slots:
 //!
 //! | state on flash | cause | action |
 //! |---|---|---|
@@ -23,14 +11,14 @@
 //!
 //! Invariant: each step can be cut and done again.
 
-use norn_flash::{EraseUnit, Nor, Violation};
+use norn_flash::{EraseUnit, Nor};
 
-use crate::error::{IndexError, MountError};
-use crate::fat_list::cells::Slot;
+use crate::error::{MountError, Outcome};
 use crate::fat_list::format::{CellState, Flag, Kind, Stamp};
+use crate::fat_list::ground::cells::slots::Slot;
 use crate::fat_list::layout::Cell;
-use crate::fat_list::list::{FatList, Outcome, Session};
-use crate::fat_list::turnstile::Record;
+use crate::fat_list::room::Rewrites;
+use crate::fat_list::shape::Shape;
 
 /// What the cells hold besides settled objects.
 #[derive(Default)]
@@ -41,20 +29,13 @@ struct Unfinished {
     doomed: Option<Cell>,
 }
 
-impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
+impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     /// Completes or undoes what a cut left.
     pub(crate) fn recover(&mut self) -> Result<(), MountError<D::Error>> {
-        for unit in self.layout.units() {
-            if self.is_void(unit)? {
-                return Err(MountError::NotFormatted);
-            }
-        }
-        for turnstile in 0..self.layout.turnstiles {
-            self.settle_turnstile(turnstile)?;
-        }
+        self.list().turnstiles.recover()?;
         let mut unfinished = Unfinished::default();
-        for unit in self.layout.units() {
-            if !self.is_spare(unit)? {
+        for unit in self.layout().units() {
+            if !self.list().turnstiles.blocks.is_spare(unit)? {
                 self.settle_cells(unit, &mut unfinished)?;
             }
         }
@@ -63,97 +44,24 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
             (None, Some((left, Kind::Head))) => left,
             (None, _) => return Err(MountError::NotFormatted),
         };
-        (self.head, self.session) = (head, Session::Open);
+        self.list().set_head(head);
         self.finish_structure(&unfinished)?;
         self.settle_slots()?;
         self.settle_ranges()?;
         Ok(())
     }
 
-    // Blocks.
-
-    /// The block that an active one names with its present count of erases, and that count. What else it says may be torn.
-    fn outlived(&mut self, turnstile: u8) -> Outcome<Option<(EraseUnit, u32)>, D> {
-        for unit in self.layout.units_of(turnstile) {
-            let block = self.block_state(unit)?;
-            if let Record::Whole(record) = block.filling
-                && record.from != unit.0
-                && block.is_active
-                && block.erase_count().is_some()
-            {
-                let from = EraseUnit(record.from);
-                if !self.layout.units_of(turnstile).any(|other| other == from) {
-                    return Err(self.bad_block(unit, "a move from another turnstile"));
-                }
-                if self.block_state(from)?.erase_count() == Some(record.erase_count) {
-                    return Ok(Some((from, record.erase_count)));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    fn settle_turnstile(&mut self, turnstile: u8) -> Outcome<(), D> {
-        if let Some((unit, erase_count)) = self.outlived(turnstile)? {
-            return self.erase_block(unit, erase_count.saturating_add(1));
-        }
-        let (mut fresh, mut broken, mut torn, mut filling, mut count_max) = (0, None, None, None, 0);
-        for unit in self.layout.units_of(turnstile) {
-            let block = self.block_state(unit)?;
-            fresh += u32::from(block.is_fresh());
-            let Some(count) = block.erase_count() else {
-                if broken.replace(unit).is_some() {
-                    return Err(self.bad_block(unit, "a second block without an identity"));
-                }
-                continue;
-            };
-            count_max = count_max.max(count);
-            match block.filling {
-                Record::Whole(record) if record.from != unit.0 => {
-                    let from = EraseUnit(record.from);
-                    if !self.layout.units_of(turnstile).any(|other| other == from) {
-                        return Err(self.bad_block(unit, "a move from another turnstile"));
-                    }
-                    let is_pending = self.block_state(from)?.erase_count() == Some(record.erase_count);
-                    if !block.is_active {
-                        filling = Some((unit, from, record.erase_count, is_pending));
-                    }
-                    count_max = count_max.max(record.erase_count);
-                }
-                Record::Whole(_) if block.is_active => {}
-                Record::Erased if !block.is_active => {}
-                Record::Torn if !block.is_active => torn = Some(unit),
-                _ => return Err(self.bad_block(unit, "a block that is active and names no other")),
-            }
-        }
-        match (filling, torn, broken) {
-            (Some((unit, from, count, true)), None, None) if fresh == 0 => self.move_block(from, unit, count),
-            (None, Some(unit), None) | (None, None, Some(unit)) if fresh == 0 => {
-                self.erase_block(unit, count_max.saturating_add(1))
-            }
-            (None, None, None) if fresh == 1 => Ok(()),
-            _ => {
-                let unit = self.layout.units_of(turnstile).next().unwrap_or_default();
-                Err(self.bad_block(unit, "a turnstile whose blocks contradict each other"))
-            }
-        }
-    }
-
-    fn bad_block(&self, unit: EraseUnit, what: &'static str) -> IndexError<D::Error> {
-        IndexError::Corrupted(Violation { address: self.layout.block(unit), what })
-    }
-
     // Cells.
 
     fn settle_cells(&mut self, unit: EraseUnit, unfinished: &mut Unfinished) -> Outcome<(), D> {
-        for index in 0..self.layout.cells_per_block {
+        for index in 0..self.layout().cells_per_block {
             let cell = Cell { unit, index };
-            match self.state(cell)? {
-                CellState::Unsealed => self.set_flag(cell, Flag::Dead)?,
-                CellState::Malformed => return Err(self.damage(cell, 0, "a stamp that nothing writes")),
+            match self.cells().state(cell)? {
+                CellState::Unsealed => self.cells().set_flag(cell, Flag::Dead)?,
+                CellState::Malformed => return Err(self.cells().damage(cell, 0, "a stamp that nothing writes")),
                 CellState::Live(stamp) => {
                     if self.note(cell, stamp, unfinished) {
-                        return Err(self.damage(cell, 0, "a second cell that is half done, or a second head"));
+                        return Err(self.cells().damage(cell, 0, "a second cell that is half done, or a second head"));
                     }
                 }
                 CellState::Free | CellState::Dead => {}
@@ -175,12 +83,12 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
 
     fn finish_structure(&mut self, unfinished: &Unfinished) -> Outcome<(), D> {
         match (unfinished.left, unfinished.right) {
-            (Some((left, _)), _) => self.finish(left)?,
-            (None, Some(right)) => self.set_flag(right, Flag::Dead)?,
+            (Some((left, _)), _) => self.room.replacements.finish(left)?,
+            (None, Some(right)) => self.cells().set_flag(right, Flag::Dead)?,
             (None, None) => {}
         }
         match unfinished.doomed {
-            Some(doomed) => self.finish_taking_out(doomed),
+            Some(doomed) => self.room.replacements.finish_taking_out(doomed),
             None => Ok(()),
         }
     }
@@ -188,13 +96,13 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     // Slots.
 
     fn settle_slots(&mut self) -> Outcome<(), D> {
-        for unit in self.layout.units() {
-            if self.is_spare(unit)? {
+        for unit in self.layout().units() {
+            if self.list().turnstiles.blocks.is_spare(unit)? {
                 continue;
             }
-            for index in 0..self.layout.cells_per_block {
+            for index in 0..self.layout().cells_per_block {
                 let cell = Cell { unit, index };
-                match self.live(cell)? {
+                match self.cells().live(cell)? {
                     Some(stamp) if stamp.kind != Kind::Head => self.settle_slots_of(cell)?,
                     _ => {}
                 }
@@ -204,42 +112,43 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 
     fn settle_slots_of(&mut self, cell: Cell) -> Outcome<(), D> {
-        self.links(cell)?;
-        let mut survey = self.survey(cell)?;
+        self.cells().links(cell)?;
+        let mut survey = self.cells().survey(cell)?;
         if let Some(last) = survey.written.checked_sub(1).filter(|last| survey.valid >> last & 1 == 1) {
-            if self.slot(cell, last)? == Slot::Torn {
-                self.clear_slot(cell, last)?;
+            if self.cells().slot(cell, last)? == Slot::Torn {
+                self.cells().clear_slot(cell, last)?;
                 survey.valid &= !(1 << last);
             } else {
-                let key = self.key_at(cell, last)?;
+                let key = self.cells().key_at(cell, last)?;
                 for slot in survey.slots().filter(|&slot| slot != last) {
-                    if self.key_at(cell, slot)? == key {
-                        self.clear_slot(cell, slot)?;
+                    if self.cells().key_at(cell, slot)? == key {
+                        self.cells().clear_slot(cell, slot)?;
                         survey.valid &= !(1 << slot);
                     }
                 }
             }
         }
         for slot in survey.slots() {
-            self.entry(cell, slot)?;
+            self.cells().entry(cell, slot)?;
         }
         Ok(())
     }
 
     /// Clears keys beyond an object's range, and takes an object without keys out.
     fn settle_ranges(&mut self) -> Outcome<(), D> {
-        let (mut node, mut empty) = (self.head_node(), None);
-        while let Some(current) = self.successor(&node, 0)? {
+        let (mut node, mut empty) = (self.list().head_node(), None);
+        while let Some(current) = self.list().successor(&node, 0)? {
             node = current;
-            let end = self.successor(&node, 0)?.and_then(|next| next.low);
-            let mut survey = self.survey(node.cell)?;
+            let end = self.list().successor(&node, 0)?.and_then(|next| next.low);
+            let mut survey = self.cells().survey(node.cell)?;
             for slot in survey.slots() {
-                let key = Some(self.key_at(node.cell, slot)?);
+                let key = Some(self.cells().key_at(node.cell, slot)?);
                 if key < node.low {
-                    return Err(self.damage(node.cell, self.layout.slots_offset, "a key below its object's range"));
+                    let offset = self.layout().slots_offset();
+                    return Err(self.cells().damage(node.cell, offset, "a key below its object's range"));
                 }
                 if end.is_some() && key >= end {
-                    self.clear_slot(node.cell, slot)?;
+                    self.cells().clear_slot(node.cell, slot)?;
                     survey.valid &= !(1 << slot);
                 }
             }
@@ -248,7 +157,10 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
             }
         }
         match empty {
-            Some(low) => self.take_out_empty(&low),
+            Some(low) => {
+                let mut rewrites = Rewrites::of_call(self.layout().settings.levels);
+                self.take_out_empty(&mut rewrites, &low)
+            }
             None => Ok(()),
         }
     }

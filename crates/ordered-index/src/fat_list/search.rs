@@ -1,4 +1,4 @@
-//! Following soft pointers: finding the object of a key, predecessors, successors, and steps of cursors.
+//! Following soft pointers: finding the object of a key, predecessors and successors.
 //!
 //! Dereferencing a soft pointer probes the cells of one number in all blocks of a turnstile (the paper's Figures 7, 8
 //! and 12). Of what is found there, the *target object* is the live object on the level whose low key is the least above
@@ -6,17 +6,43 @@
 //! *buddy objects*. A search may go on to any object that lies before the key. The low key never changes; it takes the
 //! place of the paper's min-max area.
 //!
-//! Invariants: a search moves to higher low keys only, so that it ends on any flash content; a pointer leads to something beyond the
-//! current object, or to the head, or the list is damaged.
+//! Invariants: a search moves to higher low keys only, so that it ends on any flash content; a pointer leads to
+//! something beyond the current object, or to the head, or the list is damaged.
 
-use core::ops::Bound;
+use norn_flash::{EraseUnit, Nor};
 
-use norn_flash::Nor;
-
+use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::{Kind, LEVELS_MAX};
-use crate::fat_list::layout::Cell;
-use crate::fat_list::list::{FatList, Outcome};
-use crate::index::{Entry, Hint};
+use crate::fat_list::ground::cells::Cells;
+use crate::fat_list::ground::medium::Medium;
+use crate::fat_list::ground::turnstile::Turnstiles;
+use crate::fat_list::layout::{Cell, Layout};
+
+/// Whether flash says that the list was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Session {
+    /// It does, and nothing has been changed since.
+    Stopped,
+    /// It does not: a mount that finds this looks for what a cut left.
+    Open,
+}
+
+/// What became of pointers that were followed, in searches and steps of cursors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Probes {
+    /// Soft pointers that were followed.
+    pub pointers: u32,
+    /// Probes that led on.
+    pub successful: u32,
+    /// Probes of cells that are free or dead.
+    pub null: u32,
+    /// Probes of objects on lower levels only.
+    pub low: u32,
+    /// Probes of objects before the current one, or the current one.
+    pub back: u32,
+    /// Probes of objects beyond the key.
+    pub over: u32,
+}
 
 /// An object that a search has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,30 +83,133 @@ impl<const K: usize> Limit<'_, K> {
 /// The last object before a limit on each level.
 pub(crate) type Path = [Cell; LEVELS_MAX];
 
-impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
-    pub(crate) fn head_node(&self) -> Node<K> {
-        Node { cell: self.head, level: self.layout.settings.levels - 1, low: None }
+/// The objects as their pointers link them, from the head on.
+#[derive(Clone, Debug)]
+pub(crate) struct SkipList<D, const K: usize, const V: usize> {
+    pub turnstiles: Turnstiles<D, K, V>,
+    head: Cell,
+    session: Session,
+    probes: Probes,
+}
+
+impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
+    /// A list whose head is where a format puts it.
+    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
+        let head = Cell { unit: EraseUnit(0), index: layout.cells_per_block - 1 };
+        SkipList {
+            turnstiles: Turnstiles::new(medium, layout),
+            head,
+            session: Session::Open,
+            probes: Probes::default(),
+        }
+    }
+
+    pub fn layout(&self) -> &Layout {
+        self.turnstiles.layout()
+    }
+
+    pub fn cells(&mut self) -> &mut Cells<D, K, V> {
+        self.turnstiles.cells()
+    }
+
+    pub fn head(&self) -> Cell {
+        self.head
+    }
+
+    pub fn set_head(&mut self, head: Cell) {
+        self.head = head;
+    }
+
+    pub fn probes(&self) -> Probes {
+        self.probes
+    }
+
+    pub fn forget_probes(&mut self) {
+        self.probes = Probes::default();
+    }
+
+    /// Returns the error that names damage in the head.
+    pub fn head_damage<T>(&mut self, what: &'static str) -> Outcome<T, D> {
+        let head = self.head;
+        Err(self.cells().damage(head, 0, what))
+    }
+
+    /// Finds out whether the list was stopped, from its head.
+    pub fn read_session(&mut self) -> Outcome<Session, D> {
+        let head = self.head;
+        let is_stopped = self.cells().stop_marks(head)?.cleared % 2 == 1;
+        let is_current = is_stopped && self.turnstiles.blocks.is_current(head.unit)?;
+        self.session = if is_current { Session::Stopped } else { Session::Open };
+        Ok(self.session)
+    }
+
+    /// Says in the head that the list is stopped, if it is not and the head has room to say so and to open it again.
+    pub fn stop(&mut self) -> Outcome<Session, D> {
+        if self.session == Session::Open {
+            let head = self.head;
+            let marks = self.cells().stop_marks(head)?;
+            if marks.left >= 2 {
+                self.cells().clear_stop_mark(head, marks.cleared)?;
+                self.session = Session::Stopped;
+            }
+        }
+        Ok(self.session)
+    }
+
+    /// Says in the head that the list is being changed, before the first change.
+    pub fn open(&mut self) -> Outcome<(), D> {
+        if self.session == Session::Stopped {
+            let head = self.head;
+            let marks = self.cells().stop_marks(head)?;
+            if marks.left == 0 {
+                let offset = self.layout().bitmap_offset;
+                return Err(self.cells().damage(head, offset, "a head without room for a mark"));
+            }
+            self.cells().clear_stop_mark(head, marks.cleared)?;
+            self.session = Session::Open;
+        }
+        Ok(())
+    }
+
+    /// Moves a block to the spare one of its turnstile.
+    pub fn rotate(&mut self, victim: EraseUnit) -> Outcome<(), D> {
+        let spare = self.turnstiles.rotate(victim)?;
+        if self.head.unit == victim {
+            self.head.unit = spare;
+        }
+        Ok(())
+    }
+
+    pub fn head_node(&self) -> Node<K> {
+        Node { cell: self.head, level: self.layout().settings.levels - 1, low: None }
     }
 
     /// The live object in a cell.
-    pub(crate) fn node(&mut self, cell: Cell) -> Outcome<Option<Node<K>>, D> {
-        let Some(stamp) = self.live(cell)? else {
+    pub fn node(&mut self, cell: Cell) -> Outcome<Option<Node<K>>, D> {
+        let Some(stamp) = self.cells().live(cell)? else {
             return Ok(None);
         };
-        let low = if stamp.kind == Kind::Head { None } else { Some(self.low(cell)?) };
+        let low = if stamp.kind == Kind::Head { None } else { Some(self.cells().low(cell)?) };
         Ok(Some(Node { cell, level: stamp.level, low }))
     }
 
     /// The last object before `limit`.
-    pub(crate) fn descend(&mut self, limit: Limit<'_, K>) -> Outcome<Node<K>, D> {
+    pub fn descend(&mut self, limit: Limit<'_, K>) -> Outcome<Node<K>, D> {
         let mut path = [self.head; LEVELS_MAX];
         self.trace(limit, &mut path)
     }
 
-    /// The same; `path` takes the last object before `limit` on each level.
-    pub(crate) fn trace(&mut self, limit: Limit<'_, K>, path: &mut Path) -> Outcome<Node<K>, D> {
+    /// The last object on each level before the one whose range begins at `low`; at the list's end for the head.
+    pub fn path_before(&mut self, low: Option<&[u8; K]>) -> Outcome<Path, D> {
+        let mut path = [self.head; LEVELS_MAX];
+        self.trace(low.map_or(Limit::End, Limit::Below), &mut path)?;
+        Ok(path)
+    }
+
+    /// As [`descend`](Self::descend); `path` takes the last object before `limit` on each level.
+    fn trace(&mut self, limit: Limit<'_, K>, path: &mut Path) -> Outcome<Node<K>, D> {
         let mut node = self.head_node();
-        for level in (0..self.layout.settings.levels).rev() {
+        for level in (0..self.layout().settings.levels).rev() {
             while let Some(next) = self.skip(&node, level, limit)? {
                 node = next;
             }
@@ -91,10 +220,10 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
 
     /// Moves on from `node`, to the first object found that lies before `limit` (Figure 8).
     fn skip(&mut self, node: &Node<K>, level: u8, limit: Limit<'_, K>) -> Outcome<Option<Node<K>>, D> {
-        let column = self.pointer(node.cell, node.kind(), level)?;
+        let column = self.cells().pointer(node.cell, node.kind(), level)?;
         self.probes.pointers = self.probes.pointers.wrapping_add(1);
         let mut leads_on = false;
-        for unit in self.layout.units_of(column.turnstile) {
+        for unit in self.layout().units_of(column.turnstile) {
             match self.probe(Cell { unit, index: column.index }, node, level)? {
                 Probe::Ahead(next) if next.low.is_some_and(|low| limit.admits(&low)) => {
                     self.probes.successful = self.probes.successful.wrapping_add(1);
@@ -114,13 +243,14 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         }
     }
 
-    fn leads_nowhere(&self, node: &Node<K>) -> crate::error::IndexError<D::Error> {
-        self.damage(node.cell, self.layout.pool_offset, "a pointer that leads nowhere")
+    fn leads_nowhere(&mut self, node: &Node<K>) -> IndexError<D::Error> {
+        let offset = self.layout().pool_offset;
+        self.cells().damage(node.cell, offset, "a pointer that leads nowhere")
     }
 
     /// Looks at one cell that a pointer of `node` may mean (Figure 12).
     fn probe(&mut self, cell: Cell, node: &Node<K>, level: u8) -> Outcome<Probe<K>, D> {
-        let Some(stamp) = self.live(cell)? else {
+        let Some(stamp) = self.cells().live(cell)? else {
             self.probes.null = self.probes.null.wrapping_add(1);
             return Ok(Probe::Useless);
         };
@@ -131,7 +261,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
             self.probes.low = self.probes.low.wrapping_add(1);
             return Ok(Probe::Useless);
         }
-        let low = Some(self.low(cell)?);
+        let low = Some(self.cells().low(cell)?);
         if low <= node.low {
             self.probes.back = self.probes.back.wrapping_add(1);
             return Ok(Probe::Useless);
@@ -140,10 +270,10 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 
     /// The next object on `level`; `None` behind the last one.
-    pub(crate) fn successor(&mut self, node: &Node<K>, level: u8) -> Outcome<Option<Node<K>>, D> {
-        let column = self.pointer(node.cell, node.kind(), level)?;
+    pub fn successor(&mut self, node: &Node<K>, level: u8) -> Outcome<Option<Node<K>>, D> {
+        let column = self.cells().pointer(node.cell, node.kind(), level)?;
         let (mut nearest, mut is_end) = (None::<Node<K>>, false);
-        for unit in self.layout.units_of(column.turnstile) {
+        for unit in self.layout().units_of(column.turnstile) {
             match self.probe(Cell { unit, index: column.index }, node, level)? {
                 Probe::Ahead(next) if nearest.is_none_or(|nearest| next.low < nearest.low) => nearest = Some(next),
                 Probe::Head => is_end = true,
@@ -156,17 +286,17 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         }
     }
 
-    /// From any object to the head: to the right and to higher levels, and from the last object on one step further. `None` if damage
-    /// or a cut leaves no way.
+    /// From any object to the head: to the right and to higher levels, and from the last object on one step further.
+    /// `None` if damage or a cut leaves no way.
     ///
     /// Cost: as many objects as the levels' pointers skip, each with a probe of its column.
-    pub(crate) fn climb(&mut self, start: Node<K>) -> Outcome<Option<Cell>, D> {
+    pub fn climb(&mut self, start: Node<K>) -> Outcome<Option<Cell>, D> {
         let mut node = start;
         loop {
             let level = node.level;
-            let column = self.pointer(node.cell, node.kind(), level)?;
+            let column = self.cells().pointer(node.cell, node.kind(), level)?;
             let (mut next, mut head) = (None, None);
-            for unit in self.layout.units_of(column.turnstile) {
+            for unit in self.layout().units_of(column.turnstile) {
                 let cell = Cell { unit, index: column.index };
                 match self.probe(cell, &node, level)? {
                     Probe::Ahead(found) => {
@@ -182,85 +312,6 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
                 None => return Ok(head),
             }
         }
-    }
-
-    // Steps of cursors.
-
-    /// The object in which a cursor goes on: where the step before ended, or where `limit` leads.
-    fn resume(&mut self, hint: &Hint, limit: Limit<'_, K>) -> Outcome<Node<K>, D> {
-        if let Some(cell) = hint.0.map(Cell::from_u32)
-            && let Some(node) = self.node(cell)?
-        {
-            return Ok(node);
-        }
-        self.descend(limit)
-    }
-
-    pub(crate) fn step_forwards(&mut self, bound: Bound<&[u8; K]>, hint: &mut Hint) -> Outcome<Option<Entry<K, V>>, D> {
-        let mut node = match bound {
-            Bound::Unbounded => self.head_node(),
-            Bound::Included(key) | Bound::Excluded(key) => self.resume(hint, Limit::AtMost(key))?,
-        };
-        loop {
-            if node.low.is_some() {
-                let best = self.best(node.cell, |key, best| {
-                    let is_above = match bound {
-                        Bound::Included(start) => key >= start,
-                        Bound::Excluded(start) => key > start,
-                        Bound::Unbounded => true,
-                    };
-                    is_above && best.is_none_or(|best| key < best)
-                })?;
-                if let Some(slot) = best {
-                    *hint = Hint(Some(node.cell.to_u32()));
-                    return Ok(Some(self.entry(node.cell, slot)?));
-                }
-            }
-            match self.successor(&node, 0)? {
-                Some(next) => node = next,
-                None => return Ok(None),
-            }
-        }
-    }
-
-    pub(crate) fn step_backwards(
-        &mut self,
-        bound: Bound<&[u8; K]>,
-        hint: &mut Hint,
-    ) -> Outcome<Option<Entry<K, V>>, D> {
-        let mut node = match bound {
-            Bound::Unbounded => self.descend(Limit::End)?,
-            Bound::Included(key) | Bound::Excluded(key) => self.resume(hint, Limit::AtMost(key))?,
-        };
-        while let Some(low) = node.low {
-            let best = self.best(node.cell, |key, best| {
-                let is_below = match bound {
-                    Bound::Included(end) => key <= end,
-                    Bound::Excluded(end) => key < end,
-                    Bound::Unbounded => true,
-                };
-                is_below && best.is_none_or(|best| key > best)
-            })?;
-            if let Some(slot) = best {
-                *hint = Hint(Some(node.cell.to_u32()));
-                return Ok(Some(self.entry(node.cell, slot)?));
-            }
-            node = self.descend(Limit::Below(&low))?;
-        }
-        Ok(None)
-    }
-
-    /// The slot whose key `is_better` than that of those before it.
-    fn best(&mut self, cell: Cell, is_better: impl Fn(&[u8; K], Option<&[u8; K]>) -> bool) -> Outcome<Option<u8>, D> {
-        let survey = self.survey(cell)?;
-        let mut best: Option<(u8, [u8; K])> = None;
-        for slot in survey.slots() {
-            let key = self.key_at(cell, slot)?;
-            if is_better(&key, best.as_ref().map(|(_, key)| key)) {
-                best = Some((slot, key));
-            }
-        }
-        Ok(best.map(|(slot, _)| slot))
     }
 }
 

@@ -1,13 +1,14 @@
-//! The device as the indexes see it: aligned programs and single bits, behind a guard that halts after the first failure.
+//! The device as a list sees it: aligned programs and single bits, behind a guard that refuses every call after the
+//! first failure.
+//!
+//! This is the one file that calls the device.
 //!
 //! Invariant: no program asks for a cleared bit to be set.
 
 use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart};
 
-use crate::error::IndexError;
-
-/// Largest program unit that an index works on, in bytes.
-pub(crate) const PROGRAM_UNIT_BYTES_MAX: usize = 4;
+use crate::error::{IndexError, MountError};
+use crate::fat_list::layout::PROGRAM_UNIT_BYTES_MAX;
 
 /// A device behind its guard.
 #[derive(Clone, Debug)]
@@ -17,9 +18,10 @@ pub(crate) struct Medium<D> {
 }
 
 impl<D: Nor> Medium<D> {
-    pub fn new(device: D) -> Self {
+    pub fn new(device: D) -> Result<Self, MountError<D::Error>> {
         let part = device.part();
-        Medium { guard: Guard::new(device), part }
+        part.validate().map_err(MountError::Part)?;
+        Ok(Medium { guard: Guard::new(device), part })
     }
 
     pub fn part(&self) -> &NorPart {
@@ -38,24 +40,24 @@ impl<D: Nor> Medium<D> {
         self.guard.into_device()
     }
 
-    pub fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), IndexError<D::Error>> {
+    pub(super) fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), IndexError<D::Error>> {
         Ok(self.guard.read(address, buffer)?)
     }
 
-    pub fn read_u16(&mut self, address: Address) -> Result<u16, IndexError<D::Error>> {
+    pub(super) fn read_u16(&mut self, address: Address) -> Result<u16, IndexError<D::Error>> {
         let mut bytes = [0; 2];
         self.read(address, &mut bytes)?;
         Ok(u16::from_le_bytes(bytes))
     }
 
-    pub fn read_u32(&mut self, address: Address) -> Result<u32, IndexError<D::Error>> {
+    pub(super) fn read_u32(&mut self, address: Address) -> Result<u32, IndexError<D::Error>> {
         let mut bytes = [0; 4];
         self.read(address, &mut bytes)?;
         Ok(u32::from_le_bytes(bytes))
     }
 
     /// Programs whole program units, those of ones at both ends left out.
-    pub fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), IndexError<D::Error>> {
+    pub(super) fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), IndexError<D::Error>> {
         let unit = usize::from(self.part.program_unit_bytes);
         let is_blank = |piece: &[u8]| piece.iter().all(|&byte| byte == 0xFF);
         let Some(first) = bytes.chunks(unit).position(|piece| !is_blank(piece)) else {
@@ -67,7 +69,7 @@ impl<D: Nor> Medium<D> {
     }
 
     /// Clears one bit of the byte at `address`. Whatever a cut leaves, it is cleared or not.
-    pub fn clear_bit(&mut self, address: Address, bit: u8) -> Result<(), IndexError<D::Error>> {
+    pub(super) fn clear_bit(&mut self, address: Address, bit: u8) -> Result<(), IndexError<D::Error>> {
         let unit = u32::from(self.part.program_unit_bytes);
         let into = address.0 % unit;
         let start = Address(address.0 - into);
@@ -77,7 +79,7 @@ impl<D: Nor> Medium<D> {
         Ok(self.guard.program(start, &buffer[..unit as usize])?)
     }
 
-    pub fn erase(&mut self, unit: EraseUnit) -> Result<(), IndexError<D::Error>> {
+    pub(super) fn erase(&mut self, unit: EraseUnit) -> Result<(), IndexError<D::Error>> {
         Ok(self.guard.erase(unit)?)
     }
 }

@@ -1,0 +1,130 @@
+//! Cells: the stamp, the flags and the header of each. A cell holds an index object: in a fat list a fat object, with
+//! slots for many keys, a bitmap of those that count, and a pool of pointers.
+//!
+//! Writing a cell: its stamp first and alone, so that a cell whose first word is erased holds nothing; then the other
+//! fields; last the flag `Sealed`, which makes it count. Copies write the same bytes again when they are begun again.
+//!
+//! Invariants: slots and pool entries are written in order, so that what is erased begins at one border, found by
+//! bisection; a cell that is dead or unsealed is only ever read by recovery.
+
+pub(crate) mod draft;
+pub(crate) mod marks;
+mod pool;
+pub(crate) mod slots;
+
+use norn_flash::{Address, Nor, Violation};
+
+use super::medium::Medium;
+use crate::codes::crc16;
+use crate::error::{IndexError, Outcome};
+use crate::fat_list::format::{CellState, Flag, Kind, Stamp};
+use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX, Layout};
+
+/// Room for the longest record that is programmed at once.
+const RECORD_BYTES_MAX: usize = ENTRY_BYTES_MAX + 6;
+
+/// The cells that an object takes the place of, and the one that belongs to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Links {
+    pub replaces: Option<Cell>,
+    pub partner: Option<Cell>,
+}
+
+/// The cells of a list on its device.
+#[derive(Clone, Debug)]
+pub(crate) struct Cells<D, const K: usize, const V: usize> {
+    pub(super) medium: Medium<D>,
+    layout: Layout,
+}
+
+impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
+    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
+        Cells { medium, layout }
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub fn device(&self) -> &D {
+        self.medium.device()
+    }
+
+    pub fn device_mut(&mut self) -> &mut D {
+        self.medium.device_mut()
+    }
+
+    pub fn into_device(self) -> D {
+        self.medium.into_device()
+    }
+
+    /// The error that names damage in a field of a cell.
+    pub fn damage(&self, cell: Cell, offset: u16, what: &'static str) -> IndexError<D::Error> {
+        IndexError::Corrupted(Violation { address: self.layout.field(cell, offset), what })
+    }
+
+    pub fn state(&mut self, cell: Cell) -> Outcome<CellState, D> {
+        let address = self.layout.cell(cell);
+        Ok(CellState::decode(self.medium.read_u16(address)?))
+    }
+
+    /// The stamp of a cell, if it counts.
+    pub fn live(&mut self, cell: Cell) -> Outcome<Option<Stamp>, D> {
+        match self.state(cell)? {
+            CellState::Live(stamp) => Ok(Some(stamp)),
+            CellState::Malformed => Err(self.damage(cell, 0, "a stamp that nothing writes")),
+            CellState::Free | CellState::Unsealed | CellState::Dead => Ok(None),
+        }
+    }
+
+    /// The stamp of a cell that has been sealed, whether or not it is dead.
+    pub fn stamp_regardless(&mut self, cell: Cell) -> Outcome<Stamp, D> {
+        let address = self.layout.cell(cell);
+        match CellState::decode(self.medium.read_u16(address)? | 1 << Flag::Dead as u16) {
+            CellState::Live(stamp) => Ok(stamp),
+            _ => Err(self.damage(cell, 0, "an object that is not whole")),
+        }
+    }
+
+    pub fn set_flag(&mut self, cell: Cell, flag: Flag) -> Outcome<(), D> {
+        let (byte, bit) = (flag as u32 / 8, flag as u8 % 8);
+        self.medium.clear_bit(self.layout.cell(cell).offset(byte), bit)
+    }
+
+    pub fn low(&mut self, cell: Cell) -> Outcome<[u8; K], D> {
+        let mut low = [0; K];
+        self.medium.read(self.low_address(cell), &mut low)?;
+        Ok(low)
+    }
+
+    fn low_address(&self, cell: Cell) -> Address {
+        let align = u32::from(self.medium.part().program_unit_bytes).max(2);
+        self.layout.cell(cell).offset(align)
+    }
+
+    fn header_code(low: &[u8; K], level: u8, kind: Kind, links: &[u8; 8]) -> u16 {
+        crc16(&[low, &[level, kind as u8], links])
+    }
+
+    /// The links in a cell's header, whose code is verified.
+    pub fn links(&mut self, cell: Cell) -> Outcome<Links, D> {
+        let stamp = self.stamp_regardless(cell)?;
+        let low = self.low(cell)?;
+        let mut header = [0; 10];
+        self.medium.read(self.layout.field(cell, self.layout.header_offset), &mut header)?;
+        let (code, links) = header.split_first_chunk::<2>().expect("ten bytes");
+        let links: &[u8; 8] = links.try_into().expect("eight bytes");
+        if u16::from_le_bytes(*code) != Self::header_code(&low, stamp.level, stamp.kind, links) {
+            return Err(self.damage(cell, self.layout.header_offset, "a header whose code is wrong"));
+        }
+        let link = |at: usize| {
+            let word = u32::from_le_bytes([links[at], links[at + 1], links[at + 2], links[at + 3]]);
+            (word != u32::MAX).then_some(Cell::from_u32(word))
+        };
+        let links = Links { replaces: link(0), partner: link(4) };
+        match [links.replaces, links.partner].into_iter().flatten().all(|cell| self.layout.has_cell(cell)) {
+            true => Ok(links),
+            false => Err(self.damage(cell, self.layout.header_offset, "a link to a cell that does not exist")),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Pointer pools: where an object leads on each of its levels.
+//!
+//! A pool takes a new entry each time a pointer is set; the last entry of a level counts. Erased entries are spare
+//! pointers.
+
+use norn_flash::{Address, Nor};
+
+use super::Cells;
+use crate::error::Outcome;
+use crate::fat_list::format::{Column, Kind};
+use crate::fat_list::layout::Cell;
+
+impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
+    /// Where the entries for `level` begin, and how many there are.
+    pub(super) fn pool(&self, cell: Cell, kind: Kind, level: u8) -> (Address, u16) {
+        let pool = self.layout.field(cell, self.layout.pool_offset);
+        match kind {
+            Kind::Head => {
+                let entries = self.layout.head_section();
+                (pool.offset(u32::from(level) * u32::from(entries) * 4), entries)
+            }
+            _ => (pool, u16::from(self.layout.settings.pool)),
+        }
+    }
+
+    /// The entries of a pool that have been written.
+    fn pool_used(&mut self, (start, entries): (Address, u16)) -> Outcome<u16, D> {
+        let (mut used, mut erased) = (0, entries);
+        while used < erased {
+            let middle = used + (erased - used) / 2;
+            match self.medium.read_u32(start.offset(4 * u32::from(middle)))? {
+                u32::MAX => erased = middle,
+                _ => used = middle + 1,
+            }
+        }
+        Ok(used)
+    }
+
+    /// Where the pointer of `level` leads: the last entry of the level that is whole.
+    pub fn pointer(&mut self, cell: Cell, kind: Kind, level: u8) -> Outcome<Column, D> {
+        let pool = self.pool(cell, kind, level);
+        for entry in (0..self.pool_used(pool)?).rev() {
+            match Column::decode(self.medium.read_u32(pool.0.offset(4 * u32::from(entry)))?) {
+                Some((found, column)) if found == level && self.layout.has_column(column) => return Ok(column),
+                Some((found, _)) if found == level => {
+                    return Err(self.damage(cell, self.layout.pool_offset, "a pointer out of the part"));
+                }
+                _ => {}
+            }
+        }
+        Err(self.damage(cell, self.layout.pool_offset, "no pointer of a level that the object hooks on"))
+    }
+
+    /// Further pointers that the pool takes at `level`.
+    pub fn pool_room(&mut self, cell: Cell, kind: Kind, level: u8) -> Outcome<u16, D> {
+        let pool = self.pool(cell, kind, level);
+        Ok(pool.1 - self.pool_used(pool)?)
+    }
+
+    /// Makes the pointer of `level` lead to `column`. A torn entry that was to say the same is completed.
+    pub fn set_pointer(&mut self, cell: Cell, kind: Kind, level: u8, column: Column) -> Outcome<(), D> {
+        let pool = self.pool(cell, kind, level);
+        let (used, entry) = (self.pool_used(pool)?, column.encode(level));
+        let mut place = used;
+        if let Some(last) = used.checked_sub(1) {
+            let word = self.medium.read_u32(pool.0.offset(4 * u32::from(last)))?;
+            if Column::decode(word).is_none() && word & entry == entry {
+                place = last;
+            }
+        }
+        if place == pool.1 {
+            return Err(self.damage(cell, self.layout.pool_offset, "a pointer pool without room"));
+        }
+        self.medium.program(pool.0.offset(4 * u32::from(place)), &entry.to_le_bytes())
+    }
+}

@@ -1,0 +1,134 @@
+//! Slots: the keys and values of an object, and the bits that say which of them count.
+
+use norn_flash::Nor;
+
+use super::{Cells, RECORD_BYTES_MAX};
+use crate::error::Outcome;
+use crate::fat_list::format::slot_code;
+use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX};
+use crate::index::Entry;
+
+/// Which slots of an object are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// Slots that have been written, from the first on.
+    pub written: u8,
+    /// Those that count, a bit for each.
+    pub valid: u64,
+}
+
+impl Survey {
+    /// The numbers of the slots that count.
+    pub fn slots(&self) -> impl DoubleEndedIterator<Item = u8> + use<> {
+        let valid = self.valid;
+        (0..64).filter(move |slot| valid >> slot & 1 == 1)
+    }
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot<const K: usize, const V: usize> {
+    Erased,
+    Whole([u8; K], [u8; V]),
+    Torn,
+}
+
+impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
+    pub fn slot(&mut self, cell: Cell, slot: u8) -> Outcome<Slot<K, V>, D> {
+        let mut bytes = [0; ENTRY_BYTES_MAX + 2];
+        let bytes = &mut bytes[..K + V + 2];
+        self.medium.read(self.layout.slot(cell, slot), bytes)?;
+        if bytes.iter().all(|&byte| byte == 0xFF) {
+            return Ok(Slot::Erased);
+        }
+        let (data, code) = bytes.split_at(K + V);
+        if code != slot_code(data).to_le_bytes() {
+            return Ok(Slot::Torn);
+        }
+        let (mut key, mut value) = ([0; K], [0; V]);
+        key.copy_from_slice(&data[..K]);
+        value.copy_from_slice(&data[K..]);
+        Ok(Slot::Whole(key, value))
+    }
+
+    pub fn key_at(&mut self, cell: Cell, slot: u8) -> Outcome<[u8; K], D> {
+        let mut key = [0; K];
+        self.medium.read(self.layout.slot(cell, slot), &mut key)?;
+        Ok(key)
+    }
+
+    /// The entry of a slot that counts.
+    pub fn entry(&mut self, cell: Cell, slot: u8) -> Outcome<Entry<K, V>, D> {
+        match self.slot(cell, slot)? {
+            Slot::Whole(key, value) => Ok((key, value)),
+            Slot::Erased | Slot::Torn => {
+                let at = self.layout.slots_offset() + u16::from(slot) * self.layout.slot_bytes;
+                Err(self.damage(cell, at, "a slot whose code is wrong"))
+            }
+        }
+    }
+
+    fn bitmap(&mut self, cell: Cell) -> Outcome<u64, D> {
+        let mut bytes = [0; 8];
+        let used = usize::from(self.layout.settings.slots).div_ceil(8);
+        self.medium.read(self.layout.field(cell, self.layout.bitmap_offset), &mut bytes[..used])?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Which slots are in use. Cost: the bitmap, and at most seven slots for the border.
+    pub fn survey(&mut self, cell: Cell) -> Outcome<Survey, D> {
+        let bitmap = self.bitmap(cell)?;
+        let (mut written, mut erased) = (0, self.layout.settings.slots);
+        while written < erased {
+            let middle = written + (erased - written) / 2;
+            match self.slot(cell, middle)? {
+                Slot::Erased => erased = middle,
+                Slot::Whole(..) | Slot::Torn => written = middle + 1,
+            }
+        }
+        let mask = if written == 64 { u64::MAX } else { (1 << written) - 1 };
+        Ok(Survey { written, valid: bitmap & mask })
+    }
+
+    /// The slot that holds `key`.
+    pub fn find(&mut self, cell: Cell, survey: &Survey, key: &[u8; K]) -> Outcome<Option<u8>, D> {
+        for slot in survey.slots().rev() {
+            if self.key_at(cell, slot)? == *key {
+                return Ok(Some(slot));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The value of `key`, without looking for the border of the slots first.
+    pub fn look_up(&mut self, cell: Cell, key: &[u8; K]) -> Outcome<Option<[u8; V]>, D> {
+        let survey = Survey { written: self.layout.settings.slots, valid: self.bitmap(cell)? };
+        for slot in survey.slots().take_while(|&slot| slot < survey.written) {
+            let found = self.key_at(cell, slot)?;
+            if found != *key && found != [0xFF; K] {
+                continue;
+            }
+            match self.slot(cell, slot)? {
+                Slot::Erased => return Ok(None),
+                _ if found != *key => {}
+                _ => return Ok(Some(self.entry(cell, slot)?.1)),
+            }
+        }
+        Ok(None)
+    }
+
+    pub fn write_slot(&mut self, cell: Cell, slot: u8, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {
+        let mut record = [0xFF; RECORD_BYTES_MAX];
+        record[..K].copy_from_slice(key);
+        record[K..K + V].copy_from_slice(value);
+        let code = slot_code(&record[..K + V]);
+        record[K + V..K + V + 2].copy_from_slice(&code.to_le_bytes());
+        self.medium.program(self.layout.slot(cell, slot), &record[..usize::from(self.layout.slot_bytes)])
+    }
+
+    /// Makes a slot count no more.
+    pub fn clear_slot(&mut self, cell: Cell, slot: u8) -> Outcome<(), D> {
+        let address = self.layout.field(cell, self.layout.bitmap_offset + u16::from(slot / 8));
+        self.medium.clear_bit(address, slot % 8)
+    }
+}

@@ -1,0 +1,109 @@
+//! Recovery of blocks: from whatever a power cut left to a turnstile.
+//!
+//! Of the rows, the first that fits applies:
+//!
+//! | state on flash | cause | action |
+//! |---|---|---|
+//! | a block is void | formatting was cut | `NotFormatted` |
+//! | an active block names another one with its present count of erases | the other's erase was cut, or not begun | erase it |
+//! | a block names another one and is not active | the move was cut | complete the move |
+//! | a block's naming of another one is torn | so was the move, before it began | erase the block |
+//! | one block has no identity, and there is no spare one | an erase was cut | erase it |
+//! | one block is spare, the others are active | none of these | none |
+//! | anything else | damage | `Corrupted` |
+//!
+//! Invariant: each step can be cut and done again.
+
+use norn_flash::{EraseUnit, Nor, Violation};
+
+use super::block::Record;
+use super::turnstile::Turnstiles;
+use crate::error::{IndexError, MountError, Outcome};
+
+impl<D: Nor, const K: usize, const V: usize> Turnstiles<D, K, V> {
+    /// Completes or undoes what a cut left to blocks.
+    pub fn recover(&mut self) -> Result<(), MountError<D::Error>> {
+        for unit in self.layout().units() {
+            if self.blocks.is_void(unit)? {
+                return Err(MountError::NotFormatted);
+            }
+        }
+        for turnstile in 0..self.layout().turnstiles {
+            self.settle(turnstile)?;
+        }
+        Ok(())
+    }
+
+    /// The block that an active one names with its present count of erases, and that count. What else it says may be
+    /// torn.
+    fn outlived(&mut self, turnstile: u8) -> Outcome<Option<(EraseUnit, u32)>, D> {
+        for unit in self.layout().units_of(turnstile) {
+            let block = self.blocks.block_state(unit)?;
+            if let Record::Whole(record) = block.filling
+                && record.from != unit.0
+                && block.is_active
+                && block.erase_count().is_some()
+            {
+                let from = EraseUnit(record.from);
+                if !self.layout().units_of(turnstile).any(|other| other == from) {
+                    return Err(self.bad_block(unit, "a move from another turnstile"));
+                }
+                if self.blocks.block_state(from)?.erase_count() == Some(record.erase_count) {
+                    return Ok(Some((from, record.erase_count)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Completes or undoes a move that was cut in a turnstile.
+    fn settle(&mut self, turnstile: u8) -> Outcome<(), D> {
+        if let Some((unit, erase_count)) = self.outlived(turnstile)? {
+            return self.blocks.erase_block(unit, erase_count.saturating_add(1));
+        }
+        let (mut fresh, mut broken, mut torn, mut filling, mut count_max) = (0, None, None, None, 0);
+        for unit in self.layout().units_of(turnstile) {
+            let block = self.blocks.block_state(unit)?;
+            fresh += u32::from(block.is_fresh());
+            let Some(count) = block.erase_count() else {
+                if broken.replace(unit).is_some() {
+                    return Err(self.bad_block(unit, "a second block without an identity"));
+                }
+                continue;
+            };
+            count_max = count_max.max(count);
+            match block.filling {
+                Record::Whole(record) if record.from != unit.0 => {
+                    let from = EraseUnit(record.from);
+                    if !self.layout().units_of(turnstile).any(|other| other == from) {
+                        return Err(self.bad_block(unit, "a move from another turnstile"));
+                    }
+                    let is_pending = self.blocks.block_state(from)?.erase_count() == Some(record.erase_count);
+                    if !block.is_active {
+                        filling = Some((unit, from, record.erase_count, is_pending));
+                    }
+                    count_max = count_max.max(record.erase_count);
+                }
+                Record::Whole(_) if block.is_active => {}
+                Record::Erased if !block.is_active => {}
+                Record::Torn if !block.is_active => torn = Some(unit),
+                _ => return Err(self.bad_block(unit, "a block that is active and names no other")),
+            }
+        }
+        match (filling, torn, broken) {
+            (Some((unit, from, count, true)), None, None) if fresh == 0 => self.move_block(from, unit, count),
+            (None, Some(unit), None) | (None, None, Some(unit)) if fresh == 0 => {
+                self.blocks.erase_block(unit, count_max.saturating_add(1))
+            }
+            (None, None, None) if fresh == 1 => Ok(()),
+            _ => {
+                let unit = self.layout().units_of(turnstile).next().unwrap_or_default();
+                Err(self.bad_block(unit, "a turnstile whose blocks contradict each other"))
+            }
+        }
+    }
+
+    fn bad_block(&self, unit: EraseUnit, what: &'static str) -> IndexError<D::Error> {
+        IndexError::Corrupted(Violation { address: self.layout().block(unit), what })
+    }
+}
