@@ -1,5 +1,5 @@
-//! Whatever an NBD client says, in the handshake or behind it, gets the protocol's answer or ends the conversation; what it reads is what was
-//! written.
+//! Whatever an NBD client says, in the handshake or after it, gets the protocol's answer or ends the conversation;
+//! what it reads is what was written.
 //!
 //! Run it with `tools/fuzz nbd_conversation SECONDS`.
 #![no_main]

@@ -1,4 +1,5 @@
-//! A damaged image of a part below a `Remap` is refused or gives a part: never a panic, a loop, or an access outside the part.
+//! A damaged image of a part below a `Remap` is refused or gives a part: never a panic, a loop, or an access outside
+//! the part.
 //!
 //! Run it with `tools/fuzz remap_image SECONDS`.
 #![no_main]

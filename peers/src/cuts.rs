@@ -1,11 +1,12 @@
 //! Power cuts: the same workload and the same cut points for every store, on a part of 16 units.
 //!
 //! 1. Fill the store, and run until units have been erased.
-//! 2. Record the workload in *boots*: a mount and some updates each, with a copy of the part before, and every word and erase.
-//! 3. Draw cut points: a place among all recorded words or erases, as a fraction of them, and how it is torn. Fractions and
-//!    shapes come from one seed and are the same for all.
-//! 4. For each, run its boot again up to the cut, turn the power on, mount, and compare with what was acknowledged: all of it is
-//!    there, and the update in flight is whole or absent. Then run some more updates, mount and compare again.
+//! 2. Record the workload in *boots*: a mount and some updates each, with a copy of the part before, and every word and
+//!    erase.
+//! 3. Draw cut points: a place among all recorded words or erases, as a fraction of them, and how it is torn. Fractions
+//!    and shapes come from one seed and are the same for all.
+//! 4. For each, run its boot again up to the cut, turn the power on, mount, and compare with what was acknowledged: all
+//!    of it is there, and the update in flight is whole or absent. Then run some more updates, mount and compare again.
 //!
 //! Invariant: a cut that did not come where it was planned counts as an error of this program, not as survived.
 
@@ -238,7 +239,7 @@ fn compare(store: &mut dyn Store, model: &[Record], after: &[Record]) -> Option<
     found.iter().enumerate().all(possible).then_some(found)
 }
 
-/// Step 4, behind the cut.
+/// Step 4, after the cut.
 fn come_back(peer: &Peer, device: &Device, (model, after): (&[Record], &[Record]), next: &[Step]) -> Fate {
     let Ok(mut store) = mount(peer, device) else { return Fate::Unmountable };
     let Some(mut model) = compare(&mut *store, model, after) else { return Fate::Wrong };
@@ -321,8 +322,8 @@ mod tests {
     use super::*;
     use crate::store::{Kind, Value};
 
-    /// A store so simple that what becomes of it is known: each update erases the next unit, and programs all objects into it behind
-    /// a count, with a sum; or it programs a word and keeps nothing.
+    /// A store so simple that what becomes of it is known: each update erases the next unit, and programs all objects
+    /// into it after a count, with a sum; or it programs a word and keeps nothing.
     struct Pretender {
         device: Device,
         keeps: Keeps,

@@ -1,8 +1,8 @@
 //! The simulated part as all stores see it: one handle that can be cloned, with a limit on reading and a note of each
 //! operation.
 //!
-//! The idea: a store owns its device, and the harness wants to count, cut and look at the same part meanwhile. Each store's
-//! adapter to its own device trait is a few lines over [`Device`].
+//! The idea: a store owns its device, and the harness wants to count, cut and look at the same part meanwhile. Each
+//! store's adapter to its own device trait is a few lines over [`Device`].
 //!
 //! Invariant: what a store reads, programs or erases passes through here, and nothing else changes the part's counters.
 

@@ -1,7 +1,8 @@
 //! ekv: sorted files of keys and values, a transaction a file.
 //!
-//! Its configuration is features of the crate (`Cargo.toml`): pages of an erase unit, CRCs on, chunks of 256 bytes. Keys
-//! are the object's number, big-endian, as transactions want them sorted. Its random seed is the count of erases so far.
+//! Its configuration is features of the crate (`Cargo.toml`): pages of an erase unit, CRCs on, chunks of 256 bytes.
+//! Keys are the object's number, big-endian, as transactions want them sorted. Its random seed is the count of erases
+//! so far.
 
 use std::mem::size_of;
 

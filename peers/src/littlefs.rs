@@ -1,10 +1,11 @@
 //! littlefs (by littlefs2): a file an object, in several directories.
 //!
-//! Files of 100 bytes are inline, that is within their directory's metadata pair; an update is one commit to it. A field
-//! is written at its place in the file, which closing the file commits. With one directory the metadata pairs form a chain that
-//! each look-up follows; with as many directories as fit, look-ups are short.
+//! Files of 100 bytes are inline, that is within their directory's metadata pair; an update is one commit to it. A
+//! field is written at its place in the file, which closing the file commits. With one directory the metadata pairs
+//! form a chain that each look-up follows; with as many directories as fit, look-ups are short.
 //!
-//! The file system keeps references to its memory and its storage, which live for as long as the program: a mount leaks them.
+//! The file system keeps references to its memory and its storage, which live for as long as the program: a mount leaks
+//! them.
 
 use std::mem::size_of;
 
@@ -39,7 +40,8 @@ impl<const BLOCKS: usize> Storage for Blocks<BLOCKS> {
 
     fn write(&mut self, offset: usize, bytes: &[u8]) -> LfsResult<usize> {
         self.0.program_at(offset as u32, bytes).map(|()| bytes.len()).map_err(|error| match error {
-            // A part that does not refuse this leaves other bits, which the file system notices when it reads them back.
+            // A part that does not refuse this leaves other bits, which the file system notices when it reads them
+            // back.
             DeviceError::Part(SimError::SetsBits { .. }) => Error::CORRUPTION,
             _ => Error::IO,
         })

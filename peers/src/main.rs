@@ -1,7 +1,7 @@
 //! Other stores for flash and Norn's object heap, under one workload on one simulated part.
 //!
-//! `make compare` runs it, and `tools/compare heap --help` says what else it can do. What is measured and how is in the heads of `measure.rs` and
-//! `cuts.rs`, what each store was given in the heads of their files.
+//! `make compare` runs it, and `tools/compare heap --help` says what else it can do. What is measured and how is in the
+//! heads of `measure.rs` and `cuts.rs`, what each store was given in the heads of their files.
 #![forbid(unsafe_code)]
 
 mod causes;
@@ -27,7 +27,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Runs other stores for flash and Norn's object heap under one workload on one simulated part, and compares what they cost.
+/// Runs other stores for flash and Norn's object heap under one workload on one simulated part, and compares what they
+/// cost.
 #[derive(Parser)]
 #[command(version)]
 pub struct Arguments {

@@ -1,9 +1,9 @@
-//! What a store costs at so many objects: each row of the table in its own steady state, field reads, wear, RAM, and how many
-//! objects fit.
+//! What a store costs at so many objects: each row of the table in its own steady state, field reads, wear, RAM, and
+//! how many objects fit.
 //!
-//! For each row: lay out, create the objects with values, run the row's updates until every unit has been erased some times on
-//! average, then count while they are erased some times more. Either part also ends after so many words read, which is what
-//! bounds the run of a store that reads much; every figure comes with the number of updates behind it.
+//! For each row: lay out, create the objects with values, run the row's updates until every unit has been erased some
+//! times on average, then count while they are erased some times more. Either part also ends after so many words read,
+//! which is what bounds the run of a store that reads much; every figure comes with the number of updates behind it.
 
 use norn_flash_sim::{Counters, NorSim, PartSpec, catalogue};
 
@@ -95,8 +95,8 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Whether units were erased at least once each while counting: if not, the store read so much that the run ended before its
-    /// steady state was counted.
+    /// Whether units were erased at least once each while counting: if not, the store read so much that the run ended
+    /// before its steady state was counted.
     pub fn is_steady(&self) -> bool {
         self.counters.erases >= u64::from(part().part.unit_count)
     }

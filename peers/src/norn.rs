@@ -1,7 +1,7 @@
 //! Norn's object heap: an object is an object, a field a field.
 //!
-//! Another configuration is one line in [`peers`]. After a mount the objects are found by enumeration, which gives them in the
-//! order of their creation and is not counted: a client keeps references where others keep keys.
+//! Another configuration is one line in [`peers`]. After a mount the objects are found by enumeration, which gives them
+//! in the order of their creation and is not counted: a client keeps references where others keep keys.
 
 use std::mem::size_of;
 

@@ -1,4 +1,5 @@
-//! The simulated part behind the interfaces of other stores: ekv's, and `embedded-storage-async`'s for sequential-storage.
+//! The simulated part with the interfaces of other stores: ekv's, and `embedded-storage-async`'s for
+//! sequential-storage.
 
 use embedded_storage_async::nor_flash::{
     ErrorType, MultiwriteNorFlash, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash,

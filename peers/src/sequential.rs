@@ -1,7 +1,8 @@
 //! sequential-storage's map: a value an object, and a key a field.
 //!
-//! Its flash is this part with words of 4 bytes; a page is an erase unit. A key is the object's number, or 50 times it and the
-//! field's index, in 16 bits. What it repairs by itself (`try_repair`, inside each call) is all the repair there is.
+//! Its flash is this part with words of 4 bytes; a page is an erase unit. A key is the object's number, or 50 times it
+//! and the field's index, in 16 bits. What it repairs by itself (`try_repair`, inside each call) is all the repair
+//! there is.
 
 use std::mem::size_of;
 
@@ -127,8 +128,8 @@ impl<C: CacheImpl<u16>> Store for KeyPerField<C> {
         Ok(record)
     }
 
-    /// By the crate's iteration over everything, whose last item of a key is the valid one: a look-up of each key behind a mount reads
-    /// the whole part again and again.
+    /// By the crate's iteration over everything, whose last item of a key is the valid one: a look-up of each key
+    /// after a mount reads the whole part again and again.
     fn get_all(&mut self, objects: usize) -> Result<Vec<Record>, Failure> {
         let mut found = vec![[None; FIELDS]; objects];
         block_on(async {

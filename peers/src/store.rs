@@ -1,7 +1,8 @@
 //! What a workload asks of a store, and what a store says of itself.
 //!
-//! An object is [`FIELDS`] fields of [`WIDTH`] bytes, named by its number in the order of creation. Every call is durable when
-//! it returns. Keys and handles that a client keeps anyway (a number, a `Ref`) count as no RAM of the store.
+//! An object is [`FIELDS`] fields of [`WIDTH`] bytes, named by its number in the order of creation. Every call is
+//! durable when it returns. Keys and handles that a client keeps anyway (a number, a `Ref`) count as no RAM of the
+//! store.
 
 use crate::device::Device;
 
@@ -72,11 +73,12 @@ pub trait Store {
         (0..objects).map(|object| self.get_object(object)).collect()
     }
 
-    /// RAM that the store keeps between calls, with the buffers that its interface wants, without the device: bytes on this
-    /// machine, whose pointers have 8 bytes.
+    /// RAM that the store keeps between calls, with the buffers that its interface wants, without the device: bytes on
+    /// this machine, whose pointers have 8 bytes.
     fn ram_bytes(&self) -> usize;
 
-    /// What each kind of update costs, where the store tells: of so many updates drawn, or until so many words were read.
+    /// What each kind of update costs, where the store tells: of so many updates drawn, or until so many words were
+    /// read.
     fn causes(&mut self, _: &mut dyn FnMut() -> Update, _: u64, _: u64) -> Option<crate::causes::Causes> {
         None
     }

@@ -1,9 +1,9 @@
 //! TicKV: objects by the hash of their key, in regions of an erase unit that it reads whole.
 //!
-//! It has no update: a client appends and invalidates. To be atomic, this one appends the new value under the other of two
-//! keys of the object, with a count behind it, then invalidates the old one; where a cut leaves both, the later count is valid
-//! and mounting invalidates the other. A full part is collected (`garbage_collect`), which erases regions without a valid object, and
-//! the call tried once more.
+//! It has no update: a client appends and invalidates. To be atomic, this one appends the new value under the other of
+//! two keys of the object, with a count after it, then invalidates the old one; where a cut leaves both, the later
+//! count is valid and mounting invalidates the other. A full part is collected (`garbage_collect`), which erases
+//! regions without a valid object, and the call tried once more.
 
 use std::mem::size_of;
 
@@ -179,8 +179,8 @@ mod tests {
         bytes.windows(entry.len()).any(|window| window == entry)
     }
 
-    /// The crate looks for a key from its home region on, and stops at an empty one. A key that had found its home full and went to
-    /// another region is therefore lost to it once a collection erases the home.
+    /// The crate looks for a key from its home region on, and stops at an empty one. A key that had found its home full
+    /// and went to another region is therefore lost to it once a collection erases the home.
     #[test]
     fn a_collection_hides_keys_that_are_not_in_their_home_region() {
         const OBJECTS: usize = 24;

@@ -1,7 +1,7 @@
 //! wasefire-store: a log of entries over up to 64 pages of up to 4 KB.
 //!
-//! It takes no pages of more than 4 KB, so that on this part only the lower half of each erase unit serves. Keys are the object's
-//! number, below 4,096. It keeps two bytes of RAM for each entry, and allocates.
+//! It takes no pages of more than 4 KB, so that on this part only the lower half of each erase unit serves. Keys are
+//! the object's number, below 4,096. It keeps two bytes of RAM for each entry, and allocates.
 
 use std::borrow::Cow;
 use std::mem::size_of;

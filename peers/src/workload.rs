@@ -1,6 +1,7 @@
 //! The workload 20/80: one object in five is hot, and an update goes to a hot one with probability 0.9.
 //!
-//! Invariant: what is drawn depends on the seed and the number of objects alone, so that every store gets the same updates.
+//! Invariant: what is drawn depends on the seed and the number of objects alone, so that every store gets the same
+//! updates.
 
 use crate::store::{FIELDS, Record, Update, Value};
 

@@ -1,11 +1,11 @@
 //! The bank on flash: the ledger's accounts, totals and log as objects of a heap.
 //!
 //! ```text
-//! root "purses" ─▶ directory: array of 16 references; element 0 is the next directory, an account in each of the others
+//! root "purses" ─▶ directory: array of 16 references; element 0 is the next directory, the others accounts
 //! root "bank"   ─▶ totals:    object of six fields of 8 bytes: credited, debited, sequence, transfers, opened, closed
 //! root "log"    ─▶ ring:      array of 32 entries of 16 bytes:
 //!                             kind 1 · zeros 3 · from 2 · to 2 · amount 4 · sequence 4
-//! account                     object of four fields of 4 bytes: balance, number, credits, debits; its header is the name
+//! account                     object of four fields of 4 bytes: balance, number, credits, debits; its header, the name
 //! ```
 //!
 //! Numbers are little-endian; references are a `Ref`'s bits, 0 for none. An entry of zeros is none, as it has no kind.

@@ -1,7 +1,8 @@
 //! The books in plain memory: what the heap should hold, and what it did hold when it was read.
 //!
-//! Invariants, which [`Ledger::inconsistency`] checks: the balances add up to the money credited minus the money debited;
-//! the accounts are those opened and not closed; the ring holds the newest entries, each at the place of its number.
+//! Invariants, which [`Ledger::inconsistency`] checks: the balances add up to the money credited minus the money
+//! debited; the accounts are those opened and not closed; the ring holds the newest entries, each at the place of its
+//! number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;

@@ -1,7 +1,7 @@
 //! Electronic purses on an object heap, through any number of power cuts.
 //!
-//! In the order that a command flows: [`script`] says what to do, `decision` what that changes on the books of a [`ledger`], `bank` keeps
-//! those on flash, [`run`](mod@run) does it all under power cuts and checks it.
+//! In the order that a command flows: [`script`] says what to do, `decision` what that changes on the books of a
+//! [`ledger`], `bank` keeps those on flash, [`run`](mod@run) does it all under power cuts and checks it.
 //!
 //! ```
 //! use norn_purse::{Job, run};

@@ -1,10 +1,10 @@
 //! Running a script on a bank, with or without power cuts.
 //!
 //! 1. The script is run on the books in memory, which finds accounts that do not exist: nothing has changed yet.
-//! 2. A *session* lasts from one power-on to the next cut: the bank is mounted, its books are compared with those in memory,
-//!    and commands are carried out on both.
-//! 3. When the power goes, the command in flight is remembered. The books at the next mount have to be those before it or
-//!    those after it, in every balance and counter; in the former case it is carried out again.
+//! 2. A *session* lasts from one power-on to the next cut: the bank is mounted, its books are compared with those in
+//!    memory, and commands are carried out on both.
+//! 3. When the power goes, the command in flight is remembered. The books at the next mount have to be those before it
+//!    or those after it, in every balance and counter; in the former case it is carried out again.
 //! 4. At the end a copy of the part is mounted, compared and audited.
 //!
 //! Invariant: `ledger` is what the bank holds without the command in flight.

@@ -10,7 +10,8 @@
 //! repeat N … end             the lines between, N times; blocks do not nest
 //! ```
 //!
-//! A `#` starts a comment. A script is parsed as a whole before anything is done, so that a mistake in it changes nothing.
+//! A `#` starts a comment. A script is parsed as a whole before anything is done, so that a mistake in it changes
+//! nothing.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -273,7 +274,7 @@ fn command_word(word: &str) -> Result<&'static str, Problem> {
     found.ok_or_else(|| Problem::UnknownCommand(word.to_owned()))
 }
 
-/// The words behind a command.
+/// The words after a command.
 struct Words<'a> {
     command: &'static str,
     words: SplitWhitespace<'a>,

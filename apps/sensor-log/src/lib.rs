@@ -1,7 +1,8 @@
 //! A sensor logger to copy: readings by the second they were taken, on raw NOR flash, without an allocator.
 //!
-//! Every reading is durable when [`append`](SensorLog::append) returns; one that a power cut hits is there wholly or not at all. When the
-//! part is full, the oldest readings make room for the new. `norn log` is this file with a command line.
+//! Every reading is durable when [`append`](SensorLog::append) returns; one that a power cut hits is there wholly or
+//! not at all. When the part is full, the oldest readings make room for the new. `norn log` is this file with a command
+//! line.
 //!
 //! Invariant: there is one reading a second at most.
 #![no_std]

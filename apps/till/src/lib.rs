@@ -1,10 +1,11 @@
 //! A till: large arrays, transactions, collections, and a pointer that stays until notified, in one program.
 //!
 //! A *purse* object holds the balance and the number of payments. Each payment has a *receipt*, an object of its own; a
-//! *journal*, an array of more elements than an erase unit holds, refers to the receipts of the last payments, and overwrites
-//! the oldest. A receipt that falls out of the journal is garbage, which is collected when the part is full. A *price list*, an
-//! array that changes now and then, is read for each article sold: where it stands on flash, whose address is asked for again
-//! only when the till has been told to. (The balance would be a poor choice for that: each payment moves it.)
+//! *journal*, an array of more elements than an erase unit holds, refers to the receipts of the last payments, and
+//! overwrites the oldest. A receipt that falls out of the journal is garbage, which is collected when the part is full.
+//! A *price list*, an array that changes now and then, is read for each article sold: where it is on flash, whose
+//! address is asked for again only when the till has been told to. (The balance would be a poor choice for that: each
+//! payment moves it.)
 //!
 //! `cargo run --release -p norn-till`
 #![forbid(unsafe_code)]
@@ -91,8 +92,8 @@ impl Till {
         Till { heap, purse, journal, prices }
     }
 
-    /// One payment: a receipt, its place in the journal, the new balance and number, all of them or none. Collects garbage and
-    /// tries again when there is no room.
+    /// One payment: a receipt, its place in the journal, the new balance and number, all of them or none. Collects
+    /// garbage and tries again when there is no room.
     fn pay(&mut self, amount: u32, report: &mut Report) {
         while let Err(error) = self.try_to_pay(amount) {
             assert!(matches!(error, StoreError::Full), "{error}");

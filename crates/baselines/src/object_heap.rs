@@ -1,7 +1,7 @@
 //! What the flash heap and the EEPROM heap have in common, so that a workload or a test runs on either.
 //!
-//! Each call is the method of the same name of [`Heap`] and [`EepromHeap`], where costs and errors are stated. What differs: the
-//! non-atomic operations change each element atomically on flash, and not on EEPROM.
+//! Each call is the method of the same name of [`Heap`] and [`EepromHeap`], where costs and errors are stated. What
+//! differs: the non-atomic operations change each element atomically on flash, and not on EEPROM.
 
 use core::cmp::Ordering;
 use core::fmt;

@@ -1,9 +1,9 @@
-//! Power is cut at every word that random operations on the EEPROM heap write, in every stage and shape of a torn write, and again at
-//! every word that the recovery from it writes.
+//! Power is cut at every word that random operations on the EEPROM heap write, in every stage and shape of a torn
+//! write, and again at every word that the recovery from it writes.
 //!
-//! After each cut the heap is mounted; it must hold what it held before the operation in flight, or what it would have held after it;
-//! only a non-atomic one may leave a mixture, and one torn word. Inside a transaction, only what was committed may be left.
-//! The checker must be silent, and the heap must go on working.
+//! After each cut the heap is mounted; it must hold what it held before the operation in flight, or what it would have
+//! held after it; only a non-atomic one may leave a mixture, and one torn word. Inside a transaction, only what was
+//! committed may be left. The checker must be silent, and the heap must go on working.
 
 mod either;
 
@@ -15,7 +15,8 @@ use norn_object_heap::Elements;
 
 type SimHeap = EepromHeap<EepromSim>;
 
-/// Every shape of a tear; those that take a number, with several. All single bits of a word of 4 bytes, and all but one.
+/// Every shape of a tear; those that take a number, with several. All single bits of a word of 4 bytes, and all but
+/// one.
 fn shapes(random: &mut fastrand::Rng) -> Vec<(WriteStage, Tear)> {
     let mut shapes = Vec::new();
     for stage in WriteStage::ALL {
@@ -215,7 +216,8 @@ fn every_cut_widely() {
     sweeps(100..140, 200);
 }
 
-/// Fills and copies that are not atomic leave a mixture and one torn word, those that are leave none; overlapping ones, too.
+/// Fills and copies that are not atomic leave a mixture and one torn word, those that are leave none; overlapping ones,
+/// too.
 #[test]
 fn every_cut_of_fills_and_copies() {
     for (word_bytes, seed) in [(4, 1), (2, 2), (1, 3)] {
@@ -245,8 +247,8 @@ fn every_cut_of_fills_and_copies() {
     }
 }
 
-/// A header given to an object of the transaction needs no old pointer: where an abort is cut after it has freed the object, the
-/// next would put it where the free list's link is by then.
+/// A header given to an object of the transaction needs no old pointer: where an abort is cut after it has freed the
+/// object, the next would put it where the free list's link is by then.
 #[test]
 fn every_cut_of_undoing_a_new_object_with_another_header() {
     let mut random = fastrand::Rng::with_seed(5);

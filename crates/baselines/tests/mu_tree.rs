@@ -1,5 +1,5 @@
-//! The µ-tree, with and without logged leaves, answers as a map in memory does, and a power cut at every operation of a call, or of the mount behind it, leaves what was
-//! before the call or what is after it.
+//! The µ-tree, with and without logged leaves, answers as a map in memory does, and a power cut at every operation of a
+//! call, or of the mount after it, leaves what was before the call or what is after it.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

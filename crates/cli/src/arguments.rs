@@ -29,7 +29,8 @@ Exit codes:
   1  a check failed: the heap, block device or log has violations, or money was lost
   2  wrong usage, a mistake in a script or in readings, or an image that cannot be used";
 
-/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices in those of NAND parts.
+/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices in those of
+/// NAND parts.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 pub struct Arguments {
@@ -77,12 +78,13 @@ pub enum HeapCommand {
     /// List what every erase unit serves for and holds, and the entries of the log; or one unit with its sectors.
     ///
     /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
-    /// image file. Nothing else is changed but the part's counters. With --raw the heap is not mounted, and nothing is changed at all.
+    /// image file. Nothing else is changed but the part's counters. With --raw the heap is not mounted, and nothing is
+    /// changed at all.
     ///
     /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
     ///
-    /// Where spare units stand in for others, the units shown are virtual ones, with where they are; --raw shows the headers of
-    /// the physical units.
+    /// Where spare units stand in for others, the units shown are virtual ones, with where they are; --raw shows the
+    /// headers of the physical units.
     Dump(DumpArguments),
 }
 
@@ -97,22 +99,24 @@ pub enum NbdCommand {
     Check(ImageArgument),
     /// Serve a block device to NBD clients until SIGTERM or SIGINT.
     ///
-    /// Any length and alignment is served; what does not fill a page of the part is read, changed and written. Flushes and writes with
-    /// FUA are answered when the image file is on the host's disk. Several clients may be connected at a time, up to 16; they see
-    /// each other's writes. There is neither encryption nor authentication, so only loopback addresses are listened on.
+    /// Any length and alignment is served; what does not fill a page of the part is read, changed and written. Flushes
+    /// and writes with FUA are answered when the image file is on the host's disk. Several clients may be connected at
+    /// a time, up to 16; they see each other's writes. There is neither encryption nor authentication, so only loopback
+    /// addresses are listened on.
     Serve(NbdServeArguments),
 }
 
 /// What block device to make.
 #[derive(Args, Debug)]
 pub struct NbdCreateArguments {
-    /// Image file to make; there must be none of this name. It is sparse: twice the part's size, of which only what is written takes
-    /// room.
+    /// Image file to make; there must be none of this name. It is sparse: twice the part's size, of which only what is
+    /// written takes room.
     pub image: PathBuf,
     /// Simulated NAND part that the image is of; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = nand_catalogue::named)]
     pub part: NandSpec,
-    /// Bytes of the device, such as 12M: nine tenths of what fits if left out. The smaller, the less is copied for a page written.
+    /// Bytes of the device, such as 12M: nine tenths of what fits if left out. The smaller, the less is copied for a
+    /// page written.
     #[arg(long, value_name = "BYTES", value_parser = nbd::bytes)]
     pub size: Option<u64>,
     /// Blocks that are bad from the start.
@@ -135,7 +139,8 @@ impl NbdCreateArguments {
 pub struct NbdServeArguments {
     /// Image file of a simulated NAND part with a block device in it.
     pub image: PathBuf,
-    /// Where to listen: 127.0.0.1:10809, [::1]:10809, with port 0 for a free one, or unix:PATH for a socket in the file system.
+    /// Where to listen: 127.0.0.1:10809, [::1]:10809, with port 0 for a free one, or unix:PATH for a socket in the file
+    /// system.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10809")]
     pub listen: Address,
 }
@@ -149,8 +154,8 @@ such as 2026-11-20, or today, yesterday, yesterdayT10:00: today is the day of th
 pub enum LogCommand {
     /// Make an image file of a simulated part with an empty log. An existing file is never overwritten.
     Create(LogCreateArguments),
-    /// Append the readings of a CSV file: a timestamp and a value a line. Each is durable by itself; a file that was interrupted
-    /// can be appended again.
+    /// Append the readings of a CSV file: a timestamp and a value a line. Each is durable by itself; a file that was
+    /// interrupted can be appended again.
     Append(AppendArguments),
     /// The mean of the readings of a span of time, how many they are, the least and the greatest.
     #[command(after_help = LOG_HELP)]
@@ -187,11 +192,11 @@ pub struct LogCreateArguments {
 pub struct AppendArguments {
     /// Image file of a simulated part with a log in it.
     pub image: PathBuf,
-    /// CSV file. Timestamps are seconds since 1970 or such as 2026-11-21T10:00:00Z; values are kept to three decimals. A first line
-    /// timestamp,value is skipped. A reading of a second that has one replaces it.
+    /// CSV file. Timestamps are seconds since 1970 or such as 2026-11-21T10:00:00Z; values are kept to three decimals.
+    /// A first line timestamp,value is skipped. A reading of a second that has one replaces it.
     pub file: PathBuf,
-    /// Cut the power again and again, at operations and in ways that derive from this number, and check after each cut that
-    /// nothing acknowledged is lost.
+    /// Cut the power again and again, at operations and in ways that derive from this number, and check after each cut
+    /// that nothing acknowledged is lost.
     #[arg(long, value_name = "SEED")]
     pub cut_power: Option<u64>,
     /// Mean number of words programmed and units erased between two power cuts.
@@ -207,7 +212,7 @@ pub struct SpanArguments {
     pub image: PathBuf,
     /// The first second.
     pub from: Option<Moment>,
-    /// The second behind the last.
+    /// The second after the last.
     pub to: Option<Moment>,
 }
 
@@ -247,14 +252,15 @@ pub struct CreateArguments {
     /// Simulated part that the image is of; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = parts::by_name)]
     pub part: PartSpec,
-    /// Erase units that stand in for others: 0 for the part as it is; from 1 on, units that fail are replaced. A part whose words
-    /// can be programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
+    /// Erase units that stand in for others: 0 for the part as it is; from 1 on, units that fail are replaced. A part
+    /// whose words can be programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
     #[arg(long, value_name = "N")]
     pub spares: Option<u16>,
     /// Most records of an object's list: longer lists make updates cheaper and objects larger.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     list_length: u8,
-    /// Whether a flag stands for each field that was never set, which spares programming zeros when an object is created.
+    /// Whether a flag stands for each field that was never set, which spares programming zeros when an object is
+    /// created.
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
     initialization_flags: Switch,
     /// Most elements of an array that is kept as one, and of a section of a longer one.
@@ -263,13 +269,15 @@ pub struct CreateArguments {
     /// Most erase units that the log may take while a transaction is open, from 2 to 8.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=8))]
     log_units: u8,
-    /// Every how many reclamations, on average, a random erase unit is reclaimed for the sake of even wear; 0 for never.
+    /// Every how many reclamations, on average, a random erase unit is reclaimed for the sake of even wear; 0 for
+    /// never.
     #[arg(long, value_name = "N", default_value_t = 64)]
     wear_period: u16,
     /// Whether flipped bits are noticed, at the price of space and words programmed.
     #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
     error_detection: Switch,
-    /// Whether lists grow by delta records where few fields change, and transactions change objects in place; off is TinyStore's structure, and so it is with error detection.
+    /// Whether lists grow by delta records where few fields change, and transactions change objects in place; off is
+    /// TinyStore's structure, and so it is with error detection.
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
     delta_records: Switch,
 }

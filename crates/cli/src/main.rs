@@ -1,5 +1,5 @@
-//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves block devices, and keeps
-//! a sensor's readings.
+//! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves
+//! block devices, and keeps a sensor's readings.
 //!
 //! Every command returns what it found; this file prints it and turns it into an exit code.
 #![forbid(unsafe_code)]

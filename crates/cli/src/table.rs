@@ -25,7 +25,7 @@ pub fn table<const COLUMNS: usize>(columns: [(&str, Side); COLUMNS]) -> Table {
     table
 }
 
-/// The table as text without trailing blanks, a newline behind each row.
+/// The table as text without trailing blanks, a newline after each row.
 pub fn text(table: &Table) -> String {
     table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }

@@ -1,4 +1,5 @@
-//! Heaps on parts whose words can be programmed once or twice, and on parts with spare units: made, used, cut, checked, shown.
+//! Heaps on parts whose words can be programmed once or twice, and on parts with spare units: made, used, cut, checked,
+//! shown.
 
 use norn_desk::{Desk, example, line};
 

@@ -1,5 +1,5 @@
-//! `norn log`: readings come back, means are right, nothing acknowledged is lost to power cuts, a full log forgets its oldest readings, and
-//! wrong input is named with its line.
+//! `norn log`: readings come back, means are right, nothing acknowledged is lost to power cuts, a full log forgets its
+//! oldest readings, and wrong input is named with its line.
 
 use norn_desk::{Desk, line};
 use norn_flash_sim::{NorSim, Tear};

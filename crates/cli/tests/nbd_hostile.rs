@@ -1,5 +1,6 @@
-//! The block device server and clients that are wrong, rude or gone: each gets the protocol's error or a closed connection, the next one
-//! is served, and memory stays bounded. What is durable when is counted, and the server stops as it should.
+//! The block device server and clients that are wrong, rude or gone: each gets the protocol's error or a closed
+//! connection, the next one is served, and memory stays bounded. What is durable when is counted, and the server stops
+//! as it should.
 
 mod nbd;
 

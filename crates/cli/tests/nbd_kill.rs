@@ -1,5 +1,5 @@
-//! `kill -9` of the server under load, again and again on one image: what was answered is there, what was not is there or not, page
-//! by page, and the checker finds every invariant.
+//! `kill -9` of the server under load, again and again on one image: what was answered is there, what was not is there
+//! or not, page by page, and the checker finds every invariant.
 
 mod nbd;
 
@@ -16,8 +16,8 @@ const PAGE_BYTES: u64 = 512;
 /// Pages of each client, which writes nobody else's.
 const PAGES: u64 = 1500;
 
-/// What a page may hold: the number of the last write that was answered, 0 for zeros, and those that were under way when the
-/// server died.
+/// What a page may hold: the number of the last write that was answered, 0 for zeros, and those that were under way
+/// when the server died.
 type Pages = HashMap<u64, Vec<u64>>;
 
 fn contents(page: u64, number: u64) -> Vec<u8> {
@@ -63,8 +63,8 @@ fn load(mut client: Client, first: u64, start: u64, seed: u64, trim: u16) -> Pag
     pages
 }
 
-/// Kills a server under load so many times. `trim` is what gives up pages: on parts with larger pages than these, a trim may leave
-/// them as they are.
+/// Kills a server under load so many times. `trim` is what gives up pages: on parts with larger pages than these, a
+/// trim may leave them as they are.
 fn kill_under_load(part: &str, trim: u16, kills: u64) {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
     desk.succeed(&format!("nbd create disk.img --part {part} --size 4M --bad-blocks 5"));

@@ -1,5 +1,5 @@
-//! Proves that scripts run alike with and without power cuts, go on where the last run ended, and change nothing when they
-//! have a mistake.
+//! Proves that scripts run alike with and without power cuts, go on where the last run ended, and change nothing when
+//! they have a mistake.
 
 use norn_desk::{Answer, Desk, example, line};
 use norn_flash::Address;

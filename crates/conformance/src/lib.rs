@@ -3,8 +3,8 @@
 //! - **Ports**: [`check_nor`] and [`check_nand`] try a driver for a part of your own and say which promise it breaks.
 //!   They need no `std` and no allocation, so that they run on the board that has the part.
 //! - **Formats**, with the feature `std`: [`Sweep`] cuts the power at every operation of a call, in every shape that a
-//!   cut may leave, again during recovery, and once more before the next boot; [`seeds`] gives random tests their seeds,
-//!   and the words that replay them.
+//!   cut may leave, again during recovery, and once more before the next boot; [`seeds`] gives random tests their
+//!   seeds, and the words that replay them.
 //!
 //! ```
 //! use norn_conformance::check_nor;

@@ -34,7 +34,7 @@ pub enum NandPromise {
     ProgramChangesNoOther,
     /// The register keeps a page through seeks and fetches.
     RegisterKeeps,
-    /// A copied page has the bytes of the first, but for the pieces.
+    /// A copied page has the bytes of the first, except the pieces.
     Copies,
 }
 
@@ -147,7 +147,7 @@ impl<D: Nand> Port<'_, D> {
         self.device.program(page, &pieces).map_err(NandBreach::Device)
     }
 
-    /// Whether a page holds what is expected, but for the bit errors that it may have.
+    /// Whether a page holds what is expected, except the bit errors that it may have.
     fn expect(&mut self, page: PageAddress, promise: NandPromise, expected: impl Fn(u16) -> u8) -> Checked<D> {
         self.device.load(page).map_err(NandBreach::Device)?;
         self.device.fetch(self.buffer).map_err(NandBreach::Device)?;

@@ -175,7 +175,7 @@ pub struct Trial<'a, S: Subject> {
     pub call: &'a S::Call,
     /// The shapes to cut it in, at the operation of this number. [`one_of_each`] are those of all contracts.
     pub shapes: &'a dyn Fn(u64, &mut fastrand::Rng) -> Vec<Tear>,
-    /// Whether the subject may hold this behind a cut.
+    /// Whether the subject may hold this after a cut.
     pub admitted: &'a dyn Fn(&S::Contents) -> bool,
     /// Uses the subject further.
     pub go_on: &'a mut GoOn<'a, S>,
@@ -271,7 +271,7 @@ fn cut_mount<S: Subject>(device: &S::Device, cut: u64, tear: Tear, context: Cont
     device
 }
 
-/// Mounts what is left behind a cut (step 3).
+/// Mounts what is left after a cut (step 3).
 fn recovered<S: Subject>(
     device: S::Device,
     admitted: &dyn Fn(&S::Contents) -> bool,

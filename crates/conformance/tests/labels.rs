@@ -1,4 +1,4 @@
-//! Labels of parts: power is cut at every operation of writing one and of the load behind that, in every shape, on NOR
+//! Labels of parts: power is cut at every operation of writing one and of the load after that, in every shape, on NOR
 //! parts of several kinds and on NAND parts whose bits err and whose blocks fail. The old label is there or the new
 //! one, and what was there once stays.
 

@@ -1,7 +1,7 @@
-//! Norn for devices: what its crates do, behind one dependency.
+//! Norn for devices: what its crates do, in one dependency.
 //!
-//! Each module is one crate, and each crate one feature; what is not asked for is not compiled. Nothing here needs `std`, allocates,
-//! recurses, or has `unsafe` code.
+//! Each module is one crate, and each crate one feature; what is not asked for is not compiled. Nothing here needs
+//! `std`, allocates, recurses, or has `unsafe` code.
 //!
 //! | module | feature | what it does | on |
 //! |---|---|---|---|

@@ -1,8 +1,10 @@
-//! The formats on flash and in image files are those of 2026-11-22: fixed scripts leave the same bytes on parts as the code of that day did.
+//! The formats on flash and in image files are those of 2026-11-22: fixed scripts leave the same bytes on parts as the
+//! code of that day did.
 //!
-//! A checksum covers every byte of a part or a file after a few hundred operations. A change that was to leave the format alone and changes
-//! a checksum has changed the format, or what operations do. Where the latter is meant and the former is not, mount an image that the code
-//! before wrote with the code after, then record the new checksum here. A change of a format is marked in CHANGELOG.md.
+//! A checksum covers every byte of a part or a file after a few hundred operations. A change that was to leave the
+//! format alone and changes a checksum has changed the format, or what operations do. Where the latter is meant and the
+//! former is not, mount an image that the code before wrote with the code after, then record the new checksum here. A
+//! change of a format is marked in CHANGELOG.md.
 
 use norn_baselines::{EepromHeap, MuTree};
 use norn_code_pager::{Crc32c, ImageWriter, Room};

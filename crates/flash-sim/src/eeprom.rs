@@ -3,11 +3,11 @@
 //! Writing a range:
 //! 1. refuse it if it leaves the part, before anything changes;
 //! 2. split it into aligned words; each is one operation, counted as a program and an erase;
-//! 3. write them in ascending order, up to the one that the planned cut hits, or that has a byte at its endurance: tear that
-//!    one, and turn the power off if it was a cut.
+//! 3. write them in ascending order, up to the one that the planned cut hits, or that has a byte at its endurance: tear
+//!    that one, and turn the power off if it was a cut.
 //!
-//! Invariants: a refused call changes nothing; a word that is torn ages as one that is written; a clone shares no state with
-//! its original.
+//! Invariants: a refused call changes nothing; a word that is torn ages as one that is written; a clone shares no state
+//! with its original.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct EepromSpec {
     pub read_ns: u64,
     /// Time of erasing a word, before it is written.
     pub erase_ns: u64,
-    /// Time of writing a word behind that.
+    /// Time of writing a word after that.
     pub write_ns: u64,
     /// Where the figures are from.
     pub source: &'static str,
@@ -195,8 +195,8 @@ impl EepromSim {
         self.endurance_writes = writes;
     }
 
-    /// Plans a loss of power: `operations` more words are written, the next one is torn in `stage`. Shapes that
-    /// concern several words, or bits that change later, tear as `Tear::Subset` or `Tear::Complete` does: one word at a time is
+    /// Plans a loss of power: `operations` more words are written, the next one is torn in `stage`. Shapes that concern
+    /// several words, or bits that change later, tear as `Tear::Subset` or `Tear::Complete` does: one word at a time is
     /// written, and reads the same ever after.
     pub fn cut_power_after(&mut self, operations: u64, stage: WriteStage, tear: Tear) {
         self.instrument.cut_power_after(operations, (stage, tear));

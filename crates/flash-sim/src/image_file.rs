@@ -8,7 +8,8 @@
 //! 4096  what the kind of part has
 //! ```
 //!
-//! Values are little-endian. Invariant: the header's first 80 bytes never change; the file has the length that they imply.
+//! Values are little-endian. Invariant: the header's first 80 bytes never change; the file has the length that they
+//! imply.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -180,7 +181,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// What the catalogue has under the header's name, if its geometry is the header's and the file is as long as it should be.
+    /// What the catalogue has under the header's name, if its geometry is the header's and the file is as long as it
+    /// should be.
     pub fn checked<Spec>(
         &self,
         spec: Option<Spec>,
@@ -216,8 +218,8 @@ impl Header {
     }
 }
 
-/// Locks an image file, waiting a little for a process that is about to let go of it: a program that was started while this one
-/// had the file open holds the lock, too, until it runs.
+/// Locks an image file, waiting a little for a process that is about to let go of it: a program that was started while
+/// this one had the file open holds the lock, too, until it runs.
 fn lock(file: &File, path: &Path) -> Result<(), ImageError> {
     for attempt in 1.. {
         match file.try_lock() {

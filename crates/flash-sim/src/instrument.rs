@@ -2,8 +2,8 @@
 //!
 //! `Counts` is what the kind of part counts, `Place` where an operation hits it, `Shape` how a cut tears one.
 //!
-//! Invariants: counters and time stand still while they are frozen, the number of operations does not; from a cut on, the power is off
-//! until [`power_on`](Instrument::power_on).
+//! Invariants: counters and time stand still while they are frozen, the number of operations does not; from a cut on,
+//! the power is off until [`power_on`](Instrument::power_on).
 
 use crate::tear::Tear;
 
@@ -86,8 +86,8 @@ impl<Counts: Copy + Default, Place: Copy, Shape: Copy> Instrument<Counts, Place,
         }
     }
 
-    /// Goes on by `operations` that a cut may hit. If the planned one is among them, the power is off from then on; says how many
-    /// operations come before it, and how it tears.
+    /// Goes on by `operations` that a cut may hit. If the planned one is among them, the power is off from then on;
+    /// says how many operations come before it, and how it tears.
     pub fn advance(&mut self, operations: u64) -> Option<(u64, Shape)> {
         let before = self.state.operations;
         self.state.operations += operations;

@@ -1,8 +1,8 @@
 //! Simulated NOR flash, NAND flash and EEPROM parts for tests, experiments and the `norn` command.
 //!
-//! A [`NorSim`] behaves as [`norn_flash::Nor`] allows and no better: it stops on illegal use with an error that names the
-//! address, counts every operation by its size, keeps simulated time, ages its erase units, and cuts the power at any
-//! operation, leaving what a real part may leave. It lives in memory or in an image file, and a clone of it costs a
+//! A [`NorSim`] behaves as [`norn_flash::Nor`] allows and no better: it stops on illegal use with an error that names
+//! the address, counts every operation by its size, keeps simulated time, ages its erase units, and cuts the power at
+//! any operation, leaving what a real part may leave. It lives in memory or in an image file, and a clone of it costs a
 //! pointer for each erase unit, so that a workload can be branched at every operation.
 //!
 //! ```

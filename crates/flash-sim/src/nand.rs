@@ -6,8 +6,8 @@
 //! 3. if the planned cut hits it, tear it and turn the power off; if its block fails, tear it and say so;
 //! 4. else carry it out.
 //!
-//! Invariants: a refused call changes nothing; counters and time advance only in calls that are carried out; pages that are erased
-//! take no memory; a clone shares no state with its original.
+//! Invariants: a refused call changes nothing; counters and time advance only in calls that are carried out; pages that
+//! are erased take no memory; a clone shares no state with its original.
 
 mod cells;
 mod counters;
@@ -46,8 +46,9 @@ enum Outcome {
     Failed(Tear),
 }
 
-/// A simulated NAND part. In memory it takes what its programmed pages take, and costs a pointer for each block to clone; in an image
-/// file it takes a few bytes a page. The clone of a part in an image file lives in memory, with all its programmed pages.
+/// A simulated NAND part. In memory it takes what its programmed pages take, and costs a pointer for each block to
+/// clone; in an image file it takes a few bytes a page. The clone of a part in an image file lives in memory, with all
+/// its programmed pages.
 #[derive(Debug)]
 pub struct NandSim {
     spec: NandSpec,
@@ -235,8 +236,8 @@ impl NandSim {
         self.save_block(block).expect("the image file can be written");
     }
 
-    /// Plans a failure: `operations` more programs and erases go through, the next one fails, and its block has gone bad. May be
-    /// planned several times over.
+    /// Plans a failure: `operations` more programs and erases go through, the next one fails, and its block has gone
+    /// bad. May be planned several times over.
     pub fn fail_after(&mut self, operations: u64) {
         self.failures.push(self.operations() + operations);
     }
@@ -282,8 +283,8 @@ impl NandSim {
         self.instrument.torn()
     }
 
-    /// The bytes in a page's cells with its out-of-band area, uncounted, without bit errors, and with the power off, too. Unstable bits
-    /// read as the tear left them.
+    /// The bytes in a page's cells with its out-of-band area, uncounted, without bit errors, and with the power off,
+    /// too. Unstable bits read as the tear left them.
     ///
     /// # Panics
     /// If there is no such page, or the image file cannot be read.
@@ -293,7 +294,8 @@ impl NandSim {
         cells.map_or_else(|| self.erased_register(), |cells| cells.bytes.clone())
     }
 
-    /// Overwrites a page's cells as no part could: to damage what is on it. Does not change which pages may be programmed.
+    /// Overwrites a page's cells as no part could: to damage what is on it. Does not change which pages may be
+    /// programmed.
     ///
     /// # Panics
     /// If there is no such page, the range leaves it, or the image file cannot be written.

@@ -42,8 +42,8 @@ impl Bus {
         }
     }
 
-    /// Time of a byte over this bus from a device that makes one transfer of at most `width_bytes` in `cycle_ns`: the slower cycle
-    /// of the two, and the smaller width.
+    /// Time of a byte over this bus from a device that makes one transfer of at most `width_bytes` in `cycle_ns`: the
+    /// slower cycle of the two, and the smaller width.
     pub const fn byte_ns(self, cycle_ns: u32, width_bytes: u32) -> u32 {
         let cycle = if cycle_ns > self.cycle_ns() { cycle_ns } else { self.cycle_ns() };
         let width = if width_bytes < self.width_bytes() { width_bytes } else { self.width_bytes() };
@@ -98,8 +98,8 @@ pub fn k9f1208q0b(bus: Bus) -> NandSpec {
     }
 }
 
-/// The large-page part of the demand-paging paper: 256 MB, pages of 2,048 bytes. Table 2 reads it 16 bits wide, which the part of
-/// that name is not.
+/// The large-page part of the demand-paging paper: 256 MB, pages of 2,048 bytes. Table 2 reads it 16 bits wide, which
+/// the part of that name is not.
 pub fn mt29f2g08(bus: Bus) -> NandSpec {
     NandSpec {
         name: name_on("mt29f2g08", bus),
@@ -110,8 +110,8 @@ pub fn mt29f2g08(bus: Bus) -> NandSpec {
     }
 }
 
-/// The part of the real-time collector's paper: 16 MB, pages of 512 bytes. Its times are measured on a prototype with the
-/// transfers in them, so that transfers take no further time here.
+/// The part of the real-time collector's paper: 16 MB, pages of 512 bytes. Its times are measured on a prototype with
+/// the transfers in them, so that transfers take no further time here.
 pub fn k9f2808() -> NandSpec {
     NandSpec {
         name: "k9f2808".to_owned(),
@@ -134,8 +134,8 @@ pub fn k9k8g08() -> NandSpec {
     }
 }
 
-/// A small part for tests, with the times of K9F1208Q0B and no end of life: `block_count` blocks of `pages_per_block` pages
-/// of `page_bytes` and a 32nd of that, at least 16, out of band.
+/// A small part for tests, with the times of K9F1208Q0B and no end of life: `block_count` blocks of `pages_per_block`
+/// pages of `page_bytes` and a 32nd of that, at least 16, out of band.
 pub fn test_part(block_count: u16, pages_per_block: u16, page_bytes: u16) -> NandSpec {
     let oob_bytes = (page_bytes / 32).max(16);
     NandSpec {

@@ -6,8 +6,8 @@
 //! 3. if the planned cut is among them, carry out those before it, tear that one, and turn the power off;
 //! 4. else carry out all of them.
 //!
-//! Invariants: a refused call changes nothing; counters and time advance only in calls that are carried out; only the cut
-//! operation is torn; a clone shares no state with its original.
+//! Invariants: a refused call changes nothing; counters and time advance only in calls that are carried out; only the
+//! cut operation is torn; a clone shares no state with its original.
 
 mod cells;
 mod image;
@@ -26,7 +26,8 @@ use crate::words::{is_word, words_of};
 use cells::{Cells, budgets};
 use image::Image;
 
-/// Bits of a unit that have not settled: those that a cut changed, and that are as they were when the power has come on so often.
+/// Bits of a unit that have not settled: those that a cut changed, and that are as they were when the power has come on
+/// so often.
 #[derive(Clone, Debug)]
 struct Unsettled {
     unit: usize,

@@ -29,7 +29,7 @@ pub enum Tear {
     /// All of them change, but one to four then read differently each time. For a program on NOR, this is more than its
     /// contract allows: a cell that is charged halfway.
     Marginal(u64),
-    /// As `Subset`; when the power comes on for the second time behind the cut, half of those that had changed are as
+    /// As `Subset`; when the power comes on for the second time after the cut, half of those that had changed are as
     /// they were. Only [`NorSim`](crate::NorSim) does so; its contract does not allow it: cells whose charge leaks off
     /// while the part is off.
     Late(u64),

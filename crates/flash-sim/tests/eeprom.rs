@@ -84,7 +84,8 @@ fn a_byte_wears_out_and_those_beside_it_do_not() {
     assert_eq!((read::<4>(&mut sim, 8), sim.most_writes()), ([9; 4], 1));
 }
 
-/// Each bit of a torn word is old, new or 1; words before are new, words behind old; the result is stable, and clones differ.
+/// Each bit of a torn word is old, new or 1; words before are new, words after old; the result is stable, and clones
+/// differ.
 #[test]
 fn a_cut_tears_one_word_as_the_contract_says() {
     let (old, new) = ([0b0011_0101u8; 4], [0b0101_0011u8; 4]);

@@ -1,5 +1,5 @@
-//! The simulated NAND part reproduces the published tables, refuses everything that the contract forbids, leaving what it holds as
-//! it was, and counts, times, ages, fails, errs and tears as the contract allows, and no further.
+//! The simulated NAND part reproduces the published tables, refuses everything that the contract forbids, leaving what
+//! it holds as it was, and counts, times, ages, fails, errs and tears as the contract allows, and no further.
 
 use norn_flash::{Block, Column, Nand, NandError, NandErrorKind, PageAddress, Piece};
 use norn_flash_sim::nand_catalogue::{self, Bus, NandSpec};
@@ -188,7 +188,7 @@ fn a_torn_program_clears_only_bits_that_were_to_be_cleared() {
         assert!(!differs || matches!(tear, Tear::Unstable(_)), "{tear:?}");
         unstable_seen |= differs;
         assert_eq!(load(&mut sim, Block(1).page(1)), [0xA5; 80], "the page before is whole");
-        // The torn page counts as programmed; the one behind it can be.
+        // The torn page counts as programmed; the one after it can be.
         assert!(matches!(program(&mut sim, PAGE, 0), Err(NandSimError::OutOfOrder { .. })));
         program(&mut sim, Block(1).page(3), 0).unwrap();
         sim.erase(Block(1)).unwrap();

@@ -1,5 +1,5 @@
-//! An image file of a NAND part holds what the part holds, stays sparse, outlives a process that is killed, and is refused with a
-//! reason when it is not whole.
+//! An image file of a NAND part holds what the part holds, stays sparse, outlives a process that is killed, and is
+//! refused with a reason when it is not whole.
 
 use std::fs;
 use std::path::Path;
@@ -94,7 +94,8 @@ fn a_process_that_is_killed_leaves_each_operation_done_or_not() {
     assert_eq!(sim.peek(Block(1).page(1)), [7; 80]);
 }
 
-/// The host may cut the write of a process that is killed between pages of its cache, and its own power between sectors.
+/// The host may cut the write of a process that is killed between pages of its cache, and its own power between
+/// sectors.
 #[test]
 fn what_a_program_changes_of_its_blocks_record_lies_in_one_sector() {
     let dir = tempfile::tempdir().unwrap();

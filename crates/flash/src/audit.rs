@@ -24,7 +24,8 @@ pub trait Auditor<P = Address> {
     /// Takes a violation.
     fn violation(&mut self, violation: Violation<P>);
 
-    /// Takes what reads as it should, but may be a sign of damage: a power cut can leave it, too. Nothing is done by default.
+    /// Takes what reads as it should, but may be a sign of damage: a power cut can leave it, too. Nothing is done by
+    /// default.
     fn notice(&mut self, _: Violation<P>) {}
 }
 

@@ -72,9 +72,10 @@ impl core::error::Error for EepromPartError {}
 /// - `part` returns the same value for the life of the device.
 ///
 /// # What a loss of power may do
-/// - **A write** is cut in one of its words. Those before it are written, those behind it are as they were. Each bit of the
-///   word in flight is as it was, as it was to be, or erased, that is 1; which of these, differs from bit to bit. So a bit that
-///   was 0 and was to stay 0 may read 1, and a word may read what it never held. The result reads the same from then on.
+/// - **A write** is cut in one of its words. Those before it are written, those after it are as they were. Each bit of
+///   the word in flight is as it was, as it was to be, or erased, that is 1; which of these, differs from bit to bit.
+///   So a bit that was 0 and was to stay 0 may read 1, and a word may read what it never held. The result reads the
+///   same from then on.
 /// - Nothing else changes.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Any HAL's flash driver as a [`Nor`]: an adapter from the traits of `embedded-storage`.
 //!
-//! `embedded-storage` says of a driver whether words may be programmed again ([`MultiwriteNorFlash`]), but not how often;
-//! the caller states that, from the part's data sheet. nRF52's drivers implement the trait with a budget of two.
+//! `embedded-storage` says of a driver whether words may be programmed again ([`MultiwriteNorFlash`]), but not how
+//! often; the caller states that, from the part's data sheet. nRF52's drivers implement the trait with a budget of two.
 //!
 //! Invariants: the region is made of whole units, a unit of whole erase sectors of the driver; every call to the driver
 //! keeps its alignment rules, and stays within the region.
@@ -169,7 +169,7 @@ pub enum AdapterError {
     Region {
         /// Its first byte.
         start: u32,
-        /// The byte behind its last.
+        /// The byte after its last.
         end: u32,
     },
     /// More than 65,535 units.
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn what_lies_outside_the_region_is_out_of_reach() {
-        // The flash has 512 bytes before the region and 1,024 behind it.
+        // The flash has 512 bytes before the region and 1,024 after it.
         let mut nor = EmbeddedNor::new(driver::<8, 8>()).unwrap().in_region(512..3072).unwrap();
         for (address, len) in [(2560, 1), (2559, 2), (2553, 8), (0, 2561), (u32::MAX, 1), (u32::MAX - 511, 8)] {
             let address = Address(address);

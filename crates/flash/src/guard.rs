@@ -1,8 +1,8 @@
 //! A device that is not asked again after its first failure.
 //!
-//! A failed program or erase leaves flash as a loss of power would, and what the client has in RAM does not fit it any more. A
-//! client that went on would build on what it does not know. So the guard refuses every further call until the client begins anew:
-//! it [restarts](Nor::restart) the device and reads again what flash holds.
+//! A failed program or erase leaves flash as a loss of power would, and what the client has in RAM does not fit it any
+//! more. A client that went on would build on what it does not know. So the guard refuses every further call until the
+//! client begins anew: it [restarts](Nor::restart) the device and reads again what flash holds.
 //!
 //! A guard around a [`Nor`], [`Nand`] or [`Eeprom`] is one itself.
 //!

@@ -79,7 +79,7 @@ pub struct TenantEntry {
     pub kind: TenantKind,
     /// Its first unit or block.
     pub start: u16,
-    /// The one behind its last.
+    /// The one after its last.
     pub end: u16,
 }
 
@@ -135,14 +135,14 @@ pub enum LabelError<E> {
     Range {
         /// Its first unit or block.
         start: u16,
-        /// The one behind its last.
+        /// The one after its last.
         end: u16,
     },
     /// Two tenants have a unit or block in common.
     Overlap {
         /// The first unit or block of one of them.
         start: u16,
-        /// The one behind its last.
+        /// The one after its last.
         end: u16,
     },
     /// The part cannot have a label: which bound it violates.

@@ -2,8 +2,8 @@
 //!
 //! A part is described by a value ([`NorPart`]), not by types or cargo features, so that one binary can serve parts of
 //! any geometry and the lab can sweep erase-unit sizes. The contract itself is the documentation of [`Nor`]: it has two
-//! sides, and the larger one is about power loss. [`Eeprom`] is the contract of parts that are overwritten in place, [`Nand`] that of
-//! parts that are read through a register, program pages, err in bits and have bad blocks.
+//! sides, and the larger one is about power loss. [`Eeprom`] is the contract of parts that are overwritten in place,
+//! [`Nand`] that of parts that are read through a register, program pages, err in bits and have bad blocks.
 //!
 //! ```
 //! use norn_flash::{Address, NorPart, Reprogramming};

@@ -1,7 +1,7 @@
 //! Why a part could not be formatted or mounted: one family for every format.
 //!
-//! What all formats may find stands here; what one of them alone may find is its `R`, [`MountError::Refused`]. Each format's crate
-//! has an alias with its own `R`, so that its users write `MountError::NotFormatted` and nothing more.
+//! What all formats may find stands here; what one of them alone may find is its `R`, [`MountError::Refused`]. Each
+//! format's crate has an alias with its own `R`, so that its users write `MountError::NotFormatted` and nothing more.
 
 use core::convert::Infallible;
 use core::fmt;

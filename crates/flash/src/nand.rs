@@ -1,8 +1,8 @@
-//! The NAND contract: geometry as a value, typed addresses, and a device trait that says what bit errors, bad blocks and
-//! power loss may do.
+//! The NAND contract: geometry as a value, typed addresses, and a device trait that says what bit errors, bad blocks
+//! and power loss may do.
 //!
-//! A NAND part is read in two steps: a page is loaded into the part's register, which takes long, and bytes are fetched from the
-//! register, which has a position that moves forwards. Pages are programmed whole, blocks of pages erased.
+//! A NAND part is read in two steps: a page is loaded into the part's register, which takes long, and bytes are fetched
+//! from the register, which has a position that moves forwards. Pages are programmed whole, blocks of pages erased.
 //!
 //! ```text
 //! column 0              page_bytes        page_bytes + oob_bytes
@@ -11,8 +11,8 @@
 //!              ▲ position: seek and fetch move it
 //! ```
 //!
-//! Invariants of a valid [`NandPart`]: a page is a power of two of bytes, its register is addressable by 16 bits and its pages
-//! by 32, and the mark of a bad block lies out of band.
+//! Invariants of a valid [`NandPart`]: a page is a power of two of bytes, its register is addressable by 16 bits and
+//! its pages by 32, and the mark of a bad block lies out of band.
 
 use core::fmt;
 
@@ -65,8 +65,8 @@ impl fmt::Display for Column {
 /// Where the register's position may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnAccess {
-    /// Forwards only. Bytes that are passed over take as long as bytes that are fetched, and a byte behind the position takes
-    /// another load.
+    /// Forwards only. Bytes that are passed over take as long as bytes that are fetched, and a byte after the position
+    /// takes another load.
     Forwards,
     /// Anywhere, by a command ("random data output").
     Anywhere,
@@ -271,7 +271,8 @@ impl<'a> Piece<'a> {
 /// What a caller has to know of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NandErrorKind {
-    /// The part said that it could not program the page, or erase the block: the block has gone bad. The device works on.
+    /// The part said that it could not program the page, or erase the block: the block has gone bad. The device works
+    /// on.
     BlockFailed,
     /// Anything else: the device may be gone.
     Other,
@@ -292,55 +293,61 @@ impl NandError for core::convert::Infallible {
 /// A NAND flash part, of one bit a cell (SLC).
 ///
 /// # What the caller promises
-/// - Addresses lie within the part. Positions and ranges of columns lie within the register; pieces ascend and do not overlap.
-/// - A page is programmed at most once between two erases of its block, data and out-of-band area together, and behind every page
-///   of the block that was programmed since the erase. Pages may be left out; they cannot be programmed later. (Parts differ in what
-///   they allow beyond: most small-page SLC parts take two or three programs of parts of a page, most large-page ones four, some
-///   none. The contract asks for none, so that formats on it work on all of them.)
-/// - It neither programs nor erases a block that is marked bad. An erase may remove the mark, and nothing brings it back.
+/// - Addresses lie within the part. Positions and ranges of columns lie within the register; pieces ascend and do not
+///   overlap.
+/// - A page is programmed at most once between two erases of its block, data and out-of-band area together, and after
+///   every page of the block that was programmed since the erase. Pages may be left out; they cannot be programmed
+///   later. (Parts differ in what they allow beyond: most small-page SLC parts take two or three programs of parts of a
+///   page, most large-page ones four, some none. The contract asks for none, so that formats on it work on all of
+///   them.)
+/// - It neither programs nor erases a block that is marked bad. An erase may remove the mark, and nothing brings it
+///   back.
 /// - What it programs has 0xFF where a bad block is marked, or it knows the bad blocks by other means than
 ///   [`is_marked_bad`](Nand::is_marked_bad).
-/// - After a power loss, it does not infer that a page or a block is erased because it reads 0xFF. Into a block whose last erase
-///   may have been cut it programs nothing before it has erased it. It takes a page whose program may have been
-///   cut for programmed, whatever it reads.
+/// - After a power loss, it does not infer that a page or a block is erased because it reads 0xFF. Into a block whose
+///   last erase may have been cut it programs nothing before it has erased it. It takes a page whose program may have
+///   been cut for programmed, whatever it reads.
 /// - It corrects bit errors: [`NandPart::correction`] of them are no fault of the part. It notices more than that by
 ///   a check of its own; the part says nothing.
 /// - A block of which it knows that a program or an erase failed is neither programmed nor erased again.
 ///
 /// # What the device promises
-/// - [`load`](Nand::load) brings a page to the register and the position to column 0. There it stays through any number of
-///   [`seek`](Nand::seek)s and [`fetch`](Nand::fetch)es, until the next load, program, erase, restart or loss of power.
-/// - The register belongs to the client that loaded it. A client never fetches what another client of the same part loaded: where
-///   several [share a part](crate::NandTenant), one that finds another's page in the register has its own loaded again.
-/// - The register holds what was programmed, and 0xFF where nothing was, but for bit errors. Two loads of a page may differ in
-///   them; two fetches after one load do not. An erased page has them, too.
+/// - [`load`](Nand::load) brings a page to the register and the position to column 0. There it stays through any number
+///   of [`seek`](Nand::seek)s and [`fetch`](Nand::fetch)es, until the next load, program, erase, restart or loss of
+///   power.
+/// - The register belongs to the client that loaded it. A client never fetches what another client of the same part
+///   loaded: where several [share a part](crate::NandTenant), one that finds another's page in the register has its own
+///   loaded again.
+/// - The register holds what was programmed, and 0xFF where nothing was, except bit errors. Two loads of a page may
+///   differ in them; two fetches after one load do not. An erased page has them, too.
 /// - A `program` or `erase` that returned `Ok` has taken full effect and outlives a loss of power.
 /// - Calls take effect in the order in which they are made.
-/// - A call changes no other page or block than its own, whether it succeeds, fails or is cut, but for bit errors in others, which may
-///   become more.
-/// - Up to `block_count - good_blocks_min` blocks are marked bad or fail in the life of the part. The first block is delivered
-///   good; good blocks are delivered erased.
+/// - A call changes no other page or block than its own, whether it succeeds, fails or is cut, except bit errors in
+///   others, which may become more.
+/// - Up to `block_count - good_blocks_min` blocks are marked bad or fail in the life of the part. The first block is
+///   delivered good; good blocks are delivered erased.
 /// - `part` returns the same value for the life of the device.
 ///
 /// # On a shared part
 /// The promises above hold for each tenant as if it were alone, with two exceptions. A seek, a fetch or a
-/// [`program_loaded`](Nand::program_loaded) behind another tenant's call costs a load and the way back to the position; and the bits
-/// that err are drawn anew by that load, so that two fetches may differ in them, and a copy may program errors that nobody checked. A
-/// client that fetches a code word in pieces, or checks what it copies, makes no room for another's call in between: tenants in one
-/// thread do so by making their calls one after the other; with tenants in interrupts, it encloses its own calls in one critical
-/// section.
+/// [`program_loaded`](Nand::program_loaded) after another tenant's call costs a load and the way back to the position;
+/// and the bits that err are drawn anew by that load, so that two fetches may differ in them, and a copy may program
+/// errors that nobody checked. A client that fetches a code word in pieces, or checks what it copies, makes no room for
+/// another's call in between: tenants in one thread do so by making their calls one after the other; with tenants in
+/// interrupts, it encloses its own calls in one critical section.
 ///
 /// # What a loss of power may do
-/// - **A program** may leave any subset of the bits that it was to clear cleared, and any of them may read differently each
-///   time, until the block is erased. Bits that it was not to clear stay ones. The page may so read as erased or as complete.
-/// - **An erase** may leave any mixture of the old bits and ones, anywhere in the block, and bits that were zeros may read
-///   differently each time, until the block is erased completely. Bits that were ones stay ones.
-/// - Nothing else changes; the register is empty. (Parts with several bits a cell may lose the page that shares the cells, programmed
-///   long before: they are outside this contract.)
+/// - **A program** may leave any subset of the bits that it was to clear cleared, and any of them may read differently
+///   each time, until the block is erased. Bits that it was not to clear stay ones. The page may so read as erased or
+///   as complete.
+/// - **An erase** may leave any mixture of the old bits and ones, anywhere in the block, and bits that were zeros may
+///   read differently each time, until the block is erased completely. Bits that were ones stay ones.
+/// - Nothing else changes; the register is empty. (Parts with several bits a cell may lose the page that shares the
+///   cells, programmed long before: they are outside this contract.)
 ///
 /// # Errors
-/// An `Err` from `program`, `program_loaded` or `erase` leaves the page or block as a loss of power would. If its kind is
-/// [`NandErrorKind::BlockFailed`], the block has gone bad: its other pages can still be loaded, nothing more.
+/// An `Err` from `program`, `program_loaded` or `erase` leaves the page or block as a loss of power would. If its kind
+/// is [`NandErrorKind::BlockFailed`], the block has gone bad: its other pages can still be loaded, nothing more.
 pub trait Nand {
     /// What goes wrong on this device.
     type Error: NandError;
@@ -351,19 +358,20 @@ pub trait Nand {
     /// Loads `page` into the register, position at column 0. Cost: one load.
     fn load(&mut self, page: PageAddress) -> Result<(), Self::Error>;
 
-    /// Moves the register's position to `column`; forwards only on parts with [`ColumnAccess::Forwards`]. Cost there: each byte
-    /// that is passed over takes as long as one that is fetched.
+    /// Moves the register's position to `column`; forwards only on parts with [`ColumnAccess::Forwards`]. Cost there:
+    /// each byte that is passed over takes as long as one that is fetched.
     fn seek(&mut self, column: Column) -> Result<(), Self::Error>;
 
-    /// Fetches `buffer.len()` bytes from the register, from its position on, which moves behind them.
+    /// Fetches `buffer.len()` bytes from the register, from its position on, which moves after them.
     fn fetch(&mut self, buffer: &mut [u8]) -> Result<(), Self::Error>;
 
     /// Programs `page` with `pieces`, and ones elsewhere. The register is empty afterwards.
     fn program(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), Self::Error>;
 
-    /// Programs `page` with what the register holds, out-of-band area included, changed by `pieces`: the second half of a copy. Bit
-    /// errors in the register are programmed, too, so that whoever copies again and again checks between
-    /// [`load`](Nand::load) and this. The register is empty afterwards. A part that cannot do so by itself has a driver that can.
+    /// Programs `page` with what the register holds, out-of-band area included, changed by `pieces`: the second half of
+    /// a copy. Bit errors in the register are programmed, too, so that whoever copies again and again checks between
+    /// [`load`](Nand::load) and this. The register is empty afterwards. A part that cannot do so by itself has a driver
+    /// that can.
     fn program_loaded(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), Self::Error>;
 
     /// Sets all bits of `block`. The register is empty afterwards.
@@ -376,8 +384,8 @@ pub trait Nand {
         self.program_loaded(to, pieces)
     }
 
-    /// Whether `block` is marked bad: whether most bits of the marked byte are zeros in one of the pages that may bear the
-    /// mark. Cost: a load for each of these pages.
+    /// Whether `block` is marked bad: whether most bits of the marked byte are zeros in one of the pages that may bear
+    /// the mark. Cost: a load for each of these pages.
     fn is_marked_bad(&mut self, block: Block) -> Result<bool, Self::Error> {
         let mark = self.part().bad_mark;
         for page in 0..mark.pages {
@@ -392,8 +400,8 @@ pub trait Nand {
         Ok(false)
     }
 
-    /// A write barrier: no program or erase that follows outlives a loss of power that one before it does not. A part does one after the
-    /// other and needs none, so that the default does nothing; a device that writes behind does.
+    /// A write barrier: no program or erase that follows outlives a loss of power that one before it does not. A part
+    /// does one after the other and needs none, so that the default does nothing; a device that writes behind does.
     ///
     /// # Errors
     /// When it cannot.
@@ -401,8 +409,8 @@ pub trait Nand {
         Ok(())
     }
 
-    /// Makes the device ready for a client that gave up on it after a failure and begins anew; the register is empty afterwards.
-    /// The default does nothing.
+    /// Makes the device ready for a client that gave up on it after a failure and begins anew; the register is empty
+    /// afterwards. The default does nothing.
     ///
     /// # Errors
     /// When it cannot.

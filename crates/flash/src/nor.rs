@@ -1,7 +1,7 @@
 //! The NOR contract: geometry as a value, typed addresses, and a device trait that says what power loss may do.
 //!
-//! Invariants of a valid [`NorPart`]: the program unit is a power of two, it divides the erase unit, and the whole part is
-//! addressable by 32 bits.
+//! Invariants of a valid [`NorPart`]: the program unit is a power of two, it divides the erase unit, and the whole part
+//! is addressable by 32 bits.
 
 use core::fmt;
 
@@ -142,8 +142,8 @@ impl core::error::Error for PartError {}
 /// - Ranges lie within the part; a program starts and ends on program-unit borders.
 /// - A program never asks for a cleared bit to be set: every bit that is 0 on the part is 0 in the bytes.
 /// - A program unit is not programmed more often between erases than [`NorPart::reprogramming`] allows.
-/// - After a power loss, the caller does not infer that a region is erased because it reads 0xFF; it knows that an erase was
-///   complete only from something programmed after the erase returned.
+/// - After a power loss, the caller does not infer that a region is erased because it reads 0xFF; it knows that an
+///   erase was complete only from something programmed after the erase returned.
 /// - Into a unit whose erase was cut, it programs nothing but zeros until the unit has been erased again.
 ///
 /// # What the device promises
@@ -154,8 +154,8 @@ impl core::error::Error for PartError {}
 /// - `part` returns the same value for the life of the device.
 ///
 /// # What a loss of power may do
-/// - **A program** may leave any subset of the bits that it was to clear cleared, in any of the program units of the call;
-///   bits that it was not to clear stay as they are. The result reads the same from then on.
+/// - **A program** may leave any subset of the bits that it was to clear cleared, in any of the program units of the
+///   call; bits that it was not to clear stay as they are. The result reads the same from then on.
 /// - **An erase** may leave any mixture of the old bits and ones, anywhere in the erase unit, and bits that read
 ///   differently each time, until the unit is erased completely.
 /// - Nothing else changes.
@@ -178,7 +178,8 @@ pub trait Nor {
     /// Sets all bits of `unit`.
     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error>;
 
-    /// Makes the device ready for a client that gave up on it after a failure and begins anew. The default does nothing.
+    /// Makes the device ready for a client that gave up on it after a failure and begins anew. The default does
+    /// nothing.
     ///
     /// # Errors
     /// When it cannot.

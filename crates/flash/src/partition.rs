@@ -1,7 +1,7 @@
 //! Partitions: ranges of whole erase units or blocks that are themselves a part.
 //!
-//! A partition's addresses begin at 0. It refuses every address outside itself before the device below is asked, so that whoever has
-//! a partition can neither read, program nor erase what lies beside it, whatever it does.
+//! A partition's addresses begin at 0. It refuses every address outside itself before the device below is asked, so
+//! that whoever has a partition can neither read, program nor erase what lies beside it, whatever it does.
 //!
 //! ```text
 //! device   │ 0 │ 1 │ 2 │ 3 │ 4 │ 5 │ 6 │ 7 │      units or blocks
@@ -9,8 +9,8 @@
 //! partition        │ 0 │ 1 │ 2 │                  of 2..5
 //! ```
 //!
-//! A [`NandPartition`] keeps track of the part's register, too: it lets its client fetch only what the client loaded by itself. Several
-//! partitions of one device are made by [`Tenancy`](crate::Tenancy), which checks them for overlap.
+//! A [`NandPartition`] keeps track of the part's register, too: it lets its client fetch only what the client loaded by
+//! itself. Several partitions of one device are made by [`Tenancy`](crate::Tenancy), which checks them for overlap.
 //!
 //! Invariant: every unit, block and page that reaches the device lies in the range.
 
@@ -27,7 +27,7 @@ pub enum PartitionError {
     Range {
         /// Its first unit or block.
         start: u16,
-        /// The one behind its last.
+        /// The one after its last.
         end: u16,
         /// Units or blocks of the part.
         count: u16,
@@ -36,7 +36,7 @@ pub enum PartitionError {
     Overlap {
         /// The other's first unit or block.
         start: u16,
-        /// The one behind its last.
+        /// The one after its last.
         end: u16,
     },
     /// There are as many tenants as the device was shared for.
@@ -235,7 +235,8 @@ pub enum NandRangeError<E> {
         /// The block, counted from the range's first.
         block: Block,
     },
-    /// The call asks for the register's bytes, and this client has no page there: it never loaded one, or programmed or erased since.
+    /// The call asks for the register's bytes, and this client has no page there: it never loaded one, or programmed or
+    /// erased since.
     NotLoaded,
 }
 
@@ -325,7 +326,8 @@ impl NandWindow {
         Ok(())
     }
 
-    /// Loads the page anew that the client loaded last, where the register does not hold it, and goes to the same position.
+    /// Loads the page anew that the client loaded last, where the register does not hold it, and goes to the same
+    /// position.
     fn regain<D: Nand>(
         &mut self,
         device: &mut D,
@@ -432,7 +434,8 @@ impl NandWindow {
 
 /// A range of whole blocks of a NAND part, as a part of its own.
 ///
-/// Its first block may be bad, other than a whole part's; and all of the part's bad blocks may be in it. RAM: the device and 32 bytes.
+/// Its first block may be bad, other than a whole part's; and all of the part's bad blocks may be in it. RAM: the
+/// device and 32 bytes.
 #[derive(Clone, Debug)]
 pub struct NandPartition<D> {
     device: D,
@@ -454,7 +457,8 @@ impl<D: Nand> NandPartition<D> {
         self.window.blocks()
     }
 
-    /// The whole device below, for its settings. Whoever loads pages there takes the register from the partition without its knowledge.
+    /// The whole device below, for its settings. Whoever loads pages there takes the register from the partition
+    /// without its knowledge.
     pub fn device_mut(&mut self) -> &mut D {
         &mut self.device
     }

@@ -1,9 +1,9 @@
 //! Parts with erase sectors of several sizes, as units of one size.
 //!
-//! Classic NOR has a boot block of small sectors at one end, and some microcontrollers grow their sectors from 16 to 128 KB. A
-//! unit is then of the largest size, and small sectors have to fill whole units together: eight of 8 KB beside ones of 64 KB do.
-//! Where they do not, the error names the run of sectors. One at the end is left out of the runs that the heap may use; where it
-//! is the first, the others begin behind it ([`SectorNor::starting_at`]).
+//! Classic NOR has a boot block of small sectors at one end, and some microcontrollers grow their sectors from 16 to
+//! 128 KB. A unit is then of the largest size, and small sectors have to fill whole units together: eight of 8 KB
+//! beside ones of 64 KB do. Where they do not, the error names the run of sectors. One at the end is left out of the
+//! runs that the heap may use; where it is the first, the others begin after it ([`SectorNor::starting_at`]).
 //!
 //! Invariants: no sector crosses the border of a unit; every unit is made of whole sectors.
 
@@ -21,7 +21,8 @@ pub struct SectorRun {
     pub size_bytes: u32,
 }
 
-/// What a driver of a part with sectors of several sizes does. The contract is [`Nor`]'s, with sectors in the place of units.
+/// What a driver of a part with sectors of several sizes does. The contract is [`Nor`]'s, with sectors in the place of
+/// units.
 pub trait SectorFlash {
     /// What goes wrong on this device.
     type Error: fmt::Debug;
@@ -78,7 +79,8 @@ pub struct SectorNor<'a, F> {
 }
 
 impl<'a, F: SectorFlash> SectorNor<'a, F> {
-    /// `flash`, whose sectors are `runs` from address 0 on; of `limits`, the number and size of units are not looked at.
+    /// `flash`, whose sectors are `runs` from address 0 on; of `limits`, the number and size of units are not looked
+    /// at.
     ///
     /// # Errors
     /// Names the run whose sectors do not fill whole units, or what is impossible about the part.
@@ -120,7 +122,8 @@ fn uniform_units(runs: &[SectorRun]) -> Result<(u16, u32), SectorError> {
     let mut last = 0;
     for (run, start, size_bytes) in sectors(runs) {
         if size_bytes == 0 || start % unit + u64::from(size_bytes) > unit {
-            // It is the run before that leaves a unit open, unless the sectors of this one do not fill units by themselves.
+            // It is the run before that leaves a unit open, unless the sectors of this one do not fill units by
+            // themselves.
             let run = if size_bytes == 0 || unit % u64::from(size_bytes) != 0 { run } else { last };
             return Err(SectorError::Straddles { run, unit_size_bytes });
         }
@@ -155,7 +158,8 @@ impl<F: SectorFlash> Nor for SectorNor<'_, F> {
         self.flash.program(address.offset(self.start), bytes).map_err(NorRangeError::Device)
     }
 
-    /// Cost: an erase for each of the unit's sectors. A loss of power between them leaves a torn erase, as the contract allows.
+    /// Cost: an erase for each of the unit's sectors. A loss of power between them leaves a torn erase, as the contract
+    /// allows.
     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error> {
         check_unit(&self.part, unit)?;
         for (_, start, size_bytes) in sectors(self.runs) {

@@ -1,7 +1,7 @@
 //! Several tenants on one device.
 //!
-//! A [`Tenancy`] has the device, knows which ranges of units or blocks are taken, and, on NAND, which tenant loaded the page in the
-//! register. It stays in a cell, and each tenant is a partition that reaches it through that cell:
+//! A [`Tenancy`] has the device, knows which ranges of units or blocks are taken, and, on NAND, which tenant loaded the
+//! page in the register. It stays in a cell, and each tenant is a partition that reaches it through that cell:
 //!
 //! ```text
 //!        heap            index           block device
@@ -14,10 +14,12 @@
 //! ```
 //!
 //! Tenants in one thread share a [`RefCell`]; tenants in interrupts, with the feature `critical-section`, a
-//! `critical_section::Mutex<RefCell<_>>`. A call of a tenant is one critical section, an erase too: that is how long interrupts wait.
+//! `critical_section::Mutex<RefCell<_>>`. A call of a tenant is one critical section, an erase too: that is how long
+//! interrupts wait.
 //!
-//! On NAND, a tenant that finds another's page in the register loads its own again and goes to the position where it was. A naive
-//! adapter would fetch the other's bytes. What that costs, and what else the contract says of it, is in [`Nand`].
+//! On NAND, a tenant that finds another's page in the register loads its own again and goes to the position where it
+//! was. A naive adapter would fetch the other's bytes. What that costs, and what else the contract says of it, is in
+//! [`Nand`].
 //!
 //! Invariants: no two tenants have a unit or block in common; the register is read only for the tenant that loaded it.
 
@@ -180,7 +182,8 @@ impl<'a, S: Shared<Device: Nor>> NorTenant<'a, S> {
     /// Takes the units `units` of the shared device.
     ///
     /// # Errors
-    /// If there are no such units, another tenant has some of them, or the device has as many tenants as it is shared for.
+    /// If there are no such units, another tenant has some of them, or the device has as many tenants as it is shared
+    /// for.
     pub fn new(shared: &'a S, units: Range<u16>) -> Result<Self, PartitionError> {
         let whole = shared.with_device(|device, _| device.part());
         let window = NorWindow::new(&NorPart { mapped: false, ..whole }, units)?;
@@ -238,7 +241,8 @@ impl<'a, S: Shared<Device: Nand>> NandTenant<'a, S> {
     /// Takes the blocks `blocks` of the shared device.
     ///
     /// # Errors
-    /// If there are no such blocks, another tenant has some of them, or the device has as many tenants as it is shared for.
+    /// If there are no such blocks, another tenant has some of them, or the device has as many tenants as it is shared
+    /// for.
     pub fn new(shared: &'a S, blocks: Range<u16>) -> Result<Self, PartitionError> {
         let window = NandWindow::new(&shared.with_device(|device, _| device.part()), blocks)?;
         let number = shared.take(&window.blocks())?;
@@ -250,7 +254,7 @@ impl<'a, S: Shared<Device: Nand>> NandTenant<'a, S> {
         self.window.blocks()
     }
 
-    /// Makes a call, and notes whose page the register holds behind it.
+    /// Makes a call, and notes whose page the register holds after it.
     fn call<R>(&mut self, call: impl FnOnce(&mut S::Device, &mut NandWindow, &mut Register) -> R) -> R {
         self.shared.with_device(|device, owner| {
             let mut register = if *owner == Some(self.number) { Register::Own } else { Register::Foreign };

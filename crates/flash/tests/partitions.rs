@@ -1,7 +1,8 @@
-//! Partitions and tenants: what lies outside one is out of its reach, and on NAND so is the page that another one loaded.
+//! Partitions and tenants: what lies outside one is out of its reach, and on NAND so is the page that another one
+//! loaded.
 //!
-//! Random calls, those with addresses outside among them, run on two tenants of one part and on two parts of their own: every answer is
-//! the same, and so are the cells afterwards.
+//! Random calls, those with addresses outside among them, run on two tenants of one part and on two parts of their own:
+//! every answer is the same, and so are the cells afterwards.
 
 use core::cell::RefCell;
 
@@ -181,7 +182,7 @@ fn a_naive_adapter_reads_anothers_page_and_a_tenant_does_not() {
 
     second.erase(Block(0)).unwrap();
     assert_eq!(second.fetch(&mut [0]), Err(NandRangeError::NotLoaded));
-    first.seek(Column(6)).unwrap_err(); // The position is behind it, on a part that goes forwards only.
+    first.seek(Column(6)).unwrap_err(); // The position is after it, on a part that goes forwards only.
     first.load(Block(0).page(0)).unwrap();
     first.seek(Column(6)).unwrap();
     fetch(&mut first, b"first");

@@ -1,7 +1,7 @@
 //! Damaged images, and what a program does with them.
 //!
-//! Arbitrary bytes choose the damage, so that a fuzzer can steer it. Much of it is made of records whose codes are right,
-//! which is what gets past the first line of checks.
+//! Arbitrary bytes choose the damage, so that a fuzzer can steer it. Much of it is made of records whose codes are
+//! right, which is what gets past the first line of checks.
 
 use std::sync::LazyLock;
 
@@ -104,8 +104,8 @@ pub const IMAGES_COUNT: usize = 24;
 /// The images to damage.
 static IMAGES: LazyLock<[NorSim; IMAGES_COUNT]> = LazyLock::new(|| std::array::from_fn(|variant| image(variant as u8)));
 
-/// A heap with objects, arrays, lists, headers, roots and pointers, and an open transaction for even `variant`s; error detection for the
-/// upper half of them.
+/// A heap with objects, arrays, lists, headers, roots and pointers, and an open transaction for even `variant`s; error
+/// detection for the upper half of them.
 fn image(variant: u8) -> NorSim {
     let sim = NorSim::new(catalogue::test_part(UNITS, UNIT_BYTES));
     let error_detection = if variant < 12 { ErrorDetection::Off } else { ErrorDetection::On };
@@ -155,7 +155,7 @@ fn damage(device: &mut NorSim, choices: &mut Choices<'_>) {
             device.poke(at, &choices.entry().encode());
         }
         2 => {
-            // Behind the last entry of a log unit, where it counts.
+            // After the last entry of a log unit, where it counts.
             let unit = choices.below(u32::from(UNITS)) * UNIT_BYTES;
             let end = (24..UNIT_BYTES).step_by(8).find(|at| device.peek(Address(unit + at), 8) == [0xFF; 8]);
             device.poke(Address(unit + end.unwrap_or(UNIT_BYTES - 8)), &choices.entry().encode());
@@ -192,8 +192,8 @@ pub enum Fate {
 /// Damages an image as `bytes` say, if they do, and uses it.
 ///
 /// # Panics
-/// If the heap panics, loops, or reaches outside the part. An error is the right answer to damage, and the part's refusal to
-/// program what the damage made impossible is one.
+/// If the heap panics, loops, or reaches outside the part. An error is the right answer to damage, and the part's
+/// refusal to program what the damage made impossible is one.
 pub fn try_damaged(bytes: &[u8]) -> Fate {
     let mut choices = Choices(bytes);
     let mut device = IMAGES[usize::from(choices.byte()) % IMAGES_COUNT].clone();

@@ -1,7 +1,7 @@
 //! Damaged images and hostile conversations made from arbitrary bytes, and what has to come of them.
 //!
-//! Each module has a function of bytes that panics if something is wrong. The fuzz targets of `fuzz/` call it with a fuzzer's bytes, and
-//! tests here and in the crates concerned with bytes drawn from a seed.
+//! Each module has a function of bytes that panics if something is wrong. The fuzz targets of `fuzz/` call it with a
+//! fuzzer's bytes, and tests here and in the crates concerned with bytes drawn from a seed.
 #![forbid(unsafe_code)]
 
 pub mod heap_image;

@@ -1,7 +1,8 @@
 //! A conversation made from arbitrary bytes, and what has to come of it.
 //!
-//! The bytes are read as a script: options and requests, sensible or not, and now and then bytes that are no NBD at all. Up to those,
-//! every answer is known: errors follow from the protocol, data from a store that is a plain row of bytes.
+//! The bytes are read as a script: options and requests, sensible or not, and now and then bytes that are no NBD at
+//! all. Up to those, every answer is known: errors follow from the protocol, data from a store that is a plain row of
+//! bytes.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;

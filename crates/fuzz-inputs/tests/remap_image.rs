@@ -1,4 +1,5 @@
-//! Damaged parts below a `Remap` are refused or used, whatever bytes they are made from: what the fuzz target `remap_image` plays.
+//! Damaged parts below a `Remap` are refused or used, whatever bytes they are made from: what the fuzz target
+//! `remap_image` plays.
 
 use norn_fuzz_inputs::remap_image::try_damaged;
 

@@ -10,8 +10,9 @@ use norn_object_heap::Config;
 use crate::failure::{HeapFailure, HeapImageError};
 use crate::part::{ImageHeap, Part};
 
-/// Makes an image file with an empty heap; below it a `Remap` with `spares` spare units, by default one where the part's words may
-/// be programmed a limited number of times, and none elsewhere. A file that cannot be formatted is not left behind.
+/// Makes an image file with an empty heap; below it a `Remap` with `spares` spare units, by default one where the
+/// part's words may be programmed a limited number of times, and none elsewhere. A file that cannot be formatted is not
+/// left behind.
 ///
 /// # Errors
 /// When the file exists, cannot be made, or its part is no use to a heap.

@@ -1,6 +1,7 @@
 //! Heaps in image files of simulated parts: what commands and applications on the host open.
 //!
-//! A heap may lie on the part itself or on the layer for limited parts; [`mount`] finds out which, and [`Part`] is a part either way.
+//! A heap may lie on the part itself or on the layer for limited parts; [`mount`] finds out which, and [`Part`] is a
+//! part either way.
 //!
 //! ```
 //! use norn_flash_sim::catalogue;

@@ -1,7 +1,7 @@
 //! The part under a heap: a simulated one, directly or below a `Remap`.
 //!
-//! A part whose words may be programmed a limited number of times is always below a `Remap`; any other is when a unit of it has a
-//! header that says so.
+//! A part whose words may be programmed a limited number of times is always below a `Remap`; any other is when a unit
+//! of it has a header that says so.
 
 use std::ops::{Deref, DerefMut};
 

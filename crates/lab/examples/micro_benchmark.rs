@@ -1,8 +1,9 @@
 //! The paper's micro-benchmark (section 0.6.3) on K8C1215ETM, in simulated time: what a call costs in each phase.
 //!
-//! `micro_benchmark [fat|soft|tree|logged] [MEGABYTES] [UPDATES] [SIGMA]`: 25,000 consecutive keys of 4 bytes with values of 4 bytes are inserted,
-//! UPDATES (800,000) of them updated and as many queried, chosen by a Gaussian variable with the median as its mean and SIGMA
-//! (a sixth of the keys) as its standard deviation; then all are read in order, and removed at random.
+//! `micro_benchmark [fat|soft|tree|logged] [MEGABYTES] [UPDATES] [SIGMA]`: 25,000 consecutive keys of 4 bytes with
+//! values of 4 bytes are inserted, UPDATES (800,000) of them updated and as many queried, chosen by a Gaussian variable
+//! with the median as its mean and SIGMA (a sixth of the keys) as its standard deviation; then all are read in order,
+//! and removed at random.
 
 use std::ops::Bound;
 

@@ -5,8 +5,9 @@
 //! DIR/tinystore-table1/jobs/1f0c….json          one finished job: experiment, revision, parameters, rows, seconds
 //! ```
 //!
-//! Invariants: a file appears whole, by a rename; its name is a hash of experiment, revision and parameters, and what it holds is compared with
-//! all three when it is read, so that a row never stands for other parameters; files are replaced as a whole or not at all.
+//! Invariants: a file appears whole, by a rename; its name is a hash of experiment, revision and parameters, and what
+//! it holds is compared with all three when it is read, so that a row never stands for other parameters; files are
+//! replaced as a whole or not at all.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! What an experiment is: a figure or table to redo, as independent jobs and a way to show what they measured.
 //!
-//! [`Experiment`] is what a module of a paper implements, with types of its own for a job's parameters and for what a job measures.
-//! [`AnyExperiment`] is the same without these types, for the runner and the report.
+//! [`Experiment`] is what a module of a paper implements, with types of its own for a job's parameters and for what a
+//! job measures. [`AnyExperiment`] is the same without these types, for the runner and the report.
 //!
-//! Invariant: what a job measures follows from its parameters alone, since [`Experiment::measure`] sees nothing else. That is why a
-//! finished job may be taken from disk, and jobs may run in any order on any core.
+//! Invariant: what a job measures follows from its parameters alone, since [`Experiment::measure`] sees nothing else.
+//! That is why a finished job may be taken from disk, and jobs may run in any order on any core.
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub struct About {
     pub paper: Paper,
     /// Figure, table or section that it redoes.
     pub reproduces: &'static str,
-    /// What is measured, in a sentence or two; it stands at the head of the report's section.
+    /// What is measured, in a sentence or two; it is at the head of the report's section.
     pub summary: &'static str,
     /// Raised when the same parameters give another result than before, so that rows on disk are not used again.
     pub revision: u32,

@@ -1,16 +1,18 @@
 //! The published evaluations that Norn builds on, redone: experiments, and what runs and shows them.
 //!
-//! `norn-lab list`, `norn-lab run NAME…` and `norn-lab report` are this crate on the command line. A run spreads its jobs over the
-//! cores, writes each finished job to disk, and goes on where it was interrupted; the report puts what a paper published beside what was
-//! measured, with CSV files and plots.
+//! `norn-lab list`, `norn-lab run NAME…` and `norn-lab report` are this crate on the command line. A run spreads its
+//! jobs over the cores, writes each finished job to disk, and goes on where it was interrupted; the report puts what a
+//! paper published beside what was measured, with CSV files and plots.
 //!
 //! # How to add an experiment
 //!
 //! 1. Make a module for the paper, `src/PAPER/mod.rs`, with a [`Paper`] and a file for each figure or table.
-//! 2. There, write a type that implements [`Experiment`]: a struct of parameters (plain fields; the seed is one of them), a struct of
-//!    what a job measures, the list of jobs, the measurement, and its presentation: [`Comparison`]s with the published values,
-//!    [`Table`]s, [`Plot`]s. A job sees nothing but its parameters. `settings.choose(quick, full)` gives a small list of jobs where that is asked for.
-//! 3. Name it in the paper's `experiments`, and a new paper in [`experiments`] below. The tests of `tests/quick.rs` then run it.
+//! 2. There, write a type that implements [`Experiment`]: a struct of parameters (plain fields; the seed is one of
+//!    them), a struct of what a job measures, the list of jobs, the measurement, and its presentation: [`Comparison`]s
+//!    with the published values, [`Table`]s, [`Plot`]s. A job sees nothing but its parameters. `settings.choose(quick,
+//!    full)` gives a small list of jobs where that is asked for.
+//! 3. Name it in the paper's `experiments`, and a new paper in [`experiments`] below. The tests of `tests/quick.rs`
+//!    then run it.
 //!
 //! ```
 //! use norn_lab::{About, Axis, Chart, Comparison, Context, Experiment, Job, JobError, Outcome, Paper, Plot, Presentation, Published,

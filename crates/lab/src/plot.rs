@@ -1,7 +1,7 @@
 //! Plots: lines or groups of bars, in one panel or several side by side, as SVG and as PNG.
 //!
-//! The font of the PNG is one that a crate carries, so that text is there on every machine; an SVG names `sans-serif` and leaves the
-//! choice to the viewer.
+//! The font of the PNG is one that a crate carries, so that text is there on every machine; an SVG names `sans-serif`
+//! and leaves the choice to the viewer.
 
 use std::path::Path;
 use std::sync::Once;

@@ -1,7 +1,7 @@
 //! Assembles what was measured: CSV files, plots and a report in Markdown, for one directory.
 //!
-//! The report has first every published value beside ours, paper by paper, then a section for each experiment. It is made from the
-//! jobs that the settings of the last run name, so that it does not mix seeds or depths.
+//! The report has first every published value beside ours, paper by paper, then a section for each experiment. It is
+//! made from the jobs that the settings of the last run name, so that it does not mix seeds or depths.
 
 use std::path::Path;
 
@@ -24,7 +24,8 @@ struct Section<'a> {
     presentation: Presentation,
 }
 
-/// Writes `report.md`, CSV files and plots of the experiments of which there are results in `from`, into `to`; returns the report.
+/// Writes `report.md`, CSV files and plots of the experiments of which there are results in `from`, into `to`; returns
+/// the report.
 ///
 /// # Errors
 /// If there are no results, or a file cannot be read or written.

@@ -1,4 +1,5 @@
-//! `norn-lab` on the command line: what it lists, a run that is killed and goes on, a report elsewhere, and what it refuses.
+//! `norn-lab` on the command line: what it lists, a run that is killed and goes on, a report elsewhere, and what it
+//! refuses.
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -1,5 +1,6 @@
-//! The replays of the demand-paging paper: the part that only counts keeps to the simulated one, the pager's counts to those of a model, a
-//! layout moves bytes and loses none, and the traces that the project does not bring along give the figures of their model.
+//! The replays of the demand-paging paper: the part that only counts keeps to the simulated one, the pager's counts to
+//! those of a model, a layout moves bytes and loses none, and the traces that the project does not bring along give the
+//! figures of their model.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -130,7 +131,8 @@ fn places(layout: &Layout, code_bytes: u32) -> BTreeMap<u32, u32> {
     (0..code_bytes).map(place).collect()
 }
 
-/// A trace whose runs go on through blocks that others start or end at, as those of a processor do: every other pair of runs that touch is one.
+/// A trace whose runs go on through blocks that others start or end at, as those of a processor do: every other pair of
+/// runs that touch is one.
 fn joined(trace: &Trace) -> Trace {
     let mut runs: Vec<Run> = Vec::new();
     for (number, run) in trace.runs.iter().enumerate() {

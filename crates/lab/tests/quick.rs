@@ -1,5 +1,5 @@
-//! Every experiment in small: it measures what it says, its files are there, the published values stand in the report, and what was
-//! measured has the shape that the papers' arguments and our own rest on.
+//! Every experiment in small: it measures what it says, its files are there, the published values stand in the report,
+//! and what was measured has the shape that the papers' arguments and our own rest on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -156,7 +156,8 @@ fn table1_has_its_shape(out: &Path) {
         let parts = ["writes_in_slots", "writes_structure", "writes_reclaiming"].map(|column| number(row, column));
         let mean = parts.iter().sum::<f64>();
         assert!((mean / number(row, "writes") - 1.0).abs() < 0.05, "the parts add up to the whole: {row:?}");
-        // Erases of all units make up the lifetime; a short one also has the updates that fill the erased part at first.
+        // Erases of all units make up the lifetime; a short one also has the updates that fill the erased part at
+        // first.
         let lifetime = number(row, "lifetime_updates") * number(row, "erases") / 56.0 * number(row, "unevenness");
         let ratio = lifetime / number(row, "endurance");
         assert!((0.9..2.5).contains(&ratio), "erases explain the lifetime, by {ratio}: {row:?}");

@@ -1,6 +1,7 @@
-//! The guarantee: whatever task set is admitted, at 50 to 75% use, with bad blocks, a downloader and the wear leveler, no write waits for a
-//! token, no job is late, and every recycling of a collector yields α pages or more. The device asserts its token invariant after every
-//! operation, and the checker walks it at the end. Behind it, the bars: the paper's own set, wear and throughput.
+//! The guarantee: whatever task set is admitted, at 50 to 75% use, with bad blocks, a downloader and the wear leveler,
+//! no write waits for a token, no job is late, and every recycling of a collector yields α pages or more. The device
+//! asserts its token invariant after every operation, and the checker walks it at the end. After it, the bars: the
+//! paper's own set, wear and throughput.
 
 use std::time::{Duration, Instant};
 

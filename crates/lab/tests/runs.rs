@@ -1,5 +1,5 @@
-//! A run measures each job once: it goes on where it was interrupted, gives the same files as one that was not, and never takes a row
-//! for other parameters.
+//! A run measures each job once: it goes on where it was interrupted, gives the same files as one that was not, and
+//! never takes a row for other parameters.
 
 use std::fs;
 use std::num::NonZeroUsize;

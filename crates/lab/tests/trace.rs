@@ -1,5 +1,6 @@
-//! `norn-lab trace` and `norn-lab run paging --data` on the command line: a trace of an installed program, what a replay of it says, and what is
-//! refused. Recording takes valgrind; without it, the tests say so and only see that it is asked for.
+//! `norn-lab trace` and `norn-lab run paging --data` on the command line: a trace of an installed program, what a
+//! replay of it says, and what is refused. Recording takes valgrind; without it, the tests say so and only see that it
+//! is asked for.
 
 use std::process::{Command, Stdio};
 

@@ -1,7 +1,7 @@
 //! The handshake: greeting, flags, and options until the client takes the export or leaves.
 //!
-//! There is one export, whose name is empty. Options that are not known, and those for encryption, structured replies and metadata, are
-//! refused by the protocol's error, which tells a client to do without them.
+//! There is one export, whose name is empty. Options that are not known, and those for encryption, structured replies
+//! and metadata, are refused by the protocol's error, which tells a client to do without them.
 //!
 //! Invariant: at most [`OPTION_BYTES_MAX`] bytes of an option are kept, whatever length it announces.
 

@@ -1,10 +1,11 @@
 //! A server of the NBD protocol (fixed newstyle), by which programs and kernels use a block store over a socket.
 //!
-//! [`wire`] has every number and layout of the protocol and reads nothing by itself. [`converse`] is one client's conversation over
-//! any reader and writer: the handshake, then requests. [`Server`] gives each client a thread, with one lock around the store.
+//! [`wire`] has every number and layout of the protocol and reads nothing by itself. [`converse`] is one client's
+//! conversation over any reader and writer: the handshake, then requests. [`Server`] gives each client a thread, with
+//! one lock around the store.
 //!
-//! What a client may do is bounded: the length of a request, the number of clients, the time a handshake and a message take. What is
-//! no NBD ends its connection; what is NBD and not supported gets the protocol's error.
+//! What a client may do is bounded: the length of a request, the number of clients, the time a handshake and a message
+//! take. What is no NBD ends its connection; what is NBD and not supported gets the protocol's error.
 //!
 //! ```
 //! use std::sync::Mutex;

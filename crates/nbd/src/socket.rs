@@ -1,7 +1,7 @@
 //! Where a server listens: TCP on a loopback address, or a socket in the file system; and one shape for both.
 //!
-//! The protocol is neither encrypted nor authenticated here, so other addresses are refused. Whoever may connect to a loopback address, or
-//! may write to the socket's file, may read and write the store.
+//! The protocol is neither encrypted nor authenticated here, so other addresses are refused. Whoever may connect to a
+//! loopback address, or may write to the socket's file, may read and write the store.
 
 use std::fmt;
 use std::io::{self, Read, Write};

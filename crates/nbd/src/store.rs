@@ -20,8 +20,8 @@ pub enum StoreError {
     NoSpace,
 }
 
-/// A store of bytes. Ranges given to it lie within [`size_bytes`](Self::size_bytes): the server refuses others. What is done counts
-/// for every later call, from whichever connection.
+/// A store of bytes. Ranges given to it lie within [`size_bytes`](Self::size_bytes): the server refuses others. What is
+/// done counts for every later call, from whichever connection.
 pub trait BlockStore: Send {
     /// Its size, which does not change.
     fn size_bytes(&self) -> u64;

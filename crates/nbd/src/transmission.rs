@@ -1,7 +1,7 @@
 //! Requests and replies, one after the other in the order of arrival.
 //!
-//! Invariants: a request is carried out only when all of it has arrived; each is answered exactly once, but for a disconnect; the buffer
-//! is as long as what has arrived, and is given back when it was large.
+//! Invariants: a request is carried out only when all of it has arrived; each is answered exactly once, except a
+//! disconnect; the buffer is as long as what has arrived, and is given back when it was large.
 
 use std::io::{self, Read, Write};
 use std::sync::Mutex;
@@ -48,8 +48,8 @@ pub(crate) fn serve_requests<S: BlockStore>(
     }
 }
 
-/// The next request's header; `None` if the client is gone or the server stops. A reader that gives up waiting is asked again while
-/// nothing has come: a client may be silent as long as it likes between requests.
+/// The next request's header; `None` if the client is gone or the server stops. A reader that gives up waiting is asked
+/// again while nothing has come: a client may be silent as long as it likes between requests.
 fn read_header(reader: &mut impl Read, stopping: &AtomicBool) -> io::Result<Option<[u8; REQUEST_HEADER_BYTES]>> {
     let mut header = [0; REQUEST_HEADER_BYTES];
     loop {
@@ -73,7 +73,7 @@ fn read_payload(reader: &mut impl Read, len: u32, buffer: &mut Vec<u8>) -> io::R
     if read == len as usize { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Does what a request wants; the buffer has the data of a write, or gets that of a read, behind a reply's header.
+/// Does what a request wants; the buffer has the data of a write, or gets that of a read, after a reply's header.
 fn carry_out<S: BlockStore>(store: &Mutex<S>, request: &Request, buffer: &mut Vec<u8>) -> Result<(), Errno> {
     let Request { at, len, .. } = *request;
     let mut store = store.lock().map_err(|_| Errno::Io)?;

@@ -21,7 +21,7 @@ pub const REQUEST_HEADER_BYTES: usize = 28;
 pub const REPLY_HEADER_BYTES: usize = 16;
 /// Bytes of an option's header.
 pub const OPTION_HEADER_BYTES: usize = 16;
-/// Zeros behind the answer to EXPORT_NAME, for clients that did not ask to be spared.
+/// Zeros after the answer to EXPORT_NAME, for clients that did not ask to be spared.
 pub const EXPORT_NAME_ZEROS: usize = 124;
 
 const OPTION_MAGIC: [u8; 8] = *b"IHAVEOPT";
@@ -39,8 +39,8 @@ const SEND_TRIM: u16 = 1 << 5;
 const SEND_WRITE_ZEROES: u16 = 1 << 6;
 const CAN_MULTI_CONN: u16 = 1 << 8;
 
-/// What the export can do. Several connections see each other's writes, and a flush on one covers what was answered on all: there is
-/// one store behind one lock.
+/// What the export can do. Several connections see each other's writes, and a flush on one covers what was answered on
+/// all: there is one store under one lock.
 pub const TRANSMISSION_FLAGS: u16 = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_TRIM | SEND_WRITE_ZEROES | CAN_MULTI_CONN;
 
 /// What ends a connection: the client does not speak the protocol.
@@ -270,7 +270,8 @@ impl Request {
     /// Reads a header.
     ///
     /// # Errors
-    /// [`Violation::RequestMagic`]; [`Violation::WriteLength`], because so much data is not read, and what follows it is not found.
+    /// [`Violation::RequestMagic`]; [`Violation::WriteLength`], because so much data is not read, and what follows it
+    /// is not found.
     pub fn decode(bytes: &[u8; REQUEST_HEADER_BYTES]) -> Result<Self, Violation> {
         let number =
             |at: usize, len: usize| bytes[at..at + len].iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte));

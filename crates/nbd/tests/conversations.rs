@@ -1,5 +1,5 @@
-//! Conversations from random scripts: every answer is the one that the protocol wants, whatever is said. The fuzz target
-//! `nbd_conversation` plays the same scripts.
+//! Conversations from random scripts: every answer is the one that the protocol wants, whatever is said. The fuzz
+//! target `nbd_conversation` plays the same scripts.
 
 use norn_fuzz_inputs::nbd_conversation::play;
 

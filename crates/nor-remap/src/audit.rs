@@ -6,7 +6,8 @@ use crate::format::{Representation, Role, State};
 use crate::remap::Remap;
 
 impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
-    /// Reports every violation, by the start of its physical unit. Cost: reads headers, the spare, and all tables and bases.
+    /// Reports every violation, by the start of its physical unit. Cost: reads headers, the spare, and all tables and
+    /// bases.
     ///
     /// # Errors
     /// The device's.

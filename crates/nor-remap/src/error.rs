@@ -11,7 +11,8 @@ pub enum RemapError<E> {
     Device(E),
     /// The operation has to move or erase a unit, and every spare one has been retired. Reading goes on.
     NoSpare,
-    /// A call that the contract does not allow: its range leaves the part, or a program is not made of whole program units.
+    /// A call that the contract does not allow: its range leaves the part, or a program is not made of whole program
+    /// units.
     Misused,
     /// The device did not answer an earlier call; mount it again.
     Halted,

@@ -7,13 +7,14 @@
 //!                │ header │ retired │ 6 states │ base: the virtual unit │ delta records │
 //!                └────────┴─────────┴──────────┴────────────────────────┴───────────────┘
 //! header 32      "NREM" · version 1 · representation 1 · units 2 · spares 2 · virtual number 2 · generation 4 ·
-//!                erase count 3 · program unit 1 · spare 2 · its erase count 3 · unit size / 32 3 · ones 1 · zeros 1 · crc 2
+//!                erase count 3 · program unit 1 · spare 2 · its erase count 3 · unit size / 32 3 · ones 1 · zeros 1 ·
+//!                crc 2
 //! state 8        kind 1 · unit 2 · its erase count 3 · zeros 1 · crc 1
-//! delta          group 2 · zeros 1 · crc 1 · the group's bytes 4, 4, 8 or 16 · ones                (8, 8, 16 or 32 bytes)
+//! delta          group 2 · zeros 1 · crc 1 · the group's bytes 4, 4, 8 or 16 · ones          (8, 8, 16 or 32 bytes)
 //! ```
 //!
-//! A count of zeros (a Berger code) tells every torn record, whatever the order in which its bits were cleared, and a CRC
-//! damage that goes both ways.
+//! A count of zeros (a Berger code) tells every torn record, whatever the order in which its bits were cleared, and a
+//! CRC damage that goes both ways.
 //!
 //! Invariant: the erased state (all ones) and all zeros are valid for no record.
 

@@ -1,7 +1,7 @@
 //! Lengths that follow from the part: where base and table of a unit lie, and the virtual part that results.
 //!
-//! Invariants: a cell is a program unit, or four bytes where that is smaller; a group divides a cell; base and records start
-//! on cell borders; the number of places is a prime, so that every step visits all of them.
+//! Invariants: a cell is a program unit, or four bytes where that is smaller; a group divides a cell; base and records
+//! start on cell borders; the number of places is a prime, so that every step visits all of them.
 
 use norn_flash::{Address, EraseUnit, NorPart, Reprogramming};
 

@@ -1,9 +1,9 @@
-//! A NOR part without limits over one that has some: words that may be programmed once (flash with error-correcting codes)
-//! or twice between erases, and units that wear out.
+//! A NOR part without limits over one that has some: words that may be programmed once (flash with error-correcting
+//! codes) or twice between erases, and units that wear out.
 //!
-//! [`Remap`] is itself a [`Nor`](norn_flash::Nor): it presents a *virtual part* whose words may be programmed any number of
-//! times, each clearing further bits, and whose units do not fail while there are spares. A store on classic NOR that does not
-//! want spares uses its device directly and pays nothing.
+//! [`Remap`] is itself a [`Nor`](norn_flash::Nor): it presents a *virtual part* whose words may be programmed any
+//! number of times, each clearing further bits, and whose units do not fail while there are spares. A store on classic
+//! NOR that does not want spares uses its device directly and pays nothing.
 //!
 //! ```
 //! use norn_flash::{Address, EraseUnit, Nor, Reprogramming};

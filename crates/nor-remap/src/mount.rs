@@ -1,14 +1,14 @@
 //! Formatting and mounting: from whatever a power cut left to a part between two operations.
 //!
 //! Formatting:
-//! 1. mark the spare (any unit, where nothing can be mounted) with a header of the highest generation that says "formatting": from here on there is
-//!    nothing to mount;
+//! 1. mark the spare (any unit, where nothing can be mounted) with a header of the highest generation that says
+//!    "formatting": from here on there is nothing to mount;
 //! 2. erase every other unit, and program headers of as many as there are virtual units;
 //! 3. erase the marked unit: it is the first spare.
 //!
 //! Mounting:
 //! 1. read every header; of two homes of one virtual unit the higher generation is right;
-//! 2. read the states behind the newest header;
+//! 2. read the states after the newest header;
 //! 3. erase the spare, unless flash says that it is ready and all of it reads erased.
 //!
 //! Recovery as a table; of the rows, the first that fits applies (`docs/format/nor-remap.md` has it with the causes):
@@ -60,7 +60,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         Ok(Recognition::Other)
     }
 
-    /// Lays out an erased virtual part. What the part held is lost, but for the erase counts of units that have one.
+    /// Lays out an erased virtual part. What the part held is lost, except the erase counts of units that have one.
     ///
     /// Cost: an erase and 32 bytes programmed for each unit.
     ///
@@ -95,8 +95,8 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// Mounts what the device holds, completing what a power cut interrupted.
     ///
-    /// Cost: 64 bytes read a unit, the spare, and all tables of delta records; programs and erases only where a cut left work:
-    /// one erase and two states, unless units fail.
+    /// Cost: 64 bytes read a unit, the spare, and all tables of delta records; programs and erases only where a cut
+    /// left work: one erase and two states, unless units fail.
     ///
     /// # Errors
     /// Names what is wrong with the image or the part; see [`RemapMountError`].

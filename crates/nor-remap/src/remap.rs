@@ -1,7 +1,7 @@
 //! The virtual part: its state in RAM, and the contract's calls on it.
 //!
-//! Invariants: every virtual unit has one home; a base cell that reads erased has no delta record; nothing in RAM is the only
-//! copy of anything.
+//! Invariants: every virtual unit has one home; a base cell that reads erased has no delta record; nothing in RAM is
+//! the only copy of anything.
 
 use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart};
 
@@ -17,8 +17,8 @@ pub(crate) const CELL_BYTES_MAX: usize = 32;
 /// How to lay out a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemapConfig {
-    /// Units beyond the virtual ones: at least 1, which every erase and every move goes to; each further one replaces a unit that
-    /// fails.
+    /// Units beyond the virtual ones: at least 1, which every erase and every move goes to; each further one replaces a
+    /// unit that fails.
     pub spare_units: u16,
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct Spare {
 ///
 /// RAM: five bytes for each of `UNITS`, and about 160 bytes.
 ///
-/// After a call that failed because the device did not answer, programs and erases say [`RemapError::Halted`] until the device is
-/// mounted again, or in place by [`restart`](Nor::restart), as a heap's `remount` does.
+/// After a call that failed because the device did not answer, programs and erases say [`RemapError::Halted`] until the
+/// device is mounted again, or in place by [`restart`](Nor::restart), as a heap's `remount` does.
 #[derive(Clone, Debug)]
 pub struct Remap<D: Nor, const UNITS: usize> {
     /// Halts when the device does not answer; one unit's failure is no reason, so that calls are made unguarded.
@@ -183,7 +183,8 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
         self.remount()
     }
 
-    /// Cost: the words touched; in a unit with delta records one more for each group, and some where a group has several.
+    /// Cost: the words touched; in a unit with delta records one more for each group, and some where a group has
+    /// several.
     fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), Self::Error> {
         self.check_range(address, buffer.len(), 1)?;
         let (mut at, mut rest) = (address.0, buffer);
@@ -198,8 +199,8 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
         Ok(())
     }
 
-    /// Cost: a word for each erased word, a delta record for each other group that changes, and what finding its place reads. When
-    /// the table is full, the unit moves: all of it is read and programmed, and a unit is erased.
+    /// Cost: a word for each erased word, a delta record for each other group that changes, and what finding its place
+    /// reads. When the table is full, the unit moves: all of it is read and programmed, and a unit is erased.
     fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), Self::Error> {
         self.check_range(address, bytes.len(), u32::from(self.part().program_unit_bytes))?;
         let (mut at, mut rest) = (address.0, bytes);

@@ -1,13 +1,13 @@
-//! The spare: erased wholly, and flash says so. What fails is retired, and a *cold* spare takes its place: one of the further
-//! spare units, of which nobody knows what they hold.
+//! The spare: erased wholly, and flash says so. What fails is retired, and a *cold* spare takes its place: one of the
+//! further spare units, of which nobody knows what they hold.
 //!
-//! States stand behind the newest home's header, one after the other; the last whole one counts, and a torn one behind "ready"
-//! takes it back. Before them, the header itself says that the unit it names is being erased. The last two places are never used
-//! for "ready": when the others are used up, flash says "being erased", and every mount erases the spare anew, until the next
-//! switch begins with fresh places.
+//! States stand after the newest home's header, one after the other; the last whole one counts, and a torn one after
+//! "ready" takes it back. Before them, the header itself says that the unit it names is being erased. The last two
+//! places are never used for "ready": when the others are used up, flash says "being erased", and every mount erases
+//! the spare anew, until the next switch begins with fresh places.
 //!
-//! Invariants: no unit of which flash says "ready" is being erased (unless both last places were used up by cuts that left no
-//! trace in them); a retired unit is neither home nor spare.
+//! Invariants: no unit of which flash says "ready" is being erased (unless both last places were used up by cuts that
+//! left no trace in them); a retired unit is neither home nor spare.
 
 use norn_flash::{EraseUnit, Nor};
 
@@ -98,7 +98,8 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         Ok(())
     }
 
-    /// What flash says of the spare, and the first place behind the last that is in use; `newest` is the newest home's header.
+    /// What flash says of the spare, and the first place after the last that is in use; `newest` is the newest home's
+    /// header.
     pub(crate) fn read_last_state(&mut self, newest: &Header) -> Result<(State, u32), D::Error> {
         let (mut state, mut next) = (State::Erasing(newest.spare, newest.spare_erase_count), 0);
         let len = self.layout.cell_bytes.max(STATE_BYTES as u32) as usize;

@@ -4,10 +4,10 @@
 //! 1. copy what the unit holds to S, with the change that led to the move; nothing where the unit is to be erased;
 //! 2. program the header of S: the moment of truth. It has the highest generation, and names X as the spare to be;
 //! 3. erase X;
-//! 4. program the state "X is ready" behind the header of S.
+//! 4. program the state "X is ready" after the header of S.
 //!
-//! A program that S refuses leads to S being erased once more, for a cut copy may have used up a cell without a trace; a
-//! program that a freshly erased unit refuses leads to its being retired.
+//! A program that S refuses leads to S being erased once more, for a cut copy may have used up a cell without a trace;
+//! a program that a freshly erased unit refuses leads to its being retired.
 //!
 //! Invariants: one erase is in flight at most, and flash says which; X is erased only after the header of S is whole.
 
@@ -43,8 +43,8 @@ enum Freshness {
 }
 
 impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
-    /// Moves a virtual unit to the spare; every so often another one, too, so that what never changes does not keep a unit from
-    /// wearing.
+    /// Moves a virtual unit to the spare; every so often another one, too, so that what never changes does not keep a
+    /// unit from wearing.
     pub(crate) fn switch(&mut self, unit: EraseUnit, contents: Contents<'_>) -> Result<(), RemapError<D::Error>> {
         self.switch_one(unit, contents)?;
         if self.generation.is_multiple_of(WEAR_PERIOD) && self.spare.is_some() {
@@ -165,7 +165,8 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         Ok(())
     }
 
-    /// After a call that failed: gives the error back if the device still answers, for another try elsewhere; else halts.
+    /// After a call that failed: gives the error back if the device still answers, for another try elsewhere; else
+    /// halts.
     pub(crate) fn check_answer(&mut self, error: D::Error) -> Result<D::Error, RemapError<D::Error>> {
         match self.read_header(self.newest) {
             Ok(_) => Ok(error),

@@ -1,16 +1,16 @@
 //! Delta records: a table by open addressing in every unit, keyed by the group of words that a record replaces.
 //!
-//! A group's *path* visits every place once, from a start and by a step that derive from the group. Its records stand on the
-//! path in the order in which they were made, so that the last whole one says what the group holds. A change:
+//! A group's *path* visits every place once, from a start and by a step that derive from the group. Its records stand
+//! on the path in the order in which they were made, so that the last whole one says what the group holds. A change:
 //! 1. if the base cell is erased, program it;
-//! 2. else find the group's last record, and behind it the first erased place on the path; program a record there.
+//! 2. else find the group's last record, and after it the first erased place on the path; program a record there.
 //!
-//! Because a record takes the *first* erased place behind the group's last one, the first erased place on the path has all of
-//! the group's records before it: that is where a search ends. A few bytes of RAM remember where searches for some groups ended,
-//! and the next one starts there.
+//! Because a record takes the *first* erased place after the group's last one, the first erased place on the path has
+//! all of the group's records before it: that is where a search ends. A few bytes of RAM remember where searches for
+//! some groups ended, and the next one starts there.
 //!
-//! Invariants: a place on which a cut left something is occupied and says nothing; a bounded part of the places is used, so
-//! that walks are short; what RAM remembers of a home is forgotten when the home is erased.
+//! Invariants: a place on which a cut left something is occupied and says nothing; a bounded part of the places is
+//! used, so that walks are short; what RAM remembers of a home is forgotten when the home is erased.
 
 use core::ops::Range;
 
@@ -93,8 +93,8 @@ struct Last {
 }
 
 impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
-    /// Reads the cell at `offset` of a home's base, as its records say; `wanted` is the part of it that matters. Returns
-    /// whether the base cell is erased.
+    /// Reads the cell at `offset` of a home's base, as its records say; `wanted` is the part of it that matters.
+    /// Returns whether the base cell is erased.
     pub(crate) fn read_cell(
         &mut self,
         home: EraseUnit,
@@ -223,7 +223,8 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         Ok(Place::Found(content))
     }
 
-    /// Whether a whole record changes a cell that is erased, or none. Cost: reads the table, and a cell for each record.
+    /// Whether a whole record changes a cell that is erased, or none. Cost: reads the table, and a cell for each
+    /// record.
     pub(crate) fn has_stray_record(&mut self, home: EraseUnit) -> Result<bool, D::Error> {
         for place in 0..self.layout.places {
             let mut record = [0; RECORD_BYTES_MAX];

@@ -1,7 +1,7 @@
 //! Power is cut at every device operation of random calls, in every torn shape, and again during recovery.
 //!
-//! After each cut the part is mounted. An erase took place wholly or not at all; a program cleared a subset of the bits that it
-//! was to clear; nothing else changed. The call can then be made again, and takes full effect.
+//! After each cut the part is mounted. An erase took place wholly or not at all; a program cleared a subset of the bits
+//! that it was to clear; nothing else changed. The call can then be made again, and takes full effect.
 
 mod model;
 

@@ -1,5 +1,5 @@
-//! Random programs and erases do to the virtual part what they do to bytes in plain memory, on parts of every kind; the checker
-//! is silent after each of them, a part mounted again holds the same, and the simulated part refuses nothing.
+//! Random programs and erases do to the virtual part what they do to bytes in plain memory, on parts of every kind; the
+//! checker is silent after each of them, a part mounted again holds the same, and the simulated part refuses nothing.
 
 mod model;
 

@@ -1,5 +1,5 @@
-//! Units that fail to erase or to program are retired while there are spares, and their data moves; then the error comes back,
-//! and everything stays readable. A device that does not answer is given up at once.
+//! Units that fail to erase or to program are retired while there are spares, and their data moves; then the error
+//! comes back, and everything stays readable. A device that does not answer is given up at once.
 
 mod model;
 

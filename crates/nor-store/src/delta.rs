@@ -1,4 +1,4 @@
-//! Deltas: new values of single items, one behind the other in a sector of their own.
+//! Deltas: new values of single items, one after the other in a sector of their own.
 //!
 //! A chain of sectors may end in *delta sectors*, of kind opaque: a link, then deltas. A delta says "item *i* has this
 //! value"; the last one for *i* that stands counts, and what the chain's other sectors hold for *i* does not. So an
@@ -7,13 +7,13 @@
 //!
 //! ```text
 //! narrow bits 0..16 value · 16..24 index · 24 at once · 25 one · 26..31 zeros · 31 open                (4 bytes)
-//! wide   bits 0..7 words · 7 at once · 8 standing · 9..16 ones · 16..24 index · 24 one · 25 zero · 26..31 zeros · 31 open
+//! wide   bits 0..7 words · 7 at once · 8 standing · 9..16 ones · 16..24 index · 24 one · 25..31 zeros · 31 open
 //! void   narrow: bits 24 and 25 zero · wide: bit 8 zero
 //! ```
 //!
-//! A value of one or two bytes is in the delta; a wider one stands behind its delta, in whole words. These are
+//! A value of one or two bytes is in the delta; a wider one is after its delta, in whole words. These are
 //! programmed first, so that a whole delta has a whole value. The count of zeros, of bits 0 to 25, tells a torn one
-//! (`format.rs` says why); behind a torn delta there is none. Committing and making void each clear one bit. That is
+//! (`format.rs` says why); after a torn delta there is none. Committing and making void each clear one bit. That is
 //! safe, since no torn delta has a bit cleared that the whole one has not: none is void, and one that is torn from *at
 //! once* is not open.
 //!
@@ -21,7 +21,7 @@
 
 use crate::format::{Close, LINK_BYTES};
 
-/// Bytes of a delta without the value behind it.
+/// Bytes of a delta without the value after it.
 pub(crate) const DELTA_BYTES: u32 = 4;
 /// Where the first delta of a sector stands.
 pub const DELTAS_OFFSET: u32 = LINK_BYTES;
@@ -52,13 +52,13 @@ pub enum Counting {
 /// A whole delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delta {
-    /// Where it stands in its sector.
+    /// Where it is in its sector.
     pub at: u32,
     word: u32,
 }
 
 impl Delta {
-    /// Whether a value of so many bytes stands behind its delta.
+    /// Whether a value of so many bytes is after its delta.
     pub(crate) const fn is_wide_value(value_bytes: usize) -> bool {
         value_bytes > NARROW_BYTES
     }
@@ -107,7 +107,7 @@ impl Delta {
         self.word & KIND == WIDE
     }
 
-    /// Words of a value behind it.
+    /// Words of a value after it.
     fn words(&self) -> u32 {
         if self.is_wide() { self.word & 0x7F } else { 0 }
     }

@@ -2,7 +2,7 @@
 //! what a power cut leaves.
 //!
 //! A torn program and a flipped bit can look alike. They are told apart by place: only what the log's last entries
-//! announce may be torn, and recovery completes it or makes it *void*. Behind a mount, whatever is neither whole nor
+//! announce may be torn, and recovery completes it or makes it *void*. After a mount, whatever is neither whole nor
 //! erased nor void is damage. `docs/design/error-detection.md` has the reasons.
 //!
 //! To make a record void takes care: bits that are cleared on the way must not make it look whole, if power fails once
@@ -12,8 +12,8 @@
 //! 2. A torn log entry becomes all zeros: first one bit of its codes is cleared that would have to be set, then all its
 //!    codes, then the rest.
 //!
-//! Invariants with detection on: behind a mount no descriptor and no link is torn, and of the log's places at most the
-//! last; a commit that has begun to take effect stands twice in the log; tree words that stand agree with their
+//! Invariants with detection on: after a mount no descriptor and no link is torn, and of the log's places at most the
+//! last; a commit that has begun to take effect is written twice; tree words that stand agree with their
 //! mirrors.
 
 use crc::{CRC_8_SMBUS, CRC_16_IBM_3740, Crc, NoTable};

@@ -27,7 +27,7 @@ pub enum Entry {
     DataUnit {
         /// The unit's logical number; 0 for scratch bits.
         logical: LogicalUnit,
-        /// Descriptors of the array that may be interspersed with erased ones; behind them it is dense.
+        /// Descriptors of the array that may be interspersed with erased ones; after them it is dense.
         descriptors: u16,
     },
     /// Head of a log unit: the oldest log unit that the open transaction needs.
@@ -102,7 +102,7 @@ pub enum Entry {
         /// Levels of nodes; 0 for a chain.
         height: u8,
     },
-    /// A new sector is about to be linked behind the last of a chain. Complete in itself: the link is whole, or the
+    /// A new sector is about to be linked after the last of a chain. Complete in itself: the link is whole, or the
     /// sector is freed and the link erased or torn.
     Link {
         /// The chain's last sector.

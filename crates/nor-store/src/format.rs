@@ -11,7 +11,7 @@
 //! log entry      bits 0..4 kind · 4..28 a · 28..52 b · 52..58 zeros · 58..64 crc                (8 bytes)
 //! descriptor     bits 0..14 offset · 14..24 size · 24..26 kind · 26..31 zeros · 31 live         (4 bytes)
 //! link           bits 0..24 pointer · 24..29 zeros · 29..32 ones                                (4 bytes)
-//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing  (4 bytes; twice with detection)
+//! tree word      bits 0..24 pointer · 24..28 index · 28..30 ones · 30 open · 31 standing  (4 bytes; 2 × if detecting)
 //! ```
 //!
 //! *Why a count of zeros.* A torn program leaves some of the bits that it was to clear uncleared, and nothing else: all
@@ -34,9 +34,9 @@ pub const MAGIC: [u8; 4] = *b"NORN";
 pub const FORMAT_VERSION: u8 = 1;
 /// Bytes of the identity, programmed when the unit's erase is complete.
 pub const IDENTITY_BYTES: usize = 16;
-/// Where the erase count stands in a unit.
+/// Where the erase count is in a unit.
 pub const ERASE_COUNT_OFFSET: u32 = 8;
-/// Where the assignment (one log entry) stands in a unit.
+/// Where the assignment (one log entry) is in a unit.
 pub const ASSIGNMENT_OFFSET: u32 = 16;
 /// Bytes of a unit before its body.
 pub const HEADER_BYTES: u32 = 24;

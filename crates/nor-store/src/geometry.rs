@@ -105,7 +105,7 @@ impl Geometry {
         self.granules(HEADER_BYTES + descriptors * DESCRIPTOR_BYTES)
     }
 
-    /// Granules of an erase unit behind its header.
+    /// Granules of an erase unit after its header.
     pub fn body_granules(&self) -> u32 {
         self.unit_granules - self.low_granules(0)
     }

@@ -5,7 +5,7 @@
 //! row. A commit makes all open words of the sector part of the committed version, an abort makes them void: each by
 //! clearing bits.
 //!
-//! With error detection a tree word stands twice, the second time as its *mirror* right behind it. The two are
+//! With error detection a tree word is stored twice, the second time as its *mirror* right after it. The two are
 //! programmed, committed and aborted together. A cut leaves words that differ only where the log says so, until
 //! recovery has closed them:
 //! - in a node of a committed transaction they differ in the open bit at most, and both are committed;

@@ -1,10 +1,12 @@
-//! The fat lists' micro-benchmark (section 0.6.3), on every map alike: keys inserted in order, values updated and queried by a Gaussian
-//! variable with the median as its mean and a sixth of the keys as its standard deviation, all read in order, all removed at random.
+//! The fat lists' micro-benchmark (section 0.6.3), on every map alike: keys inserted in order, values updated and
+//! queried by a Gaussian variable with the median as its mean and a sixth of the keys as its standard deviation, all
+//! read in order, all removed at random.
 //!
-//! Every call is durable when it returns. A map with a batch of *n* gets the same keys, *n* at a time, sorted and without doubles. A
-//! phase ends early after so many words, read and programmed: a run of a map that reads or copies much has to end, too. Keys that
-//! were not inserted by then are inserted uncounted. Every figure comes with the number of keys behind it. A copy of the part is mounted
-//! and one key queried behind the updates, and behind a stop where a map has one.
+//! Every call is durable when it returns. A map with a batch of *n* gets the same keys, *n* at a time, sorted and
+//! without doubles. A phase ends early after so many words, read and programmed: a run of a map that reads or copies
+//! much has to end, too. Keys that were not inserted by then are inserted uncounted. Every figure comes with the number
+//! of keys behind it. A copy of the part is mounted and one key queried behind the updates, and behind a stop where a
+//! map has one.
 
 use std::time::Instant;
 
@@ -19,7 +21,8 @@ pub const KEYS: u32 = 25_000;
 /// Bytes of the part.
 const PART_BYTES: usize = 2 << 20;
 
-/// The paper's part at 2 MB, in units of the size that this program was built for. An erase takes as long whatever the size.
+/// The paper's part at 2 MB, in units of the size that this program was built for. An erase takes as long whatever the
+/// size.
 pub fn part() -> PartSpec {
     let mut spec = catalogue::k8c1215etm();
     let unit_size_bytes = ekv::config::PAGE_SIZE;
@@ -86,7 +89,7 @@ pub enum Phase {
     Range,
     /// Every key, in random order.
     Removal,
-    /// A mount and the first query behind it.
+    /// A mount and the first query after it.
     Boot,
 }
 

@@ -1,7 +1,7 @@
 //! ekv: sorted files of keys and values, a transaction a file; calls of 1, 20 and 100 keys.
 //!
-//! Its configuration is features of the crate (`Cargo.toml`): pages of an erase unit, CRCs on, chunks of 256 bytes, keys and values of 4
-//! bytes, words of 2. Its random seed is the count of erases so far.
+//! Its configuration is features of the crate (`Cargo.toml`): pages of an erase unit, CRCs on, chunks of 256 bytes,
+//! keys and values of 4 bytes, words of 2. Its random seed is the count of erases so far.
 
 use std::mem::size_of;
 

@@ -1,8 +1,9 @@
-//! Norn's ordered indexes and other stores for flash as sorted maps, under the fat lists' micro-benchmark on one simulated part.
+//! Norn's ordered indexes and other stores for flash as sorted maps, under the fat lists' micro-benchmark on one
+//! simulated part.
 //!
 //! `make compare` runs it, once for each size of erase units, which is that of ekv's pages and so part of the build;
-//! `tools/compare index --help` says what else it can do. What is measured and how is in the head of `benchmark.rs`, what each map was
-//! given in the heads of their files.
+//! `tools/compare index --help` says what else it can do. What is measured and how is in the head of `benchmark.rs`,
+//! what each map was given in the heads of their files.
 #![forbid(unsafe_code)]
 
 mod benchmark;
@@ -26,7 +27,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use benchmark::{Bounds, Outcome};
 use map::Contender;
 
-/// Runs Norn's ordered indexes and other stores under the fat lists' micro-benchmark on one simulated part, and compares what they cost.
+/// Runs Norn's ordered indexes and other stores under the fat lists' micro-benchmark on one simulated part, and
+/// compares what they cost.
 #[derive(Parser)]
 #[command(version)]
 pub struct Arguments {

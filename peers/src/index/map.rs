@@ -1,7 +1,7 @@
 //! What the micro-benchmark asks of a sorted map, and what a map says of itself.
 //!
-//! Keys and values are numbers of 32 bits. Every call is durable when it returns, and takes up to [`SortedMap::batch`] different keys, in
-//! ascending order.
+//! Keys and values are numbers of 32 bits. Every call is durable when it returns, and takes up to [`SortedMap::batch`]
+//! different keys, in ascending order.
 
 use crate::device::Device;
 
@@ -53,7 +53,8 @@ pub trait SortedMap {
         Ok(())
     }
 
-    /// RAM that the map keeps between calls, with the buffers that its interface wants, without the device: bytes on this machine.
+    /// RAM that the map keeps between calls, with the buffers that its interface wants, without the device: bytes on
+    /// this machine.
     fn ram_bytes(&self) -> usize;
 }
 

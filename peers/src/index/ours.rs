@@ -1,4 +1,5 @@
-//! Norn's four: the fat list, the soft list, the µ-tree, and the B⁺-tree with logged leaves, with the settings of the published evaluation.
+//! Norn's four: the fat list, the soft list, the µ-tree, and the B⁺-tree with logged leaves, with the settings of the
+//! published evaluation.
 
 use norn_baselines::MuTree;
 use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};

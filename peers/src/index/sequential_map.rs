@@ -1,7 +1,7 @@
 //! sequential-storage's map: items by key in the order of writing.
 //!
-//! Its flash is this part with words of 2 bytes; a page is an erase unit. It keeps no order, so that it takes part in all but ranges. What
-//! it repairs by itself (`try_repair`, inside each call) is all the repair there is.
+//! Its flash is this part with words of 2 bytes; a page is an erase unit. It keeps no order, so that it takes part in
+//! all but ranges. What it repairs by itself (`try_repair`, inside each call) is all the repair there is.
 
 use std::mem::size_of;
 

@@ -1,8 +1,8 @@
 //! Reading and updating fields, elements and ranges of arrays, in place.
 //!
-//! To change bytes atomically: write their old values into records, a record for each aligned window of 8 bytes; write the new
-//! ones; end the transaction, if it is the bytes' own. Bytes of an object that the transaction has created need no record; those
-//! that it has a record of need no second.
+//! To change bytes atomically: write their old values into records, a record for each aligned window of 8 bytes; write
+//! the new ones; end the transaction, if it is the bytes' own. Bytes of an object that the transaction has created need
+//! no record; those that it has a record of need no second.
 //!
 //! Bytes that are what they are to become are left alone: a read costs nothing beside a write.
 
@@ -41,17 +41,18 @@ impl<D: Eeprom> EepromHeap<D> {
 
     /// Makes field `index` of an object `value`, whose length is the field's width: whole or not at all.
     ///
-    /// Cost: the old and the new value's words written, and for each window of 8 bytes 2 more; 1 to end it. A field of two bytes
-    /// that is aligned takes 5. Nothing where the field has the value already.
+    /// Cost: the old and the new value's words written, and for each window of 8 bytes 2 more; 1 to end it. A field of
+    /// two bytes that is aligned takes 5. Nothing where the field has the value already.
     ///
     /// # Errors
-    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: the field has its old value, and an
-    /// open transaction is undone.
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: the field has its old value,
+    /// and an open transaction is undone.
     pub fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         self.put(reference, Kind::Object, index, value)
     }
 
-    /// Reads element `index` of an array into a buffer of its width. Cost and errors: as [`get_field`](Self::get_field).
+    /// Reads element `index` of an array into a buffer of its width. Cost and errors: as
+    /// [`get_field`](Self::get_field).
     ///
     /// # Errors
     /// As [`get_field`](Self::get_field).
@@ -81,14 +82,14 @@ impl<D: Eeprom> EepromHeap<D> {
         Ok(self.medium.read(start, buffer)?)
     }
 
-    /// Gives every element of a range the same value. Outside a transaction nothing is logged: a power cut leaves the elements in
-    /// one word of the part with any value, those before it new and those behind it old.
+    /// Gives every element of a range the same value. Outside a transaction nothing is logged: a power cut leaves the
+    /// elements in one word of the part with any value, those before it new and those after it old.
     ///
     /// Cost: the words that hold something else. In a transaction as [`array_copy`](Self::array_copy).
     ///
     /// # Errors
-    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: a part of the range may have been
-    /// changed; an open transaction is undone.
+    /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth`: nothing was changed. The store's: a part of the range may have
+    /// been changed; an open transaction is undone.
     pub fn array_fill_non_atomic(&mut self, to: Elements, value: &[u8]) -> Result<(), AccessError<D::Error>> {
         let (object, width) = self.array_of(to.array)?;
         if value.len() != width as usize {
@@ -103,8 +104,8 @@ impl<D: Eeprom> EepromHeap<D> {
         self.settle(filled.map_err(AccessError::Store))
     }
 
-    /// Copies elements of `from` to `to.array`; the two may be the same array, and overlap. A power cut leaves what it leaves in
-    /// [`array_fill_non_atomic`](Self::array_fill_non_atomic).
+    /// Copies elements of `from` to `to.array`; the two may be the same array, and overlap. A power cut leaves what it
+    /// leaves in [`array_fill_non_atomic`](Self::array_fill_non_atomic).
     ///
     /// Cost: the words that hold something else. In a transaction as [`array_copy`](Self::array_copy).
     ///
@@ -116,8 +117,8 @@ impl<D: Eeprom> EepromHeap<D> {
 
     /// Copies elements of `from` to `to.array`, all of them or none; the two may be the same array, and overlap.
     ///
-    /// Cost: for each window of 8 bytes that changes 6 words written; 1 to end it. The range has to fit the log, which has room
-    /// for 8 bytes a slot; each window reads the records of those before it.
+    /// Cost: for each window of 8 bytes that changes 6 words written; 1 to end it. The range has to fit the log, which
+    /// has room for 8 bytes a slot; each window reads the records of those before it.
     ///
     /// # Errors
     /// As [`array_copy_non_atomic`](Self::array_copy_non_atomic), and `TransactionTooLarge`; nothing was changed.
@@ -125,8 +126,8 @@ impl<D: Eeprom> EepromHeap<D> {
         self.copy(from, to, Atomicity::Atomic)
     }
 
-    /// Compares elements of `from` with as many of `to.array`, byte by byte without sign, as `Ord` does for slices. Cost: 4 reads,
-    /// and both ranges' words, up to the first difference.
+    /// Compares elements of `from` with as many of `to.array`, byte by byte without sign, as `Ord` does for slices.
+    /// Cost: 4 reads, and both ranges' words, up to the first difference.
     ///
     /// # Errors
     /// `Stale`, `WrongKind`, `OutOfRange`, `WrongWidth` where the arrays' elements differ in width; the store's.
@@ -329,7 +330,7 @@ impl<D: Eeprom> EepromHeap<D> {
         if atomicity == Atomicity::Atomic || self.transaction == Transaction::Open {
             return self.put_bytes(&object.block, address, window);
         }
-        // The words that hold something else; a word is aligned, and so is a window but for its ends.
+        // The words that hold something else; a word is aligned, and so is a window, except for its ends.
         for (word, len) in pieces(address, window.len() as u32, 4) {
             let bytes = &window[(word.0 - address.0) as usize..][..len as usize];
             if !self.holds(word, bytes)? {

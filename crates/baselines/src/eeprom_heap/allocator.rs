@@ -2,18 +2,19 @@
 //!
 //! Free blocks are in a list in the order of their addresses, each with a link to the next in itself. To allocate:
 //! 1. find the first free block that is large enough, without changing anything;
-//! 2. where it is larger, write the head and link of the free block that will be left behind its front, into free space;
+//! 2. where it is larger, write the head and link of the free block that will be left after its front, into free
+//!    space;
 //! 3. change two words at once: the link to the block, and the block's head.
 //!
-//! To free a block: find the free blocks before and behind it in the list; write its link; change at most three words at once,
-//! so that blocks without a gap between them become one. The head of the freed block says that it is free even
+//! To free a block: find the free blocks before and after it in the list; write its link; change at most three words
+//! at once, so that blocks without a gap between them become one. The head of the freed block says that it is free even
 //! where it has become the inside of a larger one.
 //!
-//! Words are changed at once by an undo log: their addresses and old values are written, the log is armed, the words are
-//! changed, the log is disarmed. A mount that finds it armed puts the old words back.
+//! Words are changed at once by an undo log: their addresses and old values are written, the log is armed, the words
+//! are changed, the log is disarmed. A mount that finds it armed puts the old words back.
 //!
-//! Invariants: blocks fill the heap without gaps; the list has exactly the free ones, none of them side by side; a block is taken
-//! from the front of a free one, so that its address is a block's before and after.
+//! Invariants: blocks fill the heap without gaps; the list has exactly the free ones, none of them side by side; a
+//! block is taken from the front of a free one, so that its address is a block's before and after.
 
 use core::ops::Range;
 
@@ -77,8 +78,8 @@ impl Allocator {
         Ok(number)
     }
 
-    /// Allocates the front of a block that was found (steps 2 and 3). Cost: 8 or 9 words written, 2 more where something of it
-    /// is left.
+    /// Allocates the front of a block that was found (steps 2 and 3). Cost: 8 or 9 words written, 2 more where
+    /// something of it is left.
     pub fn allocate<D: Eeprom>(
         &self,
         medium: &mut Medium<D>,
@@ -99,8 +100,8 @@ impl Allocator {
         self.change(medium, &[(found.link, target), (found.block, head.encode())])
     }
 
-    /// Frees an allocated block; one that is free already is left alone. Cost: 8 to 11 words written; 2 reads for each free block
-    /// before it.
+    /// Frees an allocated block; one that is free already is left alone. Cost: 8 to 11 words written; 2 reads for each
+    /// free block before it.
     pub fn free<D: Eeprom>(&self, medium: &mut Medium<D>, block: Address) -> Result<(), StoreError<D::Error>> {
         let mut granules = match self.head(medium, block)? {
             BlockHead { generation: 0, .. } => return Ok(()),

@@ -9,8 +9,8 @@
 //!     granules 2 · generation 2, 0 where free · free: next free block 4; allocated: shape 4 · contents
 //! ```
 //!
-//! Values are little-endian. What decides something by itself is one byte, and its codes have no bit in common and equally
-//! many bits, so that no torn write makes a third code of two ([`Stamp`]).
+//! Values are little-endian. What decides something by itself is one byte, and its codes have no bit in common and
+//! equally many bits, so that no torn write makes a third code of two ([`Stamp`]).
 
 use norn_flash::Address;
 

@@ -2,13 +2,13 @@
 //!
 //! Mounting:
 //! 1. the allocator puts back the words of a change that was interrupted;
-//! 2. the log finds its head, and the records behind the last obsolete one;
+//! 2. the log finds its head, and the records after the last obsolete one;
 //! 3. where the newest of them is a commit marker, what the others delete is freed;
 //! 4. else they are undone, the newest first: old bytes go back to their places, created blocks are freed;
 //! 5. they become obsolete.
 //!
-//! Each step may be cut and done again: old bytes go to blocks that are older than the transaction, which nothing frees in 4; a
-//! block that is free already is left alone in 3 and 4, where nothing is allocated.
+//! Each step may be cut and done again: old bytes go to blocks that are older than the transaction, which nothing frees
+//! in 4; a block that is free already is left alone in 3 and 4, where nothing is allocated.
 //!
 //! Invariant: between calls the log has valid records only while the client has a transaction open.
 
@@ -34,13 +34,13 @@ pub(crate) enum Transaction {
     Aborted,
 }
 
-/// Objects and arrays that are overwritten in place on an EEPROM part of up to 512 KB, behind the same calls as
+/// Objects and arrays that are overwritten in place on an EEPROM part of up to 512 KB, with the same calls as
 /// [`Heap`](norn_object_heap::Heap): what TinyStore (LCTES 2006, section 6.1) is compared with.
 ///
 /// RAM: at most 100 bytes beside the device. No call recurses.
 ///
-/// Costs are stated with each method, in aligned words of 4 bytes or less. Reads are stated only where they grow with something: a
-/// word written takes as long as 35,300 words read.
+/// Costs are stated with each method, in aligned words of 4 bytes or less. Reads are stated only where they grow with
+/// something: a word written takes as long as 35,300 words read.
 ///
 /// ```
 /// use norn_flash_sim::{EepromSim, catalogue};
@@ -69,8 +69,9 @@ pub struct EepromHeap<D> {
 }
 
 impl<D: Eeprom> EepromHeap<D> {
-    /// Lays out an empty heap with a commit log of `log_bytes`, a multiple of 16; each 16 bytes hold 8 old bytes or
-    /// one creation or deletion of a transaction. What the part held is lost. Give `&mut device` to have the device back when this fails.
+    /// Lays out an empty heap with a commit log of `log_bytes`, a multiple of 16; each 16 bytes hold 8 old bytes or one
+    /// creation or deletion of a transaction. What the part held is lost. Give `&mut device` to have the device back
+    /// when this fails.
     ///
     /// Cost: at most 10 words written, and 1 for each 16 bytes of the log.
     ///
@@ -85,10 +86,11 @@ impl<D: Eeprom> EepromHeap<D> {
         }
     }
 
-    /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted. Give `&mut device` to have the
-    /// device back when this fails.
+    /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted. Give `&mut device` to
+    /// have the device back when this fails.
     ///
-    /// Cost: 1 read for each 16 bytes of the log. Words written only where a cut left work: those of an abort or a commit.
+    /// Cost: 1 read for each 16 bytes of the log. Words written only where a cut left work: those of an abort or a
+    /// commit.
     ///
     /// # Errors
     /// Names what is wrong with the image or the part.
@@ -258,7 +260,8 @@ impl<D: Eeprom> EepromHeap<D> {
         self.log.end(&mut self.medium)
     }
 
-    /// Ends a change: commits it if the client has no transaction; a failed one is undone, with the client's transaction.
+    /// Ends a change: commits it if the client has no transaction; a failed one is undone, with the client's
+    /// transaction.
     pub(crate) fn settle<T, E>(&mut self, result: Result<T, E>) -> Result<T, E>
     where
         E: From<StoreError<D::Error>>,

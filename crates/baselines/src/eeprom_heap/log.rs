@@ -1,14 +1,15 @@
 //! The commit log: a cyclic array of slots, one for each record (section 6.1).
 //!
-//! A record is written in this order: its head, the old bytes, and last its stamp, which makes it valid. The records behind the
-//! last obsolete one are the open transaction's. Making the newest of them obsolete therefore makes all of them so, by one byte.
+//! A record is written in this order: its head, the old bytes, and last its stamp, which makes it valid. The records
+//! after the last obsolete one are the open transaction's. Making the newest of them obsolete therefore makes all of
+//! them so, by one byte.
 //!
-//! A stamp also says which of two successive rounds through the log wrote it, so that the log's end is where the rounds meet.
-//! Only the newest stamp can be torn. It counts as valid: if it was being made valid, its record is complete, and nothing that
-//! it would undo has been done; if it was being made obsolete, the transaction has not ended yet.
+//! A stamp also says which of two successive rounds through the log wrote it, so that the log's end is where the rounds
+//! meet. Only the newest stamp can be torn. It counts as valid: if it was being made valid, its record is complete, and
+//! nothing that it would undo has been done; if it was being made obsolete, the transaction has not ended yet.
 //!
-//! Invariants: stamps before the head are of one round, those from it on of the other; the slot before the open transaction's
-//! first is obsolete; records of the open transaction are in slots that follow one another.
+//! Invariants: stamps before the head are of one round, those from it on of the other; the slot before the open
+//! transaction's first is obsolete; records of the open transaction are in slots that follow one another.
 
 use norn_flash::{Address, Eeprom};
 use norn_nor_store::StoreError;

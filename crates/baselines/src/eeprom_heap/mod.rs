@@ -1,7 +1,8 @@
 //! The heap that TinyStore was compared with (LCTES 2006, section 6.1): objects on EEPROM, overwritten in place.
 //!
-//! An object has one place for all its life. An update writes the old value into the commit log, then the new one over it;
-//! a transaction is many of these, undone from the log unless it commits. There is no wear levelling: a field wears where it is.
+//! An object has one place for all its life. An update writes the old value into the commit log, then the new one over
+//! it; a transaction is many of these, undone from the log unless it commits. There is no wear levelling: a field wears
+//! where it is.
 //!
 //! 1. [`format`]: every bit;
 //! 2. [`medium`]: the device behind a halt;

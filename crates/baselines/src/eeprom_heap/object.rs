@@ -1,11 +1,11 @@
 //! Objects and arrays as a whole: creation, deletion, enumeration, headers and roots, each in a block of its own.
 //!
-//! To create a block: find room for it; write a `NewObject` record with its address; allocate it; write its contents, which need no
-//! record, since the block is freed if the transaction does not commit. To delete one: write a `DeleteObject` record; the commit
-//! frees it.
+//! To create a block: find room for it; write a `NewObject` record with its address; allocate it; write its contents,
+//! which need no record, since the block is freed if the transaction does not commit. To delete one: write a
+//! `DeleteObject` record; the commit frees it.
 //!
-//! A reference is the block's granule and generation: the offset of the object, as in the paper, and what tells its successor
-//! there from it.
+//! A reference is the block's granule and generation: the offset of the object, as in the paper, and what tells its
+//! successor there from it.
 
 use norn_flash::{Address, Eeprom};
 use norn_nor_store::StoreError;
@@ -29,7 +29,7 @@ pub(crate) struct Block {
     pub address: Address,
     pub head: BlockHead,
     pub shape: Shape,
-    /// Bytes behind the shape, without the slack.
+    /// Bytes after the shape, without the slack.
     pub content_bytes: u32,
 }
 
@@ -66,21 +66,21 @@ fn block_of(reference: Ref) -> Address {
 }
 
 impl<D: Eeprom> EepromHeap<D> {
-    /// Creates an object with all its fields at their default value, zeros. The layout's representation is ignored: there is
-    /// one, which is cheap for reads and updates.
+    /// Creates an object with all its fields at their default value, zeros. The layout's representation is ignored:
+    /// there is one, which is cheap for reads and updates.
     ///
-    /// Cost: 16 words written, and those of the data that are not zeros before; 15 more for a header, and its bytes. 2 reads
-    /// for each free block up to one that is large enough.
+    /// Cost: 16 words written, and those of the data that are not zeros before; 15 more for a header, and its bytes. 2
+    /// reads for each free block up to one that is large enough.
     ///
     /// # Errors
-    /// Names what is wrong with the layout; `Full` when there is no block of the size. Nothing is created then, and an open
-    /// transaction is undone if it was not the layout.
+    /// Names what is wrong with the layout; `Full` when there is no block of the size. Nothing is created then, and an
+    /// open transaction is undone if it was not the layout.
     pub fn create(&mut self, layout: Layout<'_>) -> Result<Ref, CreateError<D::Error>> {
         self.create_kind(BlockKind::Object, layout.widths(), layout.header())
     }
 
-    /// Creates an array of `count` elements of `width` bytes, all zeros, with a header (or an empty one). It may take the whole
-    /// heap.
+    /// Creates an array of `count` elements of `width` bytes, all zeros, with a header (or an empty one). It may take
+    /// the whole heap.
     ///
     /// Cost and errors: as [`create`](Self::create).
     ///
@@ -216,7 +216,8 @@ impl<D: Eeprom> EepromHeap<D> {
         self.log.append(&mut self.medium, Record::of(RecordKind::DeleteObject, block.address), &[])
     }
 
-    /// What a reference names. Cost: 2 reads, and where the open transaction has deleted something, 1 for each of its records.
+    /// What a reference names. Cost: 2 reads, and where the open transaction has deleted something, 1 for each of its
+    /// records.
     pub(crate) fn look_up(&mut self, reference: Ref) -> Result<Object, AccessError<D::Error>> {
         if self.transaction == Transaction::Aborted {
             return Err(AccessError::TransactionAborted);
@@ -280,7 +281,8 @@ impl<D: Eeprom> EepromHeap<D> {
         }
     }
 
-    /// The allocated block behind `after`, or the first; those that the open transaction deletes excepted. Cost: 2 reads a block.
+    /// The allocated block that follows `after`, or the first; those that the open transaction deletes excepted. Cost:
+    /// 2 reads a block.
     pub(crate) fn next_block(&mut self, after: Option<Block>) -> Result<Option<Block>, StoreError<D::Error>> {
         let mut at = after.map_or(Address(self.allocator.heap.start), |block| block.address.offset(block.head.bytes()));
         while at.0 < self.allocator.heap.end {
@@ -293,7 +295,7 @@ impl<D: Eeprom> EepromHeap<D> {
         Ok(None)
     }
 
-    /// The object or array behind that of `after`, or the first one, in the order of their places.
+    /// The object or array that follows that of `after`, or the first one, in the order of their places.
     ///
     /// Cost: 3 reads for each block that is passed; where `after` is stale, from the first on.
     ///
@@ -361,8 +363,8 @@ impl<D: Eeprom> EepromHeap<D> {
     /// Cost: 21 words written, and the header; 12 to 15 more where there was one before.
     ///
     /// # Errors
-    /// `Stale`, `HeaderTooLarge`: nothing was changed. The store's, `Full` among them: the header is the old one, and an open
-    /// transaction is undone.
+    /// `Stale`, `HeaderTooLarge`: nothing was changed. The store's, `Full` among them: the header is the old one, and
+    /// an open transaction is undone.
     pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
         let object = self.look_up(reference)?;
         let max = self.content_bytes_max();
@@ -400,8 +402,8 @@ impl<D: Eeprom> EepromHeap<D> {
 
     /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.
     ///
-    /// Cost: the reads of [`root`](Self::root); 17 words written and the name for a new one, 5 for another reference, 13
-    /// to 16 to remove it.
+    /// Cost: the reads of [`root`](Self::root); 17 words written and the name for a new one, 5 for another reference,
+    /// 13 to 16 to remove it.
     ///
     /// # Errors
     /// `NameLength`, `Stale`; the store's.
@@ -439,7 +441,8 @@ impl<D: Eeprom> EepromHeap<D> {
         }
     }
 
-    /// Calls `visit` with every root's name and reference. Cost: 2 reads for each block of the heap, and at most 10 for each root.
+    /// Calls `visit` with every root's name and reference. Cost: 2 reads for each block of the heap, and at most 10 for
+    /// each root.
     ///
     /// # Errors
     /// The store's.

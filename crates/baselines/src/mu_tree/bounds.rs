@@ -1,7 +1,7 @@
 //! What calls that only read take at most, whatever the tree went through (`docs/design/ordered-index.md` derives it).
 //!
-//! The idea: a search reads one node on each level, of each a count, the keys that a bisection looks at, and a child's number. With a log
-//! the leaf is read with all of its records.
+//! The idea: a search reads one node on each level, of each a count, the keys that a bisection looks at, and a child's
+//! number. With a log the leaf is read with all of its records.
 //!
 //! Bytes are counted as they are asked of the device.
 
@@ -38,8 +38,9 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         u64::from(leaves) * self.descent_read()
     }
 
-    /// Bytes that [`stats`](norn_ordered_index::OrderedIndex::stats) reads at most of a tree of so many leaves: those of [`len`](Self::len_bound), each
-    /// block's identity, and for each page its header and a search for every node that may be in it.
+    /// Bytes that [`stats`](norn_ordered_index::OrderedIndex::stats) reads at most of a tree of so many leaves: those
+    /// of [`len`](Self::len_bound), each block's identity, and for each page its header and a search for every node
+    /// that may be in it.
     pub fn stats_bound(&self, leaves: u32) -> u64 {
         let page = 4 + 6 + u64::from(self.height) * (1 + K as u64 + self.trace_read());
         let units = u64::from(self.medium.part().unit_count) * IDENTITY_BYTES as u64;

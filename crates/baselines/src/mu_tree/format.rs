@@ -6,11 +6,11 @@
 //! node   │ count 1 │ key, value │ key, value │ …        above the leaves a value is the number of the child's page, 4
 //! ```
 //!
-//! A node at level *i* has 2⁻⁽ⁱ⁺¹⁾ of the page, and the root as much as the level below it (Figure 13). So the place of a node that is
-//! not the root depends on its level alone.
+//! A node at level *i* has 2⁻⁽ⁱ⁺¹⁾ of the page, and the root as much as the level below it (Figure 13). So the place of
+//! a node that is not the root depends on its level alone.
 //!
-//! Invariants: a page is whole if and only if its count of zeros and its CRC are right; its sequence number is programmed first and
-//! alone, so that a page whose number is erased is erased.
+//! Invariants: a page is whole if and only if its count of zeros and its CRC are right; its sequence number is
+//! programmed first and alone, so that a page whose number is erased is erased.
 
 use norn_ordered_index::codes::{check_identity, codes, encode_identity, u16_at, u32_at};
 

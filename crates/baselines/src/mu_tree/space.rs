@@ -1,15 +1,15 @@
 //! Pages and blocks: where the next page goes, moving live pages, formatting and mounting.
 //!
-//! Pages are written one behind the other. When a block is full:
+//! Pages are written one after the other. When a block is full:
 //! 1. while there are blocks that were not begun since formatting, other than the last one, begin the next of these;
 //! 2. else take a block without live pages, erase it, and begin it;
 //! 3. move the live pages of the block that has the fewest there: now that one has none.
 //!
-//! A page is live while a node in it is reached from the root. A path is always written as a whole, so that a page whose leaf is not
-//! live has no live node, unless it is of a split of several levels, which is marked.
+//! A page is live while a node in it is reached from the root. A path is always written as a whole, so that a page
+//! whose leaf is not live has no live node, unless it is of a split of several levels, which is marked.
 //!
-//! Mounting looks for the newest whole page with a root. The block in which it is goes on being filled; no other block is taken for
-//! erased, but those that were not begun since formatting.
+//! Mounting looks for the newest whole page with a root. The block in which it is goes on being filled; no other block
+//! is taken for erased, but those that were not begun since formatting.
 //!
 //! Invariant: outside of step 3 there is a block without live pages besides the one that is being filled.
 
@@ -63,7 +63,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         self.first_page(unit)..self.first_page(unit) + self.pages_per_unit() - 1
     }
 
-    /// The unit that is being filled; `next` is behind its end when it is full.
+    /// The unit that is being filled; `next` is after its end when it is full.
     fn current(&self) -> u16 {
         self.unit_of(self.next - 1)
     }
@@ -292,7 +292,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
 
     // Formatting and mounting.
 
-    /// Lays out an empty tree. What the part held is lost, but for the erase counts of blocks of a tree.
+    /// Lays out an empty tree. What the part held is lost, except the erase counts of blocks of a tree.
     ///
     /// # Errors
     /// When the part or the widths cannot be used, or the device fails.
@@ -325,8 +325,8 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
 
     /// Mounts what the device holds.
     ///
-    /// Cost: the identity of each block, its last page, and as many words as its number of pages has binary digits; after a cut, moves
-    /// of pages may have to be completed.
+    /// Cost: the identity of each block, its last page, and as many words as its number of pages has binary digits;
+    /// after a cut, moves of pages may have to be completed.
     ///
     /// # Errors
     /// Names what is wrong with the image or the part; see [`MountError`].
@@ -408,7 +408,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         if known + 1 < part.unit_count { Err(MountError::NotFormatted) } else { Ok(()) }
     }
 
-    /// The page behind the last one of a unit that has been written.
+    /// The page after the last one of a unit that has been written.
     fn written_end(&mut self, unit: u16) -> Outcome<u32, D> {
         let (mut written, mut erased) = (self.first_page(unit), self.pages_of(unit).end);
         while written < erased {
@@ -464,8 +464,8 @@ const _: () = assert!(HEADER_BYTES.is_multiple_of(4));
 
 #[cfg(test)]
 mod tests {
-    //! Moves that a cut interrupts are completed by the next mount, however few pages they leave: there is a block without live pages
-    //! again, and the call can be made.
+    //! Moves that a cut interrupts are completed by the next mount, however few pages they leave: there is a block
+    //! without live pages again, and the call can be made.
 
     extern crate std;
 

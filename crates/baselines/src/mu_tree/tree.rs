@@ -5,11 +5,11 @@
 //! 2. write every node of the path into a new page, the leaf changed and each child's number renewed;
 //! 3. a node that is full is split: left halves go into a page before that one, which has no root.
 //!
-//! A leaf that would have no entries is left out; the path that is written then is the one to its neighbour, so that every page has
-//! a leaf.
+//! A leaf that would have no entries is left out; the path that is written then is the one to its neighbour, so that
+//! every page has a leaf.
 //!
-//! Invariants: the newest whole page with a root has the root; all nodes are reached from there; keys below the first entry's of a
-//! node belong to that entry's child.
+//! Invariants: the newest whole page with a root has the root; all nodes are reached from there; keys below the first
+//! entry's of a node belong to that entry's child.
 
 use core::ops::Bound;
 
@@ -24,8 +24,8 @@ pub(crate) type Outcome<T, D> = Result<T, IndexError<<D as Nor>::Error>>;
 
 /// A µ-tree on `device`, with pages of `PAGE` bytes. A change takes some pages of stack.
 ///
-/// With a `LOG`, that many bytes of a page take changes of its leaf, each checked by itself, so that a path is only written when they are
-/// used up: a B⁺-tree with logged leaves. The paper's µ-tree has none.
+/// With a `LOG`, that many bytes of a page take changes of its leaf, each checked by itself, so that a path is only
+/// written when they are used up: a B⁺-tree with logged leaves. The paper's µ-tree has none.
 #[derive(Clone, Debug)]
 pub struct MuTree<D, const K: usize, const V: usize, const PAGE: usize, const LOG: usize = 0> {
     pub(crate) medium: Medium<D>,
@@ -379,7 +379,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         Ok(())
     }
 
-    /// The last entry below the end of the leaf before that of `path`, or the first one of the leaf behind it.
+    /// The last entry below the end of the leaf before that of `path`, or the first one of the leaf after it.
     fn next_leaf(&mut self, path: &mut Path, direction: Direction) -> Outcome<Option<Leaf<PAGE>>, D> {
         let turn = (1..self.height).find(|&level| {
             let step = path[usize::from(level)];

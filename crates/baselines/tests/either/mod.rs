@@ -242,7 +242,7 @@ impl Model {
         Some(if random.bool() { Op::Copy { from, to } } else { Op::CopyNonAtomic { from, to } })
     }
 
-    /// Whether this is what a cut may leave of a non-atomic change: `before` or `after`, byte by byte, but for the
+    /// Whether this is what a cut may leave of a non-atomic change: `before` or `after`, byte by byte, except the
     /// `spoilt` bytes of a word in the data of `array`.
     pub fn is_between(&self, before: &Model, after: &Model, array: Ref, spoilt: usize) -> bool {
         let mut others = self.clone();

@@ -1,7 +1,8 @@
 //! `norn heap dump`: what is in each erase unit, and the entries of the log; or one unit in full.
 //!
 //! Everything is decoded from the cells, so that a heap that was mounted before and one that cannot be mounted are
-//! shown alike. Of a heap on a `Remap` the virtual part is shown, and where its units are; raw, the headers of the physical units.
+//! shown alike. Of a heap on a `Remap` the virtual part is shown, and where its units are; raw, the headers of the
+//! physical units.
 
 use std::path::Path;
 
@@ -146,7 +147,7 @@ fn newer_text(device: &NorSim) -> String {
     }
 }
 
-/// The entries of each log unit; behind a mount there is one, the newest.
+/// The entries of each log unit; after a mount there is one, the newest.
 fn log_text(device: &NorSim) -> String {
     let log_units = RawUnit::all(device).filter_map(|raw| match raw.purpose() {
         Purpose::Log(sequence) => Some((sequence, raw)),

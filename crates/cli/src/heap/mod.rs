@@ -1,7 +1,7 @@
 //! `norn heap`: makes, checks and shows heaps in image files.
 //!
-//! [`audit`] checks; [`listing`] shows what a heap has, [`dump`] how that lies on the part: its units ([`raw_unit`], [`unit_detail`]), the
-//! log's entries ([`entry_text`]), and the layer for limited parts ([`remap_dump`]).
+//! [`audit`] checks; [`listing`] shows what a heap has, [`dump`] how that lies on the part: its units ([`raw_unit`],
+//! [`unit_detail`]), the log's entries ([`entry_text`]), and the layer for limited parts ([`remap_dump`]).
 
 pub mod audit;
 pub mod dump;

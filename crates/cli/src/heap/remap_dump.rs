@@ -43,8 +43,8 @@ pub fn homes_text(remap: &Remapped<'_>) -> String {
     format!("\n{}", text(&homes))
 }
 
-/// What the header of each of these physical units says, and the states of the spare behind it, of which those in the unit with the
-/// highest generation count.
+/// What the header of each of these physical units says, and the states of the spare after it, of which those in the
+/// unit with the highest generation count.
 pub fn headers_text(device: &NorSim, numbers: Range<u16>) -> String {
     let mut units = table([
         ("Unit", Side::Right),
@@ -74,7 +74,7 @@ pub fn headers_text(device: &NorSim, numbers: Range<u16>) -> String {
     text(&units)
 }
 
-/// The states behind a unit's header, in words.
+/// The states after a unit's header, in words.
 fn states(device: &NorSim, unit: EraseUnit) -> Vec<String> {
     let stride = u32::from(device.spec().part.program_unit_bytes).max(STATE_BYTES as u32);
     let place = |place| device.spec().part.start_of(unit).offset(HEADER_BYTES + (1 + place) * stride);

@@ -1,7 +1,8 @@
 //! Appending the readings of a file, with or without power cuts.
 //!
-//! A *session* lasts from one power-on to the next cut. At its start the log is mounted and compared with the books in memory: what it held
-//! before, and every reading that was acknowledged since; the one that was in flight is there wholly or not at all. Then the file is gone on with.
+//! A *session* lasts from one power-on to the next cut. At its start the log is mounted and compared with the books in
+//! memory: what it held before, and every reading that was acknowledged since; the one that was in flight is there
+//! wholly or not at all. Then the file is gone on with.
 //!
 //! Invariant: `books` is what the log holds without the reading in flight.
 
@@ -63,7 +64,8 @@ impl fmt::Display for Tally {
 /// Appends all readings of the file.
 ///
 /// # Errors
-/// A line that is no reading, before anything has changed; when the image or the log cannot be used; or if the log lost something.
+/// A line that is no reading, before anything has changed; when the image or the log cannot be used; or if the log lost
+/// something.
 pub fn append(job: &Job) -> Result<Tally, crate::error::Error> {
     let readings = readings::read(&job.file)?;
     let mut device = NorSim::open_image(&job.image)?;

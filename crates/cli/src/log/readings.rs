@@ -38,7 +38,8 @@ fn parse(text: &[u8]) -> Result<Vec<Reading>, (u64, String)> {
     }
 }
 
-/// The line, from 1, of the record that is read from `position` on. Blank lines before it are not its own, wherever the reader counts them.
+/// The line, from 1, of the record that is read from `position` on. Blank lines before it are not its own, wherever the
+/// reader counts them.
 fn line_at(text: &[u8], position: Option<&csv::Position>) -> u64 {
     let from = position.map_or(0, |position| position.byte() as usize).min(text.len());
     let blank = text[from..].iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();

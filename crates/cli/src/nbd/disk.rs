@@ -1,12 +1,12 @@
 //! A NAND part in an image file whose flushes reach the host's disk.
 //!
-//! The host may bring to its disk in any order what it is given, and a collector erases blocks whose live pages it has copied. So that a
-//! page that was flushed is on the disk at every instant, its copy or its successor has to be there before the erase: an erase of a block
-//! that holds pages, behind programs, waits for the disk first. A page of the checkpoint says where other pages are, and mounting
-//! believes it: the FTL's barrier before it waits likewise.
+//! The host may bring to its disk in any order what it is given, and a collector erases blocks whose live pages it has
+//! copied. So that a page that was flushed is on the disk at every instant, its copy or its successor has to be there
+//! before the erase: an erase of a block that holds pages, after programs, waits for the disk first. A page of the
+//! checkpoint says where other pages are, and mounting believes it: the FTL's barrier before it waits likewise.
 //!
-//! Invariants: no page is erased while a program before that may not be on the disk; none that follows a barrier is on the disk without
-//! those before it.
+//! Invariants: no page is erased while a program before that may not be on the disk; none that follows a barrier is on
+//! the disk without those before it.
 
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress, Piece};
 use norn_flash_sim::{NandSim, NandSimError};

@@ -1,5 +1,5 @@
-//! The host's power fails: of each sector of the image file the disk holds any version since the last wait. The device mounts, and what was
-//! flushed is there, or what was written over it since.
+//! The host's power fails: of each sector of the image file the disk holds any version since the last wait. The device
+//! mounts, and what was flushed is there, or what was written over it since.
 
 use std::fs;
 use std::path::{Path, PathBuf};

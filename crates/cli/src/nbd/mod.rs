@@ -267,7 +267,7 @@ impl Display for Size {
     }
 }
 
-/// A number of bytes, with K, M or G behind it if you like.
+/// A number of bytes, with K, M or G after it if you like.
 ///
 /// # Errors
 /// Says what is accepted.

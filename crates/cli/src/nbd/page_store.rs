@@ -1,7 +1,7 @@
 //! Bytes at any address on a device of pages.
 //!
-//! A request is a row of spans: a part of a page, whole pages, a part of a page. Whole pages are written as they are; of a part, the page
-//! is read, changed and written, under the server's lock. Each page changes whole or not at all.
+//! A request is a row of spans: a part of a page, whole pages, a part of a page. Whole pages are written as they are;
+//! of a part, the page is read, changed and written, under the server's lock. Each page changes whole or not at all.
 //!
 //! Invariant: a trim gives up only pages that it covers.
 

@@ -402,7 +402,7 @@ fn session(mut part: NandSim, mut disk: Disk, calls: &[Call], errors_max: u32, c
     End { part: cell.into_inner().into_device(), disk, in_flight, is_cut }
 }
 
-/// Mounts behind a cut: the code is whole, and each page of the disk is what it was, or what the call in flight was to
+/// Mounts after a cut: the code is whole, and each page of the disk is what it was, or what the call in flight was to
 /// make it.
 fn recover(end: End, errors_max: u32, context: &dyn Fn() -> String) -> (NandSim, Disk) {
     let End { mut part, mut disk, in_flight, .. } = end;

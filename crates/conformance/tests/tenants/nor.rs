@@ -269,7 +269,7 @@ fn session(mut part: NorSim, mut contents: Contents, calls: &[Call], context: &d
     End { part: cell.into_inner().into_device(), contents, in_flight, is_cut }
 }
 
-/// Mounts behind a cut: what each of the tenants holds is what it was, or what the call in flight was to make it.
+/// Mounts after a cut: what each of the tenants holds is what it was, or what the call in flight was to make it.
 fn recover(end: End, context: &dyn Fn() -> String) -> (NorSim, Contents) {
     let End { mut part, contents, in_flight, .. } = end;
     part.power_on();

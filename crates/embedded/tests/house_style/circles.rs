@@ -1,10 +1,11 @@
 //! Import circles: files of a crate, or Java packages of a module, that lead back to themselves by what they import.
 //!
-//! Where files import each other in a circle, none of them can be read, tested or changed alone. So a crate or module has no
-//! circle; those that had some when this was first counted have a ceiling, which may only sink.
+//! Where files import each other in a circle, none of them can be read, tested or changed alone. So a crate or module
+//! has no circle; those that had some when this was first counted have a ceiling, which may only sink.
 //!
-//! An import is a `use`, or a path in the code, that names another file of the crate; for Java the name of another package. What a
-//! crate's root or a `mod.rs` hands on with `pub use` it imports. Comments, strings and unit tests do not count.
+//! An import is a `use`, or a path in the code, that names another file of the crate; for Java the name of another
+//! package. What a crate's root or a `mod.rs` hands on with `pub use` it imports. Comments, strings and unit tests do
+//! not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -300,7 +301,8 @@ fn imports_of_packages(files: &[(PathBuf, String)]) -> Imports {
     imports
 }
 
-/// The tokens of a Java source, in which a dotted name is some tokens in a row, and another sign stands between any two names.
+/// The tokens of a Java source, in which a dotted name is some tokens in a row, and another sign stands between any two
+/// names.
 fn java_tokens_of(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut dotted = false;

@@ -1,8 +1,8 @@
 //! The cells of one block: pages that were programmed, and what cuts and failures left.
 //!
-//! Invariants: a page that was not programmed since the last erase takes no memory; a bit in `unstable` is set only in a page
-//! whose program, or the erase of whose block, was cut or failed; pages from `next_page` on are erased, but for what was put there by
-//! other means than programming (a maker's mark, damage).
+//! Invariants: a page that was not programmed since the last erase takes no memory; a bit in `unstable` is set only in
+//! a page whose program, or the erase of whose block, was cut or failed; pages from `next_page` on are erased, except
+//! what was put there by other means than programming (a maker's mark, damage).
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::tear::{Tear, few_bits};
 /// One programmed page, with its out-of-band area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageCells {
-    /// What loads return, but for unstable bits.
+    /// What loads return, except unstable bits.
     pub bytes: Vec<u8>,
     /// Bits that read differently each time; empty if there are none.
     pub unstable: Vec<u8>,

@@ -55,7 +55,7 @@ pub enum NandSimError {
         /// Start of the piece.
         column: Column,
     },
-    /// A page is programmed for the second time since the erase of its block, or after a page behind it.
+    /// A page is programmed for the second time since the erase of its block, or after a later page of the block.
     #[error("{page} cannot be programmed: {next_page} is the first page that can since the block's last erase")]
     OutOfOrder {
         /// The page.

@@ -4,15 +4,15 @@
 //! 0     header, 4096 bytes, as image_file.rs says: "NORNNAND", version 2
 //!        64  blocks 2 · pages of a block 2 · page bytes 2 · out-of-band bytes 2
 //!        96  loads 8 · fetched 8 · skipped 8 · programs 8 · copies 8 · sent 8 · erases 8
-//! 4096  for each block, padded to a power of two: erases 4 · flags 1 (1 torn, 2 failed, 4 marked bad) · 0 · next page 2 · a byte for
-//!         each page (0 erased, 1 programmed, 2 with unstable bits)
+//! 4096  for each block, padded to a power of two: erases 4 · flags 1 (1 torn, 2 failed, 4 marked bad) · 0 ·
+//!         next page 2 · a byte for each page (0 erased, 1 programmed, 2 with unstable bits)
 //!       cells: page after page with its out-of-band area, from a multiple of 4096 on
 //!       unstable bits, as long as the cells
 //! ```
 //!
-//! A page's cells are written before its block's record says so, and that record with one call: a process
-//! that is killed leaves the part as it was before the operation or behind it. A call may be cut between pages of the host's cache,
-//! which no record straddles. Pages stay in the file, not in memory.
+//! A page's cells are written before its block's record says so, and that record with one call: a process that is
+//! killed leaves the part as it was before the operation or after it. A call may be cut between pages of the host's
+//! cache, which no record straddles. Pages stay in the file, not in memory.
 
 use std::io;
 use std::path::Path;
@@ -154,7 +154,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// A power of two, so that no record straddles a page of the host's cache, or a sector of its disk, unless it is longer.
+    /// A power of two, so that no record straddles a page of the host's cache, or a sector of its disk, unless it is
+    /// longer.
     fn record_bytes(&self) -> u64 {
         (BLOCK_STATE_BYTES as u64 + u64::from(self.part.pages_per_block)).next_power_of_two()
     }

@@ -7,7 +7,8 @@ use norn_flash::NandPart;
 pub struct Noise {
     /// Most wrong bits in each code word of [`NandPart::correction`]: from none to so many, all equally often.
     pub bits_max: u8,
-    /// Of a million loads, so many have one code word with more wrong bits than a code corrects: from one to that many and two more.
+    /// Of a million loads, so many have one code word with more wrong bits than a code corrects: from one to that many
+    /// and two more.
     pub beyond_per_million: u32,
 }
 

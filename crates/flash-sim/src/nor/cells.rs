@@ -1,13 +1,14 @@
 //! The cells of one erase unit: their bits, how often each program unit was programmed, and what a cut erase left.
 //!
-//! Invariants: a bit in `unstable` is set only in a unit whose erase, or one of whose programs, was cut; `programs` is empty where the part sets no limit.
+//! Invariants: a bit in `unstable` is set only in a unit whose erase, or one of whose programs, was cut; `programs` is
+//! empty where the part sets no limit.
 
 use norn_flash::{NorPart, Reprogramming};
 
 /// One erase unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cells {
-    /// What reads return, but for unstable bits.
+    /// What reads return, except unstable bits.
     pub bytes: Vec<u8>,
     /// Programs of each program unit since the last erase, where they are limited.
     pub programs: Vec<u8>,

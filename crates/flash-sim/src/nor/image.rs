@@ -10,8 +10,8 @@
 //!       programs of each program unit, one byte each, where the part limits them
 //! ```
 //!
-//! The file follows every program and erase, so that after the process is killed it holds what the part would; reads are counted in it
-//! with the next of them.
+//! The file follows every program and erase, so that after the process is killed it holds what the part would; reads
+//! are counted in it with the next of them.
 
 use std::io;
 use std::ops::Range;

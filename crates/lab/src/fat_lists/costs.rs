@@ -1,4 +1,5 @@
-//! What calls cost: simulated time, split into reads, programs and erases as the paper does, and the spread of the calls' latencies.
+//! What calls cost: simulated time, split into reads, programs and erases as the paper does, and the spread of the
+//! calls' latencies.
 
 use norn_flash_sim::Counters;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! Figure 21: readings of sensors inserted in the order of their coming, then ranges of them.
 //!
-//! Keyed by the temperature, most readings are updates, since few temperatures differ; keyed by time and mote, every reading is an insertion.
+//! Keyed by the temperature, most readings are updates, since few temperatures differ; keyed by time and mote, every
+//! reading is an insertion.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;

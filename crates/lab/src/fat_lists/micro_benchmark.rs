@@ -1,7 +1,8 @@
-//! The micro-benchmark (section 0.6.3): keys are inserted in order, values updated and queried by a Gaussian variable, all removed at random.
+//! The micro-benchmark (section 0.6.3): keys are inserted in order, values updated and queried by a Gaussian variable,
+//! all removed at random.
 //!
-//! Between the updates and the queries the index is stopped and booted on copies of its part, each time with other random numbers;
-//! behind the queries all keys are read in order.
+//! Between the updates and the queries the index is stopped and booted on copies of its part, each time with other
+//! random numbers; after the queries all keys are read in order.
 
 use std::ops::Bound;
 
@@ -59,7 +60,7 @@ pub enum Phase {
     Insertion,
     /// Values of keys by a Gaussian variable.
     Update,
-    /// Mounts behind a stop.
+    /// Mounts after a stop.
     Boot,
     /// Keys by the same variable.
     Query,

@@ -1,5 +1,5 @@
-//! The index under measurement: one of four structures, two of them with pages of two sizes, with keys and values of four bytes, on K8C1215ETM with as many blocks as the size
-//! asks for.
+//! The index under measurement: one of four structures, two of them with pages of two sizes, with keys and values of
+//! four bytes, on K8C1215ETM with as many blocks as the size asks for.
 
 use norn_baselines::MuTree;
 use norn_flash::{Address, EraseUnit, Nor, NorPart};
@@ -22,7 +22,8 @@ pub enum Structure {
     MuTree,
     /// A B⁺-tree with logged leaves: pages of 1,024 bytes, 320 of them for the log.
     LoggedTree,
-    /// A µ-tree with pages of 1,024 bytes: 512 hold no more than some 29,000 keys, since a node has half of what its child has.
+    /// A µ-tree with pages of 1,024 bytes: 512 hold no more than some 29,000 keys, since a node has half of what its
+    /// child has.
     MuTreeOfLargePages,
     /// A B⁺-tree with logged leaves: pages of 4,096 bytes, 1,280 of them for the log.
     LoggedTreeOfLargePages,

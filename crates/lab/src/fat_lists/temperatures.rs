@@ -1,5 +1,5 @@
-//! The temperatures of the Intel Berkeley Research Lab, which a user brings along with `--data`: hundredths of a degree as 16-bit integers,
-//! little-endian, compressed as xz.
+//! The temperatures of the Intel Berkeley Research Lab, which a user brings along with `--data`: hundredths of a degree
+//! as 16-bit integers, little-endian, compressed as xz.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Figures 16 to 19, the probe table and the initialisation table: the micro-benchmark by maximum level and turnstile size.
+//! Figures 16 to 19, the probe table and the initialisation table: the micro-benchmark by maximum level and turnstile
+//! size.
 
 use norn_ordered_index::Settings as ListSettings;
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ const TURNSTILES: [u8; 5] = [2, 4, 8, 16, 32];
 /// What the initialisation table has besides.
 const TABLE_LEVELS: [u8; 3] = [1, 3, 4];
 const TABLE_TURNSTILES: [u8; 2] = [16, 32];
-/// Updates, and queries, in a full run: a quarter of the paper's, well behind the first round of reclamation.
+/// Updates, and queries, in a full run: a quarter of the paper's, well after the first round of reclamation.
 const UPDATES: u32 = 200_000;
 /// The same of runs that only the initialisation table needs.
 const TABLE_UPDATES: u32 = 100_000;
@@ -110,7 +111,8 @@ impl Experiment for Tuning {
     }
 }
 
-/// About how long a run takes on the machine: lists of few levels are searched object by object, and each probe takes time.
+/// About how long a run takes on the machine: lists of few levels are searched object by object, and each probe takes
+/// time.
 fn seconds(parameters: &Parameters) -> f64 {
     let search = match parameters.levels {
         1 => 8.0,

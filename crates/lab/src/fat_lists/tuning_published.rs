@@ -1,5 +1,5 @@
-//! What the paper publishes on maximum levels and turnstile sizes, beside ours: the cells of two tables, and the statements about
-//! Figures 16 to 19.
+//! What the paper publishes on maximum levels and turnstile sizes, beside ours: the cells of two tables, and the
+//! statements about Figures 16 to 19.
 
 use super::micro_benchmark::{Phase, Row};
 use super::tuning::{DEFAULT, Measured, by_level, by_turnstile, row, total};

@@ -1,5 +1,5 @@
-//! Figures 4 to 8: traces through caches of every shape, under each policy, beside the conventional pager whose cache pages are the
-//! part's.
+//! Figures 4 to 8: traces through caches of every shape, under each policy, beside the conventional pager whose cache
+//! pages are the part's.
 
 use norn_code_pager::policy::{Clock, Greedy, Lru, Policy, S3Fifo, Sieve};
 use norn_code_pager::{CachePage, Counts, Options};
@@ -179,7 +179,8 @@ fn any_shape(
     )
 }
 
-/// Mean length of the basic blocks that were executed, each counted once: pieces of code between starts and ends of runs.
+/// Mean length of the basic blocks that were executed, each counted once: pieces of code between starts and ends of
+/// runs.
 fn basic_block_bytes(runs: &[Run]) -> f64 {
     let mut cuts: Vec<u32> = runs.iter().flat_map(|run| [run.address, run.end()]).collect();
     cuts.sort_unstable();

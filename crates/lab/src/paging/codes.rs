@@ -1,8 +1,9 @@
-//! What the error-correcting code of each cache page costs (section 4.3 of the paper leaves correction to the part, which corrects whole pages):
-//! the same replays without and with it, over simulated parts with cells, since a code needs bytes to check.
+//! What the error-correcting code of each cache page costs (section 4.3 of the paper leaves correction to the part,
+//! which corrects whole pages): the same replays without and with it, over simulated parts with cells, since a code
+//! needs bytes to check.
 //!
-//! Cache pages with codes lie behind each other in the part's page, so that fewer of them fit it. Every byte that is delivered is compared with
-//! the image's.
+//! Cache pages with codes lie one after the other in the part's page, so that fewer of them fit it. Every byte that is
+//! delivered is compared with the image's.
 
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{
@@ -29,9 +30,10 @@ pub struct Codes;
 pub enum Correction {
     /// Nothing here: the part or its driver.
     Off,
-    /// Four bytes behind each cache page.
+    /// Four bytes after each cache page.
     On,
-    /// The same, over a part in which each load may show a wrong bit in every 512 bytes, as many as the maker asks to correct.
+    /// The same, over a part in which each load may show a wrong bit in every 512 bytes, as many as the maker asks to
+    /// correct.
     OnWithWrongBits,
 }
 

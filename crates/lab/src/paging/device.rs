@@ -1,6 +1,7 @@
 //! A NAND part that only counts: it has a register and no cells, so that full traces take seconds.
 //!
-//! Its counters are those of [`norn_flash_sim::NandSim`], which refuses, as this does not; a test holds the two to each other.
+//! Its counters are those of [`norn_flash_sim::NandSim`], which refuses, as this does not; a test holds the two to each
+//! other.
 
 use std::convert::Infallible;
 

@@ -1,8 +1,8 @@
 //! Layouts of code: in which order its basic blocks are, and where that puts each byte.
 //!
-//! A block that control can fall out of, and whose successor does not follow it, gets a jump behind it. Without a disassembler it is
-//! not known which blocks those are: each block has room for a jump unless its successor follows. Sizes of other instructions stay as they
-//! are. A trace replayed through a layout executes those jumps, too.
+//! A block that control can fall out of, and whose successor does not follow it, gets a jump after it. Without a
+//! disassembler it is not known which blocks those are: each block has room for a jump unless its successor follows.
+//! Sizes of other instructions stay as they are. A trace replayed through a layout executes those jumps, too.
 //!
 //! Invariant of a [`Layout`]: blocks do not overlap.
 
@@ -35,7 +35,7 @@ pub enum Placed {
 }
 
 impl Layout {
-    /// Blocks one behind the other.
+    /// Blocks one after the other.
     ///
     /// # Panics
     /// If a block is not among them exactly once.
@@ -66,7 +66,8 @@ impl Layout {
         Layout { block_of: block_of.clone(), places, code_bytes: at + gap(previous, None) }
     }
 
-    /// Runs as they are in this layout: one that falls through blocks that are apart becomes several, with the jumps between.
+    /// Runs as they are in this layout: one that falls through blocks that are apart becomes several, with the jumps
+    /// between.
     pub fn translate<'a>(&'a self, runs: &'a [Run]) -> impl Iterator<Item = Run> + 'a {
         runs.iter().flat_map(|run| self.pieces(run))
     }
@@ -94,7 +95,7 @@ impl Layout {
         })
     }
 
-    /// Where byte `at` of `block` is; also the byte behind its last.
+    /// Where byte `at` of `block` is; also the byte after its last.
     fn moved(&self, at: u32, block: BlockNumber) -> u32 {
         let (original, place) = self.places[block as usize];
         at - original + place
@@ -105,7 +106,7 @@ impl Layout {
     }
 }
 
-/// Room for a jump behind a block, unless its successor follows.
+/// Room for a jump after a block, unless its successor follows.
 fn gap(block: Option<BlockNumber>, next: Option<BlockNumber>) -> u32 {
     match block {
         Some(block) if next != Some(block + 1) => u32::from(JUMP_BYTES),

@@ -1,5 +1,5 @@
-//! MIN (Belady, 1966): replaces the page whose next request is furthest away. It knows the future, so that it is a bound for policies
-//! that fill a frame on each miss, and nothing that a device could do.
+//! MIN (Belady, 1966): replaces the page whose next request is furthest away. It knows the future, so that it is a
+//! bound for policies that fill a frame on each miss, and nothing that a device could do.
 //!
 //! Invariant: `at` is the number of the request that was looked up last.
 

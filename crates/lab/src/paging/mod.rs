@@ -1,4 +1,5 @@
-//! Cogniaux and Grimaud, "Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale", CARDIS 2010.
+//! Cogniaux and Grimaud, "Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale",
+//! CARDIS 2010.
 
 mod caches;
 mod codes;

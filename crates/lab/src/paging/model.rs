@@ -1,10 +1,11 @@
-//! The paper's simulator (section 5.1) as plain numbers: LRU and a register, with no bytes, no errors and no bound on RAM.
+//! The paper's simulator (section 5.1) as plain numbers: LRU and a register, with no bytes, no errors and no bound on
+//! RAM.
 //!
-//! It is what the pager's counts are checked against, and replays a full trace in the time that reading it takes. Frames and sizes are
-//! values, where those of a pager are types.
+//! It is what the pager's counts are checked against, and replays a full trace in the time that reading it takes.
+//! Frames and sizes are values, where those of a pager are types.
 //!
-//! Invariant: `frames` pages are held, at first such as no run requests; they form a ring through its first place, from the one requested
-//! last to the oldest.
+//! Invariant: `frames` pages are held, at first such as no run requests; they form a ring through its first place, from
+//! the one requested last to the oldest.
 
 use norn_flash::NandPart;
 
@@ -69,7 +70,7 @@ pub enum ShapeError {
 #[derive(Clone, Debug)]
 pub struct LruModel {
     page_bytes_log2: u32,
-    /// The ring's first place, and behind it that of each page.
+    /// The ring's first place, and after it that of each page.
     links: Vec<Links>,
     last: u32,
     register: Register,
@@ -80,7 +81,7 @@ pub struct LruModel {
 struct Register {
     /// Cache pages of a page of the part, less one: a mask of their numbers in it.
     per_page_mask: u32,
-    /// The cache page that the position stands before, and the first one behind the register.
+    /// The cache page that the position is before, and the first one after the register.
     position: u32,
     end: u32,
     counts: LruCounts,
@@ -90,7 +91,8 @@ impl LruModel {
     /// A cache of so many frames, over code of so many bytes on a part.
     ///
     /// # Errors
-    /// If there are no frames, cache pages do not divide the part's into powers of two, or the code does not fit the part.
+    /// If there are no frames, cache pages do not divide the part's into powers of two, or the code does not fit the
+    /// part.
     pub fn new(frames: u32, page_bytes: u32, part: &NandPart, code_bytes: u32) -> Result<Self, ShapeError> {
         let part_page_bytes = u32::from(part.page_bytes);
         if frames == 0 || frames > FRAMES_MAX {

@@ -1,10 +1,11 @@
 //! Orders of basic blocks, from a profile: the three that are compared, and what they have in common.
 //!
-//! - **Call affinity** (C³, Ottoni and Maher, 2017): whole functions; each joins the cluster of its most frequent caller.
-//! - **Pettis–Hansen** (1990): blocks of a function are chained along their heaviest edges, bottom up; blocks never executed go to the end; then
-//!   chains are merged along the heaviest edges between them.
-//! - **ext-TSP** (Newell and Pupyrev, 2020): chains are merged by the greatest gain of a score that counts fall-throughs, and short jumps by
-//!   a tenth.
+//! - **Call affinity** (C³, Ottoni and Maher, 2017): whole functions; each joins the cluster of its most frequent
+//!   caller.
+//! - **Pettis–Hansen** (1990): blocks of a function are chained along their heaviest edges, bottom up; blocks never
+//!   executed go to the end; then chains are merged along the heaviest edges between them.
+//! - **ext-TSP** (Newell and Pupyrev, 2020): chains are merged by the greatest gain of a score that counts
+//!   fall-throughs, and short jumps by a tenth.
 //!
 //! Invariant: an order has every block once.
 
@@ -22,7 +23,7 @@ const CLUSTER_BYTES_MAX: u32 = 4096;
 const FORWARDS_MAX: i64 = 1024;
 const BACKWARDS_MAX: i64 = 640;
 
-/// Chains in this order, and what was never executed behind them, as it was.
+/// Chains in this order, and what was never executed after them, as it was.
 pub fn placed(profile: &Profile, chains: &[Chain]) -> Vec<Placed> {
     let mut seen = vec![false; profile.blocks.len()];
     let mut order = Vec::with_capacity(seen.len());
@@ -97,7 +98,8 @@ pub fn pettis_hansen(profile: &Profile) -> Vec<Chain> {
     by_affinity(profile, chains.into_rows())
 }
 
-/// Chains merged along the heaviest edges between them, whichever ends touch: the order of Pettis and Hansen for procedures.
+/// Chains merged along the heaviest edges between them, whichever ends touch: the order of Pettis and Hansen for
+/// procedures.
 pub fn by_affinity(profile: &Profile, rows: Vec<Chain>) -> Vec<Chain> {
     let mut chain_of: HashMap<u32, u32> = HashMap::new();
     for (number, row) in (0..).zip(&rows) {
@@ -147,7 +149,7 @@ pub fn ext_tsp(profile: &Profile) -> Vec<Chain> {
             neighbours[to as usize].push((from, to, weight));
         }
     }
-    // The score between two rows, one behind the other.
+    // The score between two rows, one after the other.
     let gain = |chains: &Chains, a: u32, b: u32| -> u64 {
         let (first, second) = (&chains.rows[a as usize], &chains.rows[b as usize]);
         let mut place = HashMap::new();
@@ -226,7 +228,7 @@ impl Chains {
         Chains { of: (0..rows.len() as u32).collect(), version: vec![0; rows.len()], rows }
     }
 
-    /// Puts `b` behind `a`.
+    /// Puts `b` after `a`.
     fn join(&mut self, a: u32, b: u32) {
         let moved = std::mem::take(&mut self.rows[b as usize]);
         moved.iter().for_each(|&block| self.of[block as usize] = a);

@@ -1,12 +1,12 @@
 //! What a profile trace tells about the code: its basic blocks, and how often control goes from one to another.
 //!
-//! 1. A run's end is a control transfer, the next run's start its target. A target that is the end of a run on a shadow stack is a return: the
-//!    run before it ended in a call.
-//! 2. Blocks are cut at targets and at ends, but not behind calls, to which control comes back.
+//! 1. A run's end is a control transfer, the next run's start its target. A target that is the end of a run on a shadow
+//!    stack is a return: the run before it ended in a call.
+//! 2. Blocks are cut at targets and at ends, but not after calls, to which control comes back.
 //! 3. Each run adds to the edges between the blocks that it falls through, each transfer to the edge between its ends.
 //!
-//! Without a disassembler, a transfer that never happened in the profile is not known: code that was never executed stays one piece between
-//! blocks that were.
+//! Without a disassembler, a transfer that never happened in the profile is not known: code that was never executed
+//! stays one piece between blocks that were.
 //!
 //! Invariant: blocks ascend, touch each other, and cover the code.
 
@@ -25,7 +25,7 @@ pub type BlockNumber = u32;
 pub struct BasicBlock {
     /// The first byte.
     pub start: u32,
-    /// The byte behind the last.
+    /// The byte after the last.
     pub end: u32,
     /// Times that it was entered.
     pub entered: u64,

@@ -1,7 +1,7 @@
 //! Replays a trace through a pager, and says what it cost.
 //!
-//! 1. Each run requests the cache pages that it crosses, in ascending order; a request of the page that was requested last is none. That
-//!    depends on the page's size alone, so that it is done once for all policies.
+//! 1. Each run requests the cache pages that it crosses, in ascending order; a request of the page that was requested
+//!    last is none. That depends on the page's size alone, so that it is done once for all policies.
 //! 2. Each request goes through the pager that a device uses, over a part that only counts.
 //! 3. Time is that of executing the trace's bytes from RAM, of loads, and of bytes fetched or passed over.
 

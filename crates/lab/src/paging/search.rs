@@ -1,11 +1,13 @@
 //! Improves an order of blocks by trial: each move is replayed on samples of the profile, and kept if it costs no more.
 //!
 //! 1. Draw two moments of the profile that are close to each other, and with them two blocks that should be.
-//! 2. Move the one, with the row of blocks that falls through with it or alone, next to the other; or put a border before it.
-//! 3. Replay the samples through a pager as the device will have it; keep the order if the time is no longer, or, early on, hardly longer.
+//! 2. Move the one, with the row of blocks that falls through with it or alone, next to the other; or put a border
+//!    before it.
+//! 3. Replay the samples through a pager as the device will have it; keep the order if the time is no longer, or, early
+//!    on, hardly longer.
 //!
-//! What neither edges nor windows tell is so counted as it is: which pages drive which out, where in its page of the part a block is, and
-//! what the register still holds.
+//! What neither edges nor windows tell is so counted as it is: which pages drive which out, where in its page of the
+//! part a block is, and what the register still holds.
 //!
 //! Invariant: an order has every executed block once.
 
@@ -119,7 +121,8 @@ impl Trial<'_> {
         Some(order_new)
     }
 
-    /// The blocks around a place that follow each other as they do in the original code, and that control falls through.
+    /// The blocks around a place that follow each other as they do in the original code, and that control falls
+    /// through.
     fn row(&self, order: &[Placed], at: usize) -> (usize, usize) {
         let falls = |from: &Placed, to: &Placed| match (from, to) {
             (&Placed::Block(from), &Placed::Block(to)) => {

@@ -1,8 +1,8 @@
 //! Where a job's trace comes from: a file of `--data`, or a program made up from the seed.
 //!
-//! Every file `PROGRAM.runs` or `PROGRAM.runs.zst` is a trace of PROGRAM; `-small` at its end is the size of MiBench's input and no part of the
-//! name. A quick run replays the beginnings of them, and says so in the program's name. Without traces, everything runs on the made-up
-//! program alone.
+//! Every file `PROGRAM.runs` or `PROGRAM.runs.zst` is a trace of PROGRAM; `-small` at its end is the size of MiBench's
+//! input and no part of the name. A quick run replays the beginnings of them, and says so in the program's name.
+//! Without traces, everything runs on the made-up program alone.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -62,7 +62,8 @@ pub fn are_missing(settings: &Settings) -> bool {
     settings.data.iter().all(|data| traces(data).is_empty())
 }
 
-/// The trace that was read last: jobs of one program follow each other, and to decode a trace takes longer than most of them.
+/// The trace that was read last: jobs of one program follow each other, and to decode a trace takes longer than most of
+/// them.
 static LAST: Mutex<Option<(Source, Arc<Trace>)>> = Mutex::new(None);
 
 impl Source {

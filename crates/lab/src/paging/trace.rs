@@ -14,7 +14,7 @@ use crate::error::JobError;
 
 const RECORD_BYTES: usize = 8;
 
-/// Instructions that were executed one behind the other.
+/// Instructions that were executed one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The first byte, counted from the start of the code.
@@ -26,7 +26,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The byte behind the last.
+    /// The byte after the last.
     pub fn end(&self) -> u32 {
         self.address + u32::from(self.bytes)
     }

@@ -1,8 +1,8 @@
-//! The device without guarantees: a page-mapped FTL that collects when a write finds too few free pages, by cost and benefit with the
-//! paper's wear rule, or greedily.
+//! The device without guarantees: a page-mapped FTL that collects when a write finds too few free pages, by cost and
+//! benefit with the paper's wear rule, or greedily.
 //!
-//! It has no checkpoint, no check and no codes: nothing that could slow it down. It copies as the real-time device does, by a load and a
-//! program.
+//! It has no checkpoint, no check and no codes: nothing that could slow it down. It copies as the real-time device
+//! does, by a load and a program.
 
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress, PageNumber, Piece};
 use norn_flash_sim::NandSim;
@@ -111,7 +111,7 @@ impl Baseline {
         self.blocks[usize::from(block.0)].live += 1;
     }
 
-    /// Writes a page, behind a collection if there are too few free ones.
+    /// Writes a page, after a collection if there are too few free ones.
     pub fn put(&mut self, lba: u32) {
         if self.free_pages <= FREE_PAGES {
             let start = self.elapsed_us();

@@ -51,8 +51,8 @@ pub struct Row {
     tokens_init_limit: f64,
     /// The left side of (14).
     utilization: f64,
-    /// With the checkpoint's task and its pages, and open blocks and other collectors' left out of the candidates; the reserve for power cuts
-    /// included.
+    /// With the checkpoint's task and its pages, and open blocks and other collectors' left out of the candidates; the
+    /// reserve for power cuts included.
     sound_tokens_max: u64,
     sound_limit: u64,
     sound_utilization: f64,

@@ -1,9 +1,9 @@
-//! A processor with earliest deadline first, in simulated time: tasks, the device's own jobs, and in what is left a downloader and the
-//! wear leveler.
+//! A processor with earliest deadline first, in simulated time: tasks, the device's own jobs, and in what is left a
+//! downloader and the wear leveler.
 //!
 //! 1. Release what is due. A job of a task that is not done by its deadline is given up, and counted.
-//! 2. Of the jobs, take the one with the earliest deadline, a task's before the device's. Run one operation of it; computing is preempted
-//!    by the next release, an operation on flash never.
+//! 2. Of the jobs, take the one with the earliest deadline, a task's before the device's. Run one operation of it;
+//!    computing is preempted by the next release, an operation on flash never.
 //! 3. If there is none, run one operation without a deadline; if there is none either, wait for the next release.
 //!
 //! Invariant: time only moves forwards, by the part's clock and by computing.

@@ -1,7 +1,9 @@
-//! Real-time garbage collection (TECS 2004), section 5: the collectors with deadlines beside one that collects when it has to.
+//! Real-time garbage collection (TECS 2004), section 5: the collectors with deadlines beside one that collects when it
+//! has to.
 //!
-//! `workload.rs` is the paper's workload, `edf.rs` the processor that runs it, `system.rs` what it runs on, `baseline.rs` the device without
-//! guarantees, `bench.rs` a run from formatting to statistics, `random_sets.rs` random task sets. Each other file is an experiment.
+//! `workload.rs` is the paper's workload, `edf.rs` the processor that runs it, `system.rs` what it runs on,
+//! `baseline.rs` the device without guarantees, `bench.rs` a run from formatting to statistics, `random_sets.rs` random
+//! task sets. Each other file is an experiment.
 
 use crate::experiment::{AnyExperiment, Erased, Paper};
 

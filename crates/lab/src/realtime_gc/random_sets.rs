@@ -32,8 +32,8 @@ pub struct SetOutcome {
     pub changes: u32,
 }
 
-/// Draws a task set from `seed`, admits what is admitted, and runs it for `seconds` of simulated time with a downloader and the wear
-/// leveler, the device being used at 50 to 75%. Half-way, a task leaves and others ask.
+/// Draws a task set from `seed`, admits what is admitted, and runs it for `seconds` of simulated time with a downloader
+/// and the wear leveler, the device being used at 50 to 75%. Half-way, a task leaves and others ask.
 ///
 /// # Panics
 /// If the token invariant or one of the FTL's does not hold.

@@ -1,7 +1,7 @@
 //! What the scheduler runs tasks on: the device with real-time collectors, or one that collects when it has to.
 //!
-//! Invariant: every call takes at most one operation that cannot be preempted, and says by the part's clock how long it took; but for a
-//! write to the device without guarantees, which takes the whole collection that it waits for.
+//! Invariant: every call takes at most one operation that cannot be preempted, and says by the part's clock how long it
+//! took. The exception is a write to the device without guarantees, which takes the whole collection that it waits for.
 
 use norn_flash_sim::NandSim;
 use norn_nand_ftl::{BackgroundStep, CollectorStep, Lba, LevelStep, RealTime, TaskError, TaskHandle};

@@ -16,7 +16,8 @@ pub struct Wear;
 const SECONDS: u64 = 1200;
 const LONG_SECONDS: u64 = 14_400;
 const BLOCKS: f64 = 1024.0;
-/// What the leveler is measured with at 50%: between two pages of the downloader, in microseconds, 1 for no pause; and the cold share.
+/// What the leveler is measured with at 50%: between two pages of the downloader, in microseconds, 1 for no pause; and
+/// the cold share.
 const DOWNLOADERS: [(u64, f64); 5] = [(1, 97.0), (1, 80.0), (1, 50.0), (8_000, 97.0), (8_000, 80.0)];
 
 /// Wear at a moment.

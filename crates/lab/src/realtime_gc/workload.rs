@@ -1,8 +1,8 @@
 //! The paper's workload (section 5.1): two tasks and a downloader, by trace, in sequence or at random.
 //!
-//! The trace: T1 reads four pages of control files and rewrites a status page and a page of metadata in place; T2 reads two and rewrites
-//! four pages of data and one of metadata; the downloader writes (1−c) of the device over and over in sequence, and a page of the
-//! directory behind each 32. The rest, the share c, is *cold*.
+//! The trace: T1 reads four pages of control files and rewrites a status page and a page of metadata in place; T2 reads
+//! two and rewrites four pages of data and one of metadata; the downloader writes (1−c) of the device over and over in
+//! sequence, and a page of the directory after each 32. The rest, the share c, is *cold*.
 
 use serde::{Deserialize, Serialize};
 

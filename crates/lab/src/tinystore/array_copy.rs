@@ -1,7 +1,7 @@
 //! Figure 8: what atomicity costs: ArrayCopy beside ArrayFillNonAtomic, on both heaps.
 //!
-//! Every element changes in every round, since the EEPROM heap does not write what is there: fills alternate between values, and copies
-//! between two sources.
+//! Every element changes in every round, since the EEPROM heap does not write what is there: fills alternate between
+//! values, and copies between two sources.
 
 use norn_flash_sim::catalogue;
 use norn_object_heap::{Elements, Ref};

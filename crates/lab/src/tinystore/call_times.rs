@@ -1,7 +1,8 @@
-//! How far single calls are apart: the overhead that a caller cannot foresee, a weakness with which the paper concludes (section 7).
+//! How far single calls are apart: the overhead that a caller cannot foresee, a weakness with which the paper concludes
+//! (section 7).
 //!
-//! Measured by the published structure and with delta records; with reclamations when they are needed, and ahead of time, in steps between
-//! the calls, as a caller with deadlines has them made.
+//! Measured by the published structure and with delta records; with reclamations when they are needed, and ahead of
+//! time, in steps between the calls, as a caller with deadlines has them made.
 
 use norn_flash_sim::catalogue;
 use norn_object_heap::Ref;
@@ -24,7 +25,8 @@ pub struct CallTimes;
 pub enum Reclaiming {
     /// By the call that finds no room.
     WhenNeeded,
-    /// Between calls, by `reclaim_step`: a new log unit when the last one is half full, and units as long as less than two are ready.
+    /// Between calls, by `reclaim_step`: a new log unit when the last one is half full, and units as long as less than
+    /// two are ready.
     Ahead,
 }
 

@@ -113,7 +113,8 @@ fn line(parameters: &Parameters) -> String {
     }
 }
 
-/// The least and the greatest share among the configurations with two-byte elements that are meant, with the configurations' names.
+/// The least and the greatest share among the configurations with two-byte elements that are meant, with the
+/// configurations' names.
 fn ends(outcomes: &[Outcome<Parameters, Row>], is_meant: impl Fn(&Parameters) -> bool) -> Option<[(f64, String); 2]> {
     let meant =
         outcomes.iter().filter(|outcome| outcome.parameters.element_bytes == 2 && is_meant(&outcome.parameters));

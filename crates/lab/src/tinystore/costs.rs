@@ -1,8 +1,8 @@
 //! What updates cost in a steady state, and how long the part lasts under them.
 //!
-//! A run: updates until the part has been erased so many times over that objects and free space are mixed as they will stay; then
-//! windows of as many erases each, whose means give costs with confidence intervals; on, if a lifetime is asked for, until the most
-//! worn unit or byte reaches the limit.
+//! A run: updates until the part has been erased so many times over that objects and free space are mixed as they will
+//! stay; then windows of as many erases each, whose means give costs with confidence intervals; on, if a lifetime is
+//! asked for, until the most worn unit or byte reaches the limit.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,8 @@ pub struct Costs {
     pub ms: f64,
     /// Half of the interval.
     pub ms_ci: Option<f64>,
-    /// On flash, of the words programmed, those of updates that took at most two: value and flag in a slot that is there.
+    /// On flash, of the words programmed, those of updates that took at most two: value and flag in a slot that is
+    /// there.
     pub writes_in_slots: Option<f64>,
     /// Those of updates that took more, and erased nothing: records, compactions, tree nodes, log entries.
     pub writes_structure: Option<f64>,
@@ -206,7 +207,8 @@ impl<'a, H: Subject> Run<'a, H> {
         })
     }
 
-    /// Updates until the most worn unit or byte has reached the last of `limits`. Updates before the first call count, too.
+    /// Updates until the most worn unit or byte has reached the last of `limits`. Updates before the first call count,
+    /// too.
     ///
     /// # Errors
     /// Names the update that failed.

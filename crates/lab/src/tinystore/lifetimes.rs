@@ -1,7 +1,7 @@
 //! Figure 6: updates until the first erase unit or the first byte is worn out, on both heaps.
 //!
-//! A job notes the updates at half of its limit, too; one configuration goes on to ten times the limit. Both are the check that lifetimes
-//! at a low limit may be scaled to the paper's.
+//! A job notes the updates at half of its limit, too; one configuration goes on to ten times the limit. Both are the
+//! check that lifetimes at a low limit may be scaled to the paper's.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! TinyStore (LCTES 2006), section 6: the flash heap beside the EEPROM heap.
 //!
-//! `subject.rs` is the heap under measurement with its simulated part, `population.rs` the objects on it and what full means,
-//! `workload.rs` the five workloads, `condition.rs` the three together, `costs.rs` what a run of updates costs and how long the part lasts.
-//! Each other file is an experiment.
+//! `subject.rs` is the heap under measurement with its simulated part, `population.rs` the objects on it and what full
+//! means, `workload.rs` the five workloads, `condition.rs` the three together, `costs.rs` what a run of updates costs
+//! and how long the part lasts. Each other file is an experiment.
 
 use crate::experiment::{AnyExperiment, Erased, Paper};
 

@@ -1,7 +1,7 @@
 //! The objects of an experiment, and how many of them are full.
 //!
-//! *Full* is the number of objects that fit when every list has its maximal length (section 6.2); 20%, 50% and 90% are of that number,
-//! and the EEPROM heap holds as many.
+//! *Full* is the number of objects that fit when every list has its maximal length (section 6.2); 20%, 50% and 90% are
+//! of that number, and the EEPROM heap holds as many.
 
 use norn_baselines::ObjectHeap;
 use norn_object_heap::{Layout, Ref};

@@ -92,7 +92,7 @@ impl Simulated for Remap<NorSim, UNITS> {
 
 /// A heap whose part counts.
 pub trait Subject: ObjectHeap {
-    /// What it stands on.
+    /// What it is on.
     const MEDIUM: Medium;
 
     /// What the part has done, and for how long.
@@ -101,8 +101,8 @@ pub trait Subject: ObjectHeap {
     fn most_worn(&self) -> u32;
     /// Erases of a unit, or writes of a byte, on average.
     fn mean_worn(&self) -> f64;
-    /// Leaves the wear of creating objects out of account, where it would weigh when lifetimes are scaled: on EEPROM the allocator's log
-    /// is at one place. On flash creation takes about one erase a unit, and stays.
+    /// Leaves the wear of creating objects out of account, where it would weigh when lifetimes are scaled: on EEPROM
+    /// the allocator's log is at one place. On flash creation takes about one erase a unit, and stays.
     fn forget_wear(&mut self);
 }
 

@@ -1,5 +1,5 @@
-//! What updates of several kinds cost by the published structure and with delta records, on devices that are fuller and fuller and on
-//! larger and larger objects: weaknesses with which the paper concludes (section 7).
+//! What updates of several kinds cost by the published structure and with delta records, on devices that are fuller and
+//! fuller and on larger and larger objects: weaknesses with which the paper concludes (section 7).
 //!
 //! One object in five is hot, and an update goes to a hot one with probability 0.9.
 

@@ -187,7 +187,7 @@ impl<D: Nor, F: Features> Medium<D, F> {
         Ok(())
     }
 
-    /// Whether `piece`, of a program unit at most, stands at `address`.
+    /// Whether `piece`, of a program unit at most, is at `address`.
     fn holds(&mut self, address: Address, piece: &[u8]) -> Result<bool, StoreError<D::Error>> {
         let mut there = [0; PROGRAM_UNIT_BYTES_MAX];
         self.read(address, &mut there[..piece.len()])?;

@@ -2,7 +2,7 @@
 //! that has no RAM for them (a collector's marks).
 //!
 //! The bits are in erase units of their own. A unit serves for several fields one after the other, until what is left
-//! of it is too small; it is erased when somebody needs it. It stands in for units that have to stay free, so that
+//! of it is too small; it is erased when somebody needs it. It replaces units that have to stay free, so that
 //! scratch bits are to be had on a full device; only while a field is in use does it not.
 //!
 //! Invariants: nothing that outlives a mount is in a scratch unit; a field's bits are erased when it begins.
@@ -23,7 +23,7 @@ const UNITS_MAX: usize = 8;
 #[derive(Debug)]
 pub struct ScratchBits {
     units: [EraseUnit; UNITS_MAX],
-    /// Where the field begins in the first unit; in the others it begins behind the header.
+    /// Where the field begins in the first unit; in the others it begins after the header.
     offset: u32,
     bits: u32,
 }
@@ -129,7 +129,7 @@ impl<'a, D: Nor, const UNITS: usize, F: Features> Scratch<'a, D, UNITS, F> {
         self.log.units.medium.geometry().part.start_of(unit).offset(HEADER_BYTES + at % body)
     }
 
-    /// A scratch unit with room for another field behind its last, and where.
+    /// A scratch unit with room for another field after its last, and where.
     fn used_unit_with(&mut self, bytes: u32) -> Result<Option<(EraseUnit, u32)>, StoreError<D::Error>> {
         for unit in self.log.units.table.all() {
             if self.log.units.table.role(unit) != Role::Scratch {

@@ -157,7 +157,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Sectors<D, UNITS, F> {
         self.medium().program(sector.address.offset(offset), bytes)
     }
 
-    /// Programs bytes of a sector whose words are erased, but for words that are to stay so. Cost: a word for each
+    /// Programs bytes of a sector whose words are erased, except words that are to stay so. Cost: a word for each
     /// other one; parts with larger program units take fewer.
     ///
     /// # Errors

@@ -62,14 +62,14 @@ impl<D: Nor, const UNITS: usize, F: Features> Units<D, UNITS, F> {
         self.medium.program(self.header_address(unit, ASSIGNMENT_OFFSET), &[0; ENTRY_BYTES as usize])
     }
 
-    /// What stands at the place of an entry.
+    /// What is at the place of an entry.
     pub(super) fn entry_at(&mut self, address: Address) -> Result<EntryState, StoreError<D::Error>> {
         let mut bytes = [0; ENTRY_BYTES as usize];
         self.medium.read(address, &mut bytes)?;
         Ok(EntryState::of(bytes))
     }
 
-    /// Whether what stands at `address` can be programmed to `entry`.
+    /// Whether what is at `address` can be programmed to `entry`.
     pub(super) fn can_become(&mut self, address: Address, entry: Entry) -> Result<bool, StoreError<D::Error>> {
         let mut bytes = [0; ENTRY_BYTES as usize];
         self.medium.read(address, &mut bytes)?;

@@ -1,6 +1,6 @@
 //! The store's interface in plain memory, random operations on both, and the comparison of the two.
 //!
-//! A *value* is a leaf of a tree: some bytes, and a chain of sectors behind it. Records of the chain hold more bytes,
+//! A *value* is a leaf of a tree: some bytes, and a chain of sectors after it. Records of the chain hold more bytes,
 //! each whole or absent by one flag; a delta sector at the chain's end holds items. So a value is changed in all the
 //! ways that the store has: replaced in a transaction, grown without one, and changed in place within and without.
 
@@ -22,7 +22,7 @@ pub type TestError = StoreError<SimError>;
 
 /// Trees that values are in.
 pub const TREES: [TreeId; 2] = [TreeId::Ref, TreeId::Name];
-/// Bytes behind a link before those of a leaf, or of a record: flag and length.
+/// Bytes after a link before those of a leaf, or of a record: flag and length.
 const HEAD_BYTES: u32 = 2;
 const LINK_BYTES: u32 = 4;
 /// Bytes of a delta sector.
@@ -210,7 +210,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Programs bytes behind a link, then the flag that makes them count.
+    /// Programs bytes after a link, then the flag that makes them count.
     fn fill(&mut self, pointer: SectorPtr, bytes: &[u8]) -> Result<(), TestError> {
         let sector = self.store.sectors().get(pointer)?;
         self.store.sectors().program(&sector, LINK_BYTES + 1, &[bytes.len() as u8])?;

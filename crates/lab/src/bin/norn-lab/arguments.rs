@@ -38,7 +38,8 @@ pub enum Command {
     Run(RunArguments),
     /// Assemble report, CSV files and plots from the results there are.
     Report(ReportArguments),
-    /// Record which code a program executes, for the demand-paging experiments, and replay it through a cache over NAND.
+    /// Record which code a program executes, for the demand-paging experiments, and replay it through a cache over
+    /// NAND.
     #[command(subcommand)]
     Trace(TraceCommand),
 }
@@ -48,7 +49,8 @@ pub enum Command {
 pub enum TraceCommand {
     /// Run a program under valgrind and write a trace of the code that it executes: an ELF program for this machine.
     ///
-    /// Of the program's own code section only: link it statically to have its libraries in it. What it prints goes to standard error.
+    /// Of the program's own code section only: link it statically to have its libraries in it. What it prints goes to
+    /// standard error.
     Record(RecordArguments),
     /// Replay a trace under LRU through a cache over a NAND part, and say what that costs.
     Replay(ReplayArguments),
@@ -57,7 +59,8 @@ pub enum TraceCommand {
 /// What to record.
 #[derive(Args, Debug)]
 pub struct RecordArguments {
-    /// File to make, compressed if its name ends in .zst; `norn-lab run paging --data` takes all NAME.runs and NAME.runs.zst of a directory.
+    /// File to make, compressed if its name ends in .zst; `norn-lab run paging --data` takes all NAME.runs and
+    /// NAME.runs.zst of a directory.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// Stop the program after so many instructions of its code section.
@@ -98,14 +101,15 @@ pub struct RunArguments {
     /// Every experiment in small.
     #[arg(long)]
     pub quick: bool,
-    /// Erases of a unit, or writes of a byte, that end a part's life in experiments that wear parts out: 1,000 if left out, few with
-    /// --quick.
+    /// Erases of a unit, or writes of a byte, that end a part's life in experiments that wear parts out: 1,000 if left
+    /// out, few with --quick.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000))]
     pub endurance: Option<u32>,
     /// Measure again what is on disk: after a change of what is measured.
     #[arg(long)]
     pub fresh: bool,
-    /// Directory with data that the project does not bring along, such as traces, of which --quick takes the beginnings.
+    /// Directory with data that the project does not bring along, such as traces, of which --quick takes the
+    /// beginnings.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Jobs at the same time: as many as there are cores if left out.

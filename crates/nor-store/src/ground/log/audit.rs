@@ -13,7 +13,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Log<D, UNITS, F> {
         unit == self.extent.unit
     }
 
-    /// No transaction is open, recovery leaves no place torn but the last, and behind that the newest unit is erased.
+    /// No transaction is open, recovery leaves no place torn but the last, and after that the newest unit is erased.
     pub(in crate::ground) fn audit(&mut self, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
         if self.extent.open {
             auditor.violation(Violation { address: self.next_address(), what: "an open transaction" });

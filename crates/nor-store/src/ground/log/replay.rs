@@ -21,10 +21,10 @@ pub(crate) struct Replay {
     last: Option<Entry>,
     /// Whether any place is torn.
     torn: bool,
-    /// Index behind the last `Commit` or `Abort`, and behind the one before it.
+    /// Index after the last `Commit` or `Abort`, and after the one before it.
     closed: Option<u16>,
     closed_before: Option<u16>,
-    /// Whether the last `Commit` stands twice.
+    /// Whether the last `Commit` is written twice.
     repeated: bool,
     /// The erase that the last entry announces. One that other entries follow is complete.
     erase: Option<(EraseUnit, u32)>,
@@ -51,7 +51,7 @@ impl Replay {
         }
     }
 
-    /// Whether the last `Commit` stands twice.
+    /// Whether the last `Commit` is written twice.
     pub fn commit_is_repeated(&self) -> bool {
         self.repeated
     }
@@ -143,7 +143,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Log<D, UNITS, F> {
             let state = self.read(self.extent.unit, self.extent.next)?;
             match state {
                 EntryState::Erased => break,
-                // Recovery makes a torn place void before it goes on behind it.
+                // Recovery makes a torn place void before it goes on after it.
                 _ if self.extent.torn && self.units.medium.detects() => {
                     self.extent.next -= 1;
                     return self.damage("a damaged log entry");
@@ -237,7 +237,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Log<D, UNITS, F> {
         }
     }
 
-    /// Refuses what stands at the place that is being read.
+    /// Refuses what is at the place that is being read.
     fn damage<T>(&mut self, what: &'static str) -> Result<T, MountFault<D::Error>> {
         let address = self.next_address();
         Ok(self.units.medium.corrupted(address, what)?)

@@ -124,7 +124,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Space<D, UNITS, F> {
         Ok([a.pointer, b.pointer])
     }
 
-    /// Allocates a sector and links it behind `last`, the last of a chain. It is atomic without a commit, and stays
+    /// Allocates a sector and links it after `last`, the last of a chain. It is atomic without a commit, and stays
     /// when an open transaction aborts; or it is part of that transaction, as `last` is, and an abort frees both.
     ///
     /// Cost: 4 words programmed, plus a reclamation when no unit has room.

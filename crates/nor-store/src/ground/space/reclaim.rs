@@ -7,7 +7,7 @@
 //!
 //! A cut before 3 resumes at 2: the copy is deterministic, so that programming what differs completes it. A cut after 3
 //! resumes at 4. The victim is marked from the beginning on, for whoever keeps physical addresses (`marks.rs`).
-//! Invariant: a victim is erased only when every live sector stands in an assigned target.
+//! Invariant: a victim is erased only when every live sector is in an assigned target.
 
 use norn_flash::{EraseUnit, Nor};
 

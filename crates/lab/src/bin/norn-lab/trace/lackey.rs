@@ -1,5 +1,5 @@
-//! Runs a program under valgrind's tool lackey, and makes runs of what that tells: a line for each instruction, `I  04001090,3` with its
-//! address and length, between lines for data and valgrind's own.
+//! Runs a program under valgrind's tool lackey, and makes runs of what that tells: a line for each instruction, `I
+//! 04001090,3` with its address and length, between lines for data and valgrind's own.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader};
