@@ -9,7 +9,8 @@ import dev.norn.sas.ContainerFull;
  * between is free. An object does not cross a page unless it is larger than one; then it has pages of its own.
  *
  * <p>A page changes under its latch, the number of pages under the container's. The undo entry of an allocation is published under that latch before
- * the bit is set, and is marked as done under it, so that undoing twice does no harm. Room for the entry is made before the latch is taken.
+ * the bit is set, and is marked as done under it, so that undoing twice does no harm; one that was cut off before the bit was set is marked as done
+ * before the latch is freed. Room for the entry is made before the latch is taken.
  *
  * <p>Each free gives a page a new generation. A page that has given out its last one is retired: what lives there stays, but nothing is allocated there again.
  */
@@ -186,6 +187,18 @@ final class Heap {
 
     private static int pages(int granules) {
         return (granules + GRANULES - 1) / GRANULES;
+    }
+
+    /**
+     * Marks the entry of an allocation as done that a death or a failure cut off before its object was there. As soon as the latch is free, others may get the place, and with it the generation that the entry
+     * names: to undo the entry would free their object.
+     */
+    static void settleAllocation(Slot slot) {
+        long entry = slot.newest();
+        if (entry != 0 && Slot.kind(entry) == ENTRY_ALLOCATION
+                && !slot.pool.isObject(reference(Slot.offset(entry), generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES))))) {
+            Slot.markDone(entry);
+        }
     }
 
     /**

@@ -136,8 +136,11 @@ final class Latch {
         if (word == LOG_LATCH) {
             log.recoverAppending(slot);
         }
-        if (isOfContainer(word) && !isPage(word)) {
-            Heap.settle(word - CONTAINER_GROW_LATCH);
+        if (isOfContainer(word)) {
+            Heap.settleAllocation(slot);
+            if (!isPage(word)) {
+                Heap.settle(word - CONTAINER_GROW_LATCH);
+            }
         }
     }
 

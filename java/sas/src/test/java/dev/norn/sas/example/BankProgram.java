@@ -4,6 +4,7 @@ import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.store.FaultyLog;
+import dev.norn.sas.store.SlotState;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed; {@code STORE step N} does one transfer step by step, and dies at step N;
  * {@code STORE fault FAULT} does one transfer on a log that fails so;
  * {@code STORE "die in ann"} dies inside a transaction that has locked the root ann; {@code STORE "keep ann"} keeps her locked, and says so.
+ * {@code STORE "die allocating"} dies in the middle of an allocation on her page, and says where.
  * {@code STORE "two commits"} dies while one thread syncs and another one waits for that.
  */
 final class BankProgram {
@@ -25,6 +27,10 @@ final class BankProgram {
             Transaction.begin();
             store.root("ann", Account.class).add(1);
             Runtime.getRuntime().halt(9);
+        }
+        if (arguments[1].equals("die allocating")) {
+            Transaction.begin();
+            SlotState.dieAllocating(store.root("ann", Account.class));
         }
         if (arguments[1].equals("keep ann")) {
             Transaction.begin();

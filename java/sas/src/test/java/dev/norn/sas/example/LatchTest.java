@@ -120,6 +120,22 @@ class LatchTest {
         Stores.check(store);
     }
 
+    /** The place is free when the page's latch is, and who gets it gets the generation that the dead one's undo entry names. */
+    @Test
+    void anAllocationThatWasCutOffFreesNothingOfWhoGotItsPlace() throws Exception {
+        open(Stores.SMALL);
+        Process dead = Stores.start(BankProgram.class, at, "die allocating");
+        String place = dead.inputReader().readLine();
+        assertEquals(9, dead.waitFor());
+        SlotState.freeLatches(store);
+        Account carl = Factory.newInstanceNear(Account.class, ann, 3, "Carl");
+        assertTrue(Factory.describe(carl).contains("@" + place + " "), Factory.describe(carl) + " is not at " + place);
+        SlotState.recover(store);
+        assertEquals(3, carl.number());
+        assertEquals(0, store.pool().openTransactions());
+        Stores.check(store);
+    }
+
     /** Who recovers dies behind the release of the locks, and others commit before the slot is recovered again. */
     @Test
     void recoveryThatIsDoneAgainTakesNothingBackThatWasCommittedMeanwhile() throws Exception {

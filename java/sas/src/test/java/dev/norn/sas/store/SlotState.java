@@ -1,6 +1,7 @@
 package dev.norn.sas.store;
 
 import dev.norn.sas.Store;
+import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
 import java.lang.reflect.Field;
 
@@ -10,14 +11,36 @@ public final class SlotState {
 
     /** Leaves the calling thread's transaction room for so many bytes of undo entries. */
     public static void leaveUndo(long bytes) throws ReflectiveOperationException {
-        Field field = Work.class.getDeclaredField("slot");
-        field.setAccessible(true);
-        Slot slot = (Slot) field.get(Session.get().work());
+        Slot slot = slot();
         // An entry that is marked as done, whose content nobody looks at, and which needs no storage.
         int length = (int) (Format.UNDO_BYTES - slot.tail() - bytes) - Format.ENTRY_HEADER_BYTES;
         Memory.putLong(slot.head + Format.SLOT_BACKED, Format.UNDO_BYTES);
         slot.append(0, 0, length);
         slot.publish(length);
+    }
+
+    /** Ends the program in the middle of an allocation on this object's page: the undo entry is there, the object is not. Says where it would be. */
+    public static void dieAllocating(Object near) throws ReflectiveOperationException {
+        Slot slot = slot();
+        Range range = slot.pool.containerOf(((SasObject) near).$sas$reference());
+        long page = range.pageOf(Format.offsetOf(((SasObject) near).$sas$reference()));
+        long descriptor = range.descriptor(page);
+        slot.reserve(Heap.CONTENT_BYTES);
+        Latch.hold(slot, descriptor + Format.DESCRIPTOR_LATCH, () -> {
+            long offset = range.pageOffset(page) + (long) Memory.getInt(descriptor + Format.DESCRIPTOR_PAGE_CHECK) * Format.GRANULE_BYTES;
+            long header = Format.header(Memory.getInt(descriptor + Format.DESCRIPTOR_GENERATION), Format.CLASS_USER, 1);
+            Memory.putLong(slot.append(Format.ENTRY_ALLOCATION, offset, Heap.CONTENT_BYTES), header);
+            slot.publish(Heap.CONTENT_BYTES);
+            System.out.println(Long.toHexString(offset));
+            Runtime.getRuntime().halt(9);
+            return 0;
+        });
+    }
+
+    private static Slot slot() throws ReflectiveOperationException {
+        Field field = Work.class.getDeclaredField("slot");
+        field.setAccessible(true);
+        return (Slot) field.get(Session.get().work());
     }
 
     /** Does the first part of recovery, in which latches are freed and records decided upon. */
