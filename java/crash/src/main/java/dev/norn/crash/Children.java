@@ -20,7 +20,7 @@ final class Children {
     static final String PROGRAM = "dev.norn.crash.program.Program";
     static final String INSPECTOR = "dev.norn.crash.program.Inspector";
     static final String THROWER = "dev.norn.crash.program.Thrower";
-    private static final List<String> OPTIONS = List.of("-Xmx192m", "-Xss512k", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xlog:disable", "-Xlog:all=error:stderr",
+    private static final List<String> OPTIONS = List.of("-Xmx192m", "-Xss512k", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xlog:disable", "-Xlog:all=error:stderr",
             "--enable-native-access=ALL-UNNAMED");
 
     private final ProgramJar jar;
@@ -49,9 +49,11 @@ final class Children {
 
     private void build() throws IOException, InterruptedException {
         Path reached = jar.directory().resolve("reached.txt");
-        boolean isNew = jar.build();
+        if (jar.build()) {
+            Files.deleteIfExists(reached);
+        }
         named = StepTable.find(jar.sites());
-        if (isNew || !Files.exists(reached)) {
+        if (!Files.exists(reached)) {
             counts.putAll(new Training(this).run());
             Files.write(reached, counts.values().stream().map(Arrays::toString).toList());
             return;

@@ -27,6 +27,8 @@ final class Round {
     private static final int FINDING_LENGTH_MAX = 800;
     private static final int BYTES_A_TRANSACTION = 100;
     private static final long LOCK_TIMEOUT_MILLIS = 2000;
+    /** How often it looks how far the JVMs are: looking costs them time. */
+    private static final int LOOK_MILLIS = 5;
 
     private final long seed;
     private final Random random;
@@ -191,10 +193,12 @@ final class Round {
 
     /** Until so many transactions have ended, or so much time has passed, but for ten times as long where there are none at all. */
     private void awaitWork(int transactions, int millis) throws IOException, InterruptedException {
-        long target = Trees.bytes(journals) + transactions * BYTES_A_TRANSACTION;
         long start = Trees.bytes(journals);
-        for (int waited = 0; waited < 10 * millis && Trees.bytes(journals) < target && (waited < millis || Trees.bytes(journals) == start); waited++) {
-            Thread.sleep(1);
+        long target = start + transactions * BYTES_A_TRANSACTION;
+        long bytes = start;
+        for (int waited = 0; waited < 10 * millis && bytes < target && (waited < millis || bytes == start); waited += LOOK_MILLIS) {
+            Thread.sleep(LOOK_MILLIS);
+            bytes = Trees.bytes(journals);
         }
     }
 

@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -15,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What instrumented code of the store calls at each step. Costs a load and a comparison where nothing is armed. */
+/** What instrumented code of the store calls at each step. Costs a load and a comparison where nothing is armed, as most of a short JVM's time is in code that is interpreted. */
 public final class Steps {
     private static final int SIGKILL = 9;
     /** Of a JVM that only counts how often each step is reached, where it writes that; null otherwise. */
@@ -25,6 +26,15 @@ public final class Steps {
 
     /** Where the parent reads, also while a task has its own standard output. */
     private static final PrintStream PARENT = System.out;
+
+    /** Where something happens: everywhere in a JVM that counts, and where things are thrown. */
+    private static final boolean[] WATCHED = new boolean[SITES_MAX];
+
+    static {
+        if (COUNTS != null) {
+            Arrays.fill(WATCHED, true);
+        }
+    }
 
     private record State(Assignment.Arm arm, AtomicInteger left) {}
 
@@ -44,10 +54,12 @@ public final class Steps {
             states[arm.site()] = new State(arm, new AtomicInteger(arm.count()));
         }
         armed = states;
+        arms.forEach(arm -> WATCHED[arm.site()] = true);
     }
 
     static void throwIn(LatchedSections sections) {
         latched = sections;
+        Arrays.fill(WATCHED, true);
     }
 
     /** Whether a step has thrown it, or what led to it. */
@@ -57,6 +69,12 @@ public final class Steps {
 
     /** Called by instrumented code. */
     public static void at(int site) {
+        if (WATCHED[site]) {
+            watch(site);
+        }
+    }
+
+    private static void watch(int site) {
         if (COUNTS != null) {
             COUNTS.incrementAndGet(site);
         }
