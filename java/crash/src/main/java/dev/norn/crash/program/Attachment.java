@@ -6,11 +6,15 @@ import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
 
 /** A child's store, which may be closed and opened again while its threads use it. */
 final class Attachment {
     /** A store and the running thread's handles. */
     record Use(Store store, Register[] registers) {}
+
+    /** How often a thread looks whether the store is open again. It leaves the processor to whoever opens it. */
+    private static final long LOOK_NANOS = 100_000;
 
     private final Path directory;
     private final ThreadLocal<Use> uses = new ThreadLocal<>();
@@ -29,7 +33,7 @@ final class Attachment {
         long seen = closings;
         Store now = store;
         while (now == null) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(LOOK_NANOS);
             seen = closings;
             now = store;
         }
@@ -42,16 +46,22 @@ final class Attachment {
         return use;
     }
 
-    /** Closes the store while threads use it, and opens it again. */
+    /** Closes the store while threads use it, and opens it again. A store that a transaction keeps open, which is starved of the processor or waits for a stopped process, stays as it is. */
     void reopen() {
         Store old = store;
         store = null;
         closings++;
         try {
             old.close();
-        } finally {
-            store = Store.open(directory, SubObjects.ADOPT);
+        } catch (SASException e) {
+            if (!e.getMessage().contains("stays open")) {
+                throw e;
+            }
+            System.err.println(e.getMessage());
+            store = old;
+            return;
         }
+        store = Store.open(directory, SubObjects.ADOPT);
     }
 
     /** Whether a thread got an exception because of a closing. */
