@@ -235,18 +235,27 @@ final class ContainerFile {
     private static void loadDescriptors(Range range, FileChannel file, FileChannel poolFile, long first, CRC32C crc) throws IOException {
         ByteBuffer bytes = readPage(file, range.descriptor(first) - range.base);
         for (int at = 0; at < PAGE_BYTES; at += (int) DESCRIPTOR_BYTES) {
-            if (!isBlank(bytes.slice(at, (int) DESCRIPTOR_BYTES)) && bytes.getLong(at + (int) DESCRIPTOR_CHECK) != check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK)) {
+            if (!isDescriptor(crc, bytes, at)) {
                 range.damage(first + at / DESCRIPTOR_BYTES);
             }
         }
         poolFile.write(bytes.clear(), range.descriptor(first));
     }
 
+    /** Whether a descriptor is as it was written, or was never. */
+    static boolean isDescriptor(CRC32C crc, ByteBuffer bytes, int at) {
+        return bytes.getLong(at + (int) DESCRIPTOR_CHECK) == check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK) || isBlank(bytes.slice(at, (int) DESCRIPTOR_BYTES));
+    }
+
+    /** Whether a page is as it was written: one that never was is a hole; one with a content has lost its descriptor. */
+    static boolean isPage(CRC32C crc, ByteBuffer bytes, long check) {
+        return check == 0 ? isBlank(bytes.duplicate().clear()) : check == check(crc, bytes.array(), 0, PAGE_BYTES);
+    }
+
     private static void loadPage(Range range, FileChannel file, FileChannel poolFile, long page, CRC32C crc) throws IOException {
         ByteBuffer bytes = readPage(file, range.pageOffset(page) - range.base);
         long stored = Memory.getLong(range.descriptor(page) + DESCRIPTOR_PAGE_CHECK);
-        // A page that was never written is a hole; one with a content has lost its descriptor.
-        if (stored == 0 ? !isBlank(bytes.clear()) : stored != check(crc, bytes.array(), 0, PAGE_BYTES)) {
+        if (!isPage(crc, bytes, stored)) {
             range.damage(page);
         }
         poolFile.write(bytes.clear(), range.pageOffset(page));

@@ -64,6 +64,11 @@ final class LogFile implements AutoCloseable {
             return new Header(version, beginning, ring, identity, position);
         }
 
+        /** The position up to which a replay that was cut off may have applied records in part; {@link Long#MAX_VALUE} where nobody knows. */
+        long halfApplied() {
+            return version == VERSION ? applied : Long.MAX_VALUE;
+        }
+
         private boolean isNewerThan(Header other) {
             return other == null || beginning > other.beginning || beginning == other.beginning && applied > other.applied;
         }

@@ -285,6 +285,9 @@ final class RedoLog {
             LogRecords records = new LogRecords(file, header);
             for (long position = from; position < limit;) {
                 int length = records.find(position);
+                if (position >= header.halfApplied()) {
+                    replay.checkPages();
+                }
                 if (length != 0) {
                     replay.apply(records.operations(length));
                 }

@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.BitSet;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
@@ -32,6 +33,7 @@ final class Replay implements AutoCloseable {
     static final int CONTAINER = 4;
     /** Pages kept before they are written. */
     private static final int PAGES_MAX = 16384;
+    private static final long DAMAGED = -1;
     private static final int GROUP_BITS = 10;
     private static final int GROUP_PAGES = 1 << GROUP_BITS;
 
@@ -41,6 +43,7 @@ final class Replay implements AutoCloseable {
     /** What waits for a container's file. */
     private final Unapplied unapplied;
     private int pagesKept;
+    private boolean checksPages;
     /** The file of the operation before. */
     private File last;
 
@@ -70,6 +73,14 @@ final class Replay implements AutoCloseable {
     /** Begins an operation in a record; the content follows, then zeros up to a multiple of 8 bytes. */
     static void begin(ByteBuffer record, int kind, long offset, int length) {
         record.putLong(kind | (long) length << 8).putLong(offset);
+    }
+
+    /**
+     * From here on, pages that are read are compared with their checks; those that differ stay damaged, whatever is applied to them. Before, they may be as a replay that was cut off has left them: then a page is
+     * not in accord with its check, and nobody can say whether a bit has flipped, too.
+     */
+    void checkPages() {
+        checksPages = true;
     }
 
     /** Applies the operations from the buffer's position to its limit. Those of containers whose files are missing are set aside. */
@@ -152,6 +163,8 @@ final class Replay implements AutoCloseable {
         final Range range;
         private final Path path;
         private FileChannel channel;
+        /** Pages that differ from what was written. */
+        private final BitSet damaged = new BitSet();
         /** By the index's upper and lower bits; null where none is kept. */
         private final ByteBuffer[][] pages;
 
@@ -181,7 +194,35 @@ final class Replay implements AutoCloseable {
             }
             pages[group][(int) index & GROUP_PAGES - 1] = page;
             pagesKept++;
+            if (checksPages) {
+                check(index, page);
+            }
             return page;
+        }
+
+        /** Compares a page of descriptors, or of objects, with the checks that it has in the file. */
+        private void check(long index, ByteBuffer page) throws IOException {
+            long firstDescriptors = (range.descriptor(0) - range.base) / PAGE_BYTES;
+            long firstPage = (range.pageOffset(0) - range.base) / PAGE_BYTES;
+            if (index < firstPage) {
+                for (int at = 0; at < PAGE_BYTES && index >= firstDescriptors; at += (int) DESCRIPTOR_BYTES) {
+                    if (!ContainerFile.isDescriptor(crc, page, at)) {
+                        damage(((index - firstDescriptors) * PAGE_BYTES + at) / DESCRIPTOR_BYTES);
+                    }
+                }
+            } else if (!ContainerFile.isPage(crc, page, descriptorCheck(index - firstPage))) {
+                damage(index - firstPage);
+            }
+        }
+
+        private long descriptorCheck(long page) throws IOException {
+            long descriptor = range.descriptor(page) - range.base;
+            return page(descriptor / PAGE_BYTES).getLong((int) (descriptor % PAGE_BYTES + DESCRIPTOR_PAGE_CHECK));
+        }
+
+        private void damage(long page) {
+            damaged.set((int) page);
+            ContainerFile.say("sas: page " + page + " of " + path + " is damaged: what is committed in it is applied, but it stays damaged");
         }
 
         void apply(int kind, long offset, ByteBuffer from, int content, int length) throws IOException {
@@ -267,7 +308,8 @@ final class Replay implements AutoCloseable {
             long descriptor = range.descriptor(page) - range.base;
             ByteBuffer in = page(descriptor / PAGE_BYTES);
             int at = (int) (descriptor % PAGE_BYTES);
-            in.putLong(at + (int) DESCRIPTOR_PAGE_CHECK, ContainerFile.check(crc, content.array(), 0, PAGE_BYTES));
+            // A damaged page gets a check that no page can have.
+            in.putLong(at + (int) DESCRIPTOR_PAGE_CHECK, damaged.get((int) page) ? DAMAGED : ContainerFile.check(crc, content.array(), 0, PAGE_BYTES));
             in.putLong(at + (int) DESCRIPTOR_LATCH, 0);
             in.putLong(at + (int) DESCRIPTOR_CHECK, ContainerFile.check(crc, in.array(), at, (int) DESCRIPTOR_CHECK));
         }

@@ -245,6 +245,40 @@ class FaultTest {
         assertTrue(damaged > rounds / 4, damaged + " of " + rounds + " damages were noticed");
     }
 
+    /** What is committed to a page is applied to all of it, so the page gets a new check: but not one that makes a flipped bit good. */
+    @Test
+    void aBitThatFlipsInAPageIsNoticedAfterAReplayIntoIt() throws Exception {
+        Path whole = withOther();
+        Random random = new Random(SEED);
+        for (int round = 0; round < 10; round++) {
+            Path copy = Stores.withoutPool(whole, directory.resolve("replayed"));
+            Files.deleteIfExists(copy.resolve("pool"));
+            store = Store.open(copy);
+            for (Account at = store.root("last", Account.class); at != null; at = at.next()) {
+                at.add(100);
+            }
+            Path file = copy.resolve("other.container");
+            byte[] bytes = Files.readAllBytes(file);
+            int at = bytes.length - 1 - random.nextInt(4096);
+            bytes[at] ^= (byte) (1 << random.nextInt(8));
+            Files.write(file, bytes);
+            store.close();
+            Files.delete(copy.resolve("pool"));
+            String where = "round " + round + " at " + at + " of " + bytes.length + ", seed " + SEED;
+            store = Store.open(copy);
+            assertEquals(10, store.root("ann", Account.class).balance(), where);
+            var thrown = assertThrows(SASException.class, () -> {
+                for (Account its = store.root("last", Account.class); its != null; its = its.next()) {
+                    assertEquals(100 + its.number(), its.balance(), where);
+                    assertEquals("somebody with number " + its.number(), its.owner(), where);
+                }
+            }, where);
+            assertTrue((thrown instanceof ContainerDamaged || thrown instanceof StorageReadFailure) && thrown.getMessage().contains("other"), where + ": " + thrown);
+            store.close();
+            store = null;
+        }
+    }
+
     /** Whether the other container's accounts are all there; false if it is said to be damaged. */
     private boolean isReadWhole(String where) {
         try {
