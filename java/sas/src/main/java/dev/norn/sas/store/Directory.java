@@ -209,7 +209,7 @@ public final class Directory {
      * The entries of a list as they are now, read without a lock. Those of transactions that have not ended are among them; one whose making is undone meanwhile makes the walk begin
      * again, since other data may be in its place.
      */
-    private static List<Entry> glance(Pool pool, Kind kind) {
+    static List<Entry> glance(Pool pool, Kind kind) {
         for (;;) {
             long lock = Memory.getVolatile(offsetOf(DIRECTORY) + OBJECT_LOCK);
             List<Entry> entries = new ArrayList<>();

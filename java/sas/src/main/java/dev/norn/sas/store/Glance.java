@@ -13,9 +13,16 @@ public final class Glance {
     private static final int VALUE_BYTES_MAX = 200;
 
     private final Pool pool;
+    private final int valueBytesMax;
 
     public Glance(Pool pool) {
+        this(pool, VALUE_BYTES_MAX);
+    }
+
+    /** @param valueBytesMax longer values are cut off */
+    Glance(Pool pool, int valueBytesMax) {
         this.pool = pool;
+        this.valueBytesMax = valueBytesMax;
     }
 
     /** What was read, and whether nobody changed the object meanwhile. */
@@ -67,6 +74,15 @@ public final class Glance {
         return range.startsAt(offsetOf(reference)) && generationOf(header) == generationOfReference(reference) && !isDestroyed(header);
     }
 
+    /** An element of the array at this offset. */
+    String element(long array, int index) {
+        int number = classOf(Memory.getLong(array));
+        if (number == CLASS_ARRAY) {
+            return field(array + ARRAY_HEADER_BYTES + Long.BYTES * (1L + index), 'L');
+        }
+        return field(array + ARRAY_HEADER_BYTES + (long) index * elementBytes(number), PRIMITIVES.charAt(number - CLASS_ARRAY - 1));
+    }
+
     /** The field at this offset of the address space. */
     public String field(long at, char descriptor) {
         return switch (descriptor) {
@@ -104,10 +120,10 @@ public final class Glance {
         }
     }
 
-    private static String value(long at) {
+    private String value(long at) {
         int length = lengthOf(Memory.getLong(at));
-        byte[] bytes = Memory.bytes(at + VALUE_HEADER_BYTES, Math.min(length, VALUE_BYTES_MAX));
-        if (length <= VALUE_BYTES_MAX) {
+        byte[] bytes = Memory.bytes(at + VALUE_HEADER_BYTES, Math.min(length, valueBytesMax));
+        if (length <= valueBytesMax) {
             return Inspection.value(bytes);
         }
         return bytes[0] == 'l' || bytes[0] == 'w' ? Inspection.value(bytes) + "…" : "a value of " + length + " bytes";

@@ -4,8 +4,6 @@ import static dev.norn.sas.store.Format.*;
 
 import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
-import dev.norn.sas.Transaction;
-import dev.norn.sas.runtime.Session;
 import dev.norn.sas.runtime.Values;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,26 +11,27 @@ import java.util.function.Consumer;
 
 /** What the command shows of a store, by its own descriptions of classes: none of the program's classes is loaded. */
 public final class Inspection {
+    /** Elements of an array that are shown. */
+    private static final int ELEMENTS_MAX = 100;
+
     private Inspection() {}
 
-    /** Containers, roots and classes. */
+    /** Containers, roots and classes, those of transactions that have not ended among them: nothing is waited for. */
     public static List<String> list(Store store) {
-        return Transaction.call(() -> {
-            Work work = Session.get().work();
-            List<String> lines = new ArrayList<>();
-            for (Directory.Entry entry : Directory.list(work, Directory.Kind.CONTAINER)) {
-                Range range = Directory.range(store.pool(), entry);
-                lines.add("container %-20s %,15d of %,d bytes%s".formatted(range.name, range.bytesUsed(), range.bytesMax(),
-                        range.isMissing() ? ", MISSING: its file is not there or cannot be used" : Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
-            }
-            for (Directory.Entry entry : Directory.list(work, Directory.Kind.ROOT)) {
-                lines.add("root      %-20s %x, %s".formatted(entry.name(), offsetOf(entry.first()), className(store.pool(), entry.first())));
-            }
-            for (Directory.Entry entry : Directory.list(work, Directory.Kind.CLASS)) {
-                lines.add("class     %-20d %s".formatted(entry.first(), entry.name()));
-            }
-            return lines;
-        });
+        Pool pool = store.pool();
+        List<String> lines = new ArrayList<>();
+        for (Directory.Entry entry : Directory.containers(pool)) {
+            Range range = Directory.range(pool, entry);
+            lines.add("container %-20s %,15d of %,d bytes%s".formatted(range.name, range.bytesUsed(), range.bytesMax(),
+                    range.isMissing() ? ", MISSING: its file is not there or cannot be used" : Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
+        }
+        for (Directory.Entry entry : Directory.glance(pool, Directory.Kind.ROOT)) {
+            lines.add("root      %-20s %x, %s".formatted(entry.name(), offsetOf(entry.first()), className(pool, entry.first())));
+        }
+        for (Directory.Entry entry : Directory.classes(pool)) {
+            lines.add("class     %-20d %s".formatted(entry.first(), entry.name()));
+        }
+        return lines;
     }
 
     private static Directory.Entry classEntry(Pool pool, int number) {
@@ -59,24 +58,42 @@ public final class Inspection {
         return number == CLASS_ARRAY ? "references" : String.valueOf(PRIMITIVES.charAt(number - CLASS_ARRAY - 1));
     }
 
-    /** The fields of the object with this root name or hexadecimal address. */
+    /** The fields or elements of the object with this root name or hexadecimal address, as they are in the store now: nothing is waited for, and the last line says whether a transaction is changing them. */
     public static List<String> show(Store store, String object) {
-        return Transaction.call(() -> {
-            Work work = Session.get().work();
-            Directory.Entry root = Directory.find(work, Directory.Kind.ROOT, object);
-            long reference = root != null ? root.first() : parse(store.pool(), object);
-            work.lockShared(reference);
-            long at = offsetOf(reference);
-            List<String> lines = new ArrayList<>();
-            lines.add("%x, generation %d, %s, in container %s".formatted(at, generationOf(Memory.getLong(at)), className(store.pool(), reference),
-                    store.pool().containerOf(reference)));
-            int number = classOf(Memory.getLong(at));
-            if (number >= CLASS_USER) {
-                classEntry(store.pool(), number).text().lines().filter(line -> line.matches("\\d+ \\S+ \\S+")).sorted()
-                        .forEach(line -> lines.add(field(store.pool(), at, line.split(" "))));
+        Pool pool = store.pool();
+        long reference = Directory.glance(pool, Directory.Kind.ROOT).stream().filter(entry -> entry.name().equals(object)).findFirst()
+                .map(Directory.Entry::first).orElseGet(() -> parse(pool, object));
+        Glance glance = new Glance(pool, Integer.MAX_VALUE);
+        if (!glance.isThere(reference)) {
+            throw Pool.destroyed(reference);
+        }
+        List<String> lines = new ArrayList<>();
+        lines.add("%x, generation %d, %s, in container %s".formatted(offsetOf(reference), generationOfReference(reference), className(pool, reference), glance.container(reference)));
+        Glance.Sight sight = glance.quietly(reference, () -> String.join("\n", parts(pool, glance, reference)));
+        sight.text().lines().forEach(lines::add);
+        if (!sight.isQuiet()) {
+            lines.add("  a transaction is changing it");
+        }
+        return lines;
+    }
+
+    private static List<String> parts(Pool pool, Glance glance, long reference) {
+        long at = offsetOf(reference);
+        int number = classOf(Memory.getLong(at));
+        List<String> lines = new ArrayList<>();
+        if (number >= CLASS_USER) {
+            classEntry(pool, number).text().lines().filter(line -> line.matches("\\d+ \\S+ \\S+")).sorted().map(line -> line.split(" "))
+                    .forEach(field -> lines.add("  " + field[2] + " = " + glance.field(at + Long.parseLong(field[0]), field[1].charAt(0))));
+        } else if (isArray(number)) {
+            int length = Memory.getInt(at + ARRAY_LENGTH);
+            for (int i = 0; i < Math.min(length, ELEMENTS_MAX); i++) {
+                lines.add("  [" + i + "] = " + glance.element(at, i));
             }
-            return lines;
-        });
+            if (length > ELEMENTS_MAX) {
+                lines.add("  and " + (length - ELEMENTS_MAX) + " more elements");
+            }
+        }
+        return lines;
     }
 
     private static long parse(Pool pool, String text) {
@@ -89,35 +106,6 @@ public final class Inspection {
         } catch (NumberFormatException e) {
             throw new SASException("there is no root " + text + ", and it is no address", e);
         }
-    }
-
-    private static String field(Pool pool, long object, String[] words) {
-        long at = object + Long.parseLong(words[0]);
-        String value = switch (words[1].charAt(0)) {
-            case 'Z' -> Boolean.toString(Memory.getByte(at) != 0);
-            case 'B' -> Byte.toString(Memory.getByte(at));
-            case 'S' -> Short.toString(Memory.getShort(at));
-            case 'C' -> "'" + Memory.getChar(at) + "'";
-            case 'I' -> Integer.toString(Memory.getInt(at));
-            case 'J' -> Long.toString(Memory.getLong(at));
-            case 'F' -> Float.toString(Memory.getFloat(at));
-            case 'D' -> Double.toString(Memory.getDouble(at));
-            default -> reference(pool, Memory.getLong(at));
-        };
-        return "  " + words[2] + " = " + value;
-    }
-
-    private static String reference(Pool pool, long word) {
-        if (word == 0) {
-            return "null";
-        }
-        return switch ((int) word & TAG_MASK) {
-            case TAG_OBJECT -> "%x, %s".formatted(offsetOf(word), className(pool, word));
-            case TAG_TEMPORARY -> "a temporary object of attachment " + (word >>> 32);
-            case TAG_INLINE -> value(inlineBytes(word));
-            case TAG_VALUE -> value(Work.value(word));
-            default -> "damaged: " + Long.toHexString(word);
-        };
     }
 
     /** The name of the class of a value; of a constant, which only its class knows, what the store has of it. */

@@ -138,6 +138,13 @@ class CommandTest {
             Transaction.begin();
             ann.rename("not committed yet");
             assertTrue(sas(0, "check", at).contains("0 findings"), "what is not committed is no damage");
+            String locked = sas(0, "show", at, "ann");
+            assertTrue(locked.contains("Account.number = 7") && locked.contains("a transaction is changing it"), "nobody waits for it: " + locked);
+            store.setRoot("carl", ann);
+            assertTrue(sas(0, "ls", at).contains("root      carl"), "nor for the list of roots");
+            String described = Factory.describe(Factory.newIntArrayNear(120, ann));
+            String array = sas(0, "show", at, described.substring(described.lastIndexOf(' ') + 1));
+            assertTrue(array.contains("array of I, 120") && array.contains("  [99] = 0\n  and 20 more elements"), array);
             Transaction.abort();
             assertTrue(sas(1, "show", at, "bob").contains("no root bob"));
         }
