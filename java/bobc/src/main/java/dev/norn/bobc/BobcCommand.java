@@ -16,8 +16,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * {@code bobc}: the business object benchmark. Whatever runs a peer runs in a JVM of its own, so that this one can say how that ended. Ends with 1 if a consistency condition does not hold or a run
- * fails, and says why on the error output; with 2 for wrong arguments.
+ * {@code bobc}: the business object benchmark. Whatever runs a peer runs in a JVM of its own, so that this one can say
+ * how that ended. Ends with 1 if a consistency condition does not hold or a run fails, and says why on the error
+ * output; with 2 for wrong arguments.
  */
 @Command(name = "bobc", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
         description = "The business object benchmark: TPC-C's entities as Java objects.",

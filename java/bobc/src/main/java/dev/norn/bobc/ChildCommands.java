@@ -10,7 +10,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** What the JVMs do that the command starts: one thing with one peer, whose figures they print as a line. They need the options that {@link Jvm} gives them. */
+/**
+ * What the JVMs do that the command starts: one thing with one peer, whose figures they print as a line. They need the
+ * options that {@link Jvm} gives them.
+ */
 final class ChildCommands {
     /** Of more processes than that, each has a small heap: terminals keep nothing. */
     private static final int PROCESSES_LARGE = 4;

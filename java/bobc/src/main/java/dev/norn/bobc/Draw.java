@@ -6,7 +6,10 @@ import java.util.SplittableRandom;
 public final class Draw {
     private static final String[] SYLLABLES = {"BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"};
     private static final String LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    /** The constants C of NURand, for loading and for running; of last names they have to differ by 65 to 119 (clause 2.1.6.1). */
+    /**
+     * The constants C of NURand, for loading and for running; of last names they have to differ by 65 to 119 (clause
+     * 2.1.6.1).
+     */
     private static final int LOAD_C = 157;
     private static final int RUN_C = 223;
 

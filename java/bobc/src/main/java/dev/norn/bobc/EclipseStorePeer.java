@@ -13,8 +13,9 @@ import org.eclipse.store.storage.embedded.types.EmbeddedStorage;
 import org.eclipse.store.storage.embedded.types.EmbeddedStorageManager;
 
 /**
- * The same classes as plain objects, all of them in memory, stored by EclipseStore: under one lock a transaction changes them and then stores what it has changed, in one commit. Nothing can be undone,
- * so an order with an unused item is refused before it begins.
+ * The same classes as plain objects, all of them in memory, stored by EclipseStore: under one lock a transaction
+ * changes them and then stores what it has changed, in one commit. Nothing can be undone, so an order with an unused
+ * item is refused before it begins.
  */
 final class EclipseStorePeer implements Peer {
     private final Path directory;

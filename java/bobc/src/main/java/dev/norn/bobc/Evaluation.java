@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * An evaluation: runs, each kept in a file so that it is not done again, and the report that is written from them. A run that fails is named in the report, the others go on; it is tried again the next
- * time.
+ * An evaluation: runs, each kept in a file so that it is not done again, and the report that is written from them. A
+ * run that fails is named in the report, the others go on; it is tried again the next time.
  */
 final class Evaluation {
     /** Whether runs are long enough to say something. */

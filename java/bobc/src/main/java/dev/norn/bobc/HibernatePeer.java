@@ -21,13 +21,16 @@ import org.hibernate.StatelessSession;
 import org.hibernate.cfg.Configuration;
 
 /**
- * The same data as entities of Hibernate in H2: a session for each transaction, rows that are going to be changed locked in the database, writes in batches, statements cached by H2, no second-level
- * cache. Columns that never change are not written again.
+ * The same data as entities of Hibernate in H2: a session for each transaction, rows that are going to be changed
+ * locked in the database, writes in batches, statements cached by H2, no second-level cache. Columns that never change
+ * are not written again.
  */
 final class HibernatePeer implements Peer {
     private static final int BATCH = 50;
     private static final int STEP = 1000;
-    /** H2 keeps eight prepared statements of a session unless it is told otherwise; Hibernate prepares them each time. */
+    /**
+     * H2 keeps eight prepared statements of a session unless it is told otherwise; Hibernate prepares them each time.
+     */
     private static final String STATEMENT_CACHE = ";QUERY_CACHE_SIZE=256";
 
     private final String url;

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Another JVM with the same class path, for a peer: with the agent where the peer needs it, and with the options that its libraries need. It does not outlive this one. */
+/**
+ * Another JVM with the same class path, for a peer: with the agent where the peer needs it, and with the options that
+ * its libraries need. It does not outlive this one.
+ */
 final class Jvm implements AutoCloseable {
     private static final long GIGABYTE = 1L << 30;
     /** Seconds that a JVM which has said its figures has to end. */

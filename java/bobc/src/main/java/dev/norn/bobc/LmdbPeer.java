@@ -32,8 +32,9 @@ import org.lmdbjava.GetOp;
 import org.lmdbjava.Txn;
 
 /**
- * The same data as rows of bytes in LMDB: a tree for each table, keys of eight bytes, and a tree of customers' names. One transaction writes at a time, and each commit is synced, as LMDB does by
- * default. A row that was found is a copy, and is put again when it has been changed.
+ * The same data as rows of bytes in LMDB: a tree for each table, keys of eight bytes, and a tree of customers' names.
+ * One transaction writes at a time, and each commit is synced, as LMDB does by default. A row that was found is a copy,
+ * and is put again when it has been changed.
  */
 final class LmdbPeer implements Peer {
     /** Of addresses: the file grows as it is used. */

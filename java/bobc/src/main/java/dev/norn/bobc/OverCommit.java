@@ -7,9 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Threads on a SAS store whose page pool is a file on disk, with room for only a share of the data in memory. The JVM runs in a memory control group of its own, within the one of this process. Of the
- * group's limit, what the JVM itself takes is added again and again to the share, so that the share is what is left for pages of files: the pool's, and those of the log and the container's file, which
- * are written through the same cache.
+ * Threads on a SAS store whose page pool is a file on disk, with room for only a share of the data in memory. The JVM
+ * runs in a memory control group of its own, within the one of this process. Of the group's limit, what the JVM itself
+ * takes is added again and again to the share, so that the share is what is left for pages of files: the pool's, and
+ * those of the log and the container's file, which are written through the same cache.
  */
 final class OverCommit {
     private static final Path CONTROLLER = Path.of("/sys/fs/cgroup/memory");

@@ -27,7 +27,10 @@ enum PeerKind {
         }
     }
 
-    /** Where the data are while it runs: those on the heap grow with every order, so the heap bounds how long a run can be. */
+    /**
+     * Where the data are while it runs: those on the heap grow with every order, so the heap bounds how long a run can
+     * be.
+     */
     enum Data {
         ON_THE_HEAP, ELSEWHERE
     }

@@ -5,7 +5,10 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-/** Peers' rounds as a table in Markdown, grouped by what a commit survives: medians, ratios to a peer, and what a transaction cost. */
+/**
+ * Peers' rounds as a table in Markdown, grouped by what a commit survives: medians, ratios to a peer, and what a
+ * transaction cost.
+ */
 record PeerTable(Map<PeerKind, List<Report>> reports, PeerKind base) {
     static double median(List<Report> reports, ToDoubleFunction<Report> figure) {
         double[] sorted = reports.stream().mapToDouble(figure).sorted().toArray();

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The same classes as temporary objects: the limit for everything else. A transaction locks its warehouses, in their order. Nothing can be undone, so an order with an
- * unused item is refused before it begins.
+ * The same classes as temporary objects: the limit for everything else. A transaction locks its warehouses, in their
+ * order. Nothing can be undone, so an order with an unused item is refused before it begins.
  */
 final class PlainPeer implements Peer {
     private final Company company = new Company();

@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
-/** What the machine does: how long a sync of 512 bytes takes here and now, and what this process has written and used. */
+/**
+ * What the machine does: how long a sync of 512 bytes takes here and now, and what this process has written and used.
+ */
 final class Probe {
     private static final int SYNCS = 100;
     private static final int BYTES = 512;
@@ -56,7 +58,10 @@ final class Probe {
         return ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
-    /** A line of {@code /proc/PROCESS/io}: {@code wchar} for bytes given to write calls, {@code write_bytes} for pages of files made dirty, {@code read_bytes} for what came from a disk. */
+    /**
+     * A line of {@code /proc/PROCESS/io}: {@code wchar} for bytes given to write calls, {@code write_bytes} for pages
+     * of files made dirty, {@code read_bytes} for what came from a disk.
+     */
     static long io(String process, String name) {
         try {
             for (String line : Files.readAllLines(Path.of("/proc", process, "io"))) {
@@ -74,7 +79,8 @@ final class Probe {
     static long majorFaults(String process) {
         try {
             String line = Files.readString(Path.of("/proc", process, "stat"));
-            // After the name in parentheses: state, parent, group, session, terminal, its group, flags, minor faults, those of children, major faults.
+            // After the name in parentheses: state, parent, group, session, terminal, its group, flags, minor faults,
+            // those of children, major faults.
             return Long.parseLong(line.substring(line.lastIndexOf(')') + 2).split(" ")[9]);
         } catch (IOException e) {
             return -1;

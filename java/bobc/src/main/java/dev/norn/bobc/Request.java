@@ -2,7 +2,10 @@ package dev.norn.bobc;
 
 import java.util.List;
 
-/** What a terminal asks for: the input of a transaction (clauses 2.4 to 2.8). All numbers begin with 1; amounts are in cents. */
+/**
+ * What a terminal asks for: the input of a transaction (clauses 2.4 to 2.8). All numbers begin with 1; amounts are in
+ * cents.
+ */
 public sealed interface Request {
     Kind kind();
 
@@ -22,7 +25,10 @@ public sealed interface Request {
     /** A line of a new order. */
     record Line(int item, int supplier, int quantity) {}
 
-    /** @param isInvalid whether the last line asks for an item that there is none of, so that everything is undone (one in a hundred) */
+    /**
+     * @param isInvalid whether the last line asks for an item that there is none of, so that everything is undone (one
+     * in a hundred)
+     */
     record NewOrder(int warehouse, int district, int customer, List<Line> lines, boolean isInvalid, long time) implements Request {
         @Override
         public Kind kind() {

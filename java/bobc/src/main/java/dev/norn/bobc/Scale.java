@@ -1,6 +1,9 @@
 package dev.norn.bobc;
 
-/** How large a warehouse is. Full has the cardinalities of TPC-C (clause 1.2.1); the others are the paper's, with items, stock, customers and orders scaled down. */
+/**
+ * How large a warehouse is. Full has the cardinalities of TPC-C (clause 1.2.1); the others are the paper's, with items,
+ * stock, customers and orders scaled down.
+ */
 public enum Scale {
     FULL(1), TENTH(10), HUNDREDTH(100);
 

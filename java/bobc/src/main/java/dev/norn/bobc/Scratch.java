@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 
-/** A directory for a run's data, removed with all that is in it when the run ends, also by a signal that can be caught. */
+/**
+ * A directory for a run's data, removed with all that is in it when the run ends, also by a signal that can be caught.
+ */
 final class Scratch implements AutoCloseable {
     private static final int ATTEMPTS = 20;
 

@@ -18,7 +18,10 @@ enum SqlDialect {
             return List.of();
         }
 
-        /** The driver would take the only writer's place at the end of one transaction for the next, so transactions are begun by hand. */
+        /**
+         * The driver would take the only writer's place at the end of one transaction for the next, so transactions are
+         * begun by hand.
+         */
         @Override
         String begin(Request.Kind kind) {
             return kind == Request.Kind.ORDER_STATUS || kind == Request.Kind.STOCK_LEVEL ? "begin" : "begin immediate";
@@ -39,7 +42,9 @@ enum SqlDialect {
             return e.getErrorCode() == 5 || e.getErrorCode() == 6;
         }
     },
-    /** MVStore, no delay of writes; its manual says that it does not guarantee durability of all committed transactions. */
+    /**
+     * MVStore, no delay of writes; its manual says that it does not guarantee durability of all committed transactions.
+     */
     H2 {
         @Override
         String url(Path directory) {

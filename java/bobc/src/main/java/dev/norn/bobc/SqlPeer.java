@@ -9,7 +9,10 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The same data as tables of an embedded database, with the specification's columns and an index for each way that the transactions search. */
+/**
+ * The same data as tables of an embedded database, with the specification's columns and an index for each way that the
+ * transactions search.
+ */
 final class SqlPeer implements Peer {
     private static final int BATCH = 1000;
     private static final String[] TABLES = {

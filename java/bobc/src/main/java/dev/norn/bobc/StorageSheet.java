@@ -65,7 +65,10 @@ record StorageSheet(Map<String, Census.Share> shares, long pageBytes, Scale scal
         return lines;
     }
 
-    /** {@code dates} is how many fields hold a time: of customers, payments and orders one each, and of every delivered line. */
+    /**
+     * {@code dates} is how many fields hold a time: of customers, payments and orders one each, and of every delivered
+     * line.
+     */
     Figures figures() {
         Census.Share values = shares.get("values");
         double delivered = (double) (scale.customers() - scale.newOrders()) / scale.customers();

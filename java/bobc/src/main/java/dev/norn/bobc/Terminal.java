@@ -4,7 +4,10 @@ import dev.norn.bobc.Request.Kind;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A terminal of a warehouse: what it asks for, in the mix of clause 5.2.3, from a deck of cards so that the shares are exact over a hundred. */
+/**
+ * A terminal of a warehouse: what it asks for, in the mix of clause 5.2.3, from a deck of cards so that the shares are
+ * exact over a hundred.
+ */
 final class Terminal {
     private static final int[] CARDS = {45, 43, 4, 4, 4};
 

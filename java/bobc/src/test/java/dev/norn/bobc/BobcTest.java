@@ -20,7 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A short run of each peer, of two processes, and of one that is killed; afterwards TPC-C's consistency conditions hold, and the store's checker finds nothing. */
+/**
+ * A short run of each peer, of two processes, and of one that is killed; afterwards TPC-C's consistency conditions
+ * hold, and the store's checker finds nothing.
+ */
 class BobcTest {
     private static final Scale SCALE = Scale.HUNDREDTH;
     private static final int WAREHOUSES = 2;

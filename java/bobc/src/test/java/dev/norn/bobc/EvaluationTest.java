@@ -13,7 +13,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An evaluation goes on where it was interrupted, does again what was described differently or failed, and its report names what failed. */
+/**
+ * An evaluation goes on where it was interrupted, does again what was described differently or failed, and its report
+ * names what failed.
+ */
 class EvaluationTest {
     @TempDir
     Path directory;

@@ -15,7 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Many rounds, some of them at the same time: a round waits more than it computes. What rounds leave is in memory, if the machine has such files, and stays there where a round found something.
+ * Many rounds, some of them at the same time: a round waits more than it computes. What rounds leave is in memory, if
+ * the machine has such files, and stays there where a round found something.
  *
  * @param seed of the first round; the next have the next numbers
  * @param lanes how many rounds run at the same time
@@ -24,7 +25,10 @@ import java.util.function.Consumer;
 record Campaign(int rounds, long seed, int lanes, boolean endsEarly, Set<Hazard> hazards, int watchdogSeconds) {
     private static final Path MEMORY = Path.of("/dev/shm");
 
-    /** What came of it: the seeds of the rounds that found something, and how many transactions were acknowledged in all. */
+    /**
+     * What came of it: the seeds of the rounds that found something, and how many transactions were acknowledged in
+     * all.
+     */
     record Result(int rounds, List<Long> failed, long committed, double seconds) {
         @Override
         public String toString() {
@@ -33,7 +37,10 @@ record Campaign(int rounds, long seed, int lanes, boolean endsEarly, Set<Hazard>
         }
     }
 
-    /** Where stores are made: where NORN_CRASH_FILES says, or in memory, if the machine has such files. What is proved does not depend on a disk. */
+    /**
+     * Where stores are made: where NORN_CRASH_FILES says, or in memory, if the machine has such files. What is proved
+     * does not depend on a disk.
+     */
     static Path base() {
         String asked = System.getenv("NORN_CRASH_FILES");
         return asked != null ? Path.of(asked) : Files.isDirectory(MEMORY) ? MEMORY : Path.of(System.getProperty("java.io.tmpdir"));

@@ -40,7 +40,10 @@ final class Children {
         return jar;
     }
 
-    /** Builds their program, and trains them; what was built of the same parts before is used again. Where the parts are is in system properties. */
+    /**
+     * Builds their program, and trains them; what was built of the same parts before is used again. Where the parts are
+     * is in system properties.
+     */
     static Children prepare() throws IOException, InterruptedException {
         Children children = new Children(new ProgramJar(Path.of(System.getProperty("crash.build")), Path.of(System.getProperty("sas.jar")), Path.of(System.getProperty("crash.classes"))));
         children.build();
@@ -65,7 +68,8 @@ final class Children {
     }
 
     /**
-     * Arms JVMs that work at the steps whose names begin so, and at no others, so that several JVMs meet at them; at any if there are no beginnings.
+     * Arms JVMs that work at the steps whose names begin so, and at no others, so that several JVMs meet at them; at
+     * any if there are no beginnings.
      *
      * @throws IllegalStateException if the code has no step of one of these beginnings
      */
@@ -73,7 +77,10 @@ final class Children {
         only = beginnings.stream().flatMap(beginning -> StepTable.numbers(jar.sites(), beginning).stream()).distinct().toList();
     }
 
-    /** Steps at which something befalls a JVM of this role: those to which it is limited, or named ones, one after the other from JVM to JVM, and any that the training reached. */
+    /**
+     * Steps at which something befalls a JVM of this role: those to which it is limited, or named ones, one after the
+     * other from JVM to JVM, and any that the training reached.
+     */
     List<Arm> arms(Role role, long number, Random random) {
         if (role == Role.WORK && !only.isEmpty()) {
             return only.stream().map(site -> arm(site, counts.get(role)[site], random)).toList();

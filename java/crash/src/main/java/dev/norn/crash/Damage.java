@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 
-/** What happens to the files of a copy in which nobody is: bits flip, or a file is cut short. docs/format/sas.md says where the log's records are. */
+/**
+ * What happens to the files of a copy in which nobody is: bits flip, or a file is cut short. docs/format/sas.md says
+ * where the log's records are.
+ */
 record Damage(Path file, String what) {
     private static final int LOG_HEADER_BYTES = 4096;
     private static final int LOG_BEGINNING = 16;

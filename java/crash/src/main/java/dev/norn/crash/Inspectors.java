@@ -7,7 +7,10 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** The inspectors of a round, one for each variant of the classes. They live on from round to round, unless one was killed. */
+/**
+ * The inspectors of a round, one for each variant of the classes. They live on from round to round, unless one was
+ * killed.
+ */
 final class Inspectors implements AutoCloseable {
     private final Children children;
     private final Path directory;

@@ -17,8 +17,10 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * One round: a new store, and some phases. In each, JVMs are started until some run, they run for a while with whatever befalls them, and one, several or all of them are killed. Whenever all are dead, what the store has is
- * compared with what the JVMs said, and what may happen to a store in which nobody is happens. All choices follow from the seed; what the machine's scheduler does, does not.
+ * One round: a new store, and some phases. In each, JVMs are started until some run, they run for a while with whatever
+ * befalls them, and one, several or all of them are killed. Whenever all are dead, what the store has is compared with
+ * what the JVMs said, and what may happen to a store in which nobody is happens. All choices follow from the seed; what
+ * the machine's scheduler does, does not.
  */
 final class Round {
     private static final String ACCEPT_LOSS = "--accept-loss";
@@ -191,7 +193,10 @@ final class Round {
         }
     }
 
-    /** Until so many transactions have ended, or so much time has passed, but for ten times as long where there are none at all. */
+    /**
+     * Until so many transactions have ended, or so much time has passed, but for ten times as long where there are none
+     * at all.
+     */
     private void awaitWork(int transactions, int millis) throws IOException, InterruptedException {
         long start = Trees.bytes(journals);
         long target = start + transactions * BYTES_A_TRANSACTION;
@@ -234,7 +239,10 @@ final class Round {
         Trees.delete(copy);
     }
 
-    /** A backup or a conversion that is killed at a step of it leaves no store, or a whole one; and one that still gets through is a whole one, too. */
+    /**
+     * A backup or a conversion that is killed at a step of it leaves no store, or a whole one; and one that still gets
+     * through is a whole one, too.
+     */
     private void killAt(Role role, Variant its, Path copy, Object... task) throws IOException, InterruptedException {
         List<Arm> arms = children.arms(role, 0, random);
         arms.forEach(arm -> note(role + ": " + children.describe(arm)));
@@ -318,8 +326,9 @@ final class Round {
     }
 
     /**
-     * A copy of the durable files whose log is damaged: it is refused, or complete. Only what was acknowledged last may be missing without a word: transactions behind whose acknowledgement nobody
-     * began to write, since no later record says that theirs are durable.
+     * A copy of the durable files whose log is damaged: it is refused, or complete. Only what was acknowledged last may
+     * be missing without a word: transactions behind whose acknowledgement nobody began to write, since no later record
+     * says that theirs are durable.
      */
     private void damageLog() throws IOException, InterruptedException {
         Path copy = copy();
@@ -335,8 +344,9 @@ final class Round {
     }
 
     /**
-     * What is before the damage is whole transactions, and the damaged log is kept. If the containers' files have a part of what is behind the damage, because a replay of it was cut off,
-     * that is said, and all may be there that was committed, in part.
+     * What is before the damage is whole transactions, and the damaged log is kept. If the containers' files have a
+     * part of what is behind the damage, because a replay of it was cut off, that is said, and all may be there that
+     * was committed, in part.
      */
     private void acceptLoss(Path copy, Damage damage) throws IOException, InterruptedException {
         String what = "accepting the loss of " + damage;

@@ -7,7 +7,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.StringJoiner;
 
-/** The words of a pool's control area that are not 0, for who looks for a latch that nobody gives back: docs/format/sas.md says what they are. */
+/**
+ * The words of a pool's control area that are not 0, for who looks for a latch that nobody gives back:
+ * docs/format/sas.md says what they are.
+ */
 final class StoreWords {
     private static final int HEADER_WORDS = 64;
     private static final int PROCESSES = 4096;

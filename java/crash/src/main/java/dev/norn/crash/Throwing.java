@@ -14,10 +14,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * One JVM throws at every point inside every latched section, another one works on the same store: both go on, no latch is kept, and what was acknowledged is there.
+ * One JVM throws at every point inside every latched section, another one works on the same store: both go on, no latch
+ * is kept, and what was acknowledged is there.
  */
 final class Throwing {
-    /** The calls that run a section while a latch is held, and the one that gives the latch back when the section throws. */
+    /**
+     * The calls that run a section while a latch is held, and the one that gives the latch back when the section
+     * throws.
+     */
     private static final List<String> SECTIONS = List.of("Latch.hold>Latch$Section.run#1", "Latch.tryHold>Latch$Section.run#1");
     private static final List<String> GIVINGS_BACK = List.of("Latch.hold>Latch.giveBack#1", "Latch.tryHold>Latch.giveBack#1");
     private static final int LOG_BYTES = 1 << 16;

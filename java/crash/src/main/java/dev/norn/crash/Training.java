@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Runs before the first round, once for each build: some JVMs from which the others learn their classes, so that they start quickly, and which count how often each step is reached, so that kills are
- * armed at steps that are reached.
+ * Runs before the first round, once for each build: some JVMs from which the others learn their classes, so that they
+ * start quickly, and which count how often each step is reached, so that kills are armed at steps that are reached.
  */
 final class Training {
     /** What a JVM does in which steps are counted. */

@@ -10,7 +10,10 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Says what waits for ever: after so many seconds without an answer, the stacks of all living children and the store's words. */
+/**
+ * Says what waits for ever: after so many seconds without an answer, the stacks of all living children and the store's
+ * words.
+ */
 final class Watchdog {
     private static final Pattern THREAD = Pattern.compile("(?m)^\".*\n(?:[ \t].*\n)+");
 

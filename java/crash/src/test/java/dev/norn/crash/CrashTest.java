@@ -8,8 +8,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * JVMs that share a store are killed, frozen and paused at random and at every named step, pools are thrown away, logs and containers damaged: what was acknowledged is there, in its order, nothing else is half there, and
- * nobody waits for ever. More rounds with {@code -Dcrash.rounds=N}, others with {@code -Dcrash.seed=S}.
+ * JVMs that share a store are killed, frozen and paused at random and at every named step, pools are thrown away, logs
+ * and containers damaged: what was acknowledged is there, in its order, nothing else is half there, and nobody waits
+ * for ever. More rounds with {@code -Dcrash.rounds=N}, others with {@code -Dcrash.seed=S}.
  */
 class CrashTest {
     private static final int ROUNDS = Integer.getInteger("crash.rounds", 30);

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Beside another agent that changes the same classes, before it and behind it on the command line, both do what they do alone. */
+/**
+ * Beside another agent that changes the same classes, before it and behind it on the command line, both do what they do
+ * alone.
+ */
 class AgentsTest {
     enum Order { BEFORE, BEHIND }
 

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Every class of a library is transformed, the verifier finds nothing in the result, a second transformation leaves it alone, and what serialization takes for its version stays
- * the same.
+ * Every class of a library is transformed, the verifier finds nothing in the result, a second transformation leaves it
+ * alone, and what serialization takes for its version stays the same.
  */
 class ClassFilesTest {
     private static final List<String> ALL = List.of("org.apache.commons", "com.google.common", "junit", "org.assertj", "org.mockito");

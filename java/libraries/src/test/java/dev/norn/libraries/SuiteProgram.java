@@ -15,8 +15,9 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * What child JVMs run: {@code JAR OUT INCLUDED EXCLUDED}, the tests of a library's own suite whose classes match one expression and not the other. Each test's outcome
- * becomes a line: its unique id, a tab, {@code SUCCESSFUL}, {@code FAILED} or {@code ABORTED}, a tab, and the first line of what it threw.
+ * What child JVMs run: {@code JAR OUT INCLUDED EXCLUDED}, the tests of a library's own suite whose classes match one
+ * expression and not the other. Each test's outcome becomes a line: its unique id, a tab, {@code SUCCESSFUL},
+ * {@code FAILED} or {@code ABORTED}, a tab, and the first line of what it threw.
  */
 final class SuiteProgram {
     private SuiteProgram() {}

@@ -32,7 +32,10 @@ import org.apache.commons.lang3.tuple.ImmutablePair;
 import org.apache.commons.lang3.tuple.MutableTriple;
 import org.apache.commons.text.TextStringBuilder;
 
-/** Libraries' classes with persistent instances, beside temporary ones of the JDK as the model; seen again by a store that is opened anew. */
+/**
+ * Libraries' classes with persistent instances, beside temporary ones of the JDK as the model; seen again by a store
+ * that is opened anew.
+ */
 final class Workload {
     private static final String[] PACKAGES = {"org.apache.commons.lang3", "org.apache.commons.collections4", "org.apache.commons.text", "com.google.common"};
 

@@ -13,7 +13,10 @@ import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 import org.apache.maven.plugins.annotations.ResolutionScope;
 
-/** Transforms the classes that were compiled, so that their instances may be persistent without an agent. The program still needs norn-sas.jar on its class path. */
+/**
+ * Transforms the classes that were compiled, so that their instances may be persistent without an agent. The program
+ * still needs norn-sas.jar on its class path.
+ */
 @Mojo(name = "transform", defaultPhase = LifecyclePhase.PROCESS_CLASSES, requiresDependencyResolution = ResolutionScope.COMPILE, threadSafe = true)
 public final class TransformMojo extends AbstractMojo {
     /** Packages whose classes are transformed, and those below them. */

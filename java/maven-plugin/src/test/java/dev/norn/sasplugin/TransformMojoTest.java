@@ -21,7 +21,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The goal transforms a directory of classes, which then run with norn-sas.jar and without its agent; doing it twice changes nothing. */
+/**
+ * The goal transforms a directory of classes, which then run with norn-sas.jar and without its agent; doing it twice
+ * changes nothing.
+ */
 class TransformMojoTest {
     private static final String GARDEN = "org/example/garden/Garden.class";
 

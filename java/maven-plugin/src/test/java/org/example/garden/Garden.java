@@ -7,7 +7,10 @@ import dev.norn.sas.util.SasMap;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** A program that knows nothing of agents: {@code STORE} grows a plant by a leaf at each run, and says how many leaves it has. */
+/**
+ * A program that knows nothing of agents: {@code STORE} grows a plant by a leaf at each run, and says how many leaves
+ * it has.
+ */
 public final class Garden {
     private Map<String, Plant> plants;
 

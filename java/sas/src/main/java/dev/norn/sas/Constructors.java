@@ -8,13 +8,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Finds the constructor that arguments fit; of several the most specific, as the language does, where {@code int} is more specific than {@code Number}.
+ * Finds the constructor that arguments fit; of several the most specific, as the language does, where {@code int} is
+ * more specific than {@code Number}.
  *
- * <p>Which one it is follows from the arguments' classes alone. So the constructors that were found last are kept with each class: creating many objects in the
- * same way costs a comparison of classes each, instead of a search with reflection.
+ * <p>Which one it is follows from the arguments' classes alone. So the constructors that were found last are kept with
+ * each class: creating many objects in the same way costs a comparison of classes each, instead of a search with
+ * reflection.
  */
 final class Constructors {
-    /** As many ways to call the constructors of one class are kept. A program has few, and comparing more of them costs as much as it saves. */
+    /**
+     * As many ways to call the constructors of one class are kept. A program has few, and comparing more of them costs
+     * as much as it saves.
+     */
     private static final int KEPT_MAX = 8;
     private static final ClassValue<AtomicReference<List<Found>>> KEPT = new ClassValue<>() {
         @Override

@@ -2,7 +2,10 @@ package dev.norn.sas;
 
 import dev.norn.sas.store.Range;
 
-/** Where persistent objects are placed: a heap with a limit and a file of its own (section 2.4). Two containers are equal if they are the same one. */
+/**
+ * Where persistent objects are placed: a heap with a limit and a file of its own (section 2.4). Two containers are
+ * equal if they are the same one.
+ */
 public final class Container {
     private final Range range;
     private final Store store = Store.current();

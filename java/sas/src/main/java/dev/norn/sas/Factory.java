@@ -13,10 +13,12 @@ import java.lang.reflect.InvocationTargetException;
 import java.util.Objects;
 
 /**
- * Creates and destroys persistent objects (section 2.4). The class is named by a {@link Class} or by its name; arguments are those of the constructor that fits them.
- * A constructor runs as for any object; then the same Java object becomes the handle of the persistent one. Outside transactions, each creation is one of its own.
+ * Creates and destroys persistent objects (section 2.4). The class is named by a {@link Class} or by its name;
+ * arguments are those of the constructor that fits them. A constructor runs as for any object; then the same Java
+ * object becomes the handle of the persistent one. Outside transactions, each creation is one of its own.
  *
- * <p>All throw {@link ContainerFull}, {@link SASException} where the class cannot be persistent, and what the constructor throws.
+ * <p>All throw {@link ContainerFull}, {@link SASException} where the class cannot be persistent, and what the
+ * constructor throws.
  */
 public final class Factory {
     private Factory() {}
@@ -160,8 +162,8 @@ public final class Factory {
     }
 
     /**
-     * The paper's way to make a string persistent. Strings are values here: whatever field takes the result stores its characters beside its object, so this checks
-     * only that {@code near} is persistent.
+     * The paper's way to make a string persistent. Strings are values here: whatever field takes the result stores its
+     * characters beside its object, so this checks only that {@code near} is persistent.
      */
     public static String allocStringNear(String text, Object near) {
         referenceOf(near);
@@ -169,7 +171,8 @@ public final class Factory {
     }
 
     /**
-     * Destroys a persistent object and the values that its fields hold. References to it throw {@link ObjectDestroyed} from then on.
+     * Destroys a persistent object and the values that its fields hold. References to it throw {@link ObjectDestroyed}
+     * from then on.
      *
      * @throws ObjectDestroyed if it was destroyed before
      */
@@ -192,8 +195,9 @@ public final class Factory {
     }
 
     /**
-     * An object in one line, for a debugger's view, a shell or a log: class, address, container and fields, one level deep. Waits for no lock, so what another transaction
-     * is changing is shown as being changed; never throws, so an object that was destroyed, a damaged container and a closed store are said. For reading by persons only.
+     * An object in one line, for a debugger's view, a shell or a log: class, address, container and fields, one level
+     * deep. Waits for no lock, so what another transaction is changing is shown as being changed; never throws, so an
+     * object that was destroyed, a damaged container and a closed store are said. For reading by persons only.
      */
     public static String describe(Object object) {
         return Description.of(object);

@@ -16,8 +16,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The store that this JVM is attached to: containers and named roots. Other JVMs may be attached at the same time. A JVM is attached to one store at a time; handles do
- * not outlive it.
+ * The store that this JVM is attached to: containers and named roots. Other JVMs may be attached at the same time. A
+ * JVM is attached to one store at a time; handles do not outlive it.
  */
 public final class Store implements AutoCloseable {
     /** The container that {@link #create} makes, and that {@link Factory#newPermInstance(Class)} uses. */
@@ -112,7 +112,8 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Attaches to the store. Recovers what a crash left; costs as much as reading all containers if this is the first time since the machine started.
+     * Attaches to the store. Recovers what a crash left; costs as much as reading all containers if this is the first
+     * time since the machine started.
      *
      * @throws StorageReadFailure if it is none, or unreadable
      */
@@ -128,16 +129,18 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Makes the store {@code to} from {@code from}, in which the instances of classes that have changed have the layout of the class files that {@code classes} finds; none of
-     * these classes is loaded, and this JVM is attached to no store. Programs may go on using {@code from}: the new store has what was committed when the conversion began, and
+     * Makes the store {@code to} from {@code from}, in which the instances of classes that have changed have the layout
+     * of the class files that {@code classes} finds; none of these classes is loaded, and this JVM is attached to no
+     * store. Programs may go on using {@code from}: the new store has what was committed when the conversion began, and
      * {@code from} is not changed. {@code to} is there when it is complete, and not before.
      *
      * <ul>
-     * <li>An added field is zero or null. A removed one has to be named in {@code dropped}, and loses its values. {@link Renamed} says what a field was called before.
+     * <li>An added field is zero or null. A removed one has to be named in {@code dropped}, and loses its values.
+     * {@link Renamed} says what a field was called before.
      * <li>A number of another primitive type is taken over if the new type has it exactly.
      * <li>A reference of another type is taken over if the object is of that type.
-     * <li>Objects stay at their addresses if they take as many units of 16 bytes as before; others move, and what refers to them is changed. Containers, limits, roots and all
-     * else stay.
+     * <li>Objects stay at their addresses if they take as many units of 16 bytes as before; others move, and what
+     * refers to them is changed. Containers, limits, roots and all else stay.
      * </ul>
      *
      * <p>Costs copying the store, two passes over its objects, and 16 bytes of memory for each that moves.
@@ -205,7 +208,8 @@ public final class Store implements AutoCloseable {
     /**
      * The object with this name; null if there is none.
      *
-     * @throws ObjectDestroyed with the name, if the object was destroyed: the name stays until {@link #setRoot} takes it away or gives it to another
+     * @throws ObjectDestroyed with the name, if the object was destroyed: the name stays until {@link #setRoot} takes
+     *     it away or gives it to another
      */
     public <T> T root(String name, Class<T> type) {
         return Session.get().within(() -> type.cast(StoreWork.root(name)));
@@ -239,10 +243,12 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Detaches. The calling thread's transaction, if one is open, is undone. From now on, transactions of other threads are refused with {@link StoreClosed}; those that run are waited for.
-     * Handles and containers of this store then throw {@link StoreClosed}.
+     * Detaches. The calling thread's transaction, if one is open, is undone. From now on, transactions of other threads
+     * are refused with {@link StoreClosed}; those that run are waited for. Handles and containers of this store then
+     * throw {@link StoreClosed}.
      *
-     * @throws SASException that names the thread, if a transaction has not ended after the store's lock timeout: the store stays open, and can be used and closed again
+     * @throws SASException that names the thread, if a transaction has not ended after the store's lock timeout: the
+     *     store stays open, and can be used and closed again
      */
     @Override
     public synchronized void close() {

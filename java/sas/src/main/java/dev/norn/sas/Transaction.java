@@ -28,8 +28,9 @@ public final class Transaction {
     }
 
     /**
-     * Undoes the changes. Objects created in it throw {@link ObjectDestroyed} from now on; those destroyed are back. What was adopted is temporary again: an object with the fields that it had
-     * before, an array with the elements that it has.
+     * Undoes the changes. Objects created in it throw {@link ObjectDestroyed} from now on; those destroyed are back.
+     * What was adopted is temporary again: an object with the fields that it had before, an array with the elements
+     * that it has.
      */
     public static void abort() {
         Session.get().abort();

@@ -1,6 +1,9 @@
 package dev.norn.sas;
 
-/** A deadlock, or a lock that did not come in time. The transaction is to be aborted and may be run again, as {@link Transaction#run} does. */
+/**
+ * A deadlock, or a lock that did not come in time. The transaction is to be aborted and may be run again, as
+ * {@link Transaction#run} does.
+ */
 public final class TransactionConflict extends SASException {
     private static final long serialVersionUID = 1;
 

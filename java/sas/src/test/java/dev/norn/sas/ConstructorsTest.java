@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The constructor that arguments fit is the same one whether it was searched for or remembered, whatever was asked in between. */
+/**
+ * The constructor that arguments fit is the same one whether it was searched for or remembered, whatever was asked in
+ * between.
+ */
 class ConstructorsTest {
     /** Remembers which of its constructors ran. */
     static class Parcel {

@@ -19,7 +19,9 @@ public final class Lists {
 
     private Lists() {}
 
-    /** Collections that can become persistent with the objects that hold them, from now on; before, those of the JDK. */
+    /**
+     * Collections that can become persistent with the objects that hold them, from now on; before, those of the JDK.
+     */
     public static void makePersistable() {
         form = Form.PERSISTABLE;
     }

@@ -4,7 +4,10 @@ import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A list that only grows, in parts of a fixed length: for stores that write a collection as a whole, and so would write all orders of a district with each new one. */
+/**
+ * A list that only grows, in parts of a fixed length: for stores that write a collection as a whole, and so would write
+ * all orders of a district with each new one.
+ */
 final class PartedList<E> extends AbstractList<E> {
     private static final int PART = 64;
 

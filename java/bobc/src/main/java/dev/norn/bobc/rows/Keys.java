@@ -1,8 +1,9 @@
 package dev.norn.bobc.rows;
 
 /**
- * Composite keys, packed into one number that is ordered as its parts are: an order is {@code warehouse | district (4 bits) | number (32)}, a line of it {@code order | number (4)}, so that what
- * belongs together is a range.
+ * Composite keys, packed into one number that is ordered as its parts are: an order is
+ * {@code warehouse | district (4 bits) | number (32)}, a line of it {@code order | number (4)}, so that what belongs
+ * together is a range.
  */
 public final class Keys {
     public static final int LINES_MAX = 15;

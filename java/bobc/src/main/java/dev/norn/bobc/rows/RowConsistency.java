@@ -6,7 +6,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/** TPC-C's consistency conditions (clause 3.3.2) for rows, in one pass over each table; but for 11, which holds before the first transaction only. */
+/**
+ * TPC-C's consistency conditions (clause 3.3.2) for rows, in one pass over each table; but for 11, which holds before
+ * the first transaction only.
+ */
 public final class RowConsistency {
     /** Gives every row of a table, in the order of keys. */
     public interface Tables {

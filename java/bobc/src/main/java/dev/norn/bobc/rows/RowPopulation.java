@@ -5,7 +5,10 @@ import dev.norn.bobc.Scale;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Makes the rows that are there at first (clause 4.3.3). Of an order the lines come after it; a customer knows its last order already. */
+/**
+ * Makes the rows that are there at first (clause 4.3.3). Of an order the lines come after it; a customer knows its last
+ * order already.
+ */
 public final class RowPopulation {
     /** Every table. */
     public static final List<Class<? extends Row>> TYPES = List.of(ItemRow.class, WarehouseRow.class, DistrictRow.class, CustomerRow.class, HistoryRow.class, OrderRow.class,

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Fields of a row as bytes, one after the other: numbers big-endian, a string as its length (two bytes) and a byte for each Latin-1 character. Reading and writing go through the same
- * method of the row, so that they cannot differ.
+ * Fields of a row as bytes, one after the other: numbers big-endian, a string as its length (two bytes) and a byte for
+ * each Latin-1 character. Reading and writing go through the same method of the row, so that they cannot differ.
  */
 public interface RowStream {
     /** Writes the value, or ignores it; what was written, or read. */

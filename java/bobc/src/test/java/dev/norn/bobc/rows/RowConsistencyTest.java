@@ -12,7 +12,10 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Each consistency condition holds for new rows, and is seen to be broken when it is; rows come back from bytes as they were. */
+/**
+ * Each consistency condition holds for new rows, and is seen to be broken when it is; rows come back from bytes as they
+ * were.
+ */
 class RowConsistencyTest {
     private static final long DISTRICT = Keys.district(1, 3);
 

@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All transactions of a round, from the side files of its JVMs, and what may be said of them when the registers' lists are known. As in Elle (Kingsbury and Alvaro 2020), lists of unique numbers give the order of the
- * versions of each register, and with it all dependencies:
+ * All transactions of a round, from the side files of its JVMs, and what may be said of them when the registers' lists
+ * are known. As in Elle (Kingsbury and Alvaro 2020), lists of unique numbers give the order of the versions of each
+ * register, and with it all dependencies:
  *
  * <ul>
  * <li>what was acknowledged is in the lists, at the place where it said;
@@ -71,7 +72,10 @@ public final class History {
         return failures;
     }
 
-    /** The same history, in which those are not acknowledged whose records no later record vouches for: behind whose acknowledgement nobody began who may have written. */
+    /**
+     * The same history, in which those are not acknowledged whose records no later record vouches for: behind whose
+     * acknowledgement nobody began who may have written.
+     */
     public History withoutTail() {
         long last = attempts.values().stream().filter(its -> its.fate() == Fate.COMMITTED && its.appends().length > 0).mapToLong(Attempt::begun).max().orElse(0);
         History history = new History();
@@ -79,7 +83,10 @@ public final class History {
         return history;
     }
 
-    /** What is wrong if {@code last} is what the registers have at the end, and {@code earlier} what they had before; empty if nothing is. */
+    /**
+     * What is wrong if {@code last} is what the registers have at the end, and {@code earlier} what they had before;
+     * empty if nothing is.
+     */
     public List<String> check(Snapshot last, List<Snapshot> earlier) {
         List<String> findings = new ArrayList<>(last.complaints());
         List<Map<Long, Integer>> places = allPlaces(last, findings);
@@ -99,7 +106,10 @@ public final class History {
         return findings;
     }
 
-    /** What is wrong if the registers have this after a loss that was accepted: transactions are there as a whole or not at all. */
+    /**
+     * What is wrong if the registers have this after a loss that was accepted: transactions are there as a whole or not
+     * at all.
+     */
     public List<String> checkCut(Snapshot snapshot) {
         List<String> findings = new ArrayList<>(snapshot.complaints());
         List<Map<Long, Integer>> places = allPlaces(snapshot, findings);

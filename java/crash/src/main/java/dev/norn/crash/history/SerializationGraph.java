@@ -12,8 +12,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The direct serialization graph of a history (Adya 1999), with real time: nodes are transactions and moments. An edge says what came before what: a writer before the next writer (ww), a writer before who read what it wrote (wr), a
- * reader before the next writer (rw), whoever ended before a moment, and the moment before whoever began later. Moments are a chain, so real time takes as many edges as there are transactions. A cycle is an anomaly.
+ * The direct serialization graph of a history (Adya 1999), with real time: nodes are transactions and moments. An edge
+ * says what came before what: a writer before the next writer (ww), a writer before who read what it wrote (wr), a
+ * reader before the next writer (rw), whoever ended before a moment, and the moment before whoever began later. Moments
+ * are a chain, so real time takes as many edges as there are transactions. A cycle is an anomaly.
  */
 final class SerializationGraph {
     private record Node(String name, List<Edge> edges) {}
@@ -108,7 +110,9 @@ final class SerializationGraph {
         }
     }
 
-    /** A cycle, for reading; null if there is none. Kahn's algorithm leaves the nodes that are on cycles or behind them. */
+    /**
+     * A cycle, for reading; null if there is none. Kahn's algorithm leaves the nodes that are on cycles or behind them.
+     */
     String cycle() {
         Map<Node, Integer> before = new java.util.IdentityHashMap<>();
         nodes.forEach(node -> node.edges.forEach(edge -> before.merge(edge.to, 1, Integer::sum)));

@@ -2,7 +2,9 @@ package dev.norn.crash.model;
 
 import dev.norn.sas.Factory;
 
-/** In a chain of objects, newest first. Some of the oldest are now and then destroyed and replaced by one Java array. */
+/**
+ * In a chain of objects, newest first. Some of the oldest are now and then destroyed and replaced by one Java array.
+ */
 final class ChainRegister extends Register {
     private static final int LOOSE_MAX = 24;
     private Link newest;

@@ -3,7 +3,10 @@ package dev.norn.crash.model;
 import dev.norn.sas.util.SasList;
 import dev.norn.sas.util.SasMap;
 
-/** In a {@link SasMap} whose keys are hashed by their identity; a list has them in order. The keys are made as temporary objects and adopted. */
+/**
+ * In a {@link SasMap} whose keys are hashed by their identity; a list has them in order. The keys are made as temporary
+ * objects and adopted.
+ */
 final class IdentityRegister extends Register {
     private final SasList<Key> keys = new SasList<>();
     private final SasMap<Key, Long> ids = new SasMap<>();

@@ -2,7 +2,10 @@ package dev.norn.crash.model;
 
 import dev.norn.crash.program.Kinds;
 
-/** The superclass of many small classes with different fields, which are generated. Each object says by its number which of them it is, so one that became another's is noticed. */
+/**
+ * The superclass of many small classes with different fields, which are generated. Each object says by its number which
+ * of them it is, so one that became another's is noticed.
+ */
 public class Kind {
     private final int kind;
     private final long stamp;

@@ -9,8 +9,9 @@ import java.util.Objects;
 import java.util.Random;
 
 /**
- * A list of the transactions that wrote it, oldest first. An append changes several objects, and each of them repeats what the others say, so that half of an append is noticed by {@link #audit}. Each
- * subclass keeps the list in another structure. In a transaction, but for {@link #last}.
+ * A list of the transactions that wrote it, oldest first. An append changes several objects, and each of them repeats
+ * what the others say, so that half of an append is noticed by {@link #audit}. Each subclass keeps the list in another
+ * structure. In a transaction, but for {@link #last}.
  */
 public abstract class Register {
     private int length;

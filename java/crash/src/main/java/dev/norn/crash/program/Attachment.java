@@ -46,7 +46,10 @@ final class Attachment {
         return use;
     }
 
-    /** Closes the store while threads use it, and opens it again. A store that a transaction keeps open, which is starved of the processor or waits for a stopped process, stays as it is. */
+    /**
+     * Closes the store while threads use it, and opens it again. A store that a transaction keeps open, which is
+     * starved of the processor or waits for a stopped process, stays as it is.
+     */
     void reopen() {
         Store old = store;
         store = null;

@@ -23,8 +23,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * A child JVM that does one thing after the other for its parent: each line of its standard input is a task with words between tabs, and each is answered with one line on its standard output, {@code ok},
- * {@code refused REASON} if the store said with an exception of its own why not, or {@code failed REASON} where no such answer may come.
+ * A child JVM that does one thing after the other for its parent: each line of its standard input is a task with words
+ * between tabs, and each is answered with one line on its standard output, {@code ok}, {@code refused REASON} if the
+ * store said with an exception of its own why not, or {@code failed REASON} where no such answer may come.
  */
 public final class Inspector {
     private static final PrintStream ANSWERS = System.out;
@@ -90,7 +91,10 @@ public final class Inspector {
         return "ok";
     }
 
-    /** Writes what all registers have at one moment: a line with the times before and after, and one for each register, with what is not whole, or {@code -}, and the numbers. */
+    /**
+     * Writes what all registers have at one moment: a line with the times before and after, and one for each register,
+     * with what is not whole, or {@code -}, and the numbers.
+     */
     private static String snapshot(Path directory, Path out) throws IOException {
         try (Store store = Store.open(directory, SubObjects.ADOPT)) {
             long before = System.nanoTime();

@@ -7,7 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * A thread's side file: each line is one system call, so that a killed JVM leaves all that it wrote, and ends with {@link #END}, so that a line that is cut off is known.
+ * A thread's side file: each line is one system call, so that a killed JVM leaves all that it wrote, and ends with
+ * {@link #END}, so that a line that is cut off is known.
  *
  * <pre>
  * begin ID TIME REGISTERS      the attempt, with the registers that it will append to, before it

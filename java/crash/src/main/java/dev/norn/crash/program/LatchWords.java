@@ -10,7 +10,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
-/** The latches of a store that somebody has, as its pool's words say; docs/format/sas.md says where they are. Others have them for moments; one that is kept stays. */
+/**
+ * The latches of a store that somebody has, as its pool's words say; docs/format/sas.md says where they are. Others
+ * have them for moments; one that is kept stays.
+ */
 final class LatchWords {
     private static final long[] OF_STORE = {64, 192, 200};
     private static final int CONTAINER_BITS = 30;

@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-/** Throws at points inside latched sections, that is at steps that a thread reaches while it holds a latch: at each point some times, one throw for each time that it is allowed. */
+/**
+ * Throws at points inside latched sections, that is at steps that a thread reaches while it holds a latch: at each
+ * point some times, one throw for each time that it is allowed.
+ */
 final class LatchedSections {
     private static final List<Supplier<Throwable>> THROWABLES = List.of(() -> new StackOverflowError("thrown at a step"), () -> new OutOfMemoryError("thrown at a step"),
             () -> new IllegalStateException("thrown at a step"));

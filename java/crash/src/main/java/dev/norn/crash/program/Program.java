@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
-/** What a child JVM runs: random transactions of some threads, until {@code stop} comes on its standard input. It ends when its parent does. */
+/**
+ * What a child JVM runs: random transactions of some threads, until {@code stop} comes on its standard input. It ends
+ * when its parent does.
+ */
 public final class Program {
     private Program() {}
 

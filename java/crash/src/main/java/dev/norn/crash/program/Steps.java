@@ -16,7 +16,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What instrumented code of the store calls at each step. Costs a load and a comparison where nothing is armed, as most of a short JVM's time is in code that is interpreted. */
+/**
+ * What instrumented code of the store calls at each step. Costs a load and a comparison where nothing is armed, as most
+ * of a short JVM's time is in code that is interpreted.
+ */
 public final class Steps {
     private static final int SIGKILL = 9;
     /** Of a JVM that only counts how often each step is reached, where it writes that; null otherwise. */

@@ -9,9 +9,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A child JVM in which every point inside every latched section throws: a StackOverflowError, an OutOfMemoryError, or an unchecked exception. After each throw, no latch may be kept, and the transactions of this JVM
- * have to go on. Arguments: the store, the directory of the side files, how often each point throws, and the file with the steps' numbers: those at which sections begin in the first line, those at which they end in the
- * second.
+ * A child JVM in which every point inside every latched section throws: a StackOverflowError, an OutOfMemoryError, or
+ * an unchecked exception. After each throw, no latch may be kept, and the transactions of this JVM have to go on.
+ * Arguments: the store, the directory of the side files, how often each point throws, and the file with the steps'
+ * numbers: those at which sections begin in the first line, those at which they end in the second.
  */
 public final class Thrower {
     private static final int PROCESS = 99;

@@ -59,7 +59,10 @@ final class Worker implements Runnable {
         }
     }
 
-    /** Does the transaction of this number, whose end may be of any kind, and writes into the side file what is known of it. */
+    /**
+     * Does the transaction of this number, whose end may be of any kind, and writes into the side file what is known of
+     * it.
+     */
     void attempt(long id) {
         Script script = Script.of(assignment.seed() * 0x9E3779B97F4A7C15L + id, assignment.hazards());
         if (script.steps().isEmpty()) {

@@ -18,7 +18,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Puts a step in front of every call in the store's classes, and behind those calls whose end is a place of its own. Numbers the sites as it meets them. */
+/**
+ * Puts a step in front of every call in the store's classes, and behind those calls whose end is a place of its own.
+ * Numbers the sites as it meets them.
+ */
 final class Instrumentation {
     private static final ClassDesc STEPS = ClassDesc.of("dev.norn.crash.program.Steps");
     private static final MethodTypeDesc AT = MethodTypeDesc.of(CD_void, CD_int);

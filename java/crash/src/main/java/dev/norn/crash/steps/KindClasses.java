@@ -10,8 +10,9 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * Makes the class files of the subclasses of {@code Kind}: many classes whose first objects are made by threads at the same time, in transactions of which some are undone. The one with number n has n modulo 7 fields,
- * which its constructor fills with the stamp.
+ * Makes the class files of the subclasses of {@code Kind}: many classes whose first objects are made by threads at the
+ * same time, in transactions of which some are undone. The one with number n has n modulo 7 fields, which its
+ * constructor fills with the stamp.
  */
 final class KindClasses {
     private static final ClassDesc KIND = ClassDesc.of("dev.norn.crash.model.Kind");

@@ -19,8 +19,9 @@ import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 
 /**
- * The program of the child JVMs, as one jar: SAS with a step at each call of its store, the workload, and its persistent classes, transformed as a build would do it. So children need no agent and start
- * quickly. There are two variants, whose classes {@link #CHANGED} have different fields: a store is converted from one to the other.
+ * The program of the child JVMs, as one jar: SAS with a step at each call of its store, the workload, and its
+ * persistent classes, transformed as a build would do it. So children need no agent and start quickly. There are two
+ * variants, whose classes {@link #CHANGED} have different fields: a store is converted from one to the other.
  */
 public final class ProgramJar {
     /** Which fields these classes have. */

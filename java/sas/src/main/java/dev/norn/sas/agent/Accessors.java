@@ -17,8 +17,8 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * The static accessors that getfield and putfield become. A temporary object's field is used as ever, and so is that of a handle that the running thread holds, which has
- * the object's value. Otherwise the runtime says which handle has.
+ * The static accessors that getfield and putfield become. A temporary object's field is used as ever, and so is that of
+ * a handle that the running thread holds, which has the object's value. Otherwise the runtime says which handle has.
  *
  * <pre>
  * get(object):        if (object.holder == null or the running thread) return object.field;

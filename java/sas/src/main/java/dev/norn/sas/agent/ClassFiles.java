@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What the class files that a loader finds say of classes whose instances a store has, transformed or not. None of the classes is loaded. Names are as in
- * {@link Class#getName}.
+ * What the class files that a loader finds say of classes whose instances a store has, transformed or not. None of the
+ * classes is loaded. Names are as in {@link Class#getName}.
  */
 public final class ClassFiles {
     private static final String RENAMED = "L" + Renamed.class.getName().replace('.', '/') + ";";
@@ -27,7 +27,8 @@ public final class ClassFiles {
 
     public ClassFiles(ClassLoader loader) {
         this.loader = loader;
-        // A class that has persistent instances is the agent's, and so are those above it, down to ones without fields, which make no difference.
+        // A class that has persistent instances is the agent's, and so are those above it, down to ones without fields,
+        // which make no difference.
         shapes = new Shapes(loader, ClassFiles::mayBePersistent, new ConcurrentHashMap<>());
     }
 
@@ -49,7 +50,10 @@ public final class ClassFiles {
         return shape != null && shape.isManaged() ? shapes.layout(shape) : null;
     }
 
-    /** What the fields of the class, and of those above it, were called: {@code declaring-class.name} by {@code declaring-class.name}. */
+    /**
+     * What the fields of the class, and of those above it, were called: {@code declaring-class.name} by
+     * {@code declaring-class.name}.
+     */
     public Map<String, String> renamed(String name) {
         Map<String, String> renamed = new HashMap<>();
         for (Shape at = shape(name); at != null && at.isManaged(); at = shapes.find(at.superName())) {

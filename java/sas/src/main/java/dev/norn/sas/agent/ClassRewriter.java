@@ -39,8 +39,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Rewrites one class: its code, so that fields are reached through accessors, and, where its instances may be persistent, what makes them handles. The root of a
- * hierarchy gets the hidden fields and, where it inherits those of Object, equality, hash code and text by address.
+ * Rewrites one class: its code, so that fields are reached through accessors, and, where its instances may be
+ * persistent, what makes them handles. The root of a hierarchy gets the hidden fields and, where it inherits those of
+ * Object, equality, hash code and text by address.
  */
 final class ClassRewriter {
     private static final int PUBLIC = ClassFile.ACC_PUBLIC | ClassFile.ACC_SYNTHETIC;
@@ -165,7 +166,9 @@ final class ClassRewriter {
         });
     }
 
-    /** Leaves a method as it is. It sees plain fields, so classes whose fields it uses cannot have persistent instances. */
+    /**
+     * Leaves a method as it is. It sees plain fields, so classes whose fields it uses cannot have persistent instances.
+     */
     private void leave(MethodModel method) {
         String reason = "method " + method.methodName().stringValue() + " of " + shape.name().replace('/', '.') + " uses its fields, and is too large to be transformed";
         for (CodeElement element : method.code().orElseThrow()) {

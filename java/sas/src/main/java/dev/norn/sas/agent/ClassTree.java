@@ -16,8 +16,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * A directory of class files that a build made, transformed in place, so that no agent is needed when they run. What is transformed already stays as it is, so doing it again after
- * some classes were compiled anew is right.
+ * A directory of class files that a build made, transformed in place, so that no agent is needed when they run. What is
+ * transformed already stays as it is, so doing it again after some classes were compiled anew is right.
  */
 public final class ClassTree {
     private static final int NAMED_MAX = 5;

@@ -35,9 +35,10 @@ import java.lang.constant.MethodHandleDesc;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * Rewrites a method's instructions: fields, comparisons of references, monitors, stores into arrays, and calls that look at identity or at fields behind the compiler's
- * back. Before {@code super()} a constructor's {@code this} can be passed to nobody, and nobody can have made it persistent: there, and in a record's
- * constructors, for whose fields there are no accessors for storing, stores stay plain.
+ * Rewrites a method's instructions: fields, comparisons of references, monitors, stores into arrays, and calls that
+ * look at identity or at fields behind the compiler's back. Before {@code super()} a constructor's {@code this} can be
+ * passed to nobody, and nobody can have made it persistent: there, and in a record's constructors, for whose fields
+ * there are no accessors for storing, stores stay plain.
  */
 final class CodeRewriter implements CodeTransform {
     private final Shapes shapes;
@@ -185,7 +186,10 @@ final class CodeRewriter implements CodeTransform {
         return owner.equals("java/lang/reflect/Field") && name.matches("(get|set)(|Boolean|Byte|Short|Char|Int|Long|Float|Double)");
     }
 
-    /** These look at their caller, so the call stays where it is, behind a check of its first two arguments, or of the first and the last. */
+    /**
+     * These look at their caller, so the call stays where it is, behind a check of its first two arguments, or of the
+     * first and the last.
+     */
     private static void checkAndCall(CodeBuilder code, InvokeInstruction call, String check, ClassDesc first, ClassDesc second) {
         MethodTypeDesc type = call.typeSymbol();
         boolean isTriple = type.parameterCount() + (call.opcode() == Opcode.INVOKESTATIC ? 0 : 1) == 3;
@@ -239,7 +243,10 @@ final class CodeRewriter implements CodeTransform {
         code.invokedynamic(DynamicCallSiteDesc.of(call.bootstrapMethod(), call.name().stringValue(), call.typeSymbol(), arguments));
     }
 
-    /** The monitor of a persistent object is its lock in the store; a monitor of the thread's own keeps the code's structure. */
+    /**
+     * The monitor of a persistent object is its lock in the store; a monitor of the thread's own keeps the code's
+     * structure.
+     */
     private static void rewriteMonitor(CodeBuilder code, MonitorInstruction monitor) {
         String name = monitor.opcode() == Opcode.MONITORENTER ? "enter" : "exit";
         code.invokestatic(MONITORS, name, MethodTypeDesc.of(OBJECT, OBJECT)).with(monitor);

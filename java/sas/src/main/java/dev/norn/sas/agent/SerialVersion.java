@@ -13,7 +13,10 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
 import java.util.List;
 
-/** The version number that serialization gives a class which declares none: a digest of its name and members (Java Object Serialization Specification, section 4.6). */
+/**
+ * The version number that serialization gives a class which declares none: a digest of its name and members (Java
+ * Object Serialization Specification, section 4.6).
+ */
 final class SerialVersion {
     static final String FIELD = "serialVersionUID";
     private static final int OF_CLASS = ClassFile.ACC_PUBLIC | ClassFile.ACC_FINAL | ClassFile.ACC_INTERFACE | ClassFile.ACC_ABSTRACT;

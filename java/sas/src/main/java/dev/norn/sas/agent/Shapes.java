@@ -16,12 +16,18 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** What the transformation has to know of classes, read from their class files as resources, so that none is loaded by it. */
+/**
+ * What the transformation has to know of classes, read from their class files as resources, so that none is loaded by
+ * it.
+ */
 final class Shapes {
     private static final String OBJECT = "java/lang/Object";
     private static final String RECORD = "java/lang/Record";
     private static final int HEADER_BYTES = 16;
-    /** Classes with fields that a class with persistent instances may extend all the same: what they have in fields need not persist. */
+    /**
+     * Classes with fields that a class with persistent instances may extend all the same: what they have in fields need
+     * not persist.
+     */
     private static final Set<String> ABOVE = Set.of("java/util/AbstractList", "java/util/AbstractMap", "java/util/AbstractSequentialList");
 
     final ClassLoader loader;
@@ -55,7 +61,8 @@ final class Shapes {
      * @param inheritsText whether its toString, if it declares none, is Object's
      * @param declaresText whether it has a method toString
      * @param cloneFlags access flags of its method clone, declared or inherited
-     * @param isPlain whether a class with persistent instances may extend it although its own may not be persistent: it and those above have no fields, and a constructor
+     * @param isPlain whether a class with persistent instances may extend it although its own may not be persistent: it
+     *     and those above have no fields, and a constructor
      * @param end where its fields end in persistent instances, in bytes
      */
     record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot, boolean inheritsIdentity, boolean declaresEquality,
@@ -104,7 +111,10 @@ final class Shapes {
                 declares(model, "toString", "()Ljava/lang/String;"), cloneFlags(model, parent), isPlain, above.equals(RECORD), fields, end[0], model.flags().flagsMask());
     }
 
-    /** The class dictionary's description of a class: its name, the bytes of an instance, and a line {@code offset descriptor declaring-class.name} for each field. */
+    /**
+     * The class dictionary's description of a class: its name, the bytes of an instance, and a line
+     * {@code offset descriptor declaring-class.name} for each field.
+     */
     String layout(Shape shape) {
         StringBuilder text = new StringBuilder(shape.name.replace('/', '.')).append("\nbytes ").append((shape.end + 15) / 16 * 16);
         for (Shape at = shape; at != null && at.isManaged; at = at.isRoot ? null : find(at.superName)) {
@@ -155,7 +165,10 @@ final class Shapes {
         };
     }
 
-    /** The class that declares the instance field that this name resolves to, if its instances may be persistent; else null. */
+    /**
+     * The class that declares the instance field that this name resolves to, if its instances may be persistent; else
+     * null.
+     */
     Shape declaring(String owner, String name, String descriptor) {
         for (Shape at = find(owner); at != null; at = find(at.superName)) {
             for (Field field : at.fields) {
@@ -184,7 +197,10 @@ final class Shapes {
         return false;
     }
 
-    /** Whether fields of this type may hold handles, so that the field may keep one beside the word in the store: those of such classes, of Object, and of interfaces. */
+    /**
+     * Whether fields of this type may hold handles, so that the field may keep one beside the word in the store: those
+     * of such classes, of Object, and of interfaces.
+     */
     boolean mayKeep(String descriptor) {
         if (!descriptor.startsWith("L")) {
             return false;

@@ -14,8 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a synchronized method of a class with persistent instances becomes: a method without that modifier, whose body is a synchronized block. The modifier would have the
- * JVM enter the monitor of the handle, in which a second thread would wait for the object's lock that the first one's transaction holds.
+ * What a synchronized method of a class with persistent instances becomes: a method without that modifier, whose body
+ * is a synchronized block. The modifier would have the JVM enter the monitor of the handle, in which a second thread
+ * would wait for the object's lock that the first one's transaction holds.
  *
  * <pre>
  *       monitor = Monitors.enter(this); monitorenter monitor

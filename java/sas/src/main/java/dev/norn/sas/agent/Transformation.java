@@ -11,8 +11,9 @@ import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The classes of some packages, and their transformation: one for a JVM, where the agent has it, or one for a build. What it learnt of a class from its file is kept as long
- * as the loader. A class that was transformed already stays as it is, so a build and the agent may name the same packages.
+ * The classes of some packages, and their transformation: one for a JVM, where the agent has it, or one for a build.
+ * What it learnt of a class from its file is kept as long as the loader. A class that was transformed already stays as
+ * it is, so a build and the agent may name the same packages.
  */
 public final class Transformation {
     private static final String OWN = "dev/norn/sas/";
@@ -38,8 +39,8 @@ public final class Transformation {
     }
 
     /**
-     * A field that a class, which is not to be transformed, uses of one that is: it would see what is not the object's, and what it stores would be lost. Null if there is none. Costs a pass over
-     * the constants.
+     * A field that a class, which is not to be transformed, uses of one that is: it would see what is not the object's,
+     * and what it stores would be lost. Null if there is none. Costs a pass over the constants.
      *
      * @throws IllegalArgumentException if the class file is damaged
      */
@@ -64,12 +65,14 @@ public final class Transformation {
      * A class after its transformation.
      *
      * @param bytes its class file; null if it was transformed before
-     * @param refusals what of it cannot be transformed, so that instances of which classes cannot be persistent: messages by class names
+     * @param refusals what of it cannot be transformed, so that instances of which classes cannot be persistent:
+     *     messages by class names
      */
     public record Result(byte[] bytes, Map<String, String> refusals) {}
 
     /**
-     * Transforms a class. Reads its superclasses, and the classes whose fields it uses, as resources of the loader; loads none. Costs two passes over the code.
+     * Transforms a class. Reads its superclasses, and the classes whose fields it uses, as resources of the loader;
+     * loads none. Costs two passes over the code.
      *
      * @throws IllegalArgumentException if the class file is damaged
      */

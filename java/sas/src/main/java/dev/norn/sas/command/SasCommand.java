@@ -16,7 +16,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is wrong, with 2 for wrong arguments. */
+/**
+ * {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is
+ * wrong, with 2 for wrong arguments.
+ */
 @Command(name = "sas", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
         description = "Java objects in a persistent store.",
         subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class, SasCommand.Check.class,

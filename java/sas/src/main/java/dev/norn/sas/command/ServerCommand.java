@@ -15,8 +15,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Does for a store what its programs otherwise do in passing: brings the containers' files up to date before the log is half full, so that no transaction has to, and undoes at once
- * what dead programs left. It keeps the pool in use between programs, so that none of them has to read the containers or write them. Programs need no server, and notice none.
+ * Does for a store what its programs otherwise do in passing: brings the containers' files up to date before the log is
+ * half full, so that no transaction has to, and undoes at once what dead programs left. It keeps the pool in use
+ * between programs, so that none of them has to read the containers or write them. Programs need no server, and notice
+ * none.
  */
 @Command(name = "server", description = {"Tend a store until it is interrupted: replay its log in the background, so that no transaction waits for that; undo what dead programs left, "
         + "before somebody waits for their locks; keep the pool in use between programs.", "A store works without."})

@@ -3,7 +3,10 @@ package dev.norn.sas.command;
 import dev.norn.sas.Store;
 import picocli.CommandLine;
 
-/** What {@code --version} prints of the commands {@code sas} and {@code bobc}: the version of norn-sas.jar, by its manifest. */
+/**
+ * What {@code --version} prints of the commands {@code sas} and {@code bobc}: the version of norn-sas.jar, by its
+ * manifest.
+ */
 public final class Version implements CommandLine.IVersionProvider {
     @Override
     public String[] getVersion() {

@@ -4,16 +4,21 @@ import dev.norn.sas.store.Format;
 import dev.norn.sas.store.Memory;
 
 /**
- * What transformed code calls for a field of a persistent object that the running transaction does not hold yet, or not through this handle. While a transaction holds an
- * object, one handle's plain fields have its values, and transformed code uses these without asking; they are saved at the commit.
+ * What transformed code calls for a field of a persistent object that the running transaction does not hold yet, or not
+ * through this handle. While a transaction holds an object, one handle's plain fields have its values, and transformed
+ * code uses these without asking; they are saved at the commit.
  *
- * <p>All throw {@code ObjectDestroyed} if the object is gone, {@code TransactionConflict} on deadlock, {@code ObjectAccessDenied} for a store into a read-only container,
- * and {@code StorageReadFailure} where the mapping has no storage.
+ * <p>All throw {@code ObjectDestroyed} if the object is gone, {@code TransactionConflict} on deadlock,
+ * {@code ObjectAccessDenied} for a store into a read-only container, and {@code StorageReadFailure} where the mapping
+ * has no storage.
  */
 public final class Access {
     private Access() {}
 
-    /** The handle whose fields have the object's values: the transaction's, or outside transactions a new one with the committed values. */
+    /**
+     * The handle whose fields have the object's values: the transaction's, or outside transactions a new one with the
+     * committed values.
+     */
     public static SasObject reading(SasObject handle) {
         SasObject holding = Session.read(handle);
         return holding != null ? holding : snapshot(handle);
@@ -28,7 +33,10 @@ public final class Access {
         });
     }
 
-    /** The handle into whose fields the running transaction may store. Outside transactions, it begins one, which {@link #written} ends. */
+    /**
+     * The handle into whose fields the running transaction may store. Outside transactions, it begins one, which
+     * {@link #written} ends.
+     */
     public static SasObject writing(SasObject handle) {
         SasObject holding = Session.write(handle);
         return holding != null ? holding : Session.get().beginAlone(handle);

@@ -14,9 +14,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Persistent arrays as Java arrays. A transaction has at most one copy of an array, made under its lock and written back, where it differs, when the transaction commits;
- * after an abort the copy has the stored elements again. Outside transactions a copy is a snapshot. Element stores are transformed, so that one into a copy that
- * no transaction holds becomes a transaction of its own.
+ * Persistent arrays as Java arrays. A transaction has at most one copy of an array, made under its lock and written
+ * back, where it differs, when the transaction commits; after an abort the copy has the stored elements again. Outside
+ * transactions a copy is a snapshot. Element stores are transformed, so that one into a copy that no transaction holds
+ * becomes a transaction of its own.
  *
  * <p>Making a copy costs a pass over the array, and so does the comparison at the end.
  */
@@ -36,7 +37,10 @@ public final class ArrayCopies {
         this.session = session;
     }
 
-    /** The copy of the array, of the running transaction, or a snapshot. Arrays that are its elements come with it, however deep. */
+    /**
+     * The copy of the array, of the running transaction, or a snapshot. Arrays that are its elements come with it,
+     * however deep.
+     */
     static Object load(long reference) {
         Session session = Session.get();
         return session.isActive() ? session.arrays().copy(reference) : session.arrays().snapshot(reference);
@@ -62,7 +66,10 @@ public final class ArrayCopies {
         return snapshot;
     }
 
-    /** Reads the array's elements, which may lead to other arrays. What they lead to waits until it is its turn, so a chain of arrays is no chain of calls. */
+    /**
+     * Reads the array's elements, which may lead to other arrays. What they lead to waits until it is its turn, so a
+     * chain of arrays is no chain of calls.
+     */
     private void meet(long reference, Object array) {
         loading.put(reference, array);
         met.add(reference);
@@ -108,7 +115,10 @@ public final class ArrayCopies {
         }
     }
 
-    /** The reference of the persistent array that this is a copy of in the thread's transaction, or was; 0 if it is none. */
+    /**
+     * The reference of the persistent array that this is a copy of in the thread's transaction, or was; 0 if it is
+     * none.
+     */
     public static long referenceOfCopy(Object array) {
         return Session.get().arrays().referenceOf(array);
     }
@@ -221,7 +231,10 @@ public final class ArrayCopies {
         return CLASS_ARRAY;
     }
 
-    /** Makes a temporary array persistent beside an object: from now on, it is the transaction's copy. Only {@link Promotion} does this, which takes it back if something is thrown. */
+    /**
+     * Makes a temporary array persistent beside an object: from now on, it is the transaction's copy. Only
+     * {@link Promotion} does this, which takes it back if something is thrown.
+     */
     long adopt(Object array, long near) {
         Work work = session.work();
         long reference = allocate(work, array.getClass().getComponentType(), Array.getLength(array), work.pool().containerOf(near), near);
@@ -324,7 +337,10 @@ public final class ArrayCopies {
         }
     }
 
-    /** The transaction was undone: copies show what is stored; those of arrays that are gone stay as they are, and are temporary again if they were adopted. */
+    /**
+     * The transaction was undone: copies show what is stored; those of arrays that are gone stay as they are, and are
+     * temporary again if they were adopted.
+     */
     void restore() {
         try {
             adopted.keySet().forEach(this::giveBack);
@@ -363,7 +379,10 @@ public final class ArrayCopies {
         return snapshot;
     }
 
-    /** The transaction is back where it was when the snapshot was made: copies have again what they had then, those that came later what is stored. */
+    /**
+     * The transaction is back where it was when the snapshot was made: copies have again what they had then, those that
+     * came later what is stored.
+     */
     void restore(Object[] snapshot) {
         Map<Object, Object> then = new IdentityHashMap<>();
         for (int i = 0; i < snapshot.length; i += 2) {

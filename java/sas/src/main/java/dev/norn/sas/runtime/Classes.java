@@ -21,9 +21,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
 
 /**
- * The class dictionary of the attached store: the number of each class, and the check that the class of this JVM has the layout that the store's instances have.
+ * The class dictionary of the attached store: the number of each class, and the check that the class of this JVM has
+ * the layout that the store's instances have.
  *
- * <p>A description is text: the class's name, then a line {@code bytes N}, then a line {@code offset descriptor declaring-class.name} for each field.
+ * <p>A description is text: the class's name, then a line {@code bytes N}, then a line
+ * {@code offset descriptor declaring-class.name} for each field.
  */
 public final class Classes {
     private static final ClassValue<Info> INFOS = new ClassValue<>() {
@@ -84,7 +86,8 @@ public final class Classes {
             if (entry.first() == number) {
                 Info info = of(find(entry.name()));
                 info.check(entry.text());
-                // A reader outside transactions comes here with what a transaction that has not ended stored; it will read again.
+                // A reader outside transactions comes here with what a transaction that has not ended stored; it will
+                // read again.
                 return Directory.isCommitted(pool, entry) ? info.know(number) : info;
             }
         }
@@ -218,13 +221,19 @@ public final class Classes {
             return (MethodHandles.Lookup) method.invoke(null);
         }
 
-        /** Says of a temporary object that its identity hash code has to be kept; returns the word that it has then, which is a handle's if it has become one meanwhile. */
+        /**
+         * Says of a temporary object that its identity hash code has to be kept; returns the word that it has then,
+         * which is a handle's if it has become one meanwhile.
+         */
         long markHashed(SasObject object) {
             compareAndBind(object, 0, SasObject.HASHED | SasObject.OWN);
             return object.$sas$word();
         }
 
-        /** Changes the reference word, unless another thread has changed it; whether it did. Costs an atomic instruction. */
+        /**
+         * Changes the reference word, unless another thread has changed it; whether it did. Costs an atomic
+         * instruction.
+         */
         boolean compareAndBind(SasObject object, long expected, long word) {
             try {
                 MethodHandle known = binder;
@@ -295,8 +304,9 @@ public final class Classes {
         }
 
         /**
-         * The class's number in the store; it gets one with its first persistent instance. Until the transaction that made the number is durable, it alone knows it: others wait for the
-         * transaction's end, as for any object that it has changed. In a transaction.
+         * The class's number in the store; it gets one with its first persistent instance. Until the transaction that
+         * made the number is durable, it alone knows it: others wait for the transaction's end, as for any object that
+         * it has changed. In a transaction.
          */
         int number() {
             int known = number;
@@ -352,7 +362,8 @@ public final class Classes {
                 creator = known = newCreator();
             }
             Object handle = known.apply(word);
-            // Handles may reach other threads through fields without synchronization; one without its holder would be taken for a temporary object.
+            // Handles may reach other threads through fields without synchronization; one without its holder would be
+            // taken for a temporary object.
             VarHandle.storeStoreFence();
             return (SasObject) handle;
         }

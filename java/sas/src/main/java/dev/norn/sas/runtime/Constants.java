@@ -8,10 +8,12 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
- * Objects that every JVM has one of, in a static final field: a class's only instance, say, or a mark for the end of a list. A persistent field that refers to one holds the name
- * of the static field, as statics are not shared. Were such an object made persistent, all its users in this JVM would have a persistent one.
+ * Objects that every JVM has one of, in a static final field: a class's only instance, say, or a mark for the end of a
+ * list. A persistent field that refers to one holds the name of the static field, as statics are not shared. Were such
+ * an object made persistent, all its users in this JVM would have a persistent one.
  *
- * <p>Known as constants are those in fields of the object's class and of the class of the object that refers to it, and of classes above and around these.
+ * <p>Known as constants are those in fields of the object's class and of the class of the object that refers to it, and
+ * of classes above and around these.
  */
 final class Constants {
     private static final ClassValue<Map<Object, String>> OF_CLASS = new ClassValue<>() {
@@ -63,7 +65,10 @@ final class Constants {
         return null;
     }
 
-    /** The class around; null if there is none, and if the two class files disagree: Kotlin's say of a class that was inlined (for a delegated property) where it came from. */
+    /**
+     * The class around; null if there is none, and if the two class files disagree: Kotlin's say of a class that was
+     * inlined (for a delegated property) where it came from.
+     */
     private static Class<?> around(Class<?> type) {
         try {
             return type.getDeclaringClass();

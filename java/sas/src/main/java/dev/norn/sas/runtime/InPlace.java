@@ -8,9 +8,11 @@ import java.util.Arrays;
 import java.util.function.LongFunction;
 
 /**
- * An array whose elements are used where they lie in the mapping, behind the one field that it has, its length. The handle of a persistent one has no copy of them; a
- * temporary one has a Java array. A transaction locks the array like any object, but keeps the images of the blocks only that it is about to change: {@code $sas$kept} has
- * a bit for each of them, from the first change after a savepoint, or after the beginning, until the next one, or until the transaction leaves its handles.
+ * An array whose elements are used where they lie in the mapping, behind the one field that it has, its length. The
+ * handle of a persistent one has no copy of them; a temporary one has a Java array. A transaction locks the array like
+ * any object, but keeps the images of the blocks only that it is about to change: {@code $sas$kept} has a bit for each
+ * of them, from the first change after a savepoint, or after the beginning, until the next one, or until the
+ * transaction leaves its handles.
  *
  * <pre>
  *  0  header (16) | length (32) | 0 (32)
@@ -25,7 +27,10 @@ public interface InPlace {
     /** Of blocks: 256 bytes, as an entry of the undo stream has 16 bytes besides. No element is in two. */
     int BLOCK_BITS = 8;
 
-    /** Blocks whose images are kept since the transaction's last savepoint, or need none; null if none was changed since. */
+    /**
+     * Blocks whose images are kept since the transaction's last savepoint, or need none; null if none was changed
+     * since.
+     */
     long[] $sas$kept();
 
     void $sas$kept(long[] blocks);
@@ -81,8 +86,8 @@ public interface InPlace {
     }
 
     /**
-     * Keeps blocks up to one that is kept already; returns where the last one is. Those that the undo stream has images of, from before the last savepoint, are kept in memory, the others in the
-     * stream.
+     * Keeps blocks up to one that is kept already; returns where the last one is. Those that the undo stream has images
+     * of, from before the last savepoint, are kept in memory, the others in the stream.
      */
     private static long keepRun(Session session, InPlace its, long at, long first, long end) {
         long[] kept = its.$sas$kept();

@@ -3,8 +3,8 @@ package dev.norn.sas.runtime;
 import dev.norn.sas.StoreClosed;
 
 /**
- * Holds the handles that no transaction holds. It is another one each time that a store is opened or closed, so that the handles of a store that was closed are known: their references would
- * name objects of the next one.
+ * Holds the handles that no transaction holds. It is another one each time that a store is opened or closed, so that
+ * the handles of a store that was closed are known: their references would name objects of the next one.
  */
 public final class Nobody extends Thread {
     private static volatile Nobody current = new Nobody();

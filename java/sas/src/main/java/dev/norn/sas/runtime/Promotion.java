@@ -10,20 +10,25 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Makes constructed temporary objects the handles of new persistent ones. An object that is adopted leads to others, so all of them are promoted in one step, which is done as a whole or not
- * at all. No part of it recurses, so a chain may be as long as storage lasts.
+ * Makes constructed temporary objects the handles of new persistent ones. An object that is adopted leads to others, so
+ * all of them are promoted in one step, which is done as a whole or not at all. No part of it recurses, so a chain may
+ * be as long as storage lasts.
  *
  * <ol>
- * <li>Each object gets storage and its reference. With that it is queued, and from then on, others of the step refer to it.
+ * <li>Each object gets storage and its reference. With that it is queued, and from then on, others of the step refer to
+ * it.
  * <li>Each object of the queue has its references and elements written, which may queue more.
- * <li>When the queue is done, and room was made for what follows, each object gets its holder, and is seen as persistent. From here on, nothing fails.
+ * <li>When the queue is done, and room was made for what follows, each object gets its holder, and is seen as
+ * persistent. From here on, nothing fails.
  * </ol>
  *
- * <p>Until then, the objects' fields are as they were; if something is thrown, the storage is given back, and the objects are temporary as before. The fields that are no references are saved at
- * the commit, as ever. Whoever got hold of {@code this} in a constructor has the same object.
+ * <p>Until then, the objects' fields are as they were; if something is thrown, the storage is given back, and the
+ * objects are temporary as before. The fields that are no references are saved at the commit, as ever. Whoever got hold
+ * of {@code this} in a constructor has the same object.
  *
- * <p>If the transaction, or the nested run, is undone, what was adopted is temporary again, with the fields that it had: the program made it before, and may adopt it anew when it runs the
- * transaction again. What a factory has created is gone.
+ * <p>If the transaction, or the nested run, is undone, what was adopted is temporary again, with the fields that it
+ * had: the program made it before, and may adopt it anew when it runs the transaction again. What a factory has created
+ * is gone.
  */
 public final class Promotion {
     private static final int LARGE = 1024;
@@ -65,8 +70,8 @@ public final class Promotion {
     }
 
     /**
-     * Promotes into a container, on the page of {@code near} where that is not 0 and where it fits. In a transaction; if that is aborted, the object throws
-     * {@code ObjectDestroyed} from then on.
+     * Promotes into a container, on the page of {@code near} where that is not 0 and where it fits. In a transaction;
+     * if that is aborted, the object throws {@code ObjectDestroyed} from then on.
      */
     public static void promote(SasObject object, Range range, long near) {
         if (object.$sas$reference() != 0) {
@@ -129,7 +134,10 @@ public final class Promotion {
         return reference;
     }
 
-    /** Makes a temporary array persistent beside an object; returns its reference. Its elements are written at the commit. In a transaction. */
+    /**
+     * Makes a temporary array persistent beside an object; returns its reference. Its elements are written at the
+     * commit. In a transaction.
+     */
     static long promoteArray(Object array, long near) {
         Promotion promotion = Session.get().promotion();
         return promotion.step(() -> {

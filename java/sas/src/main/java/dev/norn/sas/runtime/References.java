@@ -10,8 +10,8 @@ import dev.norn.sas.store.Work;
 import java.util.List;
 
 /**
- * Fields that hold references. In the store such a field is one word: null, an object's reference with its generation, a value in the word itself or beside the
- * object, or the number of a temporary object of one JVM.
+ * Fields that hold references. In the store such a field is one word: null, an object's reference with its generation,
+ * a value in the word itself or beside the object, or the number of a temporary object of one JVM.
  */
 public final class References {
     /** Cleared when the first store is opened: until then, references are compared as ever. */
@@ -29,7 +29,8 @@ public final class References {
     }
 
     /**
-     * Initializes those classes that a program may need for the first time where its stack ends. A class whose initializer overflows the stack is of no use to the whole JVM from then on.
+     * Initializes those classes that a program may need for the first time where its stack ends. A class whose
+     * initializer overflows the stack is of no use to the whole JVM from then on.
      */
     private static void initializeClasses() {
         try {
@@ -81,7 +82,10 @@ public final class References {
         return holding(handle) != null ? load(Access.word(handle.$sas$reference(), offset), handle, offset) : committed(handle, offset, null);
     }
 
-    /** The same, without a new handle if {@code kept} is the target's. Outside transactions nothing is looked up that others could not see. */
+    /**
+     * The same, without a new handle if {@code kept} is the target's. Outside transactions nothing is looked up that
+     * others could not see.
+     */
     public static Object get(SasObject handle, int offset, Object kept) {
         if (holding(handle) == null) {
             return committed(handle, offset, kept);
@@ -95,7 +99,8 @@ public final class References {
     }
 
     /**
-     * The handle in whose field the target of a field is kept, or null outside transactions, where nothing may be kept: another thread may hold the handle.
+     * The handle in whose field the target of a field is kept, or null outside transactions, where nothing may be kept:
+     * another thread may hold the handle.
      */
     public static SasObject holding(SasObject handle) {
         return handle.$sas$holder() == Thread.currentThread() ? handle : Session.read(handle);
@@ -110,7 +115,10 @@ public final class References {
         });
     }
 
-    /** Stores a reference into a field. What the field held of values is freed. Returns the handle in whose field the target may be kept, or null. */
+    /**
+     * Stores a reference into a field. What the field held of values is freed. Returns the handle in whose field the
+     * target may be kept, or null.
+     */
     public static SasObject put(SasObject handle, int offset, Object value) {
         SasObject its = Access.isWritable(handle) ? handle : Session.write(handle);
         if (its == null) {
@@ -121,7 +129,10 @@ public final class References {
         return its;
     }
 
-    /** Stores a reference into a word of an object that the transaction writes. A value that was there is freed: both, or neither if something is thrown. */
+    /**
+     * Stores a reference into a word of an object that the transaction writes. A value that was there is freed: both,
+     * or neither if something is thrown.
+     */
     static void replace(long at, Object value, SasObject owner, int offset) {
         long old = Memory.getLong(at);
         if ((old & TAG_MASK) == TAG_VALUE) {
@@ -143,7 +154,10 @@ public final class References {
         }
     }
 
-    /** What a field goes on keeping when its object is held anew: the target, if the word in the store is still its reference. */
+    /**
+     * What a field goes on keeping when its object is held anew: the target, if the word in the store is still its
+     * reference.
+     */
     public static Object stillCurrent(Object target, long at) {
         return isHandleOf(target, Memory.getLong(at)) ? target : null;
     }
@@ -240,10 +254,12 @@ public final class References {
     }
 
     /**
-     * What {@link System#identityHashCode} becomes. That of an object that was persistent before anybody asked is made of its address; the code of one that was temporary then is stored with it.
-     * So it is the same before and after, and in every JVM.
+     * What {@link System#identityHashCode} becomes. That of an object that was persistent before anybody asked is made
+     * of its address; the code of one that was temporary then is stored with it. So it is the same before and after,
+     * and in every JVM.
      *
-     * @throws dev.norn.sas.ObjectDestroyed if the code was stored with an object that is gone, and was not made in this JVM
+     * @throws dev.norn.sas.ObjectDestroyed if the code was stored with an object that is gone, and was not made in this
+     *     JVM
      */
     public static int identityHashCode(Object object) {
         if (!(object instanceof SasObject handle)) {
@@ -264,13 +280,19 @@ public final class References {
         return dev.norn.sas.Store.current().pool().hashOf(handle.$sas$reference());
     }
 
-    /** What Object's toString becomes: the class and the address, the same in every JVM, or what it is for a temporary object. */
+    /**
+     * What Object's toString becomes: the class and the address, the same in every JVM, or what it is for a temporary
+     * object.
+     */
     public static String text(Object object) {
         boolean isPersistent = object instanceof SasObject handle && handle.$sas$reference() != 0;
         return object.getClass().getName() + "@" + (isPersistent ? Long.toHexString(offsetOf(((SasObject) object).$sas$reference())) : Integer.toHexString(object.hashCode()));
     }
 
-    /** What a clone of a persistent object becomes: a temporary object with the same values. Other objects that a method clone may return stay as they are. */
+    /**
+     * What a clone of a persistent object becomes: a temporary object with the same values. Other objects that a method
+     * clone may return stay as they are.
+     */
     public static Object cloned(Object clone, Object original) {
         if (clone != original && clone instanceof SasObject copy && original instanceof SasObject handle && copy.$sas$word() != 0 && copy.$sas$reference() == handle.$sas$reference()) {
             boolean isOfPersistent = handle.$sas$reference() != 0;

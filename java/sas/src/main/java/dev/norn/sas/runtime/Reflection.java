@@ -14,8 +14,9 @@ import java.lang.reflect.Modifier;
 import java.util.Arrays;
 
 /**
- * Ways to fields that pass the accessors by. Temporary objects may be used through all of them. Method handles of fields become those of the accessors. A class whose fields are reached through
- * a VarHandle, an updater or Unsafe cannot have persistent instances, and reflection on a persistent object is refused, both with a message.
+ * Ways to fields that pass the accessors by. Temporary objects may be used through all of them. Method handles of
+ * fields become those of the accessors. A class whose fields are reached through a VarHandle, an updater or Unsafe
+ * cannot have persistent instances, and reflection on a persistent object is refused, both with a message.
  */
 public final class Reflection {
     private Reflection() {}

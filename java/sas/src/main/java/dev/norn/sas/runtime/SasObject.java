@@ -4,7 +4,10 @@ package dev.norn.sas.runtime;
 public interface SasObject {
     /** In the reference word, whose lowest bits are marks: the holder may store into the fields. */
     long WRITABLE = 1;
-    /** The object has an identity hash code of its own; of a temporary one, somebody has asked for it, so that it has to be kept if the object becomes persistent. */
+    /**
+     * The object has an identity hash code of its own; of a temporary one, somebody has asked for it, so that it has to
+     * be kept if the object becomes persistent.
+     */
     long HASHED = 2;
     /** That code is this Java object's. */
     long OWN = 4;
@@ -17,8 +20,8 @@ public interface SasObject {
     long $sas$reference();
 
     /**
-     * Whose transaction holds the object and has its values in this handle's fields; {@link Nobody} or another thread if the running one has to ask. Null for a temporary
-     * object.
+     * Whose transaction holds the object and has its values in this handle's fields; {@link Nobody} or another thread
+     * if the running one has to ask. Null for a temporary object.
      */
     Thread $sas$holder();
 
@@ -29,25 +32,40 @@ public interface SasObject {
     /** The reference with its marks; of a temporary object, marks alone. */
     long $sas$word();
 
-    /** Makes this object a handle of the reference, with marks. The holder comes later, and with it others see that it is one. */
+    /**
+     * Makes this object a handle of the reference, with marks. The holder comes later, and with it others see that it
+     * is one.
+     */
     void $sas$bind(long word);
 
     /** Takes the holder's leave to read and write away, if it is still the holder. */
     void $sas$leave(Thread holder);
 
-    /** Reads the values of the object at this offset into the fields. Fields that keep handles forget those that are no longer the object's. */
+    /**
+     * Reads the values of the object at this offset into the fields. Fields that keep handles forget those that are no
+     * longer the object's.
+     */
     void $sas$load(long offset);
 
-    /** Writes the fields that are no references into the object at this offset. References are stored as they are assigned. */
+    /**
+     * Writes the fields that are no references into the object at this offset. References are stored as they are
+     * assigned.
+     */
     void $sas$save(long offset);
 
-    /** Stores the references of a temporary object that becomes the persistent one that it is bound to. The fields stay as they are. */
+    /**
+     * Stores the references of a temporary object that becomes the persistent one that it is bound to. The fields stay
+     * as they are.
+     */
     void $sas$store();
 
     /** Makes the fields of a temporary object those of a handle: of references, they keep those to handles. */
     void $sas$settle();
 
-    /** Reads the persistent fields of {@code from} into the plain fields of this, a fresh temporary object of the same class. */
+    /**
+     * Reads the persistent fields of {@code from} into the plain fields of this, a fresh temporary object of the same
+     * class.
+     */
     void $sas$copy(SasObject from);
 
     /** Forgets the targets that fields keep, so that they no longer keep the targets' handles from the collector. */

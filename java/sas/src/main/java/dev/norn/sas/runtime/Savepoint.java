@@ -3,7 +3,10 @@ package dev.norn.sas.runtime;
 import java.util.IdentityHashMap;
 import java.util.Map;
 
-/** Where a nested run began: what the thread had then beside the store, so that it has it again when the run is taken back. */
+/**
+ * Where a nested run began: what the thread had then beside the store, so that it has it again when the run is taken
+ * back.
+ */
 final class Savepoint {
     /** The one that this is inside; null if there is none. */
     final Savepoint outer;

@@ -20,10 +20,16 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** A thread's transaction: its work on the store, the handles that have the values of what it holds, and the copies of arrays. */
+/**
+ * A thread's transaction: its work on the store, the handles that have the values of what it holds, and the copies of
+ * arrays.
+ */
 public final class Session implements Work.Tenant {
     private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
-    /** The sessions that were asked for last, by the numbers of their threads: a third of what a ThreadLocal costs. What a race leaves there is compared with the thread. */
+    /**
+     * The sessions that were asked for last, by the numbers of their threads: a third of what a ThreadLocal costs. What
+     * a race leaves there is compared with the thread.
+     */
     private static final Session[] RECENT = new Session[64];
     private static final int ATTEMPTS_MAX = 1000;
     /** After so long, no other attempt begins: somebody keeps a lock, and the caller has to know. */
@@ -33,13 +39,19 @@ public final class Session implements Work.Tenant {
     /** Room on the stack for a store outside transactions, and the commit that comes behind it. */
     private static final int FRAMES = 16;
     private static final SasObject[] NONE = {};
-    /** After so many uses of objects, the transaction that ends has its handles forget what they refer to: some megabytes of handles. */
+    /**
+     * After so many uses of objects, the transaction that ends has its handles forget what they refer to: some
+     * megabytes of handles.
+     */
     private static final int USES_MAX = 1 << 16;
 
     private final Thread thread = Thread.currentThread();
     private Store store;
     private Work work;
-    /** Of each object that the work has locked, by its place, the handle that has its values; null if none was asked yet. */
+    /**
+     * Of each object that the work has locked, by its place, the handle that has its values; null if none was asked
+     * yet.
+     */
     private SasObject[] holding = NONE;
     /** Those of them that were let through for writing; again if it was after another savepoint. */
     private SasObject[] written = NONE;
@@ -54,7 +66,10 @@ public final class Session implements Work.Tenant {
     private Throwable broken;
     /** Objects that transactions have used since one of them had its handles forget their targets. */
     private int uses;
-    /** Of arrays in place that this transaction changes, the blocks of which the undo stream has images, or that need none. */
+    /**
+     * Of arrays in place that this transaction changes, the blocks of which the undo stream has images, or that need
+     * none.
+     */
     private final Map<InPlace, long[]> changing = new IdentityHashMap<>();
     private final Promotion promotion = new Promotion(this);
     /** Whether {@link #run} was about to undo the transaction. */
@@ -197,8 +212,9 @@ public final class Session implements Work.Tenant {
     }
 
     /**
-     * A handle that is kept, a root's say, keeps what it led to last, and so on. A transaction that reaches such handles again cuts that off now and then; from one that
-     * none reaches, a chain is as long as the uses between two cuts.
+     * A handle that is kept, a root's say, keeps what it led to last, and so on. A transaction that reaches such
+     * handles again cuts that off now and then; from one that none reaches, a chain is as long as the uses between two
+     * cuts.
      */
     private void dropTargets() {
         uses = 0;
@@ -209,7 +225,10 @@ public final class Session implements Work.Tenant {
         }
     }
 
-    /** The array is changed for the first time, or for the first time after a savepoint; these of its blocks need no images. */
+    /**
+     * The array is changed for the first time, or for the first time after a savepoint; these of its blocks need no
+     * images.
+     */
     void changes(InPlace array, long[] blocks) {
         long[] logged = changing.get(array);
         if (logged == null) {
@@ -291,7 +310,10 @@ public final class Session implements Work.Tenant {
         }
     }
 
-    /** Runs the action in the open transaction, or in one of its own. Inside the open one, what it has done when it throws stays. */
+    /**
+     * Runs the action in the open transaction, or in one of its own. Inside the open one, what it has done when it
+     * throws stays.
+     */
     public <T, X extends Exception> T within(Body<T, X> action) throws X {
         endUndo();
         return isActive() ? action.run() : alone(action);
@@ -358,7 +380,10 @@ public final class Session implements Work.Tenant {
         savedCount = writtenCount;
     }
 
-    /** Whether the savepoint is one of the open transaction: a part of the run may have been committed, or undone as a whole. */
+    /**
+     * Whether the savepoint is one of the open transaction: a part of the run may have been committed, or undone as a
+     * whole.
+     */
     private boolean isOf(Savepoint its) {
         return isActive() && its.transaction == transaction;
     }
@@ -402,7 +427,10 @@ public final class Session implements Work.Tenant {
         }
     }
 
-    /** Gives the handle that has an object's values what the object has again, or lets it go if the object is gone. It need not be the one that was let through. */
+    /**
+     * Gives the handle that has an object's values what the object has again, or lets it go if the object is gone. It
+     * need not be the one that was let through.
+     */
     private void reload(long reference) {
         SasObject its = holding(reference);
         if (its == null) {
@@ -431,7 +459,10 @@ public final class Session implements Work.Tenant {
         }
     }
 
-    /** Begins, and runs the action, which commits or leaves that for later; again after each {@link TransactionConflict}. Any exception undoes it. */
+    /**
+     * Begins, and runs the action, which commits or leaves that for later; again after each
+     * {@link TransactionConflict}. Any exception undoes it.
+     */
     private <T, X extends Exception> T run(Body<T, X> action) throws X {
         hasWaited = false;
         long start = System.nanoTime();
@@ -475,7 +506,9 @@ public final class Session implements Work.Tenant {
         endUndo();
     }
 
-    /** Undoes a transaction that was to be undone already where the stack ended, or the memory: nothing may go on in it. */
+    /**
+     * Undoes a transaction that was to be undone already where the stack ended, or the memory: nothing may go on in it.
+     */
     private void endUndo() {
         if (hasToUndo) {
             if (isActive()) {
@@ -514,8 +547,8 @@ public final class Session implements Work.Tenant {
     }
 
     /**
-     * Gives a class its number in a transaction of its own, before the one that conflicted is run again. Threads that all read the directory first, and then all want to change it, would
-     * conflict again and again.
+     * Gives a class its number in a transaction of its own, before the one that conflicted is run again. Threads that
+     * all read the directory first, and then all want to change it, would conflict again and again.
      */
     private void numberWanted() {
         Classes.Info info = wanted;
@@ -683,7 +716,10 @@ public final class Session implements Work.Tenant {
         handle.$sas$holder(thread);
     }
 
-    /** What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be anything. */
+    /**
+     * What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be
+     * anything.
+     */
     private static <T> T attempt(Pool pool, Supplier<T> reading, long offset, long quiet) {
         try {
             return reading.get();
@@ -698,7 +734,8 @@ public final class Session implements Work.Tenant {
     /**
      * Reads committed values of an object outside transactions: again, until no writer came between.
      *
-     * @throws dev.norn.sas.StoreClosed if another thread has closed the store meanwhile: what was read may be anything then
+     * @throws dev.norn.sas.StoreClosed if another thread has closed the store meanwhile: what was read may be anything
+     *     then
      */
     static <T> T readCommitted(long reference, Supplier<T> reading) {
         Pool pool = Store.current().pool();

@@ -8,9 +8,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Copies of persistent arrays that no transaction holds, by identity and weakly, so that stores into them are noticed. Transformed code calls this for every store into an
- * array, so it has to be cheap for all others: there is one word for each type of elements, with a bit for the lengths, modulo 64, that such copies have, or had since
- * there were none.
+ * Copies of persistent arrays that no transaction holds, by identity and weakly, so that stores into them are noticed.
+ * Transformed code calls this for every store into an array, so it has to be cheap for all others: there is one word
+ * for each type of elements, with a bit for the lengths, modulo 64, that such copies have, or had since there were
+ * none.
  */
 public final class StrayArrays {
     private static final Map<IdentityKey, Long> REFERENCES = new ConcurrentHashMap<>();
@@ -24,7 +25,10 @@ public final class StrayArrays {
     private static long doubles;
     private static long references;
     private static final WeakReference<Object> NONE = new WeakReference<>(null);
-    /** An array that is none of these copies, so that the many stores into one that follow each other are looked up once. */
+    /**
+     * An array that is none of these copies, so that the many stores into one that follow each other are looked up
+     * once.
+     */
     private static WeakReference<Object> other = NONE;
 
     private StrayArrays() {}

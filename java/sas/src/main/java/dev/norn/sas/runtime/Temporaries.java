@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Temporary objects that persistent fields refer to. A field's word has a number of the object and one of the JVM's attachment. The objects are kept alive until the
- * store is closed.
+ * Temporary objects that persistent fields refer to. A field's word has a number of the object and one of the JVM's
+ * attachment. The objects are kept alive until the store is closed.
  */
 public final class Temporaries {
     private static final List<Object> OBJECTS = new ArrayList<>();

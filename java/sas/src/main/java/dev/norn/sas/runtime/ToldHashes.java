@@ -6,8 +6,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The identity hash codes of objects that were made temporary again, when the transaction that had adopted them was undone: while they were persistent, their codes were made of their addresses, and somebody may have been told
- * them. Forgotten with the objects.
+ * The identity hash codes of objects that were made temporary again, when the transaction that had adopted them was
+ * undone: while they were persistent, their codes were made of their addresses, and somebody may have been told them.
+ * Forgotten with the objects.
  */
 final class ToldHashes {
     private static final Map<IdentityKey, Integer> CODES = new ConcurrentHashMap<>();

@@ -22,8 +22,8 @@ import java.time.ZonedDateTime;
 import java.util.UUID;
 
 /**
- * Values: immutable objects of the JDK that are stored by what they are, not by identity. A code byte, then the content. Up to {@link #INLINE_MAX} bytes fit the
- * reference word; Latin-1 strings take a byte for a character.
+ * Values: immutable objects of the JDK that are stored by what they are, not by identity. A code byte, then the
+ * content. Up to {@link #INLINE_MAX} bytes fit the reference word; Latin-1 strings take a byte for a character.
  */
 public final class Values {
     /** The longest encoding that fits a reference word. */

@@ -12,15 +12,17 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Who is attached to a store, and who is alone at it: locks on bytes of the file {@code lock}, which the system keeps for an open file (open file description locks), so that they end with
- * the process however it ends, are seen in every PID namespace, and do not end when another part of the process closes the same file.
+ * Who is attached to a store, and who is alone at it: locks on bytes of the file {@code lock}, which the system keeps
+ * for an open file (open file description locks), so that they end with the process however it ends, are seen in every
+ * PID namespace, and do not end when another part of the process closes the same file.
  *
  * <pre>
  * byte 0           locked by the one who attaches, detaches or recovers
  * byte 2^32 + n    locked by attachment n, as long as it lasts. n is what owner words in shared memory hold; no n is given out twice while a pool lasts
  * </pre>
  *
- * <p>What the file contains is text, 128 bytes a line, for messages only: the pool that is in use, who was alone last, and who the attachments are.
+ * <p>What the file contains is text, 128 bytes a line, for messages only: the pool that is in use, who was alone last,
+ * and who the attachments are.
  */
 final class Attachments implements AutoCloseable {
     /** Something that is done alone. */
@@ -192,7 +194,10 @@ final class Attachments implements AutoCloseable {
         return THREADS.isHeldByCurrentThread();
     }
 
-    /** Waits until nobody else is alone at the store, in any process, and runs the step. One who waits for long says for whom on standard error. */
+    /**
+     * Waits until nobody else is alone at the store, in any process, and runs the step. One who waits for long says for
+     * whom on standard error.
+     */
     void alone(Step step) {
         THREADS.lock();
         try {

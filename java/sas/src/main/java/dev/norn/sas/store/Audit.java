@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The checker: walks every container of the pool and asserts what has to hold while no transaction runs. Costs a visit to each object; a line for each finding, with
- * container and address.
+ * The checker: walks every container of the pool and asserts what has to hold while no transaction runs. Costs a visit
+ * to each object; a line for each finding, with container and address.
  *
  * <ul>
  * <li>Objects lie within their page, or have pages of their own, and do not overlap; their class is known.
@@ -17,7 +17,8 @@ import java.util.Map;
  * <li>Every value is referred to by exactly one field, in its container.
  * <li>No container is damaged or without its file. What is in such a one is not looked at.
  * <li>References to objects that are gone are no findings, since they throw; they are counted and named apart.
- * <li>A page's latch is free. No object has a generation that its page has yet to give out, and no page one behind the last.
+ * <li>A page's latch is free. No object has a generation that its page has yet to give out, and no page one behind the
+ * last.
  * </ul>
  */
 public final class Audit {
@@ -57,7 +58,10 @@ public final class Audit {
         return dangling;
     }
 
-    /** What is wrong; empty if nothing is. What dead processes left is finished first: until somebody needs it, it stays. */
+    /**
+     * What is wrong; empty if nothing is. What dead processes left is finished first: until somebody needs it, it
+     * stays.
+     */
     public List<String> run() {
         pool.recovery().reap();
         for (Directory.Entry entry : Directory.classes(pool)) {

@@ -3,8 +3,9 @@ package dev.norn.sas.store;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread of a JVM that makes checkpoints before the log is full, so that no transaction has to, and undoes what failed half-way. Whoever commits or fails wakes it. When it fails itself,
- * the transaction that finds the log full makes the checkpoint, and says what is wrong; the thread tries again after a second, as the disk may have room again.
+ * The thread of a JVM that makes checkpoints before the log is full, so that no transaction has to, and undoes what
+ * failed half-way. Whoever commits or fails wakes it. When it fails itself, the transaction that finds the log full
+ * makes the checkpoint, and says what is wrong; the thread tries again after a second, as the disk may have room again.
  */
 final class Checkpointer {
     /** Of the log, what is in use when a checkpoint begins. */

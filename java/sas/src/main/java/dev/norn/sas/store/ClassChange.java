@@ -9,12 +9,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What becomes of the fields of a class whose layout has changed. A field is known by its class and name, or by the old name that {@code Renamed} gives it.
+ * What becomes of the fields of a class whose layout has changed. A field is known by its class and name, or by the old
+ * name that {@code Renamed} gives it.
  *
  * @param pairs fields that keep their values
  * @param added fields that begin as zero or null
  * @param removed fields whose values are lost
- * @param unfounded of the added fields, those with an old name that the store does not have either: the old name by the new one
+ * @param unfounded of the added fields, those with an old name that the store does not have either: the old name by the
+ *     new one
  */
 record ClassChange(Layout before, Layout now, String description, List<Pair> pairs, Set<String> added, Set<String> removed,
         Map<String, String> unfounded) {

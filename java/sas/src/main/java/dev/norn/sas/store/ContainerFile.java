@@ -13,7 +13,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.zip.CRC32C;
 
-/** The durable form of a container: the bytes of its range up to its last page, with a check of each page and of each descriptor. */
+/**
+ * The durable form of a container: the bytes of its range up to its last page, with a check of each page and of each
+ * descriptor.
+ */
 final class ContainerFile {
     private static final int HEADER_BYTES = 512;
     private static final ByteBuffer ZEROS = ByteBuffer.allocate(1 << 16).asReadOnlyBuffer();
@@ -43,7 +46,10 @@ final class ContainerFile {
         }
     }
 
-    /** Copies a file, and syncs the copy. Holes stay holes, so that the descriptors of pages that are not there cost nothing in the copy either. */
+    /**
+     * Copies a file, and syncs the copy. Holes stay holes, so that the descriptors of pages that are not there cost
+     * nothing in the copy either.
+     */
     static void copy(Path from, Path to) throws IOException {
         try (var its = NativeFile.open(from, StandardOpenOption.READ); var file = NativeFile.open(to, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             long size = its.size();
@@ -92,7 +98,10 @@ final class ContainerFile {
         return check(new CRC32C(), bytes, 0, HEADER_BYTES);
     }
 
-    /** What the file's header says of the container; null, with a message on standard error, if the file is damaged or of another store. */
+    /**
+     * What the file's header says of the container; null, with a message on standard error, if the file is damaged or
+     * of another store.
+     */
     static Range readHeader(Pool pool, Path path) throws IOException {
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
@@ -117,7 +126,10 @@ final class ContainerFile {
         return range;
     }
 
-    /** Whether the file ends before a page that it had: one whose descriptor was written. Costs reading the descriptors of all pages behind the end that are no hole. */
+    /**
+     * Whether the file ends before a page that it had: one whose descriptor was written. Costs reading the descriptors
+     * of all pages behind the end that are no hole.
+     */
     private static boolean isCutOff(Range range, Path path) throws IOException {
         try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
             long size = file.size();
@@ -145,14 +157,18 @@ final class ContainerFile {
         return bytes.equals(ZEROS.slice(0, bytes.remaining()));
     }
 
-    /** Copies the file into the pool and checks each page of it. A page that fails, or cannot be read, makes the container damaged, and only it. */
+    /**
+     * Copies the file into the pool and checks each page of it. A page that fails, or cannot be read, makes the
+     * container damaged, and only it.
+     */
     static void load(Pool pool, Range range, FileChannel poolFile) throws IOException {
         Path path = pool.directory.resolve(range.name + ".container");
         pool.back(range.base, PAGE_BYTES);
         range.format();
         CRC32C crc = new CRC32C();
         try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
-            // The file's length says how many pages there are. A blank descriptor says nothing about the others: only undone transactions used its page.
+            // The file's length says how many pages there are. A blank descriptor says nothing about the others: only
+            // undone transactions used its page.
             long pages = Math.clamp(file.size() - (range.pageOffset(0) - range.base) + PAGE_BYTES - 1 >> PAGE_BITS, 0, range.pagesMax);
             for (long first = 0; first < pages; first += PAGE_BYTES / DESCRIPTOR_BYTES) {
                 loadDescriptors(range, file, poolFile, first, crc);
@@ -183,7 +199,10 @@ final class ContainerFile {
         sync(pool.directory);
     }
 
-    /** Writes the container from the pool, where no object is locked and nothing changes meanwhile, to a file, or over one of its own, and syncs it. */
+    /**
+     * Writes the container from the pool, where no object is locked and nothing changes meanwhile, to a file, or over
+     * one of its own, and syncs it.
+     */
     static void save(Pool pool, Range range, Path path) throws IOException {
         CRC32C crc = new CRC32C();
         long pages = range.pagesUsed();
@@ -247,7 +266,9 @@ final class ContainerFile {
         return bytes.getLong(at + (int) DESCRIPTOR_CHECK) == check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK) || isBlank(bytes.slice(at, (int) DESCRIPTOR_BYTES));
     }
 
-    /** Whether a page is as it was written: one that never was is a hole; one with a content has lost its descriptor. */
+    /**
+     * Whether a page is as it was written: one that never was is a hole; one with a content has lost its descriptor.
+     */
     static boolean isPage(CRC32C crc, ByteBuffer bytes, long check) {
         return check == 0 ? isBlank(bytes.duplicate().clear()) : check == check(crc, bytes.array(), 0, PAGE_BYTES);
     }

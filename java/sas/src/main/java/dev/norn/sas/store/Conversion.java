@@ -31,13 +31,14 @@ import java.util.function.Consumer;
  * <ol>
  * <li>The store is copied to {@code NEW.new}, as a backup is.
  * <li>Each changed class gets a new number and its new description; what cannot be done for any instance is refused.
- * <li>Each instance with an old number is written anew: in its place if it takes as many granules as before, else beside it.
+ * <li>Each instance with an old number is written anew: in its place if it takes as many granules as before, else
+ * beside it.
  * <li>References to those that moved, in fields, arrays and roots, are changed. Their hash codes are those of before.
  * <li>The containers' files are written from the pool and synced, and {@code NEW.new} is renamed to {@code NEW}.
  * </ol>
  *
- * <p>Nobody else knows the copy, so nothing of this is logged but changes of the directory: what is cut off is thrown away. Costs a backup, two passes over all objects, and 16
- * bytes of memory for each object that moves.
+ * <p>Nobody else knows the copy, so nothing of this is logged but changes of the directory: what is cut off is thrown
+ * away. Costs a backup, two passes over all objects, and 16 bytes of memory for each object that moves.
  */
 public final class Conversion {
     private final Pool pool;

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * What a store has by name: containers, roots and classes. One directory object in the container {@code system} heads three lists of entries, which change
- * under its lock like any other object.
+ * What a store has by name: containers, roots and classes. One directory object in the container {@code system} heads
+ * three lists of entries, which change under its lock like any other object.
  *
  * <pre>
  * directory: header (16) | containers | roots | classes | next free offset | next container | next class
@@ -98,7 +98,10 @@ public final class Directory {
         }
     }
 
-    /** @throws dev.norn.sas.StorageReadFailure if the offset is in the container that has the directory: without it, the store does not open */
+    /**
+     * @throws dev.norn.sas.StorageReadFailure if the offset is in the container that has the directory: without it, the
+     * store does not open
+     */
     static void requireOther(Pool pool, long offset) {
         if (offset < CONTAINERS + Range.span(SYSTEM_PAGES)) {
             throw new dev.norn.sas.StorageReadFailure("the container " + SYSTEM + " of " + pool.directory
@@ -206,8 +209,8 @@ public final class Directory {
     }
 
     /**
-     * The entries of a list as they are now, read without a lock. Those of transactions that have not ended are among them; one whose making is undone meanwhile makes the walk begin
-     * again, since other data may be in its place.
+     * The entries of a list as they are now, read without a lock. Those of transactions that have not ended are among
+     * them; one whose making is undone meanwhile makes the walk begin again, since other data may be in its place.
      */
     static List<Entry> glance(Pool pool, Kind kind) {
         for (;;) {
@@ -253,14 +256,17 @@ public final class Directory {
         return glance(pool, Kind.CLASS);
     }
 
-    /** Whether the entry's making is committed: until then, its maker has it locked, and what was undone is no object. */
+    /**
+     * Whether the entry's making is committed: until then, its maker has it locked, and what was undone is no object.
+     */
     public static boolean isCommitted(Pool pool, Entry entry) {
         return Memory.getVolatile(offsetOf(entry.reference) + OBJECT_LOCK) >= 0 && pool.isObject(entry.reference);
     }
 
     /**
-     * The entry with this name of a list from which nothing is ever removed, containers or classes, if it is committed: looked up without a lock. Where there is none, the list is locked for
-     * writing, so that the answer stays true; then the entry may be the running transaction's own. Null if there is none.
+     * The entry with this name of a list from which nothing is ever removed, containers or classes, if it is committed:
+     * looked up without a lock. Where there is none, the list is locked for writing, so that the answer stays true;
+     * then the entry may be the running transaction's own. Null if there is none.
      */
     public static Entry findLasting(Work work, Kind kind, String name) {
         for (Entry entry : glance(work.pool(), kind)) {
@@ -390,7 +396,10 @@ public final class Directory {
         return new Range((int) entry.third, entry.name(), entry.first, entry.second, isWritable);
     }
 
-    /** The container that holds this offset, looked up where no lock is held: another process may have made it a moment ago. Null if there is none. */
+    /**
+     * The container that holds this offset, looked up where no lock is held: another process may have made it a moment
+     * ago. Null if there is none.
+     */
     static Range findRange(Pool pool, long offset) {
         for (Entry entry : read(Kind.CONTAINER)) {
             if (offset >= entry.first && offset < entry.first + Range.span(entry.second)) {

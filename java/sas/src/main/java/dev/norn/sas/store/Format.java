@@ -3,8 +3,9 @@ package dev.norn.sas.store;
 /**
  * Every offset and code of the pool, of containers and of objects; {@code docs/format/sas.md} draws them.
  *
- * <p>The pool is one sparse file that every JVM of a store maps: a control area that is never made durable, and the containers, each in a
- * range of its own. A container's file has the bytes of its range. Words are 64 bits, in the machine's order.
+ * <p>The pool is one sparse file that every JVM of a store maps: a control area that is never made durable, and the
+ * containers, each in a range of its own. A container's file has the bytes of its range. Words are 64 bits, in the
+ * machine's order.
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
@@ -21,7 +22,10 @@ public final class Format {
     static final long POOL_WRITE_FAILED = 56;
     /** What {@link #POOL_WRITE_FAILED} says: of what was written last, nobody knows whether it is durable. */
     static final long SYNC_FAILED = 1;
-    /** What {@link #POOL_WRITE_FAILED} says: the log that the processes write to is no longer the store's. What is in the pool is right. */
+    /**
+     * What {@link #POOL_WRITE_FAILED} says: the log that the processes write to is no longer the store's. What is in
+     * the pool is right.
+     */
     static final long LOG_REMOVED = 2;
     static final long LOG_LATCH = 64;
     static final long LOG_TAIL = 128;
@@ -114,7 +118,10 @@ public final class Format {
     // Objects: generation, class and length in the first word; the lock in the second.
     public static final int GENERATION_BITS = 24;
     static final long GENERATION_MASK = (1L << GENERATION_BITS) - 1;
-    /** The generation of a page that has given out all: nothing is allocated there any more, so that no generation is ever given out twice. */
+    /**
+     * The generation of a page that has given out all: nothing is allocated there any more, so that no generation is
+     * ever given out twice.
+     */
     static final int RETIRED = 1 << GENERATION_BITS;
     static final int CLASS_SHIFT = 24;
     static final int LENGTH_SHIFT = 40;

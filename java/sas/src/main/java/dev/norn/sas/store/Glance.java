@@ -5,8 +5,9 @@ import static dev.norn.sas.store.Format.*;
 import java.util.function.Supplier;
 
 /**
- * A look at what the store has, for {@code Factory.describe}: takes no lock and no latch, enters no monitor and loads no class, since a debugger may have suspended whoever
- * has what it would wait for. What it reads may be changed meanwhile, so {@link #quietly} says whether it was.
+ * A look at what the store has, for {@code Factory.describe}: takes no lock and no latch, enters no monitor and loads
+ * no class, since a debugger may have suspended whoever has what it would wait for. What it reads may be changed
+ * meanwhile, so {@link #quietly} says whether it was.
  */
 public final class Glance {
     private static final int ATTEMPTS_MAX = 3;

@@ -5,19 +5,25 @@ import static dev.norn.sas.store.Format.*;
 import dev.norn.sas.ContainerFull;
 
 /**
- * Allocation in a container. A bit for each granule of a page says where objects start; their headers say how long they are, so that what lies
- * between is free. An object does not cross a page unless it is larger than one; then it has pages of its own.
+ * Allocation in a container. A bit for each granule of a page says where objects start; their headers say how long they
+ * are, so that what lies between is free. An object does not cross a page unless it is larger than one; then it has
+ * pages of its own.
  *
- * <p>A page changes under its latch, the number of pages under the container's. The undo entry of an allocation is published under that latch before
- * the bit is set, and is marked as done under it, so that undoing twice does no harm; one that was cut off before the bit was set is marked as done
- * before the latch is freed. Room for the entry is made before the latch is taken.
+ * <p>A page changes under its latch, the number of pages under the container's. The undo entry of an allocation is
+ * published under that latch before the bit is set, and is marked as done under it, so that undoing twice does no harm;
+ * one that was cut off before the bit was set is marked as done before the latch is freed. Room for the entry is made
+ * before the latch is taken.
  *
- * <p>Each free gives a page a new generation. A page that has given out its last one is retired: what lives there stays, but nothing is allocated there again.
+ * <p>Each free gives a page a new generation. A page that has given out its last one is retired: what lives there
+ * stays, but nothing is allocated there again.
  */
 final class Heap {
     private static final int PAGES_BACKED = 256;
     private static final int SCANNED_MAX = 16;
-    /** What an entry that leads to a free has as its content: the object's first word, without the mark of those that are destroyed. */
+    /**
+     * What an entry that leads to a free has as its content: the object's first word, without the mark of those that
+     * are destroyed.
+     */
     static final int CONTENT_BYTES = 8;
 
     private final Pool pool;
@@ -91,7 +97,8 @@ final class Heap {
     /** Allocates on this page; 0 if it does not fit. */
     private long fit(Slot slot, Range range, long page, int classNumber, int length, int granules) {
         long descriptor = range.descriptor(page);
-        // In the pool, the place of the page's check says from which granule on all are free. A page known from a container that was undone may not count yet.
+        // In the pool, the place of the page's check says from which granule on all are free. A page known from a
+        // container that was undone may not count yet.
         if (page >= range.pagesUsed() || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
             return 0;
         }
@@ -190,8 +197,9 @@ final class Heap {
     }
 
     /**
-     * Marks the entry of an allocation as done that a death or a failure cut off before its object was there. As soon as the latch is free, others may get the place, and with it the generation that the entry
-     * names: to undo the entry would free their object.
+     * Marks the entry of an allocation as done that a death or a failure cut off before its object was there. As soon
+     * as the latch is free, others may get the place, and with it the generation that the entry names: to undo the
+     * entry would free their object.
      */
     static void settleAllocation(Slot slot) {
         long entry = slot.newest();
@@ -202,8 +210,8 @@ final class Heap {
     }
 
     /**
-     * Marks the pages that large objects have, and no others, in a container where a death or a failure under the latch of growing left marks without an object, or an object's page
-     * without its mark. Costs a visit to each page.
+     * Marks the pages that large objects have, and no others, in a container where a death or a failure under the latch
+     * of growing left marks without an object, or an object's page without its mark. Costs a visit to each page.
      */
     static void settle(long base) {
         Range range = new Range(-1, "", base, Memory.getLong(base + CONTAINER_PAGES_MAX), true);
@@ -303,8 +311,8 @@ final class Heap {
     }
 
     /**
-     * Gives an object's storage back, with a new generation for what comes after it, and marks the entry that asked for it as done. Doing it twice is
-     * harmless, also when it was cut off in between, and another object has the place.
+     * Gives an object's storage back, with a new generation for what comes after it, and marks the entry that asked for
+     * it as done. Doing it twice is harmless, also when it was cut off in between, and another object has the place.
      */
     void free(Slot slot, Range range, long entry) {
         long page = range.pageOf(Slot.offset(entry));
@@ -330,7 +338,8 @@ final class Heap {
     static void discard(Range range, long offset) {
         long generation = range.descriptor(range.pageOf(offset)) + DESCRIPTOR_GENERATION;
         int granules = granulesOf(Memory.getLong(offset));
-        // The generation comes first: a free that is cut off behind it and done again skips one, while the other order could give one out twice.
+        // The generation comes first: a free that is cut off behind it and done again skips one, while the other order
+        // could give one out twice.
         Memory.putInt(generation, Math.min(RETIRED, Memory.getInt(generation) + 1));
         range.clearStart(offset);
         if (granules > GRANULES) {
@@ -338,7 +347,10 @@ final class Heap {
         }
     }
 
-    /** A container whose making is undone. Its addresses will be given out again, with generations above those that its objects had. Doing it twice is harmless. */
+    /**
+     * A container whose making is undone. Its addresses will be given out again, with generations above those that its
+     * objects had. Doing it twice is harmless.
+     */
     static void forsake(long base, long pagesMax) {
         Range range = new Range(-1, "", base, pagesMax, true);
         int highest = 0;

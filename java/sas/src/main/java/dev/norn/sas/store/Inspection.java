@@ -58,7 +58,10 @@ public final class Inspection {
         return number == CLASS_ARRAY ? "references" : String.valueOf(PRIMITIVES.charAt(number - CLASS_ARRAY - 1));
     }
 
-    /** The fields or elements of the object with this root name or hexadecimal address, as they are in the store now: nothing is waited for, and the last line says whether a transaction is changing them. */
+    /**
+     * The fields or elements of the object with this root name or hexadecimal address, as they are in the store now:
+     * nothing is waited for, and the last line says whether a transaction is changing them.
+     */
     public static List<String> show(Store store, String object) {
         Pool pool = store.pool();
         long reference = Directory.glance(pool, Directory.Kind.ROOT).stream().filter(entry -> entry.name().equals(object)).findFirst()
@@ -157,7 +160,8 @@ public final class Inspection {
     /**
      * Runs the checker, while no other process can attach.
      *
-     * @return what is wrong, references to objects that are gone among it; null if other processes are attached already: what they are about to change would be taken for damage
+     * @return what is wrong, references to objects that are gone among it; null if other processes are attached
+     *     already: what they are about to change would be taken for damage
      */
     public static List<String> check(Store store, Consumer<String> out) {
         Pool pool = store.pool();

@@ -6,8 +6,9 @@ import dev.norn.sas.TransactionConflict;
 import java.io.IOException;
 
 /**
- * Latches keep shared memory and the log in order between the threads of all processes, for moments. (Objects' locks last to the end of a transaction; see {@link Locks}.) A latch is a
- * word that holds 0, or the {@link Slot#latchValue} of the slot that has it, so that the latches of a dead process are found from its slots.
+ * Latches keep shared memory and the log in order between the threads of all processes, for moments. (Objects' locks
+ * last to the end of a transaction; see {@link Locks}.) A latch is a word that holds 0, or the {@link Slot#latchValue}
+ * of the slot that has it, so that the latches of a dead process are found from its slots.
  *
  * <pre>
  * latch        guards                                   file I/O under it
@@ -19,15 +20,19 @@ import java.io.IOException;
  * page         a page's starts and generation           none
  * </pre>
  *
- * <p>Who waits for a latch has at most latches that are above it here; so nobody waits in a circle. {@link #hold} is the one way to have a latch. Inside, nobody calls the program, waits
- * for an object's lock or for a slot. What is thrown inside is treated as a death at that place: what the latch guards is put in order before the latch is given back.
+ * <p>Who waits for a latch has at most latches that are above it here; so nobody waits in a circle. {@link #hold} is
+ * the one way to have a latch. Inside, nobody calls the program, waits for an object's lock or for a slot. What is
+ * thrown inside is treated as a death at that place: what the latch guards is put in order before the latch is given
+ * back.
  */
 final class Latch {
     /** What {@link #tryHold} returns if somebody has the latch: no section returns it. */
     static final long BUSY = Long.MIN_VALUE;
     /** Pauses of one who waits between two looks at the holder. */
     private static final int PAUSES_UNCHECKED = 16;
-    /** A checkpoint may write every page of the store, so it is waited for as many times as long as for other latches. */
+    /**
+     * A checkpoint may write every page of the store, so it is waited for as many times as long as for other latches.
+     */
     private static final int CHECKPOINT_TIMEOUTS = 6;
     /** Room on the stack for the latch of a page, and for others, under which files are used. */
     private static final int FRAMES_PAGE = 1;
@@ -41,9 +46,11 @@ final class Latch {
     }
 
     /**
-     * Waits for the latch, runs the section, and gives the latch back, whatever is thrown. Costs two atomic stores and one compare-and-set if nobody has it.
+     * Waits for the latch, runs the section, and gives the latch back, whatever is thrown. Costs two atomic stores and
+     * one compare-and-set if nobody has it.
      *
-     * @throws TransactionConflict if a living process keeps the latch for longer than locks are waited for, and the slot's transaction can still be undone; nothing was run
+     * @throws TransactionConflict if a living process keeps the latch for longer than locks are waited for, and the
+     *     slot's transaction can still be undone; nothing was run
      */
     static <X extends Exception> long hold(Slot slot, long word, Section<X> section) throws X {
         StackRoom.require(isPage(word) ? FRAMES_PAGE : FRAMES);
@@ -74,7 +81,10 @@ final class Latch {
         }
     }
 
-    /** Gives the latch back, if the slot has it, behind a section that was cut off. If that fails, too, the end of the slot's transaction or recovery does it ({@link #recover}). */
+    /**
+     * Gives the latch back, if the slot has it, behind a section that was cut off. If that fails, too, the end of the
+     * slot's transaction or recovery does it ({@link #recover}).
+     */
     private static void giveBack(Slot slot, long word) {
         try {
             if (has(slot, word)) {
@@ -103,7 +113,9 @@ final class Latch {
         return Memory.getVolatile(word) == 0 && Memory.compareAndSet(word, 0, slot.latchValue());
     }
 
-    /** Of these there are many, so a slot announces the one that it takes; it has one at most. The others are looked at. */
+    /**
+     * Of these there are many, so a slot announces the one that it takes; it has one at most. The others are looked at.
+     */
     private static boolean isOfContainer(long word) {
         return word >= CONTAINERS;
     }
@@ -144,7 +156,10 @@ final class Latch {
         }
     }
 
-    /** Puts in order what the latches of a dead or failed slot guard, and frees them, in the order of latches. Waits for nobody; doing it twice is harmless. */
+    /**
+     * Puts in order what the latches of a dead or failed slot guard, and frees them, in the order of latches. Waits for
+     * nobody; doing it twice is harmless.
+     */
     static void recover(Slot slot) throws IOException {
         for (long word : new long[] {CHECKPOINT_LATCH, SYNC_LATCH, LOG_LATCH, Memory.getVolatile(slot.head + SLOT_LATCH)}) {
             if (has(slot, word)) {

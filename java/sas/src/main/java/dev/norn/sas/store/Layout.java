@@ -53,7 +53,10 @@ public record Layout(String name, int bytes, Map<String, Field> fields) {
         return new Layout(lines[0], Integer.parseInt(lines[1].split(" ")[1]), fields);
     }
 
-    /** How the fields of a class differ from those that the store's instances have, one line each; none if only their places do. */
+    /**
+     * How the fields of a class differ from those that the store's instances have, one line each; none if only their
+     * places do.
+     */
     public static List<String> differences(String stored, String current) {
         Map<String, Field> before = of(stored).fields;
         Map<String, Field> now = of(current).fields;

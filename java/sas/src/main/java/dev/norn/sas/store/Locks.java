@@ -5,11 +5,11 @@ import static dev.norn.sas.store.Format.*;
 import dev.norn.sas.TransactionConflict;
 
 /**
- * The locks of objects: a word in each object's header, with a bit for each slot that holds it, a bit for exclusive, and a count of exclusive holders that
- * lets readers outside transactions see that nothing changed meanwhile.
+ * The locks of objects: a word in each object's header, with a bit for each slot that holds it, a bit for exclusive,
+ * and a count of exclusive holders that lets readers outside transactions see that nothing changed meanwhile.
  *
- * <p>A slot's undo stream names a lock before the slot takes it, so a dead owner's locks are found. Waiting is announced in the slot: who waits follows
- * the holders' announcements, and a circle back to itself is a deadlock.
+ * <p>A slot's undo stream names a lock before the slot takes it, so a dead owner's locks are found. Waiting is
+ * announced in the slot: who waits follows the holders' announcements, and a circle back to itself is a deadlock.
  */
 final class Locks {
     static final long EXCLUSIVE = 1L << 63;
@@ -55,7 +55,10 @@ final class Locks {
         }
     }
 
-    /** The lock word of an object that is there. It is read first: an object that goes meanwhile leaves another word behind. */
+    /**
+     * The lock word of an object that is there. It is read first: an object that goes meanwhile leaves another word
+     * behind.
+     */
     private long look(long reference) {
         long value = Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK);
         pool.requireObject(reference);
@@ -75,7 +78,10 @@ final class Locks {
         return (value & HOLDERS & ~slot.bit()) == 0;
     }
 
-    /** Whether another slot holds the object exclusively, as the first that does: the one that allocated it; or after 2^15 others, or since the pool was made. */
+    /**
+     * Whether another slot holds the object exclusively, as the first that does: the one that allocated it; or after
+     * 2^15 others, or since the pool was made.
+     */
     static boolean isOfFirstHolder(long value, Slot slot) {
         return value < 0 && (value & COUNT) == 0 && (value & slot.bit()) == 0;
     }

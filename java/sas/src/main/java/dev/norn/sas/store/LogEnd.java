@@ -3,8 +3,9 @@ package dev.norn.sas.store;
 import java.io.IOException;
 
 /**
- * Where the records of a log end, and whether that is because of damage. Records that were never synced may reach the disk in any order, so a hole is what a loss of power
- * leaves, and what is behind it was not acknowledged. But every record says up to where the log was durable when it was appended: a hole below that has lost what was.
+ * Where the records of a log end, and whether that is because of damage. Records that were never synced may reach the
+ * disk in any order, so a hole is what a loss of power leaves, and what is behind it was not acknowledged. But every
+ * record says up to where the log was durable when it was appended: a hole below that has lost what was.
  *
  * @param position behind the last record that follows the beginning without a gap
  * @param synced the highest position that is known to have been durable

@@ -15,8 +15,9 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * The file of the redo log: two headers, of which the newer valid one counts, and a ring of bytes behind them. A position in the log is a number of bytes that
- * never starts anew; its place in the ring is what remains of it by the ring's length, which the header names.
+ * The file of the redo log: two headers, of which the newer valid one counts, and a ring of bytes behind them. A
+ * position in the log is a number of bytes that never starts anew; its place in the ring is what remains of it by the
+ * ring's length, which the header names.
  */
 final class LogFile implements AutoCloseable {
     static final String NAME = "redo.log";
@@ -64,7 +65,10 @@ final class LogFile implements AutoCloseable {
             return new Header(version, beginning, ring, identity, position);
         }
 
-        /** The position up to which a replay that was cut off may have applied records in part; {@link Long#MAX_VALUE} where nobody knows. */
+        /**
+         * The position up to which a replay that was cut off may have applied records in part; {@link Long#MAX_VALUE}
+         * where nobody knows.
+         */
         long halfApplied() {
             return version == VERSION ? applied : Long.MAX_VALUE;
         }
@@ -107,7 +111,10 @@ final class LogFile implements AutoCloseable {
         this.path = path;
     }
 
-    /** Makes the file, in the place of one that is there: whole, or not at all. It is full of zeros, so that later syncs need not write where it is. */
+    /**
+     * Makes the file, in the place of one that is there: whole, or not at all. It is full of zeros, so that later syncs
+     * need not write where it is.
+     */
     static void create(Path path, Header header) throws IOException {
         Path fresh = path.resolveSibling(path.getFileName() + ".new");
         try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
@@ -188,7 +195,10 @@ final class LogFile implements AutoCloseable {
         return bytes.hasRemaining() ? null : Header.decode(bytes);
     }
 
-    /** Makes this the newest header, durably. Its beginning is higher than that of every header before, or what it says is applied. */
+    /**
+     * Makes this the newest header, durably. Its beginning is higher than that of every header before, or what it says
+     * is applied.
+     */
     void writeHeader(Header header) throws IOException {
         channel.write(header.encode(), readHeader().equals(readHeader(0)) ? HEADER_DISTANCE : 0);
         channel.force(false);

@@ -11,8 +11,9 @@ import java.nio.ByteOrder;
  * magic (32) | length (32) | position (64) | slot (64) | synced (64) | operations | check (64)
  * </pre>
  *
- * {@code synced} is the position up to which the log was known to be durable when the record was appended. Records of {@link LogFile#VERSION_WITHOUT_SYNCED} have no such word.
- * A record without operations is a mark: it says only what was synced, and the next record is written over it.
+ * {@code synced} is the position up to which the log was known to be durable when the record was appended. Records of
+ * {@link LogFile#VERSION_WITHOUT_SYNCED} have no such word. A record without operations is a mark: it says only what
+ * was synced, and the next record is written over it.
  */
 final class LogRecords {
     static final int HEADER_BYTES = 32;
@@ -69,7 +70,9 @@ final class LogRecords {
         return window.remaining() >= length;
     }
 
-    /** The length of the record at {@code position}, to which the window's position is moved; 0 if none is valid there. */
+    /**
+     * The length of the record at {@code position}, to which the window's position is moved; 0 if none is valid there.
+     */
     int find(long position) throws IOException {
         if (!show(position, headerBytes)) {
             return 0;
@@ -84,7 +87,8 @@ final class LogRecords {
     }
 
     /**
-     * The length of the record at {@code at}, as {@link #find}, or of one that is there and names a position of a later round of the ring: the newest header was lost then.
+     * The length of the record at {@code at}, as {@link #find}, or of one that is there and names a position of a later
+     * round of the ring: the newest header was lost then.
      */
     int findOfAnyRound(long at) throws IOException {
         if (!show(at, headerBytes) || window.getInt(window.position()) != MAGIC) {

@@ -11,15 +11,18 @@ import java.lang.invoke.VarHandle;
 /**
  * The one shared address space of a JVM: a reserved range into which the pool of the attached store is mapped.
  *
- * <p>An offset is a number of bytes from the start of that range. Base and length are constants of the JVM, so that an access whose
- * offset was masked with {@link #MASK} is one load: the compiler proves the bounds. Every accessor costs one load or store.
- * An access to a part of the mapping that the file no longer has ends in an {@link InternalError}, which callers turn into a
- * {@code StorageReadFailure}.
+ * <p>An offset is a number of bytes from the start of that range. Base and length are constants of the JVM, so that an
+ * access whose offset was masked with {@link #MASK} is one load: the compiler proves the bounds. Every accessor costs
+ * one load or store. An access to a part of the mapping that the file no longer has ends in an {@link InternalError},
+ * which callers turn into a {@code StorageReadFailure}.
  */
 public final class Memory {
     /** Bytes of address space that offsets can name. */
     public static final long SPACE = 1L << 40;
-    /** Keeps the offset of a reference word, and clears its generation. Tags are in the lowest four bits, which are kept. */
+    /**
+     * Keeps the offset of a reference word, and clears its generation. Tags are in the lowest four bits, which are
+     * kept.
+     */
     public static final long MASK = SPACE - 1;
 
     private static final int PROT_READ = 1;
@@ -77,7 +80,8 @@ public final class Memory {
             throw new dev.norn.sas.StorageReadFailure("cannot map " + length + " bytes of the pool " + file);
         }
         try {
-            // Objects that are used together lie on a page, not on neighbouring ones: reading ahead would push pages out that are in use. If the kernel does not take the advice, that is no loss.
+            // Objects that are used together lie on a page, not on neighbouring ones: reading ahead would push pages
+            // out that are in use. If the kernel does not take the advice, that is no loss.
             int ignored = (int) MADVISE.invokeExact(at, length, MADV_RANDOM);
         } catch (Throwable e) {
             throw new AssertionError(e);

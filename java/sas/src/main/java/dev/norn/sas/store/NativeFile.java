@@ -31,8 +31,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
 /**
- * A file by the system's calls. The JDK closes its own file channels when a thread that uses them is interrupted; but the threads that use the store are the program's, and an interrupted one must
- * not take the log away from all others. What a store does at positions is here; all else is refused.
+ * A file by the system's calls. The JDK closes its own file channels when a thread that uses them is interrupted; but
+ * the threads that use the store are the program's, and an interrupted one must not take the log away from all others.
+ * What a store does at positions is here; all else is refused.
  */
 final class NativeFile extends FileChannel {
     private static final int O_WRONLY = 1;
@@ -48,7 +49,9 @@ final class NativeFile extends FileChannel {
     private static final short F_RDLCK = 0;
     private static final short F_WRLCK = 1;
     private static final short F_UNLCK = 2;
-    /** A {@code struct flock}: type (16), whence (16), 4 bytes that are left out, start (64), length (64), process (32). */
+    /**
+     * A {@code struct flock}: type (16), whence (16), 4 bytes that are left out, start (64), length (64), process (32).
+     */
     private static final int FLOCK_BYTES = 32;
     private static final int FLOCK_START = 8;
     private static final int FLOCK_LENGTH = 16;
@@ -224,8 +227,8 @@ final class NativeFile extends FileChannel {
     }
 
     /**
-     * Locks a byte for this open file, so that no other one has a lock there; false if another has. The lock ends with {@link #unlock}, when the file is closed, or with the process,
-     * and is none of the locks that the JDK makes.
+     * Locks a byte for this open file, so that no other one has a lock there; false if another has. The lock ends with
+     * {@link #unlock}, when the file is closed, or with the process, and is none of the locks that the JDK makes.
      */
     boolean tryLock(long at) throws IOException {
         return lock(F_OFD_SETLK, F_WRLCK, at, 1) == 0;

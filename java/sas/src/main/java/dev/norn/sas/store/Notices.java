@@ -4,8 +4,9 @@ import static dev.norn.sas.store.Format.*;
 
 
 /**
- * Notifications of those who wait for persistent objects, across processes: words in shared memory that count them, an object's word by its address. Objects that share a word wake
- * each other's waiters, which have to look again anyway. Nothing is registered, so nothing is left behind by a process that dies.
+ * Notifications of those who wait for persistent objects, across processes: words in shared memory that count them, an
+ * object's word by its address. Objects that share a word wake each other's waiters, which have to look again anyway.
+ * Nothing is registered, so nothing is left behind by a process that dies.
  */
 public final class Notices {
     private Notices() {}
@@ -29,9 +30,11 @@ public final class Notices {
     }
 
     /**
-     * Waits until there are others than {@code seen}. Looks again and again: at first without sleeping, then each millisecond.
+     * Waits until there are others than {@code seen}. Looks again and again: at first without sleeping, then each
+     * millisecond.
      *
-     * @param handle whose Java monitor is given up meanwhile, if the thread has it because it is in a synchronized method
+     * @param handle whose Java monitor is given up meanwhile, if the thread has it because it is in a synchronized
+     *     method
      * @param nanos how long at most; 0 for ever
      */
     public static void await(Pool pool, Object handle, long reference, long seen, long nanos) throws InterruptedException {

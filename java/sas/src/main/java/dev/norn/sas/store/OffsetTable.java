@@ -2,12 +2,18 @@ package dev.norn.sas.store;
 
 import java.util.Arrays;
 
-/** A hash table from references to small numbers that is emptied at no cost, for what a transaction holds. A number is never 0. */
+/**
+ * A hash table from references to small numbers that is emptied at no cost, for what a transaction holds. A number is
+ * never 0.
+ */
 final class OffsetTable {
     private static final int FIRST_PLACES = 256;
     private static final int STAMP_SHIFT = 32;
 
-    /** A key, then its stamp and number in one word: a look-up touches one line of the cache. An entry counts if its stamp is the table's. */
+    /**
+     * A key, then its stamp and number in one word: a look-up touches one line of the cache. An entry counts if its
+     * stamp is the table's.
+     */
     private long[] words = new long[2 * FIRST_PLACES];
     /** Of what is in the table now; 0 is that of words never used. */
     int stamp = 1;

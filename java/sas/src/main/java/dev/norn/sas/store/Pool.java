@@ -18,14 +18,18 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The shared mapped page pool of a store, and the store's files. The pool is trusted within one boot of the machine only; otherwise it is made anew
- * from the containers' files, after the log was replayed into them.
+ * The shared mapped page pool of a store, and the store's files. The pool is trusted within one boot of the machine
+ * only; otherwise it is made anew from the containers' files, after the log was replayed into them.
  *
- * <p>Files of a store's directory: {@code store.properties}, {@code lock}, {@code redo.log}, {@code pool}, and {@code NAME.container}.
+ * <p>Files of a store's directory: {@code store.properties}, {@code lock}, {@code redo.log}, {@code pool}, and
+ * {@code NAME.container}.
  */
 public final class Pool {
     private static final byte[] ZEROS = new byte[1 << 16];
-    /** Tens of microseconds, as long as a transaction holds a lock, or a record takes to be written. Sleeping takes as long as several transactions. */
+    /**
+     * Tens of microseconds, as long as a transaction holds a lock, or a record takes to be written. Sleeping takes as
+     * long as several transactions.
+     */
     static final int SPINS = 1000;
 
     /** Room on the stack for claiming a slot, and for giving it back. */
@@ -94,8 +98,8 @@ public final class Pool {
     }
 
     /**
-     * Attaches this JVM to the store in {@code directory}: makes the pool if it is not there or not to be trusted, and rolls back what dead
-     * processes left. Costs as much as reading all containers when the pool has to be made.
+     * Attaches this JVM to the store in {@code directory}: makes the pool if it is not there or not to be trusted, and
+     * rolls back what dead processes left. Costs as much as reading all containers when the pool has to be made.
      *
      * @throws StorageReadFailure if a file cannot be read or is not of this store
      */
@@ -104,7 +108,8 @@ public final class Pool {
     }
 
     /**
-     * Brings the containers' files up to date, also when the log is damaged: what was committed before the damage is kept. No other program uses the store.
+     * Brings the containers' files up to date, also when the log is damaged: what was committed before the damage is
+     * kept. No other program uses the store.
      *
      * @return what was lost; nothing if the log is whole
      */
@@ -154,7 +159,8 @@ public final class Pool {
                     + " this process cannot use: it is of another version of SAS or another machine; end that process first");
         }
         if (isTrusted) {
-            // A container has no file before the first checkpoint; the others are found by the directory when they are met.
+            // A container has no file before the first checkpoint; the others are found by the directory when they are
+            // met.
             Directory.addSystem(this);
         }
         if (isTrusted && isShared) {
@@ -175,7 +181,8 @@ public final class Pool {
     /**
      * Opens the pool's file: the one that others use, if there are any.
      *
-     * @throws StorageReadFailure if the file is not there any more, or another one: what two pools have would both be acknowledged, and one of them lost
+     * @throws StorageReadFailure if the file is not there any more, or another one: what two pools have would both be
+     *     acknowledged, and one of them lost
      */
     private void open(boolean isShared) throws IOException {
         if (isShared && Files.notExists(file)) {
@@ -205,7 +212,10 @@ public final class Pool {
         }
     }
 
-    /** Opens the log of a pool that is trusted, and that nobody else uses. The pool has all that was committed: if the log is damaged, the containers' files are written from the pool. */
+    /**
+     * Opens the log of a pool that is trusted, and that nobody else uses. The pool has all that was committed: if the
+     * log is damaged, the containers' files are written from the pool.
+     */
     private void openLog() throws IOException {
         LogDamaged damage = log.findDamage();
         if (damage != null) {
@@ -228,7 +238,10 @@ public final class Pool {
         return isOfThisBoot() && (Memory.getLong(POOL_WRITE_FAILED) != SYNC_FAILED || isShared);
     }
 
-    /** Whether the pool is this store's, with the lock file and the log that the store has, and of this boot of the machine. */
+    /**
+     * Whether the pool is this store's, with the lock file and the log that the store has, and of this boot of the
+     * machine.
+     */
     private boolean isOfThisBoot() throws IOException {
         long[] boot = Attachments.boot();
         UUID log = new UUID(Memory.getLong(LOG_IDENTITY_HIGH), Memory.getLong(LOG_IDENTITY_LOW));
@@ -430,9 +443,11 @@ public final class Pool {
     }
 
     /**
-     * Detaches: refuses new transactions, waits for those of this JVM, and then ends its attachment. The last one out replays the log into the containers' files.
+     * Detaches: refuses new transactions, waits for those of this JVM, and then ends its attachment. The last one out
+     * replays the log into the containers' files.
      *
-     * @throws SASException if a transaction does not end in the time that locks are waited for; the store stays open then
+     * @throws SASException if a transaction does not end in the time that locks are waited for; the store stays open
+     *     then
      */
     public void close() {
         if (!isOpen) {
@@ -517,7 +532,10 @@ public final class Pool {
         }
     }
 
-    /** Brings the containers' files up to what is committed now; transactions go on. Costs as much as reading the log and writing the pages that it changes. */
+    /**
+     * Brings the containers' files up to what is committed now; transactions go on. Costs as much as reading the log
+     * and writing the pages that it changes.
+     */
     public void checkpoint() {
         Slot slot = claim();
         try {
@@ -547,8 +565,8 @@ public final class Pool {
     }
 
     /**
-     * Copies the store as of one moment into a new directory, while transactions go on: until the log is full, then they wait. Costs as much as reading and writing all
-     * containers.
+     * Copies the store as of one moment into a new directory, while transactions go on: until the log is full, then
+     * they wait. Costs as much as reading and writing all containers.
      */
     public void backup(Path copy) throws IOException {
         if (Files.exists(copy)) {
@@ -613,7 +631,10 @@ public final class Pool {
         return isOpen;
     }
 
-    /** Gives a slot back, in which nothing is left to do. May be done again when it was cut off: nobody else of this JVM has the slot before it is done. */
+    /**
+     * Gives a slot back, in which nothing is left to do. May be done again when it was cut off: nobody else of this JVM
+     * has the slot before it is done.
+     */
     void release(Slot slot) {
         try {
             if (slot.owner() == incarnation) {
@@ -692,7 +713,10 @@ public final class Pool {
         }
     }
 
-    /** Shared memory is touched between two stores that who closes the store looks at, so it is not taken away meanwhile. */
+    /**
+     * Shared memory is touched between two stores that who closes the store looks at, so it is not taken away
+     * meanwhile.
+     */
     private Slot claim(int index, Work.Tenant its) {
         if (!tenants.compareAndSet(index, null, its)) {
             return null;
@@ -718,7 +742,10 @@ public final class Pool {
         }
     }
 
-    /** Writes zeros into the pool's file, so that stores there need no space that the disk does not have. Nothing may be there yet. */
+    /**
+     * Writes zeros into the pool's file, so that stores there need no space that the disk does not have. Nothing may be
+     * there yet.
+     */
     void back(long offset, long length) {
         try {
             for (long done = 0; done < length;) {

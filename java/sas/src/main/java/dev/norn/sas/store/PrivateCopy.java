@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A copy of a store as of one moment, in a directory of its own among the temporary files ({@code java.io.tmpdir}), for those who may not disturb the store, or cannot write into
- * it. Removed when it is closed, and at the JVM's end.
+ * A copy of a store as of one moment, in a directory of its own among the temporary files ({@code java.io.tmpdir}), for
+ * those who may not disturb the store, or cannot write into it. Removed when it is closed, and at the JVM's end.
  */
 public final class PrivateCopy implements AutoCloseable {
     private final Path parent;
@@ -36,8 +36,9 @@ public final class PrivateCopy implements AutoCloseable {
     }
 
     /**
-     * A store on a read-only file system. Its containers are links to the files there, unless the log has what they lack: then they are copied, and the log is replayed into the
-     * copies. Costs copying the log, and the containers if need be.
+     * A store on a read-only file system. Its containers are links to the files there, unless the log has what they
+     * lack: then they are copied, and the log is replayed into the copies. Costs copying the log, and the containers if
+     * need be.
      *
      * @throws dev.norn.sas.StorageReadFailure if programs use the store, which have it by another mount
      */

@@ -5,7 +5,10 @@ import static dev.norn.sas.store.Format.*;
 import dev.norn.sas.ContainerDamaged;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A container's part of the address space: header page, page descriptors, pages. Sizes in pages of 4,096 bytes, offsets in bytes. */
+/**
+ * A container's part of the address space: header page, page descriptors, pages. Sizes in pages of 4,096 bytes, offsets
+ * in bytes.
+ */
 public final class Range {
     private static volatile boolean anyDamaged;
 

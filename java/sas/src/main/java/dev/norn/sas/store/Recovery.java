@@ -5,12 +5,13 @@ import static dev.norn.sas.store.Format.*;
 import java.io.IOException;
 
 /**
- * What the living do for the dead. A slot whose owner is gone is finished or undone from what it published, as if it went on; who recovers uses the
- * dead slot's own latches, so that when he dies too, the next does the same again.
+ * What the living do for the dead. A slot whose owner is gone is finished or undone from what it published, as if it
+ * went on; who recovers uses the dead slot's own latches, so that when he dies too, the next does the same again.
  *
- * <p>First, all latches of all dead slots are freed, after what they guard was put in order ({@link Latch#recover}). That waits for nobody. It decides which records count: a slot
- * that died with the latch of the log's end is COMMITTING behind it if its record is whole, and ACTIVE if not; a slot that is COMMITTING without that latch has its record counted by
- * the end of the log. Then each slot is brought to its end, by its state:
+ * <p>First, all latches of all dead slots are freed, after what they guard was put in order ({@link Latch#recover}).
+ * That waits for nobody. It decides which records count: a slot that died with the latch of the log's end is COMMITTING
+ * behind it if its record is whole, and ACTIVE if not; a slot that is COMMITTING without that latch has its record
+ * counted by the end of the log. Then each slot is brought to its end, by its state:
  *
  * <pre>
  * state       record     what is done
@@ -29,8 +30,9 @@ final class Recovery {
     }
 
     /**
-     * Recovers the slots of dead processes, and of ended threads of this one; alone among all processes. If another process or thread recovers right now, that is left to it: so this
-     * waits for nobody, and may be called by one who holds a latch.
+     * Recovers the slots of dead processes, and of ended threads of this one; alone among all processes. If another
+     * process or thread recovers right now, that is left to it: so this waits for nobody, and may be called by one who
+     * holds a latch.
      */
     void reap() {
         pool.forgetGone();
@@ -110,7 +112,10 @@ final class Recovery {
         slot.release();
     }
 
-    /** Takes back what the slot's transaction did, newest first, and then releases its locks. Allocates nothing, and may be done again when it was cut off. */
+    /**
+     * Takes back what the slot's transaction did, newest first, and then releases its locks. Allocates nothing, and may
+     * be done again when it was cut off.
+     */
     void undo(Slot slot) {
         if (slot.state() != STATE_UNDONE) {
             slot.state(STATE_ABORTING);
@@ -167,7 +172,10 @@ final class Recovery {
         }
     }
 
-    /** Gives a lock up, where there still is an object: recovery that was cut off may have given its storage back before. */
+    /**
+     * Gives a lock up, where there still is an object: recovery that was cut off may have given its storage back
+     * before.
+     */
     private void release(Slot slot, long offset) {
         if (pool.rangeOf(offset).startsAt(offset) && classOf(Memory.getLong(offset)) != CLASS_VALUE) {
             Locks.release(slot, offset);

@@ -15,9 +15,10 @@ import java.util.UUID;
 /**
  * The redo log: one record for each committed transaction, in a ring.
  *
- * <p>A record names its own position, so that what an earlier round left is not taken for a record, and its check covers all of it. A transaction is committed
- * when its record is valid and durable. Appending is under one latch; syncing under another, so that one sync serves all who wait; a checkpoint, which replays the log into
- * the containers' files and gives room, under a third, so that others commit meanwhile.
+ * <p>A record names its own position, so that what an earlier round left is not taken for a record, and its check
+ * covers all of it. A transaction is committed when its record is valid and durable. Appending is under one latch;
+ * syncing under another, so that one sync serves all who wait; a checkpoint, which replays the log into the containers'
+ * files and gives room, under a third, so that others commit meanwhile.
  */
 final class RedoLog {
     /** What {@link #append} returns when there is no room. */
@@ -36,7 +37,8 @@ final class RedoLog {
     }
 
     /**
-     * Opens the log's file. Makes it in a store that never had one: its properties then name it, so that it is missed when it is gone.
+     * Opens the log's file. Makes it in a store that never had one: its properties then name it, so that it is missed
+     * when it is gone.
      *
      * @throws LogDamaged if it is gone, or was cut off, or is another one
      */
@@ -88,8 +90,8 @@ final class RedoLog {
     /**
      * Appends the record and returns when it is durable.
      *
-     * @throws StorageWriteFailure if there is no room for it, or writing fails: nothing was committed; or if the sync fails: then the store takes no more
-     *     changes, and after the next start the log decides
+     * @throws StorageWriteFailure if there is no room for it, or writing fails: nothing was committed; or if the sync
+     *     fails: then the store takes no more changes, and after the next start the log decides
      */
     void commit(Slot slot, ByteBuffer record) {
         StackRoom.require(FRAMES);
@@ -170,8 +172,9 @@ final class RedoLog {
     }
 
     /**
-     * Writes behind the last record that it is synced, so that damage to it is noticed; the next record says it, too, and takes the place. Nobody waits for that: the mark reaches the
-     * disk with the next sync, or when the system writes the page.
+     * Writes behind the last record that it is synced, so that damage to it is noticed; the next record says it, too,
+     * and takes the place. Nobody waits for that: the mark reaches the disk with the next sync, or when the system
+     * writes the page.
      */
     private void mark(Slot slot, long synced) {
         try {
@@ -206,8 +209,9 @@ final class RedoLog {
     }
 
     /**
-     * Decides whether a record counts whose slot was cut off while it appended, and still has the latch of appending: if it is whole, and right behind the end. Otherwise the slot's
-     * transaction goes on as if it had not been about to commit.
+     * Decides whether a record counts whose slot was cut off while it appended, and still has the latch of appending:
+     * if it is whole, and right behind the end. Otherwise the slot's transaction goes on as if it had not been about to
+     * commit.
      */
     void recoverAppending(Slot slot) throws IOException {
         if (slot.state() != STATE_COMMITTING) {
@@ -232,7 +236,10 @@ final class RedoLog {
         return true;
     }
 
-    /** What a dead slot left while it held the latch of checkpoints, which is still its: the header may say more than the shared memory. */
+    /**
+     * What a dead slot left while it held the latch of checkpoints, which is still its: the header may say more than
+     * the shared memory.
+     */
     void recoverCheckpoint() throws IOException {
         LogFile.Header header = file.readHeader();
         if (header.ring() != ring()) {
@@ -256,7 +263,8 @@ final class RedoLog {
     }
 
     /**
-     * Applies the records up to {@code limit} to the containers' files. Doing it again from the start, after it was cut off at any place, gives the same.
+     * Applies the records up to {@code limit} to the containers' files. Doing it again from the start, after it was cut
+     * off at any place, gives the same.
      *
      * @throws LogDamaged if they do not go so far: then nothing is applied
      */
@@ -330,8 +338,8 @@ final class RedoLog {
     }
 
     /**
-     * Begins with an empty log where the pool ends, in the place of a damaged one, which is kept. Until it is named with {@link #name}, it is not the store's. Nobody else uses the
-     * store.
+     * Begins with an empty log where the pool ends, in the place of a damaged one, which is kept. Until it is named
+     * with {@link #name}, it is not the store's. Nobody else uses the store.
      *
      * @return where the damaged log is kept; null if there is none
      */
@@ -352,8 +360,9 @@ final class RedoLog {
     }
 
     /**
-     * Brings the containers' files up to the end of the log, as far as it is valid and to {@code limit} at most, and begins it anew. Nobody else uses the store. The new beginning is
-     * behind every position that was ever written, so that nothing of what was left out is ever taken for a record.
+     * Brings the containers' files up to the end of the log, as far as it is valid and to {@code limit} at most, and
+     * begins it anew. Nobody else uses the store. The new beginning is behind every position that was ever written, so
+     * that nothing of what was left out is ever taken for a record.
      */
     void restart(long limit) throws IOException {
         LogFile.Header header = file.readHeader();
@@ -373,7 +382,8 @@ final class RedoLog {
     }
 
     /**
-     * The same with a log that has lost what was durable: goes on with what was committed before that. The log is kept in another file.
+     * The same with a log that has lost what was durable: goes on with what was committed before that. The log is kept
+     * in another file.
      *
      * @return what was lost
      */
@@ -441,7 +451,10 @@ final class RedoLog {
         return used() > share * ring() && Memory.getVolatile(CHECKPOINT_LATCH) == 0;
     }
 
-    /** A checkpoint, unless somebody else makes one. What is committed is committed: a failure is said on standard error, and by whoever finds the log full. */
+    /**
+     * A checkpoint, unless somebody else makes one. What is committed is committed: a failure is said on standard
+     * error, and by whoever finds the log full.
+     */
     void relieve(Slot slot) {
         try {
             Latch.tryHold(slot, CHECKPOINT_LATCH, () -> checkpointLatched(slot));

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
- * Applies the operations of log records to the containers' files. Every operation says what is to be so afterwards, not what to change, so applying it
- * again gives the same.
+ * Applies the operations of log records to the containers' files. Every operation says what is to be so afterwards, not
+ * what to change, so applying it again gives the same.
  *
  * <pre>
  * operation: kind (8 bits) and length (56) | offset in the address space | content, padded to 8 bytes
@@ -76,14 +76,18 @@ final class Replay implements AutoCloseable {
     }
 
     /**
-     * From here on, pages that are read are compared with their checks; those that differ stay damaged, whatever is applied to them. Before, they may be as a replay that was cut off has left them: then a page is
-     * not in accord with its check, and nobody can say whether a bit has flipped, too.
+     * From here on, pages that are read are compared with their checks; those that differ stay damaged, whatever is
+     * applied to them. Before, they may be as a replay that was cut off has left them: then a page is not in accord
+     * with its check, and nobody can say whether a bit has flipped, too.
      */
     void checkPages() {
         checksPages = true;
     }
 
-    /** Applies the operations from the buffer's position to its limit. Those of containers whose files are missing are set aside. */
+    /**
+     * Applies the operations from the buffer's position to its limit. Those of containers whose files are missing are
+     * set aside.
+     */
     void apply(ByteBuffer operations) throws IOException {
         while (operations.hasRemaining()) {
             int start = operations.position();
@@ -248,7 +252,9 @@ final class Replay implements AutoCloseable {
             }
         }
 
-        /** Sets or clears where an object starts, the pages that it covers if it is large, and the generation behind it. */
+        /**
+         * Sets or clears where an object starts, the pages that it covers if it is large, and the generation behind it.
+         */
         private void mark(long offset, long header, int start) throws IOException {
             long page = range.pageOf(offset);
             int granule = range.granuleOf(offset);
@@ -282,7 +288,8 @@ final class Replay implements AutoCloseable {
             if (channel == null) {
                 return;
             }
-            // A descriptor never says that there are objects behind the file's end: so one that does is that of a file which was cut off.
+            // A descriptor never says that there are objects behind the file's end: so one that does is that of a file
+            // which was cut off.
             long size = channel.size();
             write(firstPage, Long.MAX_VALUE);
             if (channel.size() != size) {

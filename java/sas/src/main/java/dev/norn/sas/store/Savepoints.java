@@ -5,13 +5,17 @@ import static dev.norn.sas.store.Format.*;
 import java.util.Arrays;
 
 /**
- * What a transaction keeps so that a part of it can be taken back while it goes on. The undo stream has the image of an object as it was before the transaction; this has, of what is changed
- * again after a savepoint, images as of the savepoint. They are in this JVM's memory: whoever undoes the transaction for a process that died needs the stream alone.
+ * What a transaction keeps so that a part of it can be taken back while it goes on. The undo stream has the image of an
+ * object as it was before the transaction; this has, of what is changed again after a savepoint, images as of the
+ * savepoint. They are in this JVM's memory: whoever undoes the transaction for a process that died needs the stream
+ * alone.
  *
- * <p>To take back what came after a savepoint is to restore these images, the newest first, and then to undo the entries that the stream has got since, but for locks, which stay. Entries of
- * images stay, too, since their objects stay locked; those of allocations and frees are marked as done. So the whole can be undone at any moment of this.
+ * <p>To take back what came after a savepoint is to restore these images, the newest first, and then to undo the
+ * entries that the stream has got since, but for locks, which stay. Entries of images stay, too, since their objects
+ * stay locked; those of allocations and frees are marked as done. So the whole can be undone at any moment of this.
  *
- * <p>An object is kept once for each savepoint that it is changed after; what its own savepoint no longer needs goes when that ends.
+ * <p>An object is kept once for each savepoint that it is changed after; what its own savepoint no longer needs goes
+ * when that ends.
  */
 final class Savepoints {
     private static final int IMAGES_FIRST = 64;
@@ -19,12 +23,17 @@ final class Savepoints {
 
     private final Pool pool;
     private int depth;
-    /** Of each open savepoint: where the stream was, how many images there were, and a number that no other savepoint of this transaction, or of one before, has. */
+    /**
+     * Of each open savepoint: where the stream was, how many images there were, and a number that no other savepoint of
+     * this transaction, or of one before, has.
+     */
     private long[] marks = new long[4];
     private int[] firsts = new int[4];
     private long[] numbers = new long[4];
     private long lastNumber;
-    /** Of each object's place: the number of the last savepoint since which its image was taken, here or in the stream. */
+    /**
+     * Of each object's place: the number of the last savepoint since which its image was taken, here or in the stream.
+     */
     private long[] covered = {};
 
     private int images;
@@ -74,7 +83,10 @@ final class Savepoints {
         }
     }
 
-    /** Comes before the object is changed, which is locked exclusively: keeps its image, unless it has one since the last savepoint. Of large objects that is the first word. */
+    /**
+     * Comes before the object is changed, which is locked exclusively: keeps its image, unless it has one since the
+     * last savepoint. Of large objects that is the first word.
+     */
     void keep(int place, long offset) {
         coverable(place);
         if (covered[place] >= numbers[depth - 1]) {
@@ -85,7 +97,9 @@ final class Savepoints {
         covered[place] = numbers[depth - 1];
     }
 
-    /** Comes before a part of a large object is changed, of which the stream has an image of before the last savepoint. */
+    /**
+     * Comes before a part of a large object is changed, of which the stream has an image of before the last savepoint.
+     */
     void keepRange(long offset, int bytes) {
         add(RANGE, offset, bytes);
     }
@@ -170,7 +184,10 @@ final class Savepoints {
         }
     }
 
-    /** The transaction has a lock on the object to its end: what it looks at there has to say that the object is gone. An allocation that was cut off has made none. */
+    /**
+     * The transaction has a lock on the object to its end: what it looks at there has to say that the object is gone.
+     * An allocation that was cut off has made none.
+     */
     private void takeBackAllocation(Slot slot, long entry) {
         long offset = Slot.offset(entry);
         if (pool.isObject(reference(offset, generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES))))) {
@@ -180,8 +197,9 @@ final class Savepoints {
     }
 
     /**
-     * Takes back allocations of objects and values since a place in the stream, and what was to be freed. What they have to do with objects that were there is the caller's: nothing refers to them
-     * yet, and what was to be freed is still referred to. A class that got its number meanwhile keeps it.
+     * Takes back allocations of objects and values since a place in the stream, and what was to be freed. What they
+     * have to do with objects that were there is the caller's: nothing refers to them yet, and what was to be freed is
+     * still referred to. A class that got its number meanwhile keeps it.
      */
     void takeBackSteps(Slot slot, long mark) {
         for (long entry = slot.newest(); entry >= slot.first() + mark; entry = Slot.before(entry)) {

@@ -5,11 +5,11 @@ import static dev.norn.sas.store.Format.*;
 import dev.norn.sas.SASException;
 
 /**
- * A transaction's place in shared memory: its owner, its state, and the stream of undo entries that says what it locked, changed and
- * allocated.
+ * A transaction's place in shared memory: its owner, its state, and the stream of undo entries that says what it
+ * locked, changed and allocated.
  *
- * <p>An entry is complete before the stream's tail covers it, and the tail covers it before what it undoes happens. So whoever finds the owner
- * dead can finish or undo the transaction from the slot alone.
+ * <p>An entry is complete before the stream's tail covers it, and the tail covers it before what it undoes happens. So
+ * whoever finds the owner dead can finish or undo the transaction from the slot alone.
  */
 final class Slot {
     private static final long BACKING_BYTES = 256 << 10;

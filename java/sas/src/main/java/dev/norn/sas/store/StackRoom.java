@@ -1,8 +1,9 @@
 package dev.norn.sas.store;
 
 /**
- * Room on the calling thread's stack, which is tried out before something begins that must not overflow in its middle. Recursion in the program may end anywhere; so the store would
- * otherwise be cut off between two stores of shared memory that belong together.
+ * Room on the calling thread's stack, which is tried out before something begins that must not overflow in its middle.
+ * Recursion in the program may end anywhere; so the store would otherwise be cut off between two stores of shared
+ * memory that belong together.
  */
 public final class StackRoom {
     private StackRoom() {}

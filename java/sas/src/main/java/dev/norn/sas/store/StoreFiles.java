@@ -46,7 +46,10 @@ public final class StoreFiles {
         return missing;
     }
 
-    /** Removes directories that were made for nothing: this one and those above it, up to {@code first}, unless something is in them. */
+    /**
+     * Removes directories that were made for nothing: this one and those above it, up to {@code first}, unless
+     * something is in them.
+     */
     public static void removeEmpty(Path directory, Path first) throws IOException {
         for (Path at = directory.toAbsolutePath(); first != null && at.startsWith(first) && Files.isDirectory(at) && list(at).isEmpty(); at = at.getParent()) {
             Files.delete(at);

@@ -2,7 +2,10 @@ package dev.norn.sas.store;
 
 import java.nio.file.FileSystemException;
 
-/** A sync failed: what was written before may be lost, although it can be read, and another sync that succeeds says nothing about it. */
+/**
+ * A sync failed: what was written before may be lost, although it can be read, and another sync that succeeds says
+ * nothing about it.
+ */
 final class SyncFailed extends FileSystemException {
     private static final long serialVersionUID = 1;
 

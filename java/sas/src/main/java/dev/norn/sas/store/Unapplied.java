@@ -15,11 +15,13 @@ import java.util.Set;
 import java.util.function.LongPredicate;
 
 /**
- * Operations of the log that wait for a container's file, which is missing, cut off, or cannot be written: {@code redo.unapplied}, of each record of the log one with these. They
- * are durable before the log's beginning goes past them, and are applied before the log when the file is back.
+ * Operations of the log that wait for a container's file, which is missing, cut off, or cannot be written:
+ * {@code redo.unapplied}, of each record of the log one with these. They are durable before the log's beginning goes
+ * past them, and are applied before the log when the file is back.
  *
- * <p>A replay that was cut off is done again from the same beginning, and sets aside again what it had: the operations say what is to be so afterwards, so going through them
- * twice gives the same. What was cut off while it was written ends the file. When all is durable, a mark says so, and names its own place: so what cannot be read before a mark is
+ * <p>A replay that was cut off is done again from the same beginning, and sets aside again what it had: the operations
+ * say what is to be so afterwards, so going through them twice gives the same. What was cut off while it was written
+ * ends the file. When all is durable, a mark says so, and names its own place: so what cannot be read before a mark is
  * damage.
  */
 final class Unapplied implements AutoCloseable {
@@ -141,7 +143,10 @@ final class Unapplied implements AutoCloseable {
         return whole.getLong(length - CHECK_BYTES) == LogFile.check(whole.array(), 0, length - CHECK_BYTES) ? whole : null;
     }
 
-    /** Gives each operation that can be applied to the action, in order, and keeps the others. Comes before anything is added. */
+    /**
+     * Gives each operation that can be applied to the action, in order, and keeps the others. Comes before anything is
+     * added.
+     */
     void apply(Action action) throws IOException {
         if (!isApplied) {
             return;

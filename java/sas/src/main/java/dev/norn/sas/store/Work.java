@@ -7,8 +7,8 @@ import dev.norn.sas.SASException;
 import java.nio.ByteBuffer;
 
 /**
- * One transaction's work on the store: strict two-phase locks on objects, images of what is changed, allocations, and the redo record at the end. Not
- * thread-safe; belongs to the thread that began it. May be used again after its end.
+ * One transaction's work on the store: strict two-phase locks on objects, images of what is changed, allocations, and
+ * the redo record at the end. Not thread-safe; belongs to the thread that began it. May be used again after its end.
  */
 public final class Work {
     /** In {@link #held}, the lowest bits of a number; above them is the object's place. */
@@ -28,7 +28,9 @@ public final class Work {
     private final Tenant tenant;
     private ByteBuffer record = RedoLog.newRecord(4096);
 
-    /** Whose work it is, so that it can be undone when its thread has ended without ending it. Says in words who it is. */
+    /**
+     * Whose work it is, so that it can be undone when its thread has ended without ending it. Says in words who it is.
+     */
     public interface Tenant {
         /** Whether the thread may still go on with the transaction. */
         boolean isAlive();
@@ -87,7 +89,8 @@ public final class Work {
     }
 
     /**
-     * Locks the object for reading until the end; costs an atomic instruction and some loads, or a look into a table if it is locked already.
+     * Locks the object for reading until the end; costs an atomic instruction and some loads, or a look into a table if
+     * it is locked already.
      *
      * @return the object's place
      * @throws dev.norn.sas.ObjectDestroyed if it is not there
@@ -127,8 +130,8 @@ public final class Work {
     }
 
     /**
-     * Locks the object for writing until the end, and keeps its image for undoing. Objects beyond {@link Format#OBJECT_BYTES_MAX} have no image: there,
-     * {@link #touch} comes before every store.
+     * Locks the object for writing until the end, and keeps its image for undoing. Objects beyond
+     * {@link Format#OBJECT_BYTES_MAX} have no image: there, {@link #touch} comes before every store.
      *
      * @return the object's place
      * @throws ObjectAccessDenied if the container is read-only
@@ -179,8 +182,9 @@ public final class Work {
     }
 
     /**
-     * Comes before a reference is stored: its object is there, and is this transaction's or committed. Waits, as for a shared lock, for a transaction that has made it and has
-     * not ended. So what is durable names only what was durably allocated, and a generation that only undone allocations had may be given out again after the machine stopped.
+     * Comes before a reference is stored: its object is there, and is this transaction's or committed. Waits, as for a
+     * shared lock, for a transaction that has made it and has not ended. So what is durable names only what was durably
+     * allocated, and a generation that only undone allocations had may be given out again after the machine stopped.
      *
      * @throws dev.norn.sas.ObjectDestroyed if it is not there
      */
@@ -204,7 +208,10 @@ public final class Work {
         }
     }
 
-    /** Keeps words of an object without an image for undoing, before they are overwritten: both numbers are multiples of 8. The object is locked exclusively. */
+    /**
+     * Keeps words of an object without an image for undoing, before they are overwritten: both numbers are multiples of
+     * 8. The object is locked exclusively.
+     */
     public void touch(long offset, int length) {
         if ((offset & 7) != 0 || (length & 7) != 0) {
             throw new AssertionError(length + " bytes from " + offset + " on are no words");
@@ -213,12 +220,18 @@ public final class Work {
         slot.publish(length);
     }
 
-    /** As {@link #touch}, of words that were kept before the last savepoint, and whose images since then are needed to return to it. */
+    /**
+     * As {@link #touch}, of words that were kept before the last savepoint, and whose images since then are needed to
+     * return to it.
+     */
     public void keepRange(long offset, int length) {
         savepoints.keepRange(offset, length);
     }
 
-    /** Opens a savepoint, inside those that are open. Whatever is changed behind it has to be locked exclusively again, and touched or kept again. */
+    /**
+     * Opens a savepoint, inside those that are open. Whatever is changed behind it has to be locked exclusively again,
+     * and touched or kept again.
+     */
     public void openSavepoint() {
         savepoints.open(slot.tail());
     }
@@ -228,7 +241,10 @@ public final class Work {
         savepoints.release();
     }
 
-    /** Closes the last savepoint, and takes back what came after it. Locks stay. If this throws, the transaction has to be undone. */
+    /**
+     * Closes the last savepoint, and takes back what came after it. Locks stay. If this throws, the transaction has to
+     * be undone.
+     */
     public void returnToSavepoint() {
         savepoints.restore(slot);
     }
@@ -239,8 +255,8 @@ public final class Work {
     }
 
     /**
-     * Takes back what was allocated, and what was to be freed, since the mark, but for classes that have got their numbers. Stores into objects that were there are not taken back: none of them may
-     * refer to what was allocated.
+     * Takes back what was allocated, and what was to be freed, since the mark, but for classes that have got their
+     * numbers. Stores into objects that were there are not taken back: none of them may refer to what was allocated.
      */
     public void takeBackSteps(long mark) {
         savepoints.takeBackSteps(slot, mark);
@@ -276,7 +292,9 @@ public final class Work {
         return reference | TAG_VALUE;
     }
 
-    /** Gives an object that this transaction has just allocated, with room behind its fields, a hash code of its own. */
+    /**
+     * Gives an object that this transaction has just allocated, with room behind its fields, a hash code of its own.
+     */
     public static void keepHash(long reference, int hash) {
         long offset = offsetOf(reference);
         long header = Memory.getLong(offset) | HASHED;

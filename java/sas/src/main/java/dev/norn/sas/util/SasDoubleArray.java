@@ -65,7 +65,9 @@ public final class SasDoubleArray extends SasArray {
         });
     }
 
-    /** Copies {@code count} elements from {@code index} on into a Java array; outside transactions, as of one moment. */
+    /**
+     * Copies {@code count} elements from {@code index} on into a Java array; outside transactions, as of one moment.
+     */
     public void copyTo(int index, double[] to, int start, int count) {
         copyOut(index, to, start, count);
     }

@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.function.LongSupplier;
 
-/** What a field access costs: nanoseconds of the median of many rounds. {@code plain}: run without the agent; {@code sas}: with it, temporary and persistent. */
+/**
+ * What a field access costs: nanoseconds of the median of many rounds. {@code plain}: run without the agent;
+ * {@code sas}: with it, temporary and persistent.
+ */
 final class AccessBench {
     private static int objects;
     private static int rounds;
@@ -82,7 +85,8 @@ final class AccessBench {
             Class<? extends Node> type = i % 2 == 0 ? Node.class : SubNode.class;
             nodes[i] = isPersistent ? Factory.newInstanceIn(type, Store.current().container("main"), i) : i % 2 == 0 ? new Node(i) : new SubNode(i);
         }
-        // Side by side for good: creating persistent objects makes garbage, which has the collector put them into another order than plain ones.
+        // Side by side for good: creating persistent objects makes garbage, which has the collector put them into
+        // another order than plain ones.
         System.gc();
         // In no order, as objects are after a while.
         java.util.Collections.shuffle(Arrays.asList(nodes), new java.util.Random(1));

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Adoption takes what hangs on an object with it, however much that is, and does so as a whole: where some of it cannot be persistent or does not fit, all of it is temporary as before, and nothing
- * of it is in the store.
+ * Adoption takes what hangs on an object with it, however much that is, and does so as a whole: where some of it cannot
+ * be persistent or does not fit, all of it is temporary as before, and nothing of it is in the store.
  */
 class AdoptionTest {
     private static final int MILLION = 1_000_000;
@@ -209,7 +209,10 @@ class AdoptionTest {
         Link.verify(near.next, 10);
     }
 
-    /** What a program has made before a transaction can be adopted by the one that comes after an undone one: so a transaction may be run again. */
+    /**
+     * What a program has made before a transaction can be adopted by the one that comes after an undone one: so a
+     * transaction may be run again.
+     */
     @Test
     void whatAnUndoneTransactionHadAdoptedIsTemporaryAgain() {
         long[] elements = {1, 2, 3};

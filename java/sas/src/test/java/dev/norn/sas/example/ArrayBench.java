@@ -11,8 +11,9 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * What arrays of longs cost, in nanoseconds for a call: {@code plain}, run without the agent, or {@code sas DIRECTORY}, with it. Each step is measured as a transaction of
- * its own, and again within one that goes on; {@code field} is a transaction that reads or writes a field of the array's owner instead.
+ * What arrays of longs cost, in nanoseconds for a call: {@code plain}, run without the agent, or {@code sas DIRECTORY},
+ * with it. Each step is measured as a transaction of its own, and again within one that goes on; {@code field} is a
+ * transaction that reads or writes a field of the array's owner instead.
  */
 final class ArrayBench {
     static volatile long sink;

@@ -8,7 +8,10 @@ import dev.norn.sas.util.SasLongArray;
 import java.lang.reflect.Array;
 import java.util.function.IntFunction;
 
-/** The arrays of all types through one face, for a test that does the same with each. Values are small enough to be bytes. */
+/**
+ * The arrays of all types through one face, for a test that does the same with each. Values are small enough to be
+ * bytes.
+ */
 record ArrayInPlace(SasArray array) {
     /** The types, by their arrays. */
     enum Type {

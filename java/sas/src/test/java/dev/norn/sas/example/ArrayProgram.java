@@ -5,7 +5,10 @@ import dev.norn.sas.Transaction;
 import dev.norn.sas.util.SasLongArray;
 import java.nio.file.Path;
 
-/** What a child JVM runs: {@code STORE} changes of the array, one after the other, for ever, and says which are committed. */
+/**
+ * What a child JVM runs: {@code STORE} changes of the array, one after the other, for ever, and says which are
+ * committed.
+ */
 final class ArrayProgram {
     static final int LENGTH = 100_000;
 

@@ -10,11 +10,12 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed; {@code STORE step N} does one transfer step by step, and dies at step N;
- * {@code STORE fault FAULT} does one transfer on a log that fails so;
- * {@code STORE "die in ann"} dies inside a transaction that has locked the root ann; {@code STORE "keep ann"} keeps her locked, and says so.
- * {@code STORE "die allocating"} dies in the middle of an allocation on her page, and says where.
- * {@code STORE "two commits"} dies while one thread syncs and another one waits for that.
+ * What child JVMs run: {@code STORE SEED THREADS} transfers for ever and says how many are committed;
+ * {@code STORE step N} does one transfer step by step, and dies at step N; {@code STORE fault FAULT} does one transfer
+ * on a log that fails so; {@code STORE "die in ann"} dies inside a transaction that has locked the root ann;
+ * {@code STORE "keep ann"} keeps her locked, and says so. {@code STORE "die allocating"} dies in the middle of an
+ * allocation on her page, and says where. {@code STORE "two commits"} dies while one thread syncs and another one waits
+ * for that.
  */
 final class BankProgram {
     static final int ACCOUNTS = 12;

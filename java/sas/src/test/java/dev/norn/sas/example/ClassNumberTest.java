@@ -20,8 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The number of a class belongs to the transaction that makes the class's first instance, until that is durable: whoever commits an instance while the first transaction may still be undone has
- * it back as what it is, although the number is given out again.
+ * The number of a class belongs to the transaction that makes the class's first instance, until that is durable:
+ * whoever commits an instance while the first transaction may still be undone has it back as what it is, although the
+ * number is given out again.
  */
 class ClassNumberTest {
     @TempDir
@@ -56,7 +57,10 @@ class ClassNumberTest {
         return thread;
     }
 
-    /** Gives the number out again, if it was not kept, and looks at the store as it would be found after the machine stopped. */
+    /**
+     * Gives the number out again, if it was not kept, and looks at the store as it would be found after the machine
+     * stopped.
+     */
     private void verify() {
         Invoice.Reminder reminder = Factory.newInstanceIn(Invoice.Reminder.class, store.container(Store.MAIN));
         store.setRoot("reminder", reminder);
@@ -119,7 +123,10 @@ class ClassNumberTest {
         assertEquals(1, Directory.classes(store.pool()).stream().filter(entry -> entry.name().equals(Invoice.class.getName())).count());
     }
 
-    /** More threads than a store has places for transactions make the first instances at once: none waits for a place of its own beside the one that it has. */
+    /**
+     * More threads than a store has places for transactions make the first instances at once: none waits for a place of
+     * its own beside the one that it has.
+     */
     @Test
     void firstInstancesInAllPlacesAtOnce() throws Exception {
         CountDownLatch start = new CountDownLatch(1);

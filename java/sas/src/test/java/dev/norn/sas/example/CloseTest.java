@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store that is closed beside threads that use it, and opened again: transactions are waited for or refused, nothing stays locked, and whoever is late is told so. */
+/**
+ * A store that is closed beside threads that use it, and opened again: transactions are waited for or refused, nothing
+ * stays locked, and whoever is late is told so.
+ */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CloseTest {
     private static final int ROUNDS = Integer.getInteger("sas.rounds", 6);
@@ -60,7 +63,9 @@ class CloseTest {
         }
     }
 
-    /** Uses the store in each way, over and over, until it is told that the store is closed; counts what was committed. */
+    /**
+     * Uses the store in each way, over and over, until it is told that the store is closed; counts what was committed.
+     */
     private static void use(Store store, Random random, AtomicLong committed, ConcurrentLinkedQueue<Throwable> unexpected) {
         try {
             Bank bank = store.root("bank", Bank.class);

@@ -28,7 +28,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Persistent collections against those of the JDK, under random operations in transactions of which some are undone. */
+/**
+ * Persistent collections against those of the JDK, under random operations in transactions of which some are undone.
+ */
 class CollectionsTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
 

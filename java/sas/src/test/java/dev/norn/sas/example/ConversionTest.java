@@ -25,9 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two versions of a program's classes, compiled here, as a developer would have them: 10,000 objects that refer to each other through fields, arrays, lists and maps are made by
- * the first, the store is converted, and the second finds every value as a model has it. What cannot be converted is refused with class, field and address, and a conversion that
- * is cut off leaves nothing.
+ * Two versions of a program's classes, compiled here, as a developer would have them: 10,000 objects that refer to each
+ * other through fields, arrays, lists and maps are made by the first, the store is converted, and the second finds
+ * every value as a model has it. What cannot be converted is refused with class, field and address, and a conversion
+ * that is cut off leaves nothing.
  */
 class ConversionTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);

@@ -21,7 +21,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Copies of persistent objects are objects of their own, by whichever way {@code clone} is reached; and another class's handles of a field reach the object's value, or are refused. */
+/**
+ * Copies of persistent objects are objects of their own, by whichever way {@code clone} is reached; and another class's
+ * handles of a field reach the object's value, or are refused.
+ */
 class CopiesTest {
     @TempDir
     Path directory;

@@ -22,8 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A JVM that dies, and a machine that stops. Committed transfers are there, others are not, and the checker finds nothing: after kill -9 at random moments, seen by a JVM that lives on, by one that
- * comes later, and by one that has the durable files only; after a death at each step of a transaction; and with the log cut off or damaged at each position.
+ * A JVM that dies, and a machine that stops. Committed transfers are there, others are not, and the checker finds
+ * nothing: after kill -9 at random moments, seen by a JVM that lives on, by one that comes later, and by one that has
+ * the durable files only; after a death at each step of a transaction; and with the log cut off or damaged at each
+ * position.
  */
 class CrashTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);

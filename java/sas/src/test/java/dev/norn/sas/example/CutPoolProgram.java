@@ -7,7 +7,10 @@ import dev.norn.sas.Transaction;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 
-/** Cuts the containers off its pool while it uses them, and says what it gets: in a transaction, for reading and for writing. */
+/**
+ * Cuts the containers off its pool while it uses them, and says what it gets: in a transaction, for reading and for
+ * writing.
+ */
 final class CutPoolProgram {
     private static final long CONTAINERS = 16L << 30;
 

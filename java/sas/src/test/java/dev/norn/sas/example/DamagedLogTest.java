@@ -31,8 +31,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Logs of real stores, changed at random places. Either all that was acknowledged is there, or the store says where its log is damaged and does not open until somebody accepts
- * the loss; then it has exactly what was committed before the damage. What was never synced may be there in any pages, and is cut off without a word.
+ * Logs of real stores, changed at random places. Either all that was acknowledged is there, or the store says where its
+ * log is damaged and does not open until somebody accepts the loss; then it has exactly what was committed before the
+ * damage. What was never synced may be there in any pages, and is cut off without a word.
  */
 class DamagedLogTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
@@ -201,7 +202,10 @@ class DamagedLogTest {
         assertEquals(left + 1, documents(when), "it goes on: " + when);
     }
 
-    /** Each of some threads appends a record that is not synced; then the machine stops, and some of the pages have reached the disk. */
+    /**
+     * Each of some threads appends a record that is not synced; then the machine stops, and some of the pages have
+     * reached the disk.
+     */
     @Test
     void whatWasNotSyncedIsCutOffSilentlyWhicheverPagesAreThere() throws Exception {
         List<Account> accounts = new ArrayList<>();
@@ -329,7 +333,10 @@ class DamagedLogTest {
         Stores.check(store);
     }
 
-    /** The containers' files have the records behind the gap, too, but the header does not say so yet: going back to the records before it would make a mixture. */
+    /**
+     * The containers' files have the records behind the gap, too, but the header does not say so yet: going back to the
+     * records before it would make a mixture.
+     */
     @Test
     void damageToAReplayThatWasCutOffAppliesWhatCanBeRead() throws Exception {
         for (int i = 0; i < 30; i++) {
@@ -378,7 +385,9 @@ class DamagedLogTest {
         assertTrue(thrown.getMessage().contains("no valid record is at position"), thrown.getMessage());
     }
 
-    /** Who puts a backup's files over those of a store, but leaves the log or the pool, does not get a mixture of both. */
+    /**
+     * Who puts a backup's files over those of a store, but leaves the log or the pool, does not get a mixture of both.
+     */
     @Test
     void aBackupBesideAnotherLifesLogAndPoolIsNoMixture() throws Exception {
         for (int i = 0; i < 10; i++) {
@@ -403,7 +412,10 @@ class DamagedLogTest {
         assertEquals(10, documents("in the backup, beside the pool of the life before"));
     }
 
-    /** A checkpoint that does not reach the records that were committed is no shorter log: the containers' files stay behind, and the log goes nowhere. */
+    /**
+     * A checkpoint that does not reach the records that were committed is no shorter log: the containers' files stay
+     * behind, and the log goes nowhere.
+     */
     @Test
     void aCheckpointThatMeetsDamageSaysSoAndKeepsTheLog() throws Exception {
         for (int i = 0; i < 30; i++) {

@@ -6,8 +6,9 @@ import dev.norn.sas.Transaction;
 import java.nio.file.Path;
 
 /**
- * What a child JVM runs, {@code STORE}: transactions in each of the last frames of the stack. Ends with status 1 if one of them fails in another way than by the stack's end, or waits for ever; says
- * how many were committed to the root ann.
+ * What a child JVM runs, {@code STORE}: transactions in each of the last frames of the stack. Ends with status 1 if one
+ * of them fails in another way than by the stack's end, or waits for ever; says how many were committed to the root
+ * ann.
  */
 final class DeepStackProgram {
     private static final int FRAMES = 400;

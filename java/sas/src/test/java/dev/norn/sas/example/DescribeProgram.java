@@ -6,7 +6,10 @@ import dev.norn.sas.Transaction;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** What a debugger looks at: {@code STORE}. A thread changes Bob, and another one comes to {@link #here} with Ann and Bob. */
+/**
+ * What a debugger looks at: {@code STORE}. A thread changes Bob, and another one comes to {@link #here} with Ann and
+ * Bob.
+ */
 final class DescribeProgram {
     private DescribeProgram() {}
 

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a transaction does when a step of it fails in the middle, for want of undo, of stack or of memory: its own thread gets the error, the transaction can be undone, or goes on without that
- * step, and nobody else waits.
+ * What a transaction does when a step of it fails in the middle, for want of undo, of stack or of memory: its own
+ * thread gets the error, the transaction can be undone, or goes on without that step, and nobody else waits.
  */
 @Timeout(300)
 class FailedStepTest {
@@ -88,7 +88,8 @@ class FailedStepTest {
             arrays.forEach(array -> array.set(0, (byte) 2));
         });
         arrays.forEach(array -> assertEquals(0, array.get(1)));
-        // Who catches it may commit what went before: the rest of the step is not there. What is stored is what was there, so that the log is short.
+        // Who catches it may commit what went before: the rest of the step is not there. What is stored is what was
+        // there, so that the log is short.
         Transaction.begin();
         root.number = 3;
         assertThrows(SASException.class, () -> arrays.forEach(array -> array.fill(1, array.length(), (byte) 0)));
@@ -115,7 +116,10 @@ class FailedStepTest {
         return down(frames - 1, action) + 1;
     }
 
-    /** Runs the deed with less and less of the stack in use, from where it overflows at once to where it goes through; returns how many times it overflowed. */
+    /**
+     * Runs the deed with less and less of the stack in use, from where it overflows at once to where it goes through;
+     * returns how many times it overflowed.
+     */
     private int sweep(Deed deed) throws InterruptedException {
         int[] overflows = new int[1];
         AtomicReference<Throwable> thrown = new AtomicReference<>();

@@ -29,8 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Devices that fail: a write or a sync of the log, a full disk, files that cannot be read, are cut off or have flipped bits. What was committed before is there, what could not be
- * committed is undone, other containers stay usable, and the exception says where.
+ * Devices that fail: a write or a sync of the log, a full disk, files that cannot be read, are cut off or have flipped
+ * bits. What was committed before is there, what could not be committed is undone, other containers stay usable, and
+ * the exception says where.
  */
 class FaultTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
@@ -245,7 +246,10 @@ class FaultTest {
         assertTrue(damaged > rounds / 4, damaged + " of " + rounds + " damages were noticed");
     }
 
-    /** What is committed to a page is applied to all of it, so the page gets a new check: but not one that makes a flipped bit good. */
+    /**
+     * What is committed to a page is applied to all of it, so the page gets a new check: but not one that makes a
+     * flipped bit good.
+     */
     @Test
     void aBitThatFlipsInAPageIsNoticedAfterAReplayIntoIt() throws Exception {
         Path whole = withOther();

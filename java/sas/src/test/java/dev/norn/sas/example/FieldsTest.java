@@ -38,7 +38,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Fields of every type hold what was stored, in temporary and in persistent objects; what cannot work is refused with a message. */
+/**
+ * Fields of every type hold what was stored, in temporary and in persistent objects; what cannot work is refused with a
+ * message.
+ */
 class FieldsTest {
     @TempDir
     Path directory;
@@ -180,8 +183,8 @@ class FieldsTest {
     }
 
     /**
-     * Kotlin's class for {@code by Delegates.observable} says that it is a member of the class that has the property, which says nothing of it: then the JVM throws where it is asked for
-     * the class around.
+     * Kotlin's class for {@code by Delegates.observable} says that it is a member of the class that has the property,
+     * which says nothing of it: then the JVM throws where it is asked for the class around.
      */
     @Test
     void classFilesMayDisagreeAboutWhoIsAroundWhom() throws Exception {
@@ -277,7 +280,10 @@ class FieldsTest {
         assertArrayEquals(new boolean[] {false, false, true}, again.flags);
     }
 
-    /** Whoever keeps a copy of an array stores into the array through it, also when its transaction is over, however that ended. */
+    /**
+     * Whoever keeps a copy of an array stores into the array through it, also when its transaction is over, however
+     * that ended.
+     */
     @Test
     void aKeptCopyIsStillTheArray() {
         Shelf shelf = Factory.newPermInstance(Shelf.class);

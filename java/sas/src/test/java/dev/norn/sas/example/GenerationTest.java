@@ -24,8 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A dangling reference throws ObjectDestroyed whatever came into its place: no page gives a generation out twice, also across aborts, the death of a process, and
- * a machine's stop; what is durable names only what was durably allocated; and data that looks like an object is not taken for one.
+ * A dangling reference throws ObjectDestroyed whatever came into its place: no page gives a generation out twice, also
+ * across aborts, the death of a process, and a machine's stop; what is durable names only what was durably allocated;
+ * and data that looks like an object is not taken for one.
  */
 class GenerationTest {
     @TempDir

@@ -26,7 +26,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The identity hash code of an object is the same before and after it becomes persistent, through each handle, in each JVM, and whatever becomes of its transaction. */
+/**
+ * The identity hash code of an object is the same before and after it becomes persistent, through each handle, in each
+ * JVM, and whatever becomes of its transaction.
+ */
 class HashTest {
     @TempDir
     Path directory;
@@ -53,7 +56,10 @@ class HashTest {
         desk = store.root("desk", Badge.Desk.class);
     }
 
-    /** Of every three, one was asked before it was persistent, one is asked first by the map that it becomes persistent with, and one afterwards. */
+    /**
+     * Of every three, one was asked before it was persistent, one is asked first by the map that it becomes persistent
+     * with, and one afterwards.
+     */
     private void fill() {
         for (int i = 0; i < 100; i++) {
             int number = i;

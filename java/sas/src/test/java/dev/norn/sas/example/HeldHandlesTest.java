@@ -32,8 +32,8 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * While a transaction holds an object, a handle's own fields have its values. These tests are about when they may not be used: behind the transaction's end, through another
- * handle, in another thread, and after the object is gone.
+ * While a transaction holds an object, a handle's own fields have its values. These tests are about when they may not
+ * be used: behind the transaction's end, through another handle, in another thread, and after the object is gone.
  */
 class HeldHandlesTest {
     @TempDir

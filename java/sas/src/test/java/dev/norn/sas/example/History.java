@@ -10,9 +10,11 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A checker of strict serializability. Every write of a register reads it first, so the history of a register is one chain of writers, and the order of transactions follows: writers in
- * the order of the chain, a reader behind the writer whose value it saw and before the next one, and whoever ended before another began before that one. That order has to have
- * no circle. Transactions that were cut off by a kill may be in a chain or not; those that were said to be committed have to be.
+ * A checker of strict serializability. Every write of a register reads it first, so the history of a register is one
+ * chain of writers, and the order of transactions follows: writers in the order of the chain, a reader behind the
+ * writer whose value it saw and before the next one, and whoever ended before another began before that one. That order
+ * has to have no circle. Transactions that were cut off by a kill may be in a chain or not; those that were said to be
+ * committed have to be.
  */
 final class History {
     private record Use(int register, long saw, boolean isWrite) {}

@@ -12,9 +12,11 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * What child JVMs run: {@code STORE FILE PROCESS THREADS SEED}, random transactions on the registers for ever. Each thread writes its history into a file of its own, each line
- * with one system call and with {@link #END}, so that a killed JVM leaves all it did, and a line that the kill cut off is known: {@code invoke ID TIME}, and when the transaction is over {@code done ID INVOKED ENDED} and what it used,
- * {@code REGISTER:WRITERS:KIND}, where KIND is r for read and w for read and then written.
+ * What child JVMs run: {@code STORE FILE PROCESS THREADS SEED}, random transactions on the registers for ever. Each
+ * thread writes its history into a file of its own, each line with one system call and with {@link #END}, so that a
+ * killed JVM leaves all it did, and a line that the kill cut off is known: {@code invoke ID TIME}, and when the
+ * transaction is over {@code done ID INVOKED ENDED} and what it used, {@code REGISTER:WRITERS:KIND}, where KIND is r
+ * for read and w for read and then written.
  */
 final class HistoryProgram {
     static final int REGISTERS = 5;

@@ -17,8 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random transactions of two JVMs with two threads each, of which one is killed at a random moment and replaced, again and again: the whole history is strictly serializable, what was
- * said to be committed is there, and the checker of the store finds nothing. More kills with {@code -Dsas.kills=N}.
+ * Random transactions of two JVMs with two threads each, of which one is killed at a random moment and replaced, again
+ * and again: the whole history is strictly serializable, what was said to be committed is there, and the checker of the
+ * store finds nothing. More kills with {@code -Dsas.kills=N}.
  */
 class HistoryTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);

@@ -29,7 +29,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Arrays that are used where they lie do what Java arrays do, in temporary and persistent form, through aborts, restarts and crashes; and only what changes is logged. */
+/**
+ * Arrays that are used where they lie do what Java arrays do, in temporary and persistent form, through aborts,
+ * restarts and crashes; and only what changes is logged.
+ */
 class InPlaceTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
     /** Below and above what fits a page, and where blocks and pages end. */
@@ -251,7 +254,10 @@ class InPlaceTest {
         assertArrayEquals(new double[] {Double.MIN_VALUE, -2}, ((SasDoubleArray) owner.beside).toArray());
     }
 
-    /** Readers outside transactions see an array as of one moment, and a thread that finds a handle held by another one gets its own lock. */
+    /**
+     * Readers outside transactions see an array as of one moment, and a thread that finds a handle held by another one
+     * gets its own lock.
+     */
     @Test
     void threadsShareAnArray() throws Exception {
         int length = 300_000;

@@ -11,7 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program may interrupt its threads: what they commit is committed, they stay interrupted, and the store is there for all others. */
+/**
+ * A program may interrupt its threads: what they commit is committed, they stay interrupted, and the store is there for
+ * all others.
+ */
 class InterruptTest {
     @TempDir
     Path directory;

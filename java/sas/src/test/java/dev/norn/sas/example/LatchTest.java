@@ -22,8 +22,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Nothing waits for ever: not for a latch of a dead process, not for one of a thread that an exception threw out of its section, and not for a process that is stopped. And no death
- * between two steps of recovery makes a record count that was never whole.
+ * Nothing waits for ever: not for a latch of a dead process, not for one of a thread that an exception threw out of its
+ * section, and not for a process that is stopped. And no death between two steps of recovery makes a record count that
+ * was never whole.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LatchTest {
@@ -105,7 +106,10 @@ class LatchTest {
         Stores.check(store);
     }
 
-    /** Others append at the dead one's place before his slot is looked at again; then the end of the log is behind his record, of which only a part was ever there. */
+    /**
+     * Others append at the dead one's place before his slot is looked at again; then the end of the log is behind his
+     * record, of which only a part was ever there.
+     */
     @Test
     void aTornRecordDoesNotCountWhenOthersHaveAppendedAtItsPlace() throws Exception {
         open(Stores.SMALL);
@@ -120,7 +124,10 @@ class LatchTest {
         Stores.check(store);
     }
 
-    /** The place is free when the page's latch is, and who gets it gets the generation that the dead one's undo entry names. */
+    /**
+     * The place is free when the page's latch is, and who gets it gets the generation that the dead one's undo entry
+     * names.
+     */
     @Test
     void anAllocationThatWasCutOffFreesNothingOfWhoGotItsPlace() throws Exception {
         open(Stores.SMALL);
@@ -190,7 +197,9 @@ class LatchTest {
         }
     }
 
-    /** In a JVM of its own: a class that is loaded at the end of the stack for the first time is of no use to others. */
+    /**
+     * In a JVM of its own: a class that is loaded at the end of the stack for the first time is of no use to others.
+     */
     @Test
     void aStackThatEndsAnywhereLeavesNothingLatchedOrLocked() throws Exception {
         open(Stores.SMALL.withLogBytes(1 << 20));

@@ -12,7 +12,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Replaying a log that is longer than what is read of it at a time, with records of all lengths, among them one that is longer than that by itself. */
+/**
+ * Replaying a log that is longer than what is read of it at a time, with records of all lengths, among them one that is
+ * longer than that by itself.
+ */
 class LogReplayTest {
     private static final int WINDOW_LONGS = (1 << 20) / 8;
     @TempDir

@@ -4,7 +4,10 @@ import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import java.nio.file.Path;
 
-/** What {@link LogRingTest} runs in other JVMs: {@code STORE verify VALUES} checks the pages; {@code STORE fill} changes both of two for ever, and says what it committed. */
+/**
+ * What {@link LogRingTest} runs in other JVMs: {@code STORE verify VALUES} checks the pages; {@code STORE fill} changes
+ * both of two for ever, and says what it committed.
+ */
 final class LogRingProgram {
     private LogRingProgram() {}
 

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A container's file is gone while the log has changes of it: the others stay usable, its own changes wait in a file beside the log, and when it is back, everything that was
- * committed is there, wherever a replay was cut off meanwhile.
+ * A container's file is gone while the log has changes of it: the others stay usable, its own changes wait in a file
+ * beside the log, and when it is back, everything that was committed is there, wherever a replay was cut off meanwhile.
  */
 class MissingFileTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
@@ -124,7 +124,10 @@ class MissingFileTest {
         void apply(Path file, Path aside) throws Exception;
     }
 
-    /** The file is away, the store is used, and it comes back: kept aside in {@code aside}, to which the damage copies or moves it. */
+    /**
+     * The file is away, the store is used, and it comes back: kept aside in {@code aside}, to which the damage copies
+     * or moves it.
+     */
     private void goAndComeBack(Damage damage) throws Exception {
         store.pool().checkpoint();
         change(0, 30);
@@ -249,7 +252,10 @@ class MissingFileTest {
         Stores.check(store);
     }
 
-    /** A replay is cut off before the log begins anew: what it had set aside, up to any byte, is neither lost nor done twice. */
+    /**
+     * A replay is cut off before the log begins anew: what it had set aside, up to any byte, is neither lost nor done
+     * twice.
+     */
     @Test
     void aReplayThatIsCutOffIsDoneAgain() throws Exception {
         store.pool().checkpoint();
@@ -267,8 +273,8 @@ class MissingFileTest {
         int step = Integer.getInteger("sas.cut", 47);
         int damaged = 0;
         for (int cut = 0; cut <= waiting.length; cut += step) {
-            // In the first, the file stays away when it is done again, in the second it is back, in the third the other one is away instead.
-            // In the fourth, a bit is flipped at the place.
+            // In the first, the file stays away when it is done again, in the second it is back, in the third the other
+            // one is away instead. In the fourth, a bit is flipped at the place.
             for (int after = 0; after < 4; after++) {
                 Path its = directory.resolve("cut " + cut + " " + after);
                 Stores.withoutPool(before, its);

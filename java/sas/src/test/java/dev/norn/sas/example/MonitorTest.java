@@ -21,7 +21,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Monitors: temporary objects have Java's, on every way out of a method; persistent ones have the object's lock, and never the monitor of a handle. */
+/**
+ * Monitors: temporary objects have Java's, on every way out of a method; persistent ones have the object's lock, and
+ * never the monitor of a handle.
+ */
 @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class MonitorTest {
     @TempDir
@@ -45,7 +48,10 @@ class MonitorTest {
         }
     }
 
-    /** The thread that waits for the object's lock inside a synchronized method must not keep the lock's holder out of another one. */
+    /**
+     * The thread that waits for the object's lock inside a synchronized method must not keep the lock's holder out of
+     * another one.
+     */
     @Test
     void twoThreadsMayUseOneHandle() throws Exception {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
@@ -118,7 +124,10 @@ class MonitorTest {
         assertEquals(6, turnstile.passed());
     }
 
-    /** Who entered the monitor while the object was temporary leaves that monitor, although the object has another one now. */
+    /**
+     * Who entered the monitor while the object was temporary leaves that monitor, although the object has another one
+     * now.
+     */
     @Test
     void anObjectMayBecomePersistentWhileItsMonitorIsHeld() {
         for (int way = 0; way < 2; way++) {

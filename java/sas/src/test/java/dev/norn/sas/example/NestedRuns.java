@@ -18,8 +18,9 @@ import java.util.Random;
 import java.util.TreeMap;
 
 /**
- * Transactions of random nested runs, some of which throw and are caught, on a {@link Nest} in a store and on a model of it in plain collections, or on the model alone. Each transaction's random
- * numbers derive from the seed and its number, so the model of any moment can be made again.
+ * Transactions of random nested runs, some of which throw and are caught, on a {@link Nest} in a store and on a model
+ * of it in plain collections, or on the model alone. Each transaction's random numbers derive from the seed and its
+ * number, so the model of any moment can be made again.
  */
 final class NestedRuns {
     private static final int DEPTH = 4;

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Objects of ordinary classes in a store: what they hold, who they are, and what becomes of them in transactions and across restarts. */
+/**
+ * Objects of ordinary classes in a store: what they hold, who they are, and what becomes of them in transactions and
+ * across restarts.
+ */
 class ObjectsTest {
     @TempDir
     Path directory;

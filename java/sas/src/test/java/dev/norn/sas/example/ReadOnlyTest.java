@@ -24,7 +24,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A store on a file system that is mounted read-only is read, listed, checked and backed up; nothing is written there, and nothing stays of what was written elsewhere. */
+/**
+ * A store on a file system that is mounted read-only is read, listed, checked and backed up; nothing is written there,
+ * and nothing stays of what was written elsewhere.
+ */
 class ReadOnlyTest {
     @TempDir
     Path directory;

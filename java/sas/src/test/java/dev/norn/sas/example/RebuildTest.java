@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The pool is lost, and made again from the containers' files. Pages that only an undone transaction used are blank in the files: what lies behind them is loaded, too.
+ * The pool is lost, and made again from the containers' files. Pages that only an undone transaction used are blank in
+ * the files: what lies behind them is loaded, too.
  */
 class RebuildTest {
     /** Pages of which a page of descriptors has the descriptors. */
@@ -67,7 +68,10 @@ class RebuildTest {
         });
     }
 
-    /** A store with documents, of which another thread has pages that it gives back undone: {@code groups} pages of descriptors, and some more. */
+    /**
+     * A store with documents, of which another thread has pages that it gives back undone: {@code groups} pages of
+     * descriptors, and some more.
+     */
     private Path withUndone(int groups) throws Exception {
         Path at = directory.resolve("store");
         try (Store store = Store.create(at, Stores.SMALL)) {

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The log is damaged, cut off or removed while the pool has all that was committed: nothing is lost, and the containers' files have it when the store is open again. */
+/**
+ * The log is damaged, cut off or removed while the pool has all that was committed: nothing is lost, and the
+ * containers' files have it when the store is open again.
+ */
 class RepairedLogTest {
     @TempDir
     Path directory;
@@ -133,7 +136,10 @@ class RepairedLogTest {
         verifyRepaired();
     }
 
-    /** What waits for a container's file is in the pool: when the containers are written from there, it must not be done again. */
+    /**
+     * What waits for a container's file is in the pool: when the containers are written from there, it must not be done
+     * again.
+     */
     @Test
     void aContainerThatWasRemovedAsWellIsWrittenFromThePool() throws Exception {
         Files.delete(at.resolve("main.container"));

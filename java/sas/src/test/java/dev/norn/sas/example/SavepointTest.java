@@ -24,8 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A nested run that throws takes back what it did, and no more: fields, arrays, collections, creation, destruction, adoption, roots, containers and classes, in any nesting, beside kill -9, and where
- * a part of it is committed by waiting. What it has locked stays locked.
+ * A nested run that throws takes back what it did, and no more: fields, arrays, collections, creation, destruction,
+ * adoption, roots, containers and classes, in any nesting, beside kill -9, and where a part of it is committed by
+ * waiting. What it has locked stays locked.
  */
 class SavepointTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
@@ -119,7 +120,10 @@ class SavepointTest {
         assertEquals(6, invoice[0].total());
     }
 
-    /** The addresses of a container whose making was undone are given out again: this JVM is not to look for objects where they were in that one. */
+    /**
+     * The addresses of a container whose making was undone are given out again: this JVM is not to look for objects
+     * where they were in that one.
+     */
     @Test
     void anotherJvmsContainerTakesTheAddressesOfOneThatWasUndone() throws Exception {
         for (int i = 0; i < 2; i++) {
@@ -157,7 +161,10 @@ class SavepointTest {
         assertEquals(5, ann.balance());
     }
 
-    /** Of nested runs that follow each other, as of a program whose methods are transactions each, the stream keeps one image for each object. */
+    /**
+     * Of nested runs that follow each other, as of a program whose methods are transactions each, the stream keeps one
+     * image for each object.
+     */
     @Test
     void manyNestedRunsTakeNoMoreUndoThanOne() {
         Account bob = Factory.newInstanceNear(Account.class, ann, 2, "bob");

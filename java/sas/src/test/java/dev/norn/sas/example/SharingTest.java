@@ -24,7 +24,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Threads and JVMs that share objects: locks, deadlocks, what is seen from outside transactions, and conditions of one container that others do not notice. */
+/**
+ * Threads and JVMs that share objects: locks, deadlocks, what is seen from outside transactions, and conditions of one
+ * container that others do not notice.
+ */
 class SharingTest {
     @TempDir
     Path directory;

@@ -7,7 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** What small transactions cost, in nanoseconds of the fastest of many rounds, which other work on the machine disturbs least, in a store below the directory that is given: compare two versions on one machine, in turn. */
+/**
+ * What small transactions cost, in nanoseconds of the fastest of many rounds, which other work on the machine disturbs
+ * least, in a store below the directory that is given: compare two versions on one machine, in turn.
+ */
 final class TransactionBench {
     private static final int ROUNDS = 200;
     private static final int CREATED = 100;

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The program of the tutorial in {@code java/README.md}, taken from there: it compiles without a warning, and runs with the agent, and without it when it was transformed
- * before.
+ * The program of the tutorial in {@code java/README.md}, taken from there: it compiles without a warning, and runs with
+ * the agent, and without it when it was transformed before.
  */
 class TutorialTest {
     private static final String JAR = System.getProperty("sas.jar");

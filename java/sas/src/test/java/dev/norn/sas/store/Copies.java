@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Copies of a store's files, which are mostly holes, and stay so: in memory, a container of gigabytes takes what it has. */
+/**
+ * Copies of a store's files, which are mostly holes, and stay so: in memory, a container of gigabytes takes what it
+ * has.
+ */
 public final class Copies {
     private Copies() {}
 

@@ -20,7 +20,10 @@ public final class FaultyLog extends FileChannel {
         SYNC_WAITS,
         /** A replay can be begun, but not ended. */
         SECOND_HEADER_FAILS,
-        /** The process dies, as with kill -9, with half of what it writes written, with all of it, before the sync, and behind the sync. */
+        /**
+         * The process dies, as with kill -9, with half of what it writes written, with all of it, before the sync, and
+         * behind the sync.
+         */
         DIES_HALFWAY, DIES_BEHIND_WRITE, DIES_BEFORE_SYNC, DIES_BEHIND_SYNC,
         /** The process dies in a sync, while another of its threads has appended a record and waits for a sync. */
         DIES_BESIDE_A_COMMIT,

@@ -42,7 +42,9 @@ public final class Generations {
         return range.isRetired(range.pageOf(Format.offsetOf(reference)));
     }
 
-    /** Frees an object, is cut off before that is marked as done, lets others go on, and frees again, as recovery does. */
+    /**
+     * Frees an object, is cut off before that is marked as done, lets others go on, and frees again, as recovery does.
+     */
     public static void freeTwice(Store store, Object object, Runnable between) {
         long reference = reference(object);
         Range range = store.pool().containerOf(reference);

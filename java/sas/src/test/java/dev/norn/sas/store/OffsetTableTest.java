@@ -7,7 +7,10 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The table of what a transaction holds, beside a map: nothing of an earlier transaction is left, also when stamps begin anew. */
+/**
+ * The table of what a transaction holds, beside a map: nothing of an earlier transaction is left, also when stamps
+ * begin anew.
+ */
 class OffsetTableTest {
     @Test
     void agreesWithAMapAcrossTransactions() {

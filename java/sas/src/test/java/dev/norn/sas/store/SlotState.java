@@ -19,7 +19,10 @@ public final class SlotState {
         slot.publish(length);
     }
 
-    /** Ends the program in the middle of an allocation on this object's page: the undo entry is there, the object is not. Says where it would be. */
+    /**
+     * Ends the program in the middle of an allocation on this object's page: the undo entry is there, the object is
+     * not. Says where it would be.
+     */
     public static void dieAllocating(Object near) throws ReflectiveOperationException {
         Slot slot = slot();
         Range range = slot.pool.containerOf(((SasObject) near).$sas$reference());
