@@ -1,6 +1,6 @@
 //! What the flash heap and the EEPROM heap have in common, so that a workload or a test runs on either.
 //!
-//! Each call is the method of the same name of [`Heap`] and [`EepromHeap`], where costs and errors are stated. What
+//! Each call is the method of the same name of [`HeapIn`] and [`EepromHeap`], where costs and errors are stated. What
 //! differs: the non-atomic operations change each element atomically on flash, and not on EEPROM.
 
 use core::cmp::Ordering;
@@ -8,7 +8,7 @@ use core::fmt;
 
 use norn_flash::{Eeprom, Nor};
 use norn_object_heap::{
-    AccessError, CreateError, Elements, Features, Heap, Info, Layout, Listener, Ref, TransactionError,
+    AccessError, CreateError, Elements, Features, HeapIn, Info, Layout, Listener, Ref, TransactionError, UnitRows,
 };
 
 use crate::eeprom_heap::EepromHeap;
@@ -154,7 +154,7 @@ macro_rules! same_calls {
     };
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> ObjectHeap for Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> ObjectHeap for HeapIn<D, M, L, F> {
     type DeviceError = D::Error;
 
     same_calls!();

@@ -44,7 +44,7 @@ impl Geometry {
         part.validate().map_err(MountError::Part)?;
         if usize::from(part.unit_count) > table {
             return Err(MountError::TooSmall {
-                what: "places in the table of erase units",
+                what: "rows of the unit table",
                 needed: u32::from(part.unit_count),
                 given: table as u32,
             });

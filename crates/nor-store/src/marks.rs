@@ -7,9 +7,10 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::features::Features;
-use crate::store::Store;
+use crate::ground::table::UnitRows;
+use crate::store::StoreIn;
 
-impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> StoreIn<D, M, F> {
     /// The first marked unit from number `from` on. Cost: RAM only.
     pub fn next_marked_unit(&self, from: u16) -> Option<EraseUnit> {
         self.table().all().skip(usize::from(from)).find(|&unit| self.table().is_marked(unit))

@@ -38,8 +38,9 @@ use norn_flash::Nor;
 use crate::config::StoreConfig;
 use crate::error::{MountError, MountFault, MountRefusal, StoreError};
 use crate::features::Features;
+use crate::ground::table::UnitRows;
 use crate::roots::{TreeId, TreeRoot};
-use crate::store::Store;
+use crate::store::{Store, StoreIn};
 
 impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// Lays out an empty store. What the part held is lost, except the erase counts of units that have one.
@@ -54,10 +55,25 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         Ok(store)
     }
 
-    /// As [`format`](Self::format), in place.
+    /// Mounts what the device holds, completing or undoing what a power cut interrupted.
+    ///
+    /// Cost: 6 words read a unit, 2 an entry of the log, 1 a sector; programs and erases only where a cut left work, or
+    /// a running program pointers: 6 words and 1 a sector of the notify tree.
     ///
     /// # Errors
-    /// As `format`; the store is as [`unmounted`](Self::unmounted) then.
+    /// Names what is wrong with the image or the part; see [`MountError`].
+    pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
+        let mut store = Self::unmounted(device);
+        store.remount()?;
+        Ok(store)
+    }
+}
+
+impl<D: Nor, M: UnitRows, F: Features> StoreIn<D, M, F> {
+    /// As [`format`](Store::format), in place.
+    ///
+    /// # Errors
+    /// As `format`; the store is as [`unmounted`](Store::unmounted) then.
     pub fn reformat(&mut self, config: StoreConfig) -> Result<(), MountError<D::Error>> {
         self.space().restart()?;
         self.log_mut().set_config(config);
@@ -80,23 +96,10 @@ impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
         Ok(())
     }
 
-    /// Mounts what the device holds, completing or undoing what a power cut interrupted.
-    ///
-    /// Cost: 6 words read a unit, 2 an entry of the log, 1 a sector; programs and erases only where a cut left work, or
-    /// a running program pointers: 6 words and 1 a sector of the notify tree.
+    /// As [`mount`](Store::mount), in place. It also recovers after a device error.
     ///
     /// # Errors
-    /// Names what is wrong with the image or the part; see [`MountError`].
-    pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
-        let mut store = Self::unmounted(device);
-        store.remount()?;
-        Ok(store)
-    }
-
-    /// As [`mount`](Self::mount), in place. It also recovers after a device error.
-    ///
-    /// # Errors
-    /// As `mount`; the store is as [`unmounted`](Self::unmounted) then.
+    /// As `mount`; the store is as [`unmounted`](Store::unmounted) then.
     pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
         self.space().restart()?;
         let recovered = self.recover().map_err(|fault| fault.explained(self.corruption()));

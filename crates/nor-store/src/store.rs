@@ -13,13 +13,15 @@ use crate::ground::log::Log;
 use crate::ground::scratch::Scratch;
 use crate::ground::sector::Sectors;
 use crate::ground::space::Space;
-use crate::ground::table::{Role, UnitTable};
+use crate::ground::table::UnitRows;
+use crate::ground::table::{Role, UnitRow, UnitTable};
 use crate::pointer::SectorPtr;
 use crate::roots::{TreeId, TreeRoot};
 use crate::tree::Trees;
 use crate::versions::Versions;
 
-/// Sectors, a log and versioned trees on one NOR part of at most `UNITS` erase units.
+/// Sectors, a log and versioned trees on one NOR part. The unit table is in memory `M` that the caller gives: an array,
+/// a slice or a `Vec` of at least as many rows as [`UnitRow::count_for`] returns. [`Store`] holds an array itself.
 ///
 /// Every change belongs to a transaction: it is open from the first change to the next [`commit`](Store::commit) or
 /// [`abort`](Store::abort), and what it changed is whole or absent after a power cut. What can be changed is in four
@@ -28,57 +30,68 @@ use crate::versions::Versions;
 ///
 /// `F` is what the program has [code](Features) for; images that need more are refused.
 ///
-/// RAM: eight bytes for each of `UNITS`, and about 200 bytes.
+/// RAM: eight bytes for each erase unit, which are the caller's, and about 200 bytes.
 #[derive(Clone, Debug)]
-pub struct Store<D: Nor, const UNITS: usize, F = AllFeatures> {
-    trees: Trees<D, UNITS, F>,
+pub struct StoreIn<D: Nor, M: UnitRows, F = AllFeatures> {
+    trees: Trees<D, M, F>,
 }
+
+/// A [`StoreIn`] that holds its unit table itself, with rows for a part of at most `UNITS` erase units: 8 bytes each.
+pub type Store<D, const UNITS: usize, F = AllFeatures> = StoreIn<D, [UnitRow; UNITS], F>;
 
 impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
     /// A store that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat)
     /// returns `Halted`. To keep a store in a `static`, create it there with this, so that it is never on the stack.
     pub fn unmounted(device: D) -> Self {
-        Store { trees: Trees::unused(device) }
+        Self::unmounted_in(device, [UnitRow::UNUSED; UNITS])
+    }
+}
+
+impl<D: Nor, M: UnitRows, F: Features> StoreIn<D, M, F> {
+    /// A store that has not been mounted, with the unit table in `rows`: every call but [`remount`](Self::remount) and
+    /// [`reformat`](Self::reformat) returns `Halted`. These two refuse rows that are too few for the part.
+    pub fn unmounted_in(device: D, rows: M) -> Self {
+        StoreIn { trees: Trees::unused(device, rows) }
     }
 
     /// Trees: maps from small numbers to sectors.
-    pub fn trees(&mut self) -> &mut Trees<D, UNITS, F> {
+    pub fn trees(&mut self) -> &mut Trees<D, M, F> {
         &mut self.trees
     }
 
     /// Deltas: new values of single items inside a sector.
-    pub fn versions(&mut self) -> &mut Versions<D, UNITS, F> {
+    pub fn versions(&mut self) -> &mut Versions<D, M, F> {
         &mut self.trees.versions
     }
 
     /// Allocation of sectors, and their release.
-    pub fn space(&mut self) -> &mut Space<D, UNITS, F> {
+    pub fn space(&mut self) -> &mut Space<D, M, F> {
         &mut self.trees.versions.space
     }
 
     /// Sectors: where they are, and what is in them.
-    pub fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+    pub fn sectors(&mut self) -> &mut Sectors<D, M, F> {
         &mut self.trees.versions.space.sectors
     }
 
     /// Fields of scratch bits.
-    pub fn scratch(&mut self) -> Scratch<'_, D, UNITS, F> {
+    pub fn scratch(&mut self) -> Scratch<'_, D, M, F> {
         Scratch::new(self.log_mut())
     }
 
-    pub(crate) fn log(&self) -> &Log<D, UNITS, F> {
+    pub(crate) fn log(&self) -> &Log<D, M, F> {
         &self.trees.versions.space.sectors.log
     }
 
-    pub(crate) fn log_mut(&mut self) -> &mut Log<D, UNITS, F> {
+    pub(crate) fn log_mut(&mut self) -> &mut Log<D, M, F> {
         &mut self.trees.versions.space.sectors.log
     }
 
-    pub(crate) fn table(&self) -> &UnitTable<UNITS> {
+    pub(crate) fn table(&self) -> &UnitTable<M> {
         &self.log().units.table
     }
 
-    pub(crate) fn table_mut(&mut self) -> &mut UnitTable<UNITS> {
+    pub(crate) fn table_mut(&mut self) -> &mut UnitTable<M> {
         &mut self.log_mut().units.table
     }
 

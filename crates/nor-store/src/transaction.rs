@@ -21,9 +21,10 @@ use crate::features::Features;
 use crate::format::{Close, Link, SectorPtr};
 use crate::ground::log::Sequence;
 use crate::ground::log::replay::{LastTransaction, Replay};
-use crate::store::Store;
+use crate::ground::table::UnitRows;
+use crate::store::StoreIn;
 
-impl<D: Nor, const UNITS: usize, F: Features> Store<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> StoreIn<D, M, F> {
     /// Whether a transaction has begun to change anything.
     pub fn transaction_is_open(&self) -> bool {
         self.log().is_open()

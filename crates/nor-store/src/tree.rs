@@ -27,6 +27,7 @@ use crate::features::Features;
 use crate::format::{ERASED_WORD, Link, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TREE_WORD_BYTES, TreeWord};
 use crate::ground::sector::{Sector, Sectors};
 use crate::ground::space::{Room, SectorSpec};
+use crate::ground::table::UnitRows;
 use crate::roots::{HEIGHT_MAX, TreeId, TreeRoot};
 use crate::versions::Versions;
 
@@ -58,16 +59,16 @@ fn digit(key: u32, level: u8) -> u32 {
 
 /// The trees: the store's own, and those of a client's.
 #[derive(Clone, Debug)]
-pub struct Trees<D: Nor, const UNITS: usize, F> {
-    pub(crate) versions: Versions<D, UNITS, F>,
+pub struct Trees<D: Nor, M: UnitRows, F> {
+    pub(crate) versions: Versions<D, M, F>,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Trees<D, UNITS, F> {
-    pub(crate) fn unused(device: D) -> Self {
-        Trees { versions: Versions::unused(device) }
+impl<D: Nor, M: UnitRows, F: Features> Trees<D, M, F> {
+    pub(crate) fn unused(device: D, rows: M) -> Self {
+        Trees { versions: Versions::unused(device, rows) }
     }
 
-    fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+    fn sectors(&mut self) -> &mut Sectors<D, M, F> {
         &mut self.versions.space.sectors
     }
 

@@ -24,21 +24,22 @@ use crate::features::Features;
 use crate::format::{Close, ERASED_WORD, NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr, TREE_WORD_BYTES, TreeWord};
 use crate::ground::sector::Sector;
 use crate::ground::space::Space;
+use crate::ground::table::UnitRows;
 
 /// A word and its mirror.
 type Pair = [TreeWord; 2];
 
 /// What transactions change in place.
 #[derive(Clone, Debug)]
-pub struct Versions<D: Nor, const UNITS: usize, F> {
-    pub(crate) space: Space<D, UNITS, F>,
+pub struct Versions<D: Nor, M: UnitRows, F> {
+    pub(crate) space: Space<D, M, F>,
     /// The sector of the open transaction's last `Swap`.
     swapped: Option<SectorPtr>,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Versions<D, UNITS, F> {
-    pub(crate) fn unused(device: D) -> Self {
-        Versions { space: Space::unused(device), swapped: None }
+impl<D: Nor, M: UnitRows, F: Features> Versions<D, M, F> {
+    pub(crate) fn unused(device: D, rows: M) -> Self {
+        Versions { space: Space::unused(device, rows), swapped: None }
     }
 
     /// Begins with the next transaction.

@@ -17,19 +17,19 @@
 //! same state.
 
 use norn_flash::Nor;
-use norn_nor_store::{Counting, Features, StoreError};
+use norn_nor_store::{Counting, Features, StoreError, UnitRows};
 
 use crate::check::ValueCheck;
 use crate::compact::Change;
 use crate::error::AccessError;
 use crate::form::{Field, Object, ObjectForm};
 use crate::format::widths_offset;
-use crate::heap::Heap;
+use crate::heap::HeapIn;
 use crate::layout::Kind;
 use crate::notify::Listener;
 use crate::reference::Ref;
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Reads field `index` of an object into a buffer of its width.
     ///
     /// Cost: a look-up; 2 reads for the initialization flag, if there are any; 3 for each record before the one that

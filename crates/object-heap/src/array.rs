@@ -9,18 +9,18 @@
 //! elements, chosen so that two records fit an erase unit.
 
 use norn_flash::Nor;
-use norn_nor_store::{Features, Link, Room, SectorKind, SectorSpec, StoreError, TreeRoot};
+use norn_nor_store::{Features, Link, Room, SectorKind, SectorSpec, StoreError, TreeRoot, UnitRows};
 
 use crate::compact::Change;
 use crate::error::{AccessError, CreateError};
 use crate::form::{Array, ObjectForm};
 use crate::format::{SECTION_FLAGS_OFFSET, SplitShape, data_offset, flag_bytes, widths_offset};
-use crate::heap::Heap;
+use crate::heap::HeapIn;
 use crate::layout::{Layout, Representation};
 use crate::notify::Listener;
 use crate::reference::Ref;
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Gives a split array another representation: every section as one record where reads are to be cheap, then the
     /// descriptor.
     pub(crate) fn change_array_representation(

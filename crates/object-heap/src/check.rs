@@ -13,7 +13,7 @@
 use core::ops::Range;
 
 use norn_flash::Nor;
-use norn_nor_store::{ErrorDetection, Features, Sector, SectorPtr, Store, StoreError, crc_8, crc_16};
+use norn_nor_store::{ErrorDetection, Features, Sector, SectorPtr, StoreError, StoreIn, UnitRows, crc_8, crc_16};
 
 use crate::format::{CHECKSUM_BYTES, CHUNK_BYTES};
 
@@ -47,13 +47,13 @@ impl ValueCheck {
 
 /// The store, and whether what is in it has codes.
 #[derive(Clone, Debug)]
-pub(crate) struct Checked<D: Nor, const UNITS: usize, F> {
-    pub store: Store<D, UNITS, F>,
+pub(crate) struct Checked<D: Nor, M: UnitRows, F> {
+    pub store: StoreIn<D, M, F>,
     error_detection: ErrorDetection,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Checked<D, UNITS, F> {
-    pub fn new(store: Store<D, UNITS, F>) -> Self {
+impl<D: Nor, M: UnitRows, F: Features> Checked<D, M, F> {
+    pub fn new(store: StoreIn<D, M, F>) -> Self {
         Checked { store, error_detection: ErrorDetection::Off }
     }
 

@@ -16,10 +16,10 @@
 //! as it was, or without some of the garbage.
 
 use norn_flash::Nor;
-use norn_nor_store::{AllFeatures, Features, ScratchBits, StoreError, TreeId};
+use norn_nor_store::{AllFeatures, Features, ScratchBits, StoreError, TreeId, UnitRow, UnitRows};
 
 use crate::error::{AccessError, CollectError};
-use crate::heap::Heap;
+use crate::heap::HeapIn;
 use crate::notify::Listener;
 use crate::reference::Ref;
 
@@ -37,11 +37,14 @@ pub struct Collected {
 
 /// What a tracing function uses: the heap, and a way to say what it found.
 #[derive(Debug)]
-pub struct Tracer<'a, D: Nor, const UNITS: usize, L = (), F = AllFeatures> {
-    heap: &'a mut Heap<D, UNITS, L, F>,
+pub struct TracerIn<'a, D: Nor, M: UnitRows, L = (), F = AllFeatures> {
+    heap: &'a mut HeapIn<D, M, L, F>,
     scratch: &'a ScratchBits,
     pending: &'a mut Pending,
 }
+
+/// A [`TracerIn`] for a [`Heap`](crate::Heap) of at most `UNITS` erase units.
+pub type Tracer<'a, D, const UNITS: usize, L = (), F = AllFeatures> = TracerIn<'a, D, [UnitRow; UNITS], L, F>;
 
 /// The slots that were reached last, the newest of them last; and whether the cursor has to go round once more.
 #[derive(Debug, Default)]
@@ -68,10 +71,10 @@ impl Pending {
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> TracerIn<'_, D, M, L, F> {
     /// The heap, for reading the object that is traced. It must not be changed, nor asked for pointers with
     /// notification.
-    pub fn heap(&mut self) -> &mut Heap<D, UNITS, L, F> {
+    pub fn heap(&mut self) -> &mut HeapIn<D, M, L, F> {
         self.heap
     }
 
@@ -97,7 +100,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, 
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Deletes every object and array that neither the named roots nor `roots` reach. `trace` is called once for each
     /// object that is reached, and tells the tracer to what it refers.
     ///
@@ -110,7 +113,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     pub fn collect(
         &mut self,
         roots: &[Ref],
-        mut trace: impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
+        mut trace: impl FnMut(&mut TracerIn<'_, D, M, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<Collected, CollectError<D::Error>> {
         if self.in_transaction() {
             return Err(CollectError::TransactionOpen);
@@ -138,10 +141,10 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         &mut self,
         scratch: &ScratchBits,
         roots: &[Ref],
-        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut TracerIn<'_, D, M, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let mut pending = Pending::default();
-        let mut tracer = Tracer { heap: self, scratch, pending: &mut pending };
+        let mut tracer = TracerIn { heap: self, scratch, pending: &mut pending };
         for &root in roots {
             tracer.reached(root)?;
         }
@@ -194,12 +197,12 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Tracer<'_, D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> TracerIn<'_, D, M, L, F> {
     /// Has the object in `slot` traced.
     fn trace(
         &mut self,
         slot: u32,
-        trace: &mut impl FnMut(&mut Tracer<'_, D, UNITS, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
+        trace: &mut impl FnMut(&mut TracerIn<'_, D, M, L, F>, Ref) -> Result<(), AccessError<D::Error>>,
     ) -> Result<(), AccessError<D::Error>> {
         let store = self.heap.store_mut();
         let root = store.tree(TreeId::Ref);

@@ -10,7 +10,8 @@
 
 use norn_flash::Nor;
 use norn_nor_store::{
-    ErrorDetection, Features, Link, Room, SectorKind, SectorPtr, SectorSpec, Sectors, Store, StoreError, TreeId,
+    ErrorDetection, Features, Link, Room, SectorKind, SectorPtr, SectorSpec, Sectors, StoreError, StoreIn, TreeId,
+    UnitRows,
 };
 
 use crate::check::{Checked, ValueCheck};
@@ -63,32 +64,32 @@ const FLAGS_BYTES_MAX: usize = flag_bytes(COUNT_MAX as u16, ErrorDetection::On) 
 
 /// New representations of objects, arrays and sections.
 #[derive(Clone, Debug)]
-pub(crate) struct Compaction<D: Nor, const UNITS: usize, L, F> {
-    pub pointers: Pointers<D, UNITS, L, F>,
+pub(crate) struct Compaction<D: Nor, M: UnitRows, L, F> {
+    pub pointers: Pointers<D, M, L, F>,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Compaction<D, UNITS, L, F> {
-    pub fn new(store: Store<D, UNITS, F>, listener: L) -> Self {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> Compaction<D, M, L, F> {
+    pub fn new(store: StoreIn<D, M, F>, listener: L) -> Self {
         Compaction { pointers: Pointers::new(store, listener) }
     }
 
-    fn lists(&mut self) -> &mut Lists<D, UNITS, F> {
+    fn lists(&mut self) -> &mut Lists<D, M, F> {
         &mut self.pointers.lists
     }
 
-    fn descriptors(&mut self) -> &mut Descriptors<D, UNITS, F> {
+    fn descriptors(&mut self) -> &mut Descriptors<D, M, F> {
         &mut self.pointers.lists.descriptors
     }
 
-    fn checked(&mut self) -> &mut Checked<D, UNITS, F> {
+    fn checked(&mut self) -> &mut Checked<D, M, F> {
         &mut self.pointers.lists.descriptors.checked
     }
 
-    fn store_mut(&mut self) -> &mut Store<D, UNITS, F> {
+    fn store_mut(&mut self) -> &mut StoreIn<D, M, F> {
         &mut self.pointers.lists.descriptors.checked.store
     }
 
-    fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+    fn sectors(&mut self) -> &mut Sectors<D, M, F> {
         self.store_mut().sectors()
     }
 

@@ -4,7 +4,8 @@
 
 use norn_flash::{Address, Nor};
 use norn_nor_store::{
-    DeltaRecords, ErrorDetection, Features, Link, Sector, SectorPtr, Sectors, Store, StoreError, TreeId, TreeRoot,
+    DeltaRecords, ErrorDetection, Features, Link, Sector, SectorPtr, Sectors, StoreError, StoreIn, TreeId, TreeRoot,
+    UnitRows,
 };
 
 use crate::check::Checked;
@@ -20,13 +21,13 @@ use crate::reference::Ref;
 
 /// What references and section numbers lead to.
 #[derive(Clone, Debug)]
-pub(crate) struct Descriptors<D: Nor, const UNITS: usize, F> {
-    pub checked: Checked<D, UNITS, F>,
+pub(crate) struct Descriptors<D: Nor, M: UnitRows, F> {
+    pub checked: Checked<D, M, F>,
     config: Config,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Descriptors<D, UNITS, F> {
-    pub fn new(store: Store<D, UNITS, F>) -> Self {
+impl<D: Nor, M: UnitRows, F: Features> Descriptors<D, M, F> {
+    pub fn new(store: StoreIn<D, M, F>) -> Self {
         Descriptors { checked: Checked::new(store), config: Config::tinystore_2006() }
     }
 
@@ -40,15 +41,15 @@ impl<D: Nor, const UNITS: usize, F: Features> Descriptors<D, UNITS, F> {
         self.config = config;
     }
 
-    fn store(&self) -> &Store<D, UNITS, F> {
+    fn store(&self) -> &StoreIn<D, M, F> {
         &self.checked.store
     }
 
-    fn store_mut(&mut self) -> &mut Store<D, UNITS, F> {
+    fn store_mut(&mut self) -> &mut StoreIn<D, M, F> {
         &mut self.checked.store
     }
 
-    fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+    fn sectors(&mut self) -> &mut Sectors<D, M, F> {
         self.store_mut().sectors()
     }
 

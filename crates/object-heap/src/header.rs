@@ -1,13 +1,13 @@
 //! Header sectors: what an object's header says of its lengths and widths, and the header itself.
 
 use norn_flash::Nor;
-use norn_nor_store::{Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::{Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, UnitRows};
 
 use crate::check::Checked;
 use crate::format::{CHECKSUM_BYTES, HEADER_LENGTHS_BYTES, widths_offset};
 use crate::layout::{Layout, Widths};
 
-impl<D: Nor, const UNITS: usize, F: Features> Checked<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Checked<D, M, F> {
     /// Checks the lengths and widths of a header sector. Cost: their words and 1, where error detection is on.
     pub(crate) fn expect_widths(&mut self, header: SectorPtr, widths_bytes: u32) -> Result<(), StoreError<D::Error>> {
         if self.detects() {

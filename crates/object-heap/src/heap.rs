@@ -4,7 +4,7 @@
 
 use norn_flash::{Nor, Violation};
 use norn_nor_store::{
-    AllFeatures, ErrorDetection, Features, MountError, MountRefusal, Sectors, Store, StoreError, TreeId,
+    AllFeatures, ErrorDetection, Features, MountError, MountRefusal, Sectors, StoreError, StoreIn, TreeId, UnitRows,
 };
 
 use crate::check::Checked;
@@ -26,89 +26,65 @@ enum Transaction {
     Aborted,
 }
 
-/// Persistent objects and arrays on one NOR part of at most `UNITS` erase units. `L` hears which pointers are no longer
-/// valid: see [`Listener`].
+/// Persistent objects and arrays on one NOR part. The unit table is in memory `M` that the caller gives: an array, a
+/// slice or a `Vec` of at least as many rows as [`UnitRow::count_for`](crate::UnitRow::count_for) returns.
+/// [`Heap`](crate::Heap) holds an array itself. `L` hears which pointers are no longer valid: see [`Listener`].
 ///
 /// `F` is what the program has [code](Features) for. With [`AllFeatures`] each image is used as it was formatted. With
 /// [`LeastFeatures`](crate::LeastFeatures) a fifth less is linked, and an image with [error
 /// detection](Config::error_detection) or [delta records](Config::delta_records) gives
 /// [`MissingFeature`](MountRefusal::MissingFeature): `Heap<_, 64, (), LeastFeatures>`, made by
-/// [`format_with`](Self::format_with) and [`mount_with`](Self::mount_with).
+/// [`format_with`](crate::Heap::format_with) and [`mount_with`](crate::Heap::mount_with).
 ///
-/// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit. No call recurses.
+/// RAM: eight bytes for each erase unit, which are the caller's, and at most 512 beside them and the device. No call
+/// recurses.
 ///
 /// Costs are stated with each method, in aligned words of 4 bytes or less. A *look-up* takes *h*(3+*s*)+5 reads, on a
 /// REF tree of height *h* (1 up to 16 objects, 2 up to 256, 3 up to 4,096, 4 above) whose nodes have *s* spares in use,
 /// at most 8. On top of what is stated, any call that programs may find its erase unit full: it then reclaims one,
 /// which copies the live data of a unit at most and erases one unit, or starts a new log unit, 12 words and an erase.
 #[derive(Clone, Debug)]
-pub struct Heap<D: Nor, const UNITS: usize, L = (), F = AllFeatures> {
-    compaction: Compaction<D, UNITS, L, F>,
+pub struct HeapIn<D: Nor, M: UnitRows, L = (), F = AllFeatures> {
+    compaction: Compaction<D, M, L, F>,
     transaction: Transaction,
     /// No slot of the REF tree below this one is free.
     slot_hint: u32,
 }
 
-impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
-    /// Lays out an empty heap. What the part held is lost; the image remembers `config`. Give `&mut device` to have the
-    /// device back when this fails.
-    ///
-    /// Cost: an erase and 4 words programmed for each unit, 18 words for the log.
+impl<D: Nor, M: UnitRows> HeapIn<D, M> {
+    /// As [`format`](crate::Heap::format), with the unit table in `rows`.
     ///
     /// # Errors
-    /// When the part cannot be used or the configuration is impossible, or the device fails.
-    pub fn format(device: D, config: Config) -> Result<Self, MountError<D::Error>> {
-        Self::format_with(device, config, ())
-    }
-
-    /// Mounts the heap that the device holds, completing or undoing what a power cut interrupted. Give `&mut device` to
-    /// have the device back when this fails.
-    ///
-    /// Cost: 14 words read a unit, 2 a log entry, 1 a sector; programs and erases only where a cut left work: at most
-    /// one reclamation, two erases, and the undoing or completion of one transaction. Where pointers with notification
-    /// were outstanding, 6 words programmed to forget them, and 1 for each unit into which they pointed.
-    ///
-    /// # Errors
-    /// Names what is wrong with the image or the part; see [`MountError`].
-    pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
-        Self::mount_with(device, ())
-    }
-}
-
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
-    /// As [`format`](Heap::format), with somebody to notify of pointers that are no longer valid.
-    ///
-    /// # Errors
-    /// As `format`.
-    pub fn format_with(device: D, config: Config, listener: L) -> Result<Self, MountError<D::Error>> {
-        let mut heap = Self::unmounted(device, listener);
+    /// As `format`; [`TooSmall`](MountError::TooSmall) when the part has more erase units than there are rows.
+    pub fn format_in(device: D, rows: M, config: Config) -> Result<Self, MountError<D::Error>> {
+        let mut heap = Self::unmounted_in(device, rows, ());
         heap.reformat(config)?;
         Ok(heap)
     }
 
-    /// As [`mount`](Heap::mount), with somebody to notify of pointers that are no longer valid. Those of the time
-    /// before are not: the listener is told so at once, of all.
+    /// As [`mount`](crate::Heap::mount), with the unit table in `rows`.
     ///
     /// # Errors
-    /// As `mount`.
-    pub fn mount_with(device: D, listener: L) -> Result<Self, MountError<D::Error>> {
-        let mut heap = Self::unmounted(device, listener);
+    /// As `mount`; [`TooSmall`](MountError::TooSmall) when the part has more erase units than there are rows.
+    pub fn mount_in(device: D, rows: M) -> Result<Self, MountError<D::Error>> {
+        let mut heap = Self::unmounted_in(device, rows, ());
         heap.remount()?;
         Ok(heap)
     }
+}
 
-    /// A heap that has not been mounted: every call but [`remount`](Self::remount) and [`reformat`](Self::reformat)
-    /// says `Halted`. For a heap that is to stay where it is, such as in a static: a value that `mount` returns is on
-    /// the stack first, perhaps twice.
-    pub fn unmounted(device: D, listener: L) -> Self {
-        let compaction = Compaction::new(Store::unmounted(device), listener);
-        Heap { compaction, transaction: Transaction::None, slot_hint: 0 }
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
+    /// A heap that has not been mounted, with the unit table in `rows`: every call but [`remount`](Self::remount) and
+    /// [`reformat`](Self::reformat) returns `Halted`. These two refuse rows that are too few for the part.
+    pub fn unmounted_in(device: D, rows: M, listener: L) -> Self {
+        let compaction = Compaction::new(StoreIn::unmounted_in(device, rows), listener);
+        HeapIn { compaction, transaction: Transaction::None, slot_hint: 0 }
     }
 
-    /// As [`format`](Heap::format), in place.
+    /// As [`format`](crate::Heap::format), in place.
     ///
     /// # Errors
-    /// As `format`; the heap is as [`unmounted`](Self::unmounted) then.
+    /// As `format`; the heap is as [`unmounted_in`](Self::unmounted_in) then.
     pub fn reformat(&mut self, config: Config) -> Result<(), MountError<D::Error>> {
         self.store_mut().halt();
         if config.list_length_max == 0 {
@@ -123,11 +99,11 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         self.store_mut().reformat(config.settings())
     }
 
-    /// As [`mount`](Heap::mount), in place. It also recovers after a device error, which halts a heap. Pointers of the
-    /// time before are not valid any more, and an open transaction is undone.
+    /// As [`mount`](crate::Heap::mount), in place. It also recovers after a device error, which halts a heap. Pointers
+    /// of the time before are not valid any more, and an open transaction is undone.
     ///
     /// # Errors
-    /// As `mount`; the heap is as [`unmounted`](Self::unmounted) then.
+    /// As `mount`; the heap is as [`unmounted_in`](Self::unmounted_in) then.
     pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
         self.forget();
         self.store_mut().remount()?;
@@ -165,35 +141,35 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 
     /// The store below, for reading its state.
-    pub fn store(&self) -> &Store<D, UNITS, F> {
+    pub fn store(&self) -> &StoreIn<D, M, F> {
         &self.compaction.pointers.lists.descriptors.checked.store
     }
 
-    pub(crate) fn store_mut(&mut self) -> &mut Store<D, UNITS, F> {
+    pub(crate) fn store_mut(&mut self) -> &mut StoreIn<D, M, F> {
         &mut self.checked().store
     }
 
-    pub(crate) fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+    pub(crate) fn sectors(&mut self) -> &mut Sectors<D, M, F> {
         self.store_mut().sectors()
     }
 
-    pub(crate) fn compaction(&mut self) -> &mut Compaction<D, UNITS, L, F> {
+    pub(crate) fn compaction(&mut self) -> &mut Compaction<D, M, L, F> {
         &mut self.compaction
     }
 
-    pub(crate) fn pointers(&mut self) -> &mut Pointers<D, UNITS, L, F> {
+    pub(crate) fn pointers(&mut self) -> &mut Pointers<D, M, L, F> {
         &mut self.compaction.pointers
     }
 
-    pub(crate) fn lists(&mut self) -> &mut Lists<D, UNITS, F> {
+    pub(crate) fn lists(&mut self) -> &mut Lists<D, M, F> {
         &mut self.compaction.pointers.lists
     }
 
-    pub(crate) fn descriptors(&mut self) -> &mut Descriptors<D, UNITS, F> {
+    pub(crate) fn descriptors(&mut self) -> &mut Descriptors<D, M, F> {
         &mut self.compaction.pointers.lists.descriptors
     }
 
-    pub(crate) fn checked(&mut self) -> &mut Checked<D, UNITS, F> {
+    pub(crate) fn checked(&mut self) -> &mut Checked<D, M, F> {
         &mut self.compaction.pointers.lists.descriptors.checked
     }
 
@@ -423,35 +399,3 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
         }
     }
 }
-
-/// A device of no size, to measure the heap beside it.
-struct NoDevice;
-
-impl Nor for NoDevice {
-    type Error = ();
-
-    fn part(&self) -> norn_flash::NorPart {
-        norn_flash::NorPart {
-            unit_count: 0,
-            unit_size_bytes: 0,
-            program_unit_bytes: 1,
-            reprogramming: norn_flash::Reprogramming::Once,
-            mapped: false,
-            endurance_erases: None,
-        }
-    }
-
-    fn read(&mut self, _: norn_flash::Address, _: &mut [u8]) -> Result<(), ()> {
-        Err(())
-    }
-
-    fn program(&mut self, _: norn_flash::Address, _: &[u8]) -> Result<(), ()> {
-        Err(())
-    }
-
-    fn erase(&mut self, _: norn_flash::EraseUnit) -> Result<(), ()> {
-        Err(())
-    }
-}
-
-const _: () = assert!(core::mem::size_of::<Heap<NoDevice, 64>>() <= 1024, "the mounted heap takes at most 1 KiB");

@@ -97,6 +97,7 @@ mod compact;
 mod config;
 mod descriptor;
 mod error;
+mod fixed;
 mod form;
 pub mod format;
 mod header;
@@ -112,15 +113,16 @@ mod reference;
 mod root;
 mod write;
 
-pub use collect::{Collected, Tracer};
+pub use collect::{Collected, Tracer, TracerIn};
 pub use config::{Config, InitializationFlags};
 pub use error::{AccessError, CollectError, CreateError, PointerError, TransactionError};
-pub use heap::Heap;
+pub use fixed::Heap;
+pub use heap::HeapIn;
 pub use layout::{Info, Kind, Layout, Representation, Widths};
 pub use norn_flash::Violation;
 pub use norn_nor_store::{
     AllFeatures, DeltaRecords, ErrorDetection, Features, LeastFeatures, MountError, MountRefusal, SectorPtr,
-    StoreError, recognise,
+    StoreError, UnitRow, UnitRows, recognise,
 };
 pub use notify::Listener;
 pub use pointer::PhysicalPointer;

@@ -4,15 +4,15 @@
 //! by looking through all: cheaper to keep than an order by name, and a program looks up a root once.
 
 use norn_flash::Nor;
-use norn_nor_store::Features;
+use norn_nor_store::{Features, UnitRows};
 
 use crate::error::AccessError;
-use crate::heap::Heap;
+use crate::heap::HeapIn;
 use crate::notify::Listener;
 use crate::reference::Ref;
 use crate::root::{NAME_BYTES_MAX, Root};
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Names `reference`, or removes the name. Part of the open transaction, if there is one. A name is 1 to 32 bytes.
     ///
     /// Cost: the reads of [`root`](Self::root); at most 20 words programmed, unless a tree node is copied.

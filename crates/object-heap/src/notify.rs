@@ -19,7 +19,9 @@
 //! All of it concerns a running program: a mount empties the tree.
 
 use norn_flash::{Address, EraseUnit, Nor};
-use norn_nor_store::{Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, Sectors, Store, StoreError, TreeId};
+use norn_nor_store::{
+    Features, Room, Sector, SectorKind, SectorPtr, SectorSpec, Sectors, StoreError, StoreIn, TreeId, UnitRows,
+};
 
 use crate::form::{Object, ObjectForm};
 use crate::format::{BUCKET_LAST_REFERENCE, BUCKET_REFERENCES_OFFSET};
@@ -105,13 +107,13 @@ pub(crate) enum MarkedBuckets {
 
 /// The pointers that a program holds, and whom to notify.
 #[derive(Clone, Debug)]
-pub(crate) struct Pointers<D: Nor, const UNITS: usize, L, F> {
-    pub lists: Lists<D, UNITS, F>,
+pub(crate) struct Pointers<D: Nor, M: UnitRows, L, F> {
+    pub lists: Lists<D, M, F>,
     listener: L,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Pointers<D, UNITS, L, F> {
-    pub fn new(store: Store<D, UNITS, F>, listener: L) -> Self {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> Pointers<D, M, L, F> {
+    pub fn new(store: StoreIn<D, M, F>, listener: L) -> Self {
         Pointers { lists: Lists::new(store), listener }
     }
 
@@ -123,15 +125,15 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Pointers<D, UNITS, L,
         &mut self.listener
     }
 
-    fn store(&self) -> &Store<D, UNITS, F> {
+    fn store(&self) -> &StoreIn<D, M, F> {
         &self.lists.descriptors.checked.store
     }
 
-    fn store_mut(&mut self) -> &mut Store<D, UNITS, F> {
+    fn store_mut(&mut self) -> &mut StoreIn<D, M, F> {
         &mut self.lists.descriptors.checked.store
     }
 
-    fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+    fn sectors(&mut self) -> &mut Sectors<D, M, F> {
         self.store_mut().sectors()
     }
 
@@ -374,7 +376,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Pointers<D, UNITS, L,
     }
 
     /// Where references may stand in a bucket.
-    pub(crate) fn places(&self, bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<D, UNITS, L, F> {
+    pub(crate) fn places(&self, bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<D, M, L, F> {
         let (from, step) = (BUCKET_REFERENCES_OFFSET, self.place_bytes());
         let count = (bucket.bytes - from) / step;
         (0..count).map(move |number| from + number * step)

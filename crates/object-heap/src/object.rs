@@ -1,18 +1,18 @@
 //! Objects and arrays as a whole: creation, deletion, enumeration.
 
 use norn_flash::Nor;
-use norn_nor_store::{Features, Room, SectorKind, SectorSpec, TreeId};
+use norn_nor_store::{Features, Room, SectorKind, SectorSpec, TreeId, UnitRows};
 
 use crate::compact::Change;
 use crate::error::{AccessError, CreateError};
 use crate::form::{Object, ObjectForm, Owner};
 use crate::format::{COUNT_MAX, Form, Shape, data_offset, widths_offset};
-use crate::heap::Heap;
+use crate::heap::HeapIn;
 use crate::layout::{Info, Kind, Layout, Representation, Widths};
 use crate::notify::Listener;
 use crate::reference::Ref;
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Creates an object with all its fields at their default value, zeros.
     ///
     /// Cost: 13 words programmed, and the header; without initialization flags also the data. Once in 16 times a new

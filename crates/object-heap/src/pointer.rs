@@ -15,13 +15,13 @@
 //! Each step leaves every value as it was, whenever the power fails.
 
 use norn_flash::{Address, Nor};
-use norn_nor_store::{ErrorDetection, Features, Sector, StoreError};
+use norn_nor_store::{ErrorDetection, Features, Sector, StoreError, UnitRows};
 
 use crate::compact::Change;
 use crate::error::{AccessError, PointerError};
 use crate::form::Object;
 use crate::format::{CHUNK_BYTES, flag_bytes, widths_offset};
-use crate::heap::Heap;
+use crate::heap::HeapIn;
 use crate::layout::Kind;
 use crate::notify::Listener;
 use crate::reference::Ref;
@@ -49,7 +49,7 @@ enum ValuePlace {
     Zeros(usize),
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// The value of field `index` of an object, in place.
     ///
     /// Cost: as [`get_field`](Self::get_field), without the value's words.

@@ -16,13 +16,13 @@
 use core::cmp::Ordering;
 
 use norn_flash::Nor;
-use norn_nor_store::{Features, StoreError};
+use norn_nor_store::{Features, StoreError, UnitRows};
 
 use crate::compact::{Change, Range, Source};
 use crate::error::AccessError;
 use crate::form::{Field, Object, ObjectForm};
 use crate::format::CHUNK_BYTES;
-use crate::heap::Heap;
+use crate::heap::HeapIn;
 use crate::layout::Kind;
 use crate::notify::Listener;
 use crate::reference::Ref;
@@ -54,7 +54,7 @@ pub(crate) struct Piece {
     pub done: u32,
 }
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Reads elements from `first` on into a buffer of some whole elements.
     ///
     /// Cost: for each 32 bytes about 10 reads and the bytes' words.

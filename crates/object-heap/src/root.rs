@@ -1,7 +1,7 @@
 //! Roots as they stand in the store: a reference and a name each, in a tree of their own.
 
 use norn_flash::Nor;
-use norn_nor_store::{Features, Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId};
+use norn_nor_store::{Features, Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, UnitRows};
 
 use crate::check::Checked;
 use crate::error::AccessError;
@@ -20,7 +20,7 @@ pub(crate) struct Root {
     pub len: usize,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Checked<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Checked<D, M, F> {
     pub(crate) fn next_root(&mut self, from: u32) -> Result<Option<Root>, StoreError<D::Error>> {
         let root = self.store.tree(TreeId::Name);
         match self.store.trees().next(root, from)? {

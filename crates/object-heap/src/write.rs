@@ -5,12 +5,12 @@
 //! 3. Else the list is [compacted](crate::compact) with all of them: its data once, and one transaction for all.
 
 use norn_flash::Nor;
-use norn_nor_store::{Counting, Features, StoreError};
+use norn_nor_store::{Counting, Features, StoreError, UnitRows};
 
 use crate::compact::{Change, Range, Source};
 use crate::error::AccessError;
 use crate::form::{Field, Object};
-use crate::heap::Heap;
+use crate::heap::HeapIn;
 use crate::layout::Kind;
 use crate::notify::Listener;
 use crate::range::{Direction, Elements, check_range, piece, pieces};
@@ -19,7 +19,7 @@ use crate::reference::Ref;
 /// Fields that are set by deltas at most: a new representation takes less for more of them.
 const FEW: u32 = 8;
 
-impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> {
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Makes the fields of an object from `first` on the values that stand one behind the other in `values`: all of
     /// them or none.
     ///

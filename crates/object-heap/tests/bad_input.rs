@@ -196,7 +196,7 @@ fn parts_that_cannot_be_used() {
     assert!(matches!(refused(catalogue::test_part(8, 256)), MountError::Unsuitable(_)));
     assert_eq!(
         refused(catalogue::w25q()),
-        MountError::TooSmall { what: "places in the table of erase units", needed: 256, given: 64 }
+        MountError::TooSmall { what: "rows of the unit table", needed: 256, given: 64 }
     );
     let large = Heap::<_, 256>::format(NorSim::new(catalogue::stm32l4()), Config::default()).map(|_| ()).unwrap_err();
     assert!(

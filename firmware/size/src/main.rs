@@ -13,9 +13,9 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_nor_remap::{Remap, RemapConfig};
 #[cfg(feature = "pointers")]
 use norn_object_heap::Listener;
-use norn_object_heap::{Config, Features, Heap, Layout, Ref, Representation};
+use norn_object_heap::{Config, Features, HeapIn, Layout, Ref, Representation, UnitRow};
 #[cfg(feature = "arrays")]
-use norn_object_heap::{Elements, Tracer};
+use norn_object_heap::{Elements, TracerIn};
 
 /// A device whose calls are cheap and whose answers the compiler cannot foresee.
 struct Device;
@@ -86,9 +86,15 @@ impl Features for Linked {
     const DELTA_RECORDS: bool = cfg!(feature = "deltas");
 }
 
-type DeviceHeap = Heap<Part, 64, Client, Linked>;
+/// The unit table: in the heap, or lent by the caller as a slice of a length that is known at run time.
+#[cfg(not(feature = "lent"))]
+type Rows = [UnitRow; 64];
+#[cfg(feature = "lent")]
+type Rows = &'static mut [UnitRow];
 
-/// Bytes of RAM of a mounted heap for 64 units, as the size of a symbol.
+type DeviceHeap = HeapIn<Part, Rows, Client, Linked>;
+
+/// Bytes of RAM of a mounted heap for 64 units, or of what is beside a unit table that is lent, as the size of a symbol.
 #[unsafe(no_mangle)]
 static NORN_HEAP_RAM: [u8; size_of::<DeviceHeap>()] = [1; size_of::<DeviceHeap>()];
 
@@ -182,7 +188,7 @@ calls! {
     call_reclaim_step(heap) { heap.reclaim_step(black_box(100)) }
     #[cfg(feature = "arrays")]
     call_collect(heap) {
-        heap.collect(&[any()], |tracer: &mut Tracer<'_, Part, 64, Client, Linked>, reference| tracer.reached(black_box(reference)))
+        heap.collect(&[any()], |tracer: &mut TracerIn<'_, Part, Rows, Client, Linked>, reference| tracer.reached(black_box(reference)))
     }
 }
 

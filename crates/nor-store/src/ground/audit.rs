@@ -12,8 +12,9 @@ use super::table::Role;
 use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::{ASSIGNMENT_OFFSET, Descriptor, HEADER_BYTES, SectorKind, SectorPtr};
+use crate::ground::table::UnitRows;
 
-impl<D: Nor, const UNITS: usize, F: Features> Sectors<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Sectors<D, M, F> {
     /// Reports that `what` is wrong with the sector `pointer`.
     pub fn report(&self, auditor: &mut impl Auditor, pointer: SectorPtr, what: &'static str) {
         auditor.violation(Violation { address: self.place_of(pointer), what });

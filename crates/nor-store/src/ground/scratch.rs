@@ -15,6 +15,7 @@ use crate::entry::Entry;
 use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::{ENTRY_BYTES, HEADER_BYTES, LogicalUnit};
+use crate::ground::table::UnitRows;
 
 /// Most units of one field.
 const UNITS_MAX: usize = 8;
@@ -42,12 +43,12 @@ impl ScratchBits {
 
 /// The calls on fields of scratch bits.
 #[derive(Debug)]
-pub struct Scratch<'a, D: Nor, const UNITS: usize, F> {
-    log: &'a mut Log<D, UNITS, F>,
+pub struct Scratch<'a, D: Nor, M: UnitRows, F> {
+    log: &'a mut Log<D, M, F>,
 }
 
-impl<'a, D: Nor, const UNITS: usize, F: Features> Scratch<'a, D, UNITS, F> {
-    pub(crate) fn new(log: &'a mut Log<D, UNITS, F>) -> Self {
+impl<'a, D: Nor, M: UnitRows, F: Features> Scratch<'a, D, M, F> {
+    pub(crate) fn new(log: &'a mut Log<D, M, F>) -> Self {
         Scratch { log }
     }
 

@@ -18,6 +18,7 @@ use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::{DESCRIPTOR_LIVE, Descriptor, LINK_BYTES, Link, SectorKind, SectorPtr};
 use crate::geometry::Geometry;
+use crate::ground::table::UnitRows;
 
 /// On a full part, replacing sectors leaves about so many of them for each descriptor of nothing.
 const HOLES_PART: u32 = 8;
@@ -67,14 +68,14 @@ pub(super) struct UnitSurvey {
 
 /// The sectors of all data units.
 #[derive(Clone, Debug)]
-pub struct Sectors<D: Nor, const UNITS: usize, F> {
-    pub(crate) log: Log<D, UNITS, F>,
+pub struct Sectors<D: Nor, M: UnitRows, F> {
+    pub(crate) log: Log<D, M, F>,
     counts: DescriptorCounts,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Sectors<D, UNITS, F> {
-    pub(super) fn unused(device: D) -> Self {
-        Sectors { log: Log::unused(device), counts: DescriptorCounts::default() }
+impl<D: Nor, M: UnitRows, F: Features> Sectors<D, M, F> {
+    pub(super) fn unused(device: D, rows: M) -> Self {
+        Sectors { log: Log::unused(device, rows), counts: DescriptorCounts::default() }
     }
 
     pub(super) fn forget(&mut self) {
@@ -99,11 +100,11 @@ impl<D: Nor, const UNITS: usize, F: Features> Sectors<D, UNITS, F> {
         &mut self.log.units.medium
     }
 
-    pub(super) fn table(&self) -> &UnitTable<UNITS> {
+    pub(super) fn table(&self) -> &UnitTable<M> {
         &self.log.units.table
     }
 
-    pub(super) fn table_mut(&mut self) -> &mut UnitTable<UNITS> {
+    pub(super) fn table_mut(&mut self) -> &mut UnitTable<M> {
         &mut self.log.units.table
     }
 

@@ -11,17 +11,18 @@ use crate::entry::{ENTRY_BYTES, Entry, EntryState};
 use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::{ASSIGNMENT_OFFSET, ERASE_COUNT_OFFSET, FORMAT_VERSION, HEADER_BYTES, IDENTITY_BYTES, Identity};
+use crate::ground::table::UnitRows;
 
 /// The units of a part.
 #[derive(Clone, Debug)]
-pub(crate) struct Units<D: Nor, const UNITS: usize, F> {
+pub(crate) struct Units<D: Nor, M: UnitRows, F> {
     pub medium: Medium<D, F>,
-    pub table: UnitTable<UNITS>,
+    pub table: UnitTable<M>,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Units<D, UNITS, F> {
-    pub(super) fn unused(device: D) -> Self {
-        Units { medium: Medium::unused(device), table: UnitTable::new() }
+impl<D: Nor, M: UnitRows, F: Features> Units<D, M, F> {
+    pub(super) fn unused(device: D, rows: M) -> Self {
+        Units { medium: Medium::unused(device), table: UnitTable::new(rows) }
     }
 
     fn header_address(&self, unit: EraseUnit, offset: u32) -> Address {

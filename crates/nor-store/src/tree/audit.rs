@@ -6,9 +6,10 @@ use super::Trees;
 use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::{NODE_SLOTS, NODE_SPARES, SectorKind, SectorPtr};
+use crate::ground::table::UnitRows;
 use crate::roots::{HEIGHT_MAX, TreeRoot};
 
-impl<D: Nor, const UNITS: usize, F: Features> Trees<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Trees<D, M, F> {
     /// Checks a tree's nodes and marks them. What the tree holds is for the client, who knows its form. Cost: up to 18
     /// times 24 words read for each node.
     ///

@@ -16,7 +16,7 @@
 
 use norn_flash::{Auditor, Marks, Nor};
 use norn_nor_store::{
-    Counting, DELTAS_OFFSET, Delta, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError,
+    Counting, DELTAS_OFFSET, Delta, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, UnitRows,
 };
 
 use crate::form::{Field, Object};
@@ -54,7 +54,7 @@ impl Deltas {
     }
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Lists<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
     /// The place before a list's first delta. Cost: 3 reads where there are deltas, else 2 or none.
     pub(crate) fn deltas(&mut self, list: &Object) -> Result<Deltas, StoreError<D::Error>> {
         let (record, sector) = (list.first, self.record(list.first)?);

@@ -10,7 +10,8 @@ pub(crate) mod stretch;
 
 use norn_flash::Nor;
 use norn_nor_store::{
-    ErrorDetection, Extension, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, Sectors, Store, StoreError,
+    ErrorDetection, Extension, Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, Sectors, StoreError, StoreIn,
+    UnitRows,
 };
 
 use crate::check::Checked;
@@ -30,28 +31,28 @@ pub(crate) struct ValueLocation {
 
 /// The lists of records of all objects and sections.
 #[derive(Clone, Debug)]
-pub(crate) struct Lists<D: Nor, const UNITS: usize, F> {
-    pub descriptors: Descriptors<D, UNITS, F>,
+pub(crate) struct Lists<D: Nor, M: UnitRows, F> {
+    pub descriptors: Descriptors<D, M, F>,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Lists<D, UNITS, F> {
-    pub fn new(store: Store<D, UNITS, F>) -> Self {
+impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
+    pub fn new(store: StoreIn<D, M, F>) -> Self {
         Lists { descriptors: Descriptors::new(store) }
     }
 
-    fn checked(&mut self) -> &mut Checked<D, UNITS, F> {
+    fn checked(&mut self) -> &mut Checked<D, M, F> {
         &mut self.descriptors.checked
     }
 
-    fn store(&self) -> &Store<D, UNITS, F> {
+    fn store(&self) -> &StoreIn<D, M, F> {
         &self.descriptors.checked.store
     }
 
-    fn store_mut(&mut self) -> &mut Store<D, UNITS, F> {
+    fn store_mut(&mut self) -> &mut StoreIn<D, M, F> {
         &mut self.descriptors.checked.store
     }
 
-    fn sectors(&mut self) -> &mut Sectors<D, UNITS, F> {
+    fn sectors(&mut self) -> &mut Sectors<D, M, F> {
         self.store_mut().sectors()
     }
 

@@ -5,7 +5,7 @@
 use core::ops::Range;
 
 use norn_flash::Nor;
-use norn_nor_store::{Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError};
+use norn_nor_store::{Features, Link, Sector, SectorKind, SectorPtr, SectorSpec, StoreError, UnitRows};
 
 use crate::check::ValueCheck;
 use crate::form::{Field, Object};
@@ -21,7 +21,7 @@ enum FlagsState {
     Mixed,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Lists<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
     /// Stores values in place, of `field` and of those behind it, `count` in all: in the first record where all have
     /// their default value, or behind the record that holds all. `false` where they are not all in one state, or there
     /// is no room.

@@ -1,7 +1,7 @@
 //! Stretches: pieces of 32 bytes of an object's data or codes, put together from the records and deltas that hold them.
 
 use norn_flash::Nor;
-use norn_nor_store::{ErrorDetection, Features, Sector, StoreError};
+use norn_nor_store::{ErrorDetection, Features, Sector, StoreError, UnitRows};
 
 use crate::check::ValueCheck;
 use crate::form::{Object, ObjectForm};
@@ -82,7 +82,7 @@ impl Stretch {
     }
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Lists<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
     /// Finds the current value of every byte of a stretch that is not known.
     pub(crate) fn gather(&mut self, object: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
         if self.has_deltas() {

@@ -7,8 +7,9 @@ use crate::entry::{ENTRY_BYTES, EntryState};
 use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::HEADER_BYTES;
+use crate::ground::table::UnitRows;
 
-impl<D: Nor, const UNITS: usize, F: Features> Log<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
     pub(in crate::ground) fn is_newest(&self, unit: EraseUnit) -> bool {
         unit == self.extent.unit
     }

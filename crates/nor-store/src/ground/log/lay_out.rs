@@ -11,8 +11,9 @@ use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::ERASE_COUNT_MAX;
 use crate::ground::table::Role;
+use crate::ground::table::UnitRows;
 
-impl<D: Nor, const UNITS: usize, F: Features> Log<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
     /// Erases the part, and writes the first log unit.
     pub(crate) fn lay_out(&mut self) -> Result<(), StoreError<D::Error>> {
         for _ in self.units.table.all() {

@@ -27,6 +27,7 @@ use crate::entry::{ENTRY_BYTES, Entry, EntryState};
 use crate::error::{MountError, StoreError};
 use crate::features::Features;
 use crate::format::{ASSIGNMENT_OFFSET, Close, ERASE_COUNT_MAX};
+use crate::ground::table::UnitRows;
 use crate::roots::{HEIGHT_MAX, TREES, TreeId, TreeRoot, TreeRoots};
 
 /// Entries that ordinary appends leave free: a commit's roots and itself, a torn entry, and what a recovery may have to
@@ -104,18 +105,18 @@ struct Extent {
 
 /// The log, and what its newest head and the entries since say.
 #[derive(Clone, Debug)]
-pub(crate) struct Log<D: Nor, const UNITS: usize, F> {
-    pub units: Units<D, UNITS, F>,
+pub(crate) struct Log<D: Nor, M: UnitRows, F> {
+    pub units: Units<D, M, F>,
     extent: Extent,
     config: StoreConfig,
     roots: [TreeRoots; TREES],
     serial: u32,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Log<D, UNITS, F> {
-    pub(super) fn unused(device: D) -> Self {
+impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
+    pub(super) fn unused(device: D, rows: M) -> Self {
         Log {
-            units: Units::unused(device),
+            units: Units::unused(device, rows),
             extent: Extent::default(),
             config: StoreConfig::default(),
             roots: [TreeRoots::default(); TREES],
@@ -125,7 +126,7 @@ impl<D: Nor, const UNITS: usize, F: Features> Log<D, UNITS, F> {
 
     /// Forgets all but the configuration and the serial number, and lets calls reach the device.
     pub(super) fn restart(&mut self) -> Result<(), MountError<D::Error>> {
-        self.units.medium.restart(UNITS)?;
+        self.units.medium.restart(self.units.table.capacity())?;
         self.units.table.reset(self.units.medium.geometry().part.unit_count);
         (self.extent, self.roots) = (Extent::default(), [TreeRoots::default(); TREES]);
         Ok(())

@@ -11,6 +11,7 @@ use crate::error::{MountError, MountFault, MountRefusal, StoreError};
 use crate::features::Features;
 use crate::format::{FORMAT_VERSION, HEADER_BYTES, Identity, LogicalUnit, SectorPtr};
 use crate::ground::table::Role;
+use crate::ground::table::UnitRows;
 use crate::roots::{HEIGHT_MAX, TREES, TreeRoot, TreeRoots};
 
 /// What reading the newest log unit shows beyond the log's own state.
@@ -61,7 +62,7 @@ impl Replay {
     }
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Log<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
     /// Finds the newest complete log unit, and reads it (step 1).
     pub(crate) fn replay(&mut self) -> Result<Replay, MountFault<D::Error>> {
         self.extent.unit = self.find_newest_unit()?;

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::features::Features;
 use crate::format::{Descriptor, ERASED_WORD, SectorPtr};
 use crate::ground::table::Role;
+use crate::ground::table::UnitRows;
 
 /// A sector that has a place but no descriptor yet.
 pub(super) struct Placed {
@@ -18,7 +19,7 @@ pub(super) struct Placed {
     granules: u16,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Space<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Space<D, M, F> {
     /// Takes the next place in the unit being filled. `make_room` has made sure that there is one.
     pub(super) fn place(&mut self, spec: SectorSpec) -> Result<Placed, StoreError<D::Error>> {
         self.find_erased_descriptor()?;

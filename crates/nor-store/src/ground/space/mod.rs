@@ -19,6 +19,7 @@ use crate::error::{MountError, StoreError};
 use crate::features::Features;
 use crate::format::{Link, LogicalUnit, SECTOR_GRANULES_MAX, SectorKind, SectorPtr};
 use crate::geometry::NODES_RESERVED;
+use crate::ground::table::UnitRows;
 
 /// Which space an allocation may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +66,15 @@ struct Filling {
 
 /// What is free, and what can be freed.
 #[derive(Clone, Debug)]
-pub struct Space<D: Nor, const UNITS: usize, F> {
-    pub(crate) sectors: Sectors<D, UNITS, F>,
+pub struct Space<D: Nor, M: UnitRows, F> {
+    pub(crate) sectors: Sectors<D, M, F>,
     filling: Option<Filling>,
     random: u32,
 }
 
-impl<D: Nor, const UNITS: usize, F: Features> Space<D, UNITS, F> {
-    pub(crate) fn unused(device: D) -> Self {
-        Space { sectors: Sectors::unused(device), filling: None, random: 1 }
+impl<D: Nor, M: UnitRows, F: Features> Space<D, M, F> {
+    pub(crate) fn unused(device: D, rows: M) -> Self {
+        Space { sectors: Sectors::unused(device, rows), filling: None, random: 1 }
     }
 
     /// Forgets everything in RAM, and lets calls reach the device.

@@ -18,12 +18,13 @@ use crate::features::Features;
 use crate::format::{DESCRIPTOR_BYTES, Descriptor, HEADER_BYTES, LogicalUnit, SectorPtr};
 use crate::ground::medium::Target;
 use crate::ground::table::Role;
+use crate::ground::table::UnitRows;
 
 const CHUNK_BYTES: usize = 32;
 /// Units whose obsolete space differs by less than this part of a unit are equally good victims.
 const NEARLY_AS_MUCH: u32 = 16;
 
-impl<D: Nor, const UNITS: usize, F: Features> Space<D, UNITS, F> {
+impl<D: Nor, M: UnitRows, F: Features> Space<D, M, F> {
     /// Does work ahead of time; [`Store::reclaim_step`](crate::Store::reclaim_step) has the contract.
     pub(crate) fn reclaim_step(&mut self, least_bytes: u32) -> Result<bool, StoreError<D::Error>> {
         if self.sectors.log.is_half_used() {
