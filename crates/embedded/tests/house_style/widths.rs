@@ -14,7 +14,7 @@ const WIDE_COMMENTS: [(&str, usize); 5] =
     [("code-pager", 61), ("lab", 4), ("nand-ftl", 82), ("object-heap", 33), ("ordered-index", 8)];
 /// Lines that are wider, at most, in Java modules.
 const WIDE_JAVA_LINES: [(&str, usize); 5] =
-    [("bobc", 345), ("crash", 122), ("libraries", 48), ("maven-plugin", 12), ("sas", 680)];
+    [("bobc", 345), ("crash", 122), ("libraries", 48), ("maven-plugin", 12), ("sas", 677)];
 
 fn is_wide(line: &str) -> bool {
     line.chars().count() > COLUMNS_MAX && !line.contains("](")

@@ -32,7 +32,7 @@ final class Checkpointer {
             if (pool.log().isNearlyFull(SHARE) && pool.counts().checkpoints() == checkpoints) {
                 lastFailure = System.nanoTime();
             }
-            if (pool.hasAbandoned()) {
+            if (pool.slots().hasAbandoned()) {
                 LockSupport.parkNanos(this, RETRY_NANOS);
             } else {
                 rest();

@@ -163,7 +163,7 @@ final class ContainerFile {
      */
     static void load(Pool pool, Range range, FileChannel poolFile) throws IOException {
         Path path = pool.directory.resolve(range.name + ".container");
-        pool.back(range.base, PAGE_BYTES);
+        pool.file().back(range.base, PAGE_BYTES);
         range.format();
         CRC32C crc = new CRC32C();
         try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
@@ -245,7 +245,7 @@ final class ContainerFile {
 
     /** A container that the directory has, but whose file cannot be trusted at all. */
     static void loadNothing(Pool pool, Range range) {
-        pool.back(range.base, PAGE_BYTES);
+        pool.file().back(range.base, PAGE_BYTES);
         range.format();
         range.miss();
     }

@@ -78,7 +78,7 @@ public final class Conversion {
                 for (String name : List.of("pool", "lock", "redo.log")) {
                     Files.deleteIfExists(fresh.resolve(name));
                 }
-                Pool.Settings.read(fresh).withLog(null).write(fresh);
+                StoreSettings.read(fresh).withLog(null).write(fresh);
                 ContainerFile.sync(fresh);
                 Files.move(fresh, to, StandardCopyOption.ATOMIC_MOVE);
                 ContainerFile.sync(to.getParent());
@@ -159,7 +159,7 @@ public final class Conversion {
     }
 
     private void convertObjects() {
-        slot = pool.claim();
+        slot = pool.slots().claim();
         try {
             long[] used = ranges.stream().mapToLong(Range::pagesUsed).toArray();
             for (int i = 0; i < used.length; i++) {
@@ -170,7 +170,7 @@ public final class Conversion {
                 changes.keySet().forEach(number -> Directory.removeClass(work, number));
             });
         } finally {
-            pool.release(slot);
+            pool.slots().release(slot);
         }
     }
 
@@ -272,7 +272,7 @@ public final class Conversion {
 
     private void discardValue(long word) {
         if ((word & TAG_MASK) == TAG_VALUE) {
-            Heap.discard(pool.rangeOf(offsetOf(word)), offsetOf(word));
+            Heap.discard(pool.ranges().of(offsetOf(word)), offsetOf(word));
         }
     }
 

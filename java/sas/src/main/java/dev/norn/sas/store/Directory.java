@@ -83,7 +83,7 @@ public final class Directory {
         if (stray != null) {
             throw new SASException(directory + " has no store.properties, but " + stray.getFileName() + ", which is of a store: make the new one in another directory");
         }
-        new Pool.Settings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool, null).write(directory);
+        new StoreSettings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool, null).write(directory);
     }
 
     /** Takes a store away that could not be completed. */
@@ -94,7 +94,7 @@ public final class Directory {
     /** Makes the first container known where the pool has it already. */
     static void addSystem(Pool pool) {
         if (Memory.getLong(CONTAINERS + CONTAINER_MAGIC) == MAGIC) {
-            pool.add(new Range(0, SYSTEM, CONTAINERS, SYSTEM_PAGES, true));
+            pool.ranges().add(new Range(0, SYSTEM, CONTAINERS, SYSTEM_PAGES, true));
         }
     }
 
@@ -112,7 +112,7 @@ public final class Directory {
 
     /** Whether a container that the pool was made without has its file again. */
     static boolean hasFileBack(Pool pool) throws IOException {
-        if (pool.range(0) == null || !pool.isObject(DIRECTORY)) {
+        if (pool.ranges().ofNumber(0) == null || !pool.isObject(DIRECTORY)) {
             return false;
         }
         for (Entry entry : read(Kind.CONTAINER)) {
@@ -127,7 +127,7 @@ public final class Directory {
     /** The same where the store has containers, but not the one with the directory. */
     static void requirePresent(Pool pool) throws IOException {
         try (var files = java.nio.file.Files.newDirectoryStream(pool.directory, "*.container")) {
-            if (pool.range(0) == null && files.iterator().hasNext()) {
+            if (pool.ranges().ofNumber(0) == null && files.iterator().hasNext()) {
                 requireOther(pool, CONTAINERS);
             }
         }
@@ -135,11 +135,11 @@ public final class Directory {
 
     /** Says of containers that have no file, or none that can be trusted, that they are damaged. */
     static void markMissing(Pool pool) {
-        if (pool.range(0) == null || pool.range(0).pagesUsed() == 0) {
+        if (pool.ranges().ofNumber(0) == null || pool.ranges().ofNumber(0).pagesUsed() == 0) {
             return;
         }
         for (Entry entry : read(Kind.CONTAINER)) {
-            if (pool.range((int) entry.third) == null) {
+            if (pool.ranges().ofNumber((int) entry.third) == null) {
                 ContainerFile.loadNothing(pool, range(pool, entry));
             }
         }
@@ -153,9 +153,9 @@ public final class Directory {
     /** Makes the directory in a store that has none yet. */
     static void format(Pool pool) {
         Range system = new Range(0, SYSTEM, CONTAINERS, SYSTEM_PAGES, true);
-        pool.back(system.base, PAGE_BYTES);
+        pool.file().back(system.base, PAGE_BYTES);
         system.format();
-        pool.add(system);
+        pool.ranges().add(system);
         Work work = new Work(pool);
         work.begin();
         work.addContainer(system);
@@ -174,7 +174,7 @@ public final class Directory {
         work.lockExclusive(DIRECTORY);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         long directory = offsetOf(DIRECTORY);
-        long reference = work.allocate(work.pool().range(0), CLASS_ENTRY, ENTRY_TEXT + bytes.length, 0);
+        long reference = work.allocate(work.pool().ranges().ofNumber(0), CLASS_ENTRY, ENTRY_TEXT + bytes.length, 0);
         long entry = offsetOf(reference);
         Memory.putLong(entry + ENTRY_NEXT, Memory.getLong(directory + kind.head));
         Memory.putLong(entry + ENTRY_FIRST, first);
@@ -375,19 +375,19 @@ public final class Directory {
                     + pool.settings.addressBytes() + " bytes, of which " + base + " are given out");
         }
         Range range = new Range(id, name, base, pages, true);
-        pool.back(base, PAGE_BYTES);
+        pool.file().back(base, PAGE_BYTES);
         range.format();
         Memory.putLong(offsetOf(DIRECTORY) + NEXT_OFFSET, base + Range.span(pages));
         Memory.putLong(offsetOf(DIRECTORY) + NEXT_CONTAINER, id + 1L);
         add(work, Kind.CONTAINER, name, base, pages, id);
         work.addContainer(range);
-        return pool.add(range);
+        return pool.ranges().add(range);
     }
 
     /** The container of this entry. */
     public static Range range(Pool pool, Entry entry) {
-        Range known = pool.range((int) entry.third);
-        return known != null && known.name.equals(entry.name()) && known.base == entry.first && known.pagesMax == entry.second ? known : pool.add(fromEntry(pool, entry));
+        Range known = pool.ranges().ofNumber((int) entry.third);
+        return known != null && known.name.equals(entry.name()) && known.base == entry.first && known.pagesMax == entry.second ? known : pool.ranges().add(fromEntry(pool, entry));
     }
 
     private static Range fromEntry(Pool pool, Entry entry) {
@@ -405,7 +405,7 @@ public final class Directory {
             if (offset >= entry.first && offset < entry.first + Range.span(entry.second)) {
                 Range range = fromEntry(pool, entry);
                 // One whose making is undone is not to be known here: its addresses are given out again.
-                return isCommitted(pool, entry) ? pool.add(range) : range;
+                return isCommitted(pool, entry) ? pool.ranges().add(range) : range;
             }
         }
         return null;

@@ -51,7 +51,7 @@ public final class Glance {
 
     /** One that this JVM has not met stays so: to make it known takes a monitor. */
     private Range range(long offset) {
-        for (Range range : pool.ranges()) {
+        for (Range range : pool.ranges().all()) {
             if (range != null && range.contains(offset)) {
                 return range;
             }

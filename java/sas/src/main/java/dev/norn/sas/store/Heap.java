@@ -294,9 +294,9 @@ final class Heap {
         long backed = Memory.getLong(range.base + CONTAINER_PAGES_BACKED);
         if (used + pages > backed) {
             long target = Math.min(range.pagesMax, Math.max(used + pages, backed + PAGES_BACKED));
-            pool.back(range.pageOffset(backed), target - backed << PAGE_BITS);
+            pool.file().back(range.pageOffset(backed), target - backed << PAGE_BITS);
             long from = range.descriptor(backed);
-            pool.back(from, range.descriptor(target) - from);
+            pool.file().back(from, range.descriptor(target) - from);
             for (long page = backed; page < target; page++) {
                 Memory.putInt(range.descriptor(page) + DESCRIPTOR_GENERATION, (int) Memory.getLong(FIRST_GENERATION));
             }

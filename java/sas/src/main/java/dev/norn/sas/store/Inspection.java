@@ -102,7 +102,7 @@ public final class Inspection {
     private static long parse(Pool pool, String text) {
         try {
             long offset = Long.parseLong(text, 16);
-            if (offset >= CONTAINERS && offset < pool.settings.addressBytes() && pool.rangeOf(offset).startsAt(offset)) {
+            if (offset >= CONTAINERS && offset < pool.settings.addressBytes() && pool.ranges().of(offset).startsAt(offset)) {
                 return Format.reference(offset, generationOf(Memory.getLong(offset)));
             }
             throw new SASException("no object is at " + text);

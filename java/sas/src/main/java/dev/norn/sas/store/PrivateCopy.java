@@ -43,7 +43,7 @@ public final class PrivateCopy implements AutoCloseable {
      * @throws dev.norn.sas.StorageReadFailure if programs use the store, which have it by another mount
      */
     static PrivateCopy ofReadOnly(Path store) throws IOException {
-        Pool.Settings settings = Pool.Settings.read(store);
+        StoreSettings settings = StoreSettings.read(store);
         Attachments.requireNone(store);
         PrivateCopy copy = new PrivateCopy();
         try {
@@ -55,7 +55,7 @@ public final class PrivateCopy implements AutoCloseable {
         }
     }
 
-    private void fill(Path store, Pool.Settings settings) throws IOException {
+    private void fill(Path store, StoreSettings settings) throws IOException {
         Files.createDirectory(directory());
         boolean isUpToDate = true;
         for (String name : List.of(LogFile.NAME, Unapplied.NAME)) {

@@ -35,7 +35,7 @@ final class Recovery {
      * holds a latch.
      */
     void reap() {
-        pool.forgetGone();
+        pool.slots().forgetGone();
         if (pool.attachments().isAlone()) {
             // Who recovers waits for a latch of one who has died since.
             pool.attachments().alone(this::freeLatches);
@@ -56,7 +56,7 @@ final class Recovery {
     /** Whether the one who has this slot is gone: his process, or his thread of this one. Costs a system call. */
     boolean isLost(int slot) {
         long owner = Memory.getVolatile(slotHead(slot) + SLOT_OWNER);
-        return owner != 0 && (!pool.attachments().isAlive(owner) || pool.gone(slot) != null);
+        return owner != 0 && (!pool.attachments().isAlive(owner) || pool.slots().gone(slot) != null);
     }
 
     /** Latches come first, of all slots: who finishes one slot waits for latches that another one had. */
@@ -65,7 +65,7 @@ final class Recovery {
         for (int i = 0; i < SLOTS_MAX; i++) {
             if (isLost(i)) {
                 // Only now, as one who lived a moment ago went on in it.
-                recover(new Slot(pool, i), pool.gone(i));
+                recover(new Slot(pool, i), pool.slots().gone(i));
             }
         }
     }
@@ -76,7 +76,7 @@ final class Recovery {
             return;
         }
         gone.evict(() -> recoverOwn(slot));
-        pool.forgetGone();
+        pool.slots().forgetGone();
     }
 
     /** Waits for nobody. */
@@ -134,10 +134,10 @@ final class Recovery {
         switch (Slot.kind(entry)) {
             case ENTRY_IMAGE -> restore(entry, offset);
             case ENTRY_RANGE -> Memory.copy(entry + ENTRY_HEADER_BYTES, offset, Slot.length(entry));
-            case ENTRY_ALLOCATION -> pool.heap().free(slot, pool.rangeOf(offset), entry);
+            case ENTRY_ALLOCATION -> pool.heap().free(slot, pool.ranges().of(offset), entry);
             case ENTRY_CONTAINER -> {
                 Heap.forsake(offset, Memory.getLong(entry + ENTRY_HEADER_BYTES + 4));
-                pool.forget(offset);
+                pool.ranges().forget(offset);
             }
             default -> {
                 // A lock.
@@ -158,7 +158,7 @@ final class Recovery {
         releaseLocks(slot);
         for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
             if (Slot.kind(entry) == ENTRY_FREE) {
-                pool.heap().free(slot, pool.rangeOf(Slot.offset(entry)), entry);
+                pool.heap().free(slot, pool.ranges().of(Slot.offset(entry)), entry);
             }
         }
     }
@@ -177,7 +177,7 @@ final class Recovery {
      * before.
      */
     private void release(Slot slot, long offset) {
-        if (pool.rangeOf(offset).startsAt(offset) && classOf(Memory.getLong(offset)) != CLASS_VALUE) {
+        if (pool.ranges().of(offset).startsAt(offset) && classOf(Memory.getLong(offset)) != CLASS_VALUE) {
             Locks.release(slot, offset);
         }
     }

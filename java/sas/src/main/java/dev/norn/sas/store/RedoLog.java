@@ -48,7 +48,7 @@ final class RedoLog {
      */
     void open() throws IOException {
         // Another process may have made it a moment ago.
-        UUID named = Pool.Settings.read(pool.directory).log();
+        UUID named = StoreSettings.read(pool.directory).log();
         if (!Files.exists(file.path)) {
             if (named != null) {
                 throw LogDamaged.wholly(file.path, "it is not there");

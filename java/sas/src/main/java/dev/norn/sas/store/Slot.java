@@ -123,7 +123,7 @@ final class Slot {
         }
         long backed = Memory.getLong(head + SLOT_BACKED);
         long target = Math.min(UNDO_BYTES, Math.max(needed, backed + BACKING_BYTES));
-        pool.back(stream + backed, target - backed);
+        pool.file().back(stream + backed, target - backed);
         Memory.putRelease(head + SLOT_BACKED, target);
     }
 

@@ -29,8 +29,9 @@ final class Unsynced {
     /** Says that a record that ends here changes the object. */
     static void mark(long offset, long end) {
         long word = word(offset);
-        for (long value = Memory.getVolatile(word); value < end && !Memory.compareAndSet(word, value, end); value = Memory.getVolatile(word)) {
-            Thread.onSpinWait();
+        long value = Memory.getVolatile(word);
+        while (value < end && !Memory.compareAndSet(word, value, end)) {
+            value = Memory.getVolatile(word);
         }
     }
 }

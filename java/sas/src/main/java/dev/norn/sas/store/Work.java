@@ -63,7 +63,7 @@ public final class Work {
         places = 0;
         awaited = 0;
         savepoints.clear();
-        slot = tenant == null ? pool.claim() : pool.claim(tenant);
+        slot = tenant == null ? pool.slots().claim() : pool.slots().claim(tenant);
         slot.begin(slot.index);
     }
 
@@ -111,7 +111,7 @@ public final class Work {
         if (offset < CONTAINERS) {
             throw Pool.destroyed(reference);
         }
-        Range range = pool.rangeOf(offset);
+        Range range = pool.ranges().of(offset);
         range.check();
         if (contention.isExpected(reference) && range.isWritable && !pool.isReadOnly()) {
             return lockExclusive(reference);
@@ -164,7 +164,7 @@ public final class Work {
         if (offset < CONTAINERS) {
             throw Pool.destroyed(reference);
         }
-        Range range = pool.rangeOf(offset);
+        Range range = pool.ranges().of(offset);
         range.check();
         requireWritable(range);
         if (number == 0) {
@@ -312,7 +312,7 @@ public final class Work {
 
     /** Allocates a value beside an object: bytes that never change and that one field owns. */
     public long allocateValue(byte[] bytes, long near) {
-        long reference = allocate(pool.rangeOf(offsetOf(near)), CLASS_VALUE, VALUE_HEADER_BYTES + bytes.length, near);
+        long reference = allocate(pool.ranges().of(offsetOf(near)), CLASS_VALUE, VALUE_HEADER_BYTES + bytes.length, near);
         Memory.copyIn(bytes, 0, offsetOf(reference) + VALUE_HEADER_BYTES, bytes.length);
         return reference | TAG_VALUE;
     }
@@ -475,14 +475,14 @@ public final class Work {
     /** Leaves the slot, in the state that it is in, to recovery: this thread goes on without it. */
     private void abandon() {
         if (slot != null) {
-            pool.abandon(slot.index);
+            pool.slots().abandon(slot.index);
             slot = null;
             pool.wakeCheckpointer();
         }
     }
 
     private void end() {
-        pool.release(slot);
+        pool.slots().release(slot);
         slot = null;
     }
 

@@ -48,14 +48,14 @@ public final class Generations {
     public static void freeTwice(Store store, Object object, Runnable between) {
         long reference = reference(object);
         Range range = store.pool().containerOf(reference);
-        Slot slot = store.pool().claim();
+        Slot slot = store.pool().slots().claim();
         slot.begin(slot.index);
         Memory.putLong(slot.append(Format.ENTRY_FREE, Format.offsetOf(reference), Heap.CONTENT_BYTES), Memory.getLong(Format.offsetOf(reference)));
         slot.publish(Heap.CONTENT_BYTES);
         Heap.discard(range, Format.offsetOf(reference));
         between.run();
         store.pool().heap().free(slot, range, slot.first());
-        store.pool().release(slot);
+        store.pool().slots().release(slot);
     }
 
     public static boolean isOnSamePage(long a, long b) {

@@ -28,11 +28,11 @@ public final class LogBytes {
 
     /** Does something while a checkpoint, or a backup, goes on. */
     public static void duringCheckpoint(Store store, Runnable action) throws IOException {
-        Slot slot = store.pool().claim();
+        Slot slot = store.pool().slots().claim();
         try {
             store.pool().log().checkpointAnd(slot, action::run);
         } finally {
-            store.pool().release(slot);
+            store.pool().slots().release(slot);
         }
     }
 
