@@ -1,10 +1,12 @@
 //! Admission: equations (7), (8), (13) and (14), evaluated soundly.
 //!
 //! - (8) is evaluated at each admission: (12) does not imply it (docs/papers.md).
-//! - (2) assumes that every block is a candidate. `k` are not: the open one, and those that other collectors are at. So a victim has at
-//!   least ⌈(Δ−kπ)/(N−k)⌉ dead pages.
-//! - Θ and N count good blocks without those that may fail within the budget; Λ counts every logical page and the checkpoint.
-//! - (14) charges the longest operation, and the overrun of the failures that are budgeted for, to the shortest period. Sums are rounded up.
+//! - (2) assumes that every block is a candidate. `k` are not: the open one, and those that other collectors are at. So
+//!   a victim has at least ⌈(Δ−kπ)/(N−k)⌉ dead pages.
+//! - Θ and N count good blocks without those that may fail within the budget; Λ counts every logical page and the
+//!   checkpoint.
+//! - (14) charges the longest operation, and the overrun of the failures that are budgeted for, to the shortest period.
+//!   Sums are rounded up.
 //!
 //! Invariant: what is admitted is so for every course that the tasks and the part can take within what they declared.
 
@@ -31,8 +33,8 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Most tokens in the system that keep α: (8)'s right side with `collectors` collectors of tasks, less one. `None` if α cannot be
-    /// kept at all.
+    /// Most tokens in the system that keep α: (8)'s right side with `collectors` collectors of tasks, less one. `None`
+    /// if α cannot be kept at all.
     pub fn tokens_limit(&self, collectors: u32) -> Option<u64> {
         let excluded = i64::from(collectors) + 1;
         let (alpha, pages) = (i64::from(self.alpha), i64::from(self.pages_per_block));

@@ -6,8 +6,10 @@ use norn_flash::{Block, Nand, PageAddress};
 
 use crate::error::FtlError;
 use crate::format::Content;
-use crate::ftl::{Ftl, Lba};
-use crate::memory::{BlockState, Flag};
+use crate::ftl::Ftl;
+use crate::ground::memory::Counts;
+use crate::ground::memory::blocks::{BlockState, Flag};
+use crate::layout::Lba;
 
 /// An invariant that does not hold, and where.
 pub type Violation = norn_flash::Violation<Place>;
@@ -54,8 +56,8 @@ const fn violation(what: &'static str, address: Place) -> Violation {
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
-    /// Checks every invariant; `victims` are the blocks that collectors are at. `Ok(None)` if all hold. Cost: a load for each live
-    /// page and for each that is free.
+    /// Checks every invariant; `victims` are the blocks that collectors are at. `Ok(None)` if all hold. Cost: a load
+    /// for each live page and for each that is free.
     ///
     /// # Errors
     /// [`FtlError::Device`].
@@ -65,17 +67,17 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         }
         let layout = *self.layout();
         for index in 0..layout.entries() {
-            let Some(page) = self.memory.page(index) else { continue };
+            let Some(page) = self.memory().page(index) else { continue };
             let address = layout.part.page_at(page);
-            let content = self.load_patiently(address)?;
+            let content = self.log_mut().load(address)?;
             let Content::Page { tag, .. } = content else {
                 return Ok(Some(violation(FOREIGN, Place::Mapped(Lba(index), address))));
             };
-            if tag.lba != layout.lba_of(index) || tag.sequence >= self.sequence {
+            if tag.lba != layout.lba_of(index) || tag.sequence >= self.log().sequence() {
                 return Ok(Some(violation(FOREIGN, Place::Mapped(Lba(index), address))));
             }
             let chunk = index.checked_sub(layout.logical_pages);
-            if chunk.is_some() && tag.sequence < self.rounds.horizon {
+            if chunk.is_some() && tag.sequence < self.recycler().checkpoint().horizon() {
                 return Ok(chunk.map(|chunk| violation(STALE_CHUNK, Place::Chunk(chunk))));
             }
         }
@@ -83,32 +85,33 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 
     fn audit_counts(&self, victims: &[Block]) -> Option<Violation> {
-        let layout = *self.layout();
-        let (mut free, mut good, mut erases, mut live) = (0, 0, 0, 0);
+        let (layout, memory) = (*self.layout(), self.memory());
+        let mut sums = Counts::default();
         for block in layout.part.blocks() {
             let pages = (0..layout.part.pages_per_block).map(|page| layout.part.number_of(block.page(page)));
-            let bits = pages.filter(|&page| self.memory.is_live(page)).count();
-            if bits != usize::from(self.memory.live(block)) {
+            let bits = pages.filter(|&page| memory.is_live(page)).count();
+            if bits != usize::from(memory.live(block)) {
                 return Some(violation(LIVE_COUNT, Place::Block(block)));
             }
-            live += bits as u32;
-            let state = self.memory.state(block);
-            free += u16::from(state == BlockState::Free);
+            sums.live_pages += bits as u32;
+            let state = memory.state(block);
+            sums.free_blocks += u16::from(state == BlockState::Free);
             if state != BlockState::Bad {
-                good += 1;
-                erases += u64::from(self.memory.erases(block));
+                sums.good_blocks += 1;
+                sums.erase_sum += u64::from(memory.erases(block));
             }
             if state == BlockState::Free && bits > 0 {
                 return Some(violation(FREE_BUT_LIVE, Place::Block(block)));
             }
-            if self.memory.has(block, Flag::Locked) != victims.contains(&block) {
+            if memory.has(block, Flag::Locked) != victims.contains(&block) {
                 return Some(violation(LOCKED, Place::Block(block)));
             }
         }
-        if (free, good, erases) != (self.free_blocks, self.good_blocks, self.erase_sum) {
+        let counts = memory.counts();
+        if sums != (Counts { live_pages: sums.live_pages, ..counts }) {
             return Some(violation(BLOCK_COUNTS, Place::Device));
         }
-        self.audit_map(live)
+        self.audit_map(sums.live_pages)
     }
 
     /// As many entries as live pages, and each page of an entry live: so no page is named twice.
@@ -116,8 +119,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         let layout = *self.layout();
         let mut named = 0;
         for index in 0..layout.entries() {
-            match self.memory.page(index) {
-                Some(page) if !self.memory.is_live(page) => {
+            match self.memory().page(index) {
+                Some(page) if !self.memory().is_live(page) => {
                     return Some(violation(NOT_LIVE, Place::Mapped(Lba(index), layout.part.page_at(page))));
                 }
                 Some(_) => named += 1,
@@ -127,19 +130,19 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
                 None => {}
             }
         }
-        (named != live || live != self.live_pages).then_some(violation(LIVE_TOTAL, Place::Device))
+        (named != live || live != self.memory().counts().live_pages).then_some(violation(LIVE_TOTAL, Place::Device))
     }
 
     fn audit_free(&mut self) -> Result<Option<Violation>, FtlError<D::Error>> {
         let pages = self.pages_per_block();
         for block in self.layout().part.blocks() {
-            let first = match self.memory.state(block) {
+            let first = match self.memory().state(block) {
                 BlockState::Free => 0,
-                BlockState::Open => self.open.map_or(pages, |open| open.next),
+                BlockState::Open => self.log().open().map_or(pages, |open| open.next),
                 BlockState::Used | BlockState::Bad => continue,
             };
             for page in first..pages {
-                if self.load_patiently(block.page(page))? != Content::Blank {
+                if self.log_mut().load(block.page(page))? != Content::Blank {
                     return Ok(Some(violation(NOT_ERASED, Place::Page(block.page(page)))));
                 }
             }

@@ -1,8 +1,9 @@
 //! A code that finds the one wrong bit of a code word, in 16 bits.
 //!
-//! Bit `b` of byte `n` has the number 8(n+1) + b. The code is the exclusive or of the numbers of all bits that are ones, with their
-//! parity on top. If one bit of the word is wrong, the parity says so and the difference of the codes is its number; if the parity is
-//! right, either nothing is wrong, or a bit of the code itself, or more than the code can correct, which the page's check notices.
+//! Bit `b` of byte `n` has the number 8(n+1) + b. The code is the exclusive or of the numbers of all bits that are
+//! ones, with their parity on top. If one bit of the word is wrong, the parity says so and the difference of the codes
+//! is its number; if the parity is right, either nothing is wrong, or a bit of the code itself, or more than the code
+//! can correct, which the page's check notices.
 
 /// Longest code word in bytes: what numbers of 15 bits reach.
 pub(crate) const BYTES_MAX: usize = (1 << 12) - 1;

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use norn_flash::{GuardError, NandPart, PageAddress};
+use norn_flash::{GuardError, Nand, NandPart, PageAddress};
 
-use crate::ftl::Lba;
+use crate::layout::Lba;
 
 /// Why a part is not mounted or formatted.
 pub type MountError<E> = norn_flash::MountError<E, MountRefusal, NandPart>;
@@ -61,11 +61,28 @@ pub enum FtlError<E> {
     NoSpace,
     /// A page has more wrong bits than its codes correct, however often it is read.
     Unreadable {
-        /// The logical page; a number at [`Ftl::logical_pages`](crate::Ftl::logical_pages) or beyond is a page of the checkpoint.
+        /// The logical page; a number at [`Ftl::logical_pages`](crate::Ftl::logical_pages) or beyond is a page of the
+        /// checkpoint.
         lba: Lba,
         /// Where it is.
         page: PageAddress,
     },
+}
+
+/// What a call on a device `D` returns.
+pub(crate) type Outcome<T, D> = Result<T, FtlError<<D as Nand>::Error>>;
+
+/// What an operation's failure is while mounting. The FTL's own state is in order then, so that nothing but the device
+/// and room can fail.
+pub(crate) fn mount_error<E>(error: FtlError<E>) -> MountError<E> {
+    match error {
+        FtlError::Device(error) => MountError::Device(error),
+        _ => MountError::Refused(MountRefusal::NoSpace),
+    }
+}
+
+pub(crate) fn memory_too_small<E>(needed: usize, given: usize) -> MountError<E> {
+    MountError::TooSmall { what: "bytes of memory", needed: needed as u32, given: given as u32 }
 }
 
 impl<E: fmt::Debug> fmt::Display for FtlError<E> {

@@ -8,14 +8,14 @@
 //! chunk    "NFT1" 4 · logical pages 4 · as of 8 · horizon 8 · entries          (the data of a page)
 //! ```
 //!
-//! Values are little-endian. The byte that a maker marks bad blocks with is skipped wherever it lies, and is 0xFF. The check (CRC-32)
-//! covers the data, lba, sequence and wear; the code of word 0 covers its data and the 13 bytes before the code, that of each
-//! other word its data.
+//! Values are little-endian. The byte that a maker marks bad blocks with is skipped wherever it lies, and is 0xFF. The
+//! check (CRC-32) covers the data, lba, sequence and wear; the code of word 0 covers its data and the 13 bytes before
+//! the code, that of each other word its data.
 //!
 //! Invariants: a page counts only if its check is right behind correction; an lba of ones does not occur.
 
 use crc::{CRC_32_ISO_HDLC, Crc};
-use norn_flash::NandPart;
+use norn_flash::{Column, NandPart};
 
 use crate::code_word;
 
@@ -101,6 +101,11 @@ impl Codec {
         let fits = |word: usize, wanted: usize| codec.columns(word).take(wanted).count() == wanted;
         let all_fit = fits(0, TAG_BYTES + CODE_BYTES) && (1..words).all(|word| fits(word, CODE_BYTES));
         (all_fit && codec.data_bytes + TAG_BYTES <= code_word::BYTES_MAX).then_some(codec)
+    }
+
+    /// Where the out-of-band area of a page starts.
+    pub fn oob_column(&self) -> Column {
+        Column(self.page_bytes as u16)
     }
 
     /// Usable columns of a word's share of the out-of-band area.

@@ -1,12 +1,14 @@
 //! The system's jobs: releases in time, and the steps of collectors and of the checkpoint.
 //!
-//! Invariants: at a meta-period's start a task holds what it declared to write in it, and no more; between its periods a collector holds
-//! π−α.
+//! Invariants: at a meta-period's start a task holds what it declared to write in it, and no more; between its periods
+//! a collector holds π−α.
 
 use norn_flash::Nand;
 
-use crate::realtime::{CollectorStep, Guarantee, Job, RealTime, Slot, Stay, SystemJob, TaskError};
-use crate::recycle::RecycleStep;
+use crate::error::FtlError;
+use crate::realtime::{CollectorStep, Guarantee, RealTime, SystemJob, TaskError};
+use crate::recycle::{RecycleStep, Recycling};
+use crate::slots::{Job, Slot, Stay};
 use crate::task::Collector;
 use crate::tokens::take;
 
@@ -18,8 +20,8 @@ enum Next {
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
-    /// Lets time pass to `now_us`: releases what is due. Call it at each release of a task, before the task writes, and before asking
-    /// for the next job. Cost: O(slots), no flash.
+    /// Lets time pass to `now_us`: releases what is due. Call it at each release of a task, before the task writes, and
+    /// before asking for the next job. Cost: O(slots), no flash.
     pub fn advance(&mut self, now_us: u64) {
         self.now_us = self.now_us.max(now_us);
         while self.next_checkpoint_us <= self.now_us {
@@ -34,21 +36,20 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// The next time at which something is released.
     pub fn next_release_us(&self) -> u64 {
-        let slots = self.slots.iter().flatten().map(|slot| slot.next_meta_us.min(slot.next_release_us));
+        let slots = self.slots.iter().map(|(_, slot)| slot.next_meta_us.min(slot.next_release_us));
         slots.fold(self.next_checkpoint_us, u64::min)
     }
 
     fn advance_slot(&mut self, index: usize) {
         let now = self.now_us;
-        while let Some(mut slot) = self.slots[index] {
+        while let Some(mut slot) = self.slots.get(index) {
             let Some(collector) = slot.collector else {
-                if slot.stay == Stay::Leaving {
-                    self.vacate(index);
-                }
-                slot.next_meta_us = u64::MAX;
-                slot.next_release_us = u64::MAX;
-                if let Some(place) = self.slots[index].as_mut() {
-                    *place = slot;
+                match slot.stay {
+                    Stay::Leaving => self.slots.vacate(index),
+                    Stay::Active => {
+                        (slot.next_meta_us, slot.next_release_us) = (u64::MAX, u64::MAX);
+                        self.slots.set(index, slot);
+                    }
                 }
                 return;
             };
@@ -56,11 +57,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
                 if slot.stay == Stay::Leaving && slot.job.is_none() {
                     self.pool.free += collector.task_tokens.min(slot.tokens.task);
                     self.pool.free += slot.tokens.collector;
-                    self.vacate(index);
+                    self.slots.vacate(index);
                     return;
                 }
                 start_meta_period(&mut slot, &collector);
-                self.slots[index] = Some(slot);
+                self.slots.set(index, slot);
             } else if slot.jobs_left > 0 && slot.next_release_us <= now {
                 self.release(index, slot, &collector);
             } else {
@@ -77,14 +78,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         slot.job = Some(Job { deadline_us, recycling });
         slot.jobs_left -= 1;
         slot.next_release_us = if slot.jobs_left > 0 { deadline_us } else { slot.next_meta_us };
-        self.slots[index] = Some(slot);
+        self.slots.set(index, slot);
     }
 
     fn earliest(&self) -> Option<(u64, Next)> {
-        let jobs = self.slots.iter().enumerate().filter_map(|(index, slot)| {
-            let job = slot.as_ref()?.job?;
-            Some((job.deadline_us, Next::Collector(index)))
-        });
+        let jobs = self.slots.iter().filter_map(|(index, slot)| Some((slot.job?.deadline_us, Next::Collector(index))));
         let checkpoint = self.checkpoint_due_us.map(|deadline| (deadline, Next::Checkpoint));
         jobs.chain(checkpoint).min_by_key(|&(deadline, _)| deadline)
     }
@@ -93,13 +91,14 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     pub fn next_job(&self) -> Option<SystemJob> {
         let (deadline_us, next) = self.earliest()?;
         let task = match next {
-            Next::Collector(index) => self.handle(index),
+            Next::Collector(index) => self.slots.handle(index),
             Next::Checkpoint => self.checkpoint_task(),
         };
         Some(SystemJob { task, deadline_us })
     }
 
-    /// One step of the system job with the earliest deadline; `None` if there is none. Cost: one copy, one erase, one program, or nothing.
+    /// One step of the system job with the earliest deadline; `None` if there is none. Cost: one copy, one erase, one
+    /// program, or nothing.
     ///
     /// # Errors
     /// [`FtlError`](crate::FtlError) when the device fails.
@@ -113,12 +112,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     fn checkpoint_job(&mut self) -> Result<CollectorStep, TaskError<D::Error>> {
         self.checkpoint_due_us = None;
-        let slot = self.slots[0].as_mut().expect("the checkpoint stays");
-        if slot.tokens.task == 0 {
+        let tokens = self.slots.checkpoint_tokens();
+        if tokens.task == 0 {
             self.counters.token_waits += 1;
             return Ok(CollectorStep::Gift);
         }
-        take(&mut slot.tokens.task, 1);
+        take(&mut tokens.task, 1);
         let written = self.ftl.checkpoint_step();
         self.settle();
         written?;
@@ -127,7 +126,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// A step of a collector (Figure 5).
     fn collector_job(&mut self, index: usize) -> Result<CollectorStep, TaskError<D::Error>> {
-        let mut slot = self.slots[index].expect("the job's slot is in use");
+        let mut slot = self.slots.get(index).expect("the job's slot is in use");
         let mut job = slot.job.expect("the slot has a job");
         let alpha = self.config.alpha;
         let Some(mut recycling) = job.recycling else {
@@ -137,11 +136,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
                 self.supply(index, slot);
                 return Ok(CollectorStep::Gift);
             }
-            let recycling = self.ftl.start_recycling().ok_or(crate::FtlError::NoSpace)?;
+            let recycling = self.ftl.start_recycling().ok_or(FtlError::NoSpace)?;
             self.note_yield(recycling.dead);
             job.recycling = Some(recycling);
             slot.job = Some(job);
-            self.slots[index] = Some(slot);
+            self.slots.set(index, slot);
             return self.collector_job_step(index, recycling);
         };
         recycling = job.recycling.unwrap_or(recycling);
@@ -157,16 +156,16 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     fn collector_job_step(
         &mut self,
         index: usize,
-        mut recycling: crate::Recycling,
+        mut recycling: Recycling,
     ) -> Result<CollectorStep, TaskError<D::Error>> {
         let pages = self.pages_per_block();
         let step = self.ftl.recycle_step(&mut recycling)?;
-        let mut slot = self.slots[index].expect("the job's slot is in use");
+        let mut slot = self.slots.get(index).expect("the job's slot is in use");
         match step {
             RecycleStep::Copied => {
                 self.charge_copy(&mut slot);
                 slot.job = slot.job.map(|job| Job { recycling: Some(recycling), ..job });
-                self.slots[index] = Some(slot);
+                self.slots.set(index, slot);
                 self.settle();
                 Ok(CollectorStep::Copied)
             }
@@ -204,12 +203,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         slot.tokens.task += supplied;
         slot.tokens.collector = slot.tokens.collector.min(collector.collector_tokens);
         slot.job = None;
-        self.slots[index] = Some(slot);
+        self.slots.set(index, slot);
         self.settle();
     }
 }
 
-/// A meta-period starts: the task gives up what it holds beyond its need, and the collector has all its periods before it.
+/// A meta-period starts: the task gives up what it holds beyond its need, and the collector has all its periods before
+/// it.
 fn start_meta_period(slot: &mut Slot, collector: &Collector) {
     slot.tokens.task = slot.tokens.task.min(collector.task_tokens);
     slot.jobs_left = collector.jobs;

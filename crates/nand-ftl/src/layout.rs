@@ -7,17 +7,23 @@
 //!
 //! What precedes the chunks does not depend on the number of logical pages, which mounting learns from flash.
 
-use norn_flash::NandPart;
+use core::ops::Range;
+
+use norn_flash::{Block, NandPart};
 
 use crate::format::{CHUNK_BASE, CHUNK_HEADER_BYTES, TABLE_ENTRY_BYTES};
+
+/// The number of a logical page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lba(pub u32);
 
 /// Bytes of memory for each block.
 pub(crate) const BLOCK_BYTES: usize = 16;
 /// Bytes of memory for each chunk, beside its entry in the map.
 pub(crate) const AS_OF_BYTES: usize = 8;
 
-/// Blocks that the FTL keeps for itself, so that power cuts never leave it without room to collect (docs/design/nand-ftl.md):
-/// log2(pages of a block) + 2.
+/// Blocks that the FTL keeps for itself, so that power cuts never leave it without room to collect
+/// (docs/design/nand-ftl.md): log2(pages of a block) + 2.
 pub const fn reserve_blocks(part: &NandPart) -> u16 {
     part.pages_per_block.ilog2() as u16 + 2
 }
@@ -71,6 +77,28 @@ impl Layout {
         index / self.chunk_entries
     }
 
+    /// The entry of the map that a chunk of the checkpoint has itself.
+    pub const fn index_of_chunk(&self, chunk: u32) -> u32 {
+        self.logical_pages + chunk
+    }
+
+    /// The entries of the map that are in a chunk; none if it is of the table of blocks.
+    pub fn entries_of_chunk(&self, chunk: u32) -> Range<u32> {
+        if chunk >= self.map_chunks {
+            return 0..0;
+        }
+        let from = chunk * self.chunk_entries;
+        from..(from + self.chunk_entries).min(self.logical_pages)
+    }
+
+    /// The blocks whose entries are in a chunk; none if it is of the map.
+    pub fn blocks_of_chunk(&self, chunk: u32) -> impl Iterator<Item = Block> + use<> {
+        let table = chunk.checked_sub(self.map_chunks);
+        let from = table.map_or(0, |table| table * self.chunk_blocks);
+        let to = table.map_or(0, |_| (from + self.chunk_blocks).min(u32::from(self.part.block_count)));
+        (from..to).map(|block| Block(block as u16))
+    }
+
     /// What the out-of-band area calls the page of an entry.
     pub const fn lba_of(&self, index: u32) -> u32 {
         if index < self.logical_pages { index } else { CHUNK_BASE + (index - self.logical_pages) }
@@ -113,8 +141,8 @@ impl Layout {
     }
 }
 
-/// Most logical pages of a part with so many bad blocks: what the reserve, three blocks in use and the checkpoint leave. A device
-/// that is to be fast, or to live on when blocks fail, is given less.
+/// Most logical pages of a part with so many bad blocks: what the reserve, three blocks in use and the checkpoint
+/// leave. A device that is to be fast, or to live on when blocks fail, is given less.
 pub const fn max_logical_pages(part: &NandPart, bad_blocks: u16) -> u32 {
     let kept = reserve_blocks(part).saturating_add(3).saturating_add(bad_blocks);
     let blocks = part.block_count.saturating_sub(kept) as u32;

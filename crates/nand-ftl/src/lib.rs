@@ -1,8 +1,8 @@
 //! A page-mapped block device on raw NAND flash, with real-time garbage collection.
 //!
-//! [`Ftl`] maps logical pages to pages of a NAND part. It corrects a wrong bit in each code word, leaves bad blocks alone and retires those
-//! that fail, levels wear, and survives a loss of power at any operation: what returned is on flash, a page is old or new. It
-//! neither allocates nor keeps anything outside the memory that the caller gives.
+//! [`Ftl`] maps logical pages to pages of a NAND part. It corrects a wrong bit in each code word, leaves bad blocks
+//! alone and retires those that fail, levels wear, and survives a loss of power at any operation: what returned is on
+//! flash, a page is old or new. It neither allocates nor keeps anything outside the memory that the caller gives.
 //!
 //! ```
 //! use norn_flash_sim::{NandSim, nand_catalogue};
@@ -34,30 +34,34 @@ mod admission;
 mod audit;
 mod checkpoint;
 mod code_word;
+mod counts;
 mod error;
 mod format;
 mod ftl;
+mod ground;
 mod jobs;
 mod layout;
-mod memory;
 mod mount;
 mod realtime;
 mod recognition;
 mod recycle;
+mod slots;
 mod task;
 mod tokens;
 
 pub use admission::{AdmissionError, Capacity, Load};
 pub use audit::{Place, Violation};
 pub use checkpoint::PROGRAMS_PER_CHUNK;
+pub use counts::{FtlCounters, PageCounts};
 pub use error::{FtlError, MountError, MountRefusal};
-pub use ftl::{Ftl, FtlConfig, FtlCounters, Lba, PageCounts};
-pub use layout::{max_logical_pages, reserve_blocks};
+pub use ftl::{Ftl, FtlConfig};
+pub use layout::{Lba, max_logical_pages, reserve_blocks};
 pub use realtime::{
     BackgroundStep, CollectorStep, Guarantee, RealTime, RealTimeConfig, RealTimeCounters, StartError, SystemJob,
-    TaskError, TaskHandle,
+    TaskError,
 };
 pub use recognition::{recognise, recognition_bytes};
 pub use recycle::{LevelStep, RecycleStep, Recycling};
+pub use slots::TaskHandle;
 pub use task::{Collector, OperationTimes, Task};
 pub use tokens::{Pool, TaskTokens};

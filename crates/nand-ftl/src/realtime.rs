@@ -1,26 +1,32 @@
-//! Real-time garbage collection: tasks with deadlines, their collectors, and the tokens that keep them out of each other's way.
+//! Real-time garbage collection: tasks with deadlines, their collectors, and the tokens that keep them out of each
+//! other's way.
 //!
 //! A scheduler of the caller's runs it (earliest deadline first), in steps of one flash operation each:
 //! 1. [`advance`](RealTime::advance) to the present: collectors are released, tasks give up surplus tokens;
-//! 2. ask [`next_job`](RealTime::next_job) for the collectors' earliest deadline; if none of the tasks has an earlier one, run
-//!    [`collector_step`](RealTime::collector_step), else an operation of the task: [`write`](RealTime::write), [`read`](RealTime::read);
-//! 3. with nothing else to do: [`background_write`](RealTime::background_write), [`background_step`](RealTime::background_step),
-//!    [`level_step`](RealTime::level_step).
+//! 2. ask [`next_job`](RealTime::next_job) for the collectors' earliest deadline; if none of the tasks has an earlier
+//!    one, run [`collector_step`](RealTime::collector_step), else an operation of the task:
+//!    [`write`](RealTime::write), [`read`](RealTime::read);
+//! 3. with nothing else to do: [`background_write`](RealTime::background_write),
+//!    [`background_step`](RealTime::background_step), [`level_step`](RealTime::level_step).
 //!
-//! A collector's period (paper, Figure 5): if Φ−ρ ≥ α, take α tokens from the system; else recycle a block, at a token a copy, for π tokens.
-//! Then give α to the task, keep π−α, give up the rest.
+//! A collector's period (paper, Figure 5): if Φ−ρ ≥ α, take α tokens from the system; else recycle a block, at a token
+//! a copy, for π tokens. Then give α to the task, keep π−α, give up the rest.
 //!
-//! The checkpoint is a task of the system's own, with one write a period and a collector: it appears in (8), (13) and (14) like any other.
+//! The checkpoint is a task of the system's own, with one write a period and a collector: it appears in (8), (13) and
+//! (14) like any other.
 //!
-//! Invariant, asserted after every operation: ρ ≤ Φ ([`tokens`](crate::Pool)). While blocks fail beyond the budget, it may not hold
-//! together with the guarantee: then [`guarantee`](RealTime::guarantee) says so.
+//! Invariant, asserted after every operation: ρ ≤ Φ ([`tokens`](crate::Pool)). While blocks fail beyond the budget, it
+//! may not hold together with the guarantee: then [`guarantee`](RealTime::guarantee) says so.
 
 use norn_flash::{Block, Nand};
 
 use crate::admission::{AdmissionError, Capacity, Load};
+use crate::audit::Violation;
 use crate::error::FtlError;
-use crate::ftl::{Ftl, Lba};
+use crate::ftl::Ftl;
+use crate::layout::Lba;
 use crate::recycle::{LevelStep, RecycleStep, Recycling};
+use crate::slots::{Slot, Slots, Stay, TaskHandle};
 use crate::task::{Collector, OperationTimes, Task};
 use crate::tokens::{Pool, TaskTokens, take};
 
@@ -33,18 +39,12 @@ pub struct RealTimeConfig {
     pub tokens: u32,
     /// How long operations take at most.
     pub times: OperationTimes,
-    /// Period of the checkpoint's task, which writes a page in each. The tail that mounting looks at is what was programmed in twice
-    /// as many periods as the checkpoint has chunks.
+    /// Period of the checkpoint's task, which writes a page in each. The tail that mounting looks at is what was
+    /// programmed in twice as many periods as the checkpoint has chunks.
     pub checkpoint_period_us: u64,
-    /// Blocks that may fail without harm: tokens are held for the pages that each takes away, and time for one operation that it repeats.
+    /// Blocks that may fail without harm: tokens are held for the pages that each takes away, and time for one
+    /// operation that it repeats.
     pub failure_budget: u32,
-}
-
-/// A task that was admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TaskHandle {
-    slot: u16,
-    generation: u16,
 }
 
 /// A job of the system's that waits or runs: of a collector, or of the checkpoint.
@@ -91,7 +91,8 @@ pub enum BackgroundStep {
 pub enum Guarantee {
     /// It is.
     Holds,
-    /// Blocks failed, and with those that are left the equations do not hold any more. Tasks go on; they may have to wait for tokens.
+    /// Blocks failed, and with those that are left the equations do not hold any more. Tasks go on; they may have to
+    /// wait for tokens.
     Lost(AdmissionError),
     /// Blocks failed, and so many tokens are not backed by pages.
     Overdrawn(u32),
@@ -174,45 +175,14 @@ pub struct RealTimeCounters {
     pub misses: u64,
 }
 
-/// A job of a slot's collector.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Job {
-    pub deadline_us: u64,
-    pub recycling: Option<Recycling>,
-}
-
-/// Whether a task stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stay {
-    Active,
-    /// It leaves at its next meta-period.
-    Leaving,
-}
-
-/// A task, its collector and where they are in time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
-    pub task: Task,
-    pub collector: Option<Collector>,
-    pub stay: Stay,
-    pub tokens: TaskTokens,
-    /// Start of the next meta-period; of the next period for a task that does not write.
-    pub next_meta_us: u64,
-    /// Next release of the collector, and how many are left in this meta-period.
-    pub next_release_us: u64,
-    pub jobs_left: u32,
-    pub job: Option<Job>,
-}
-
-/// A block device with at most `SLOTS − 1` tasks at a time, the checkpoint being one of its own. RAM: some 160 bytes a slot beside the
-/// FTL's.
+/// A block device with at most `SLOTS − 1` tasks at a time, the checkpoint being one of its own. RAM: some 160 bytes a
+/// slot beside the FTL's.
 #[derive(Debug)]
 pub struct RealTime<D, M, const SLOTS: usize> {
     pub(crate) ftl: Ftl<D, M>,
     pub(crate) config: RealTimeConfig,
     pub(crate) pool: Pool,
-    pub(crate) slots: [Option<Slot>; SLOTS],
-    generations: [u16; SLOTS],
+    pub(crate) slots: Slots<SLOTS>,
     pub(crate) background: Option<Recycling>,
     /// The checkpoint's page is due until then.
     pub(crate) checkpoint_due_us: Option<u64>,
@@ -223,11 +193,9 @@ pub struct RealTime<D, M, const SLOTS: usize> {
     good_blocks: u16,
 }
 
-const CHECKPOINT_SLOT: usize = 0;
-
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
-    /// Starts on a block device, at time 0: recycles blocks until there are as many free pages as tokens, and admits the checkpoint.
-    /// Cost: at most ρ_init / α recyclings, and those of the reserve.
+    /// Starts on a block device, at time 0: recycles blocks until there are as many free pages as tokens, and admits
+    /// the checkpoint. Cost: at most ρ_init / α recyclings, and those of the reserve.
     ///
     /// # Errors
     /// [`StartError`].
@@ -236,7 +204,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         if config.alpha == 0 || config.alpha > pages {
             return Err(StartError::Alpha(config.alpha));
         }
-        let reserve = u64::from(ftl.reserve()) + u64::from(config.failure_budget);
+        let reserve = u64::from(ftl.recycler().reserve()) + u64::from(config.failure_budget);
         let wanted = u64::from(config.tokens) + reserve * u64::from(pages);
         while u64::from(ftl.free_pages()) < wanted {
             match ftl.recycle() {
@@ -256,8 +224,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         let mut system = RealTime {
             pool: Pool { free, background: pages, reserve: reserve as u32 * pages },
             config,
-            slots: [None; SLOTS],
-            generations: [0; SLOTS],
+            slots: Slots::new(),
             background: None,
             checkpoint_due_us: None,
             next_checkpoint_us: config.checkpoint_period_us,
@@ -275,7 +242,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// The checkpoint's own task.
     pub fn checkpoint_task(&self) -> TaskHandle {
-        TaskHandle { slot: CHECKPOINT_SLOT as u16, generation: 0 }
+        self.slots.checkpoint()
     }
 
     /// The block device below.
@@ -291,8 +258,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     /// Gives the block device back. What is on flash needs no collector.
     pub fn into_ftl(mut self) -> Ftl<D, M> {
         let background = self.background.take();
-        let jobs = self.slots.iter().flatten().filter_map(|slot| slot.job?.recycling);
-        for recycling in jobs.chain(background) {
+        for recycling in self.slots.recyclings().chain(background) {
             self.ftl.stop_recycling(recycling);
         }
         self.ftl
@@ -310,12 +276,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// Tokens of a task; `None` if it has left.
     pub fn task_tokens(&self, task: TaskHandle) -> Option<TaskTokens> {
-        self.slot(task).ok().map(|slot| slot.tokens)
+        self.slots.find(task).map(|slot| slot.tokens)
     }
 
     /// A task's collector; `None` if it does not write, or has left.
     pub fn collector_of(&self, task: TaskHandle) -> Option<Collector> {
-        self.slot(task).ok().and_then(|slot| slot.collector)
+        self.slots.find(task).and_then(|slot| slot.collector)
     }
 
     /// Whether what was admitted is still guaranteed. Asked again after each operation in which a block failed.
@@ -325,8 +291,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// ρ: all tokens.
     pub fn tokens(&self) -> u32 {
-        let tasks = self.slots.iter().flatten().map(|slot| slot.tokens.task + slot.tokens.collector);
-        self.pool.free + self.pool.background + self.pool.reserve + tasks.sum::<u32>()
+        self.pool.free + self.pool.background + self.pool.reserve + self.slots.tokens()
     }
 
     /// The device as the equations see it.
@@ -342,15 +307,15 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// The tasks that are admitted, the checkpoint's included, as the equations see them.
     pub fn load(&self) -> Load {
-        self.slots.iter().flatten().fold(Load::default(), |load, slot| load.with(&slot.task, slot.collector.as_ref()))
+        self.slots.load()
     }
 
     pub(crate) fn pages_per_block(&self) -> u32 {
         u32::from(self.ftl.pages_per_block())
     }
 
-    /// Admits a task from now on, or says why not (section 4.3). Its first period, and its collector's, begin now. Cost: O(slots), no
-    /// flash.
+    /// Admits a task from now on, or says why not (section 4.3). Its first period, and its collector's, begin now.
+    /// Cost: O(slots), no flash.
     ///
     /// # Errors
     /// [`AdmissionError`] with the equation that does not hold.
@@ -359,7 +324,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             return Err(AdmissionError::Task(task));
         }
         let collector = self.collector_for(&task)?;
-        let index = self.slots.iter().position(Option::is_none).ok_or(AdmissionError::Slots)?;
+        let index = self.slots.vacant().ok_or(AdmissionError::Slots)?;
         let needed = collector.map_or(0, |collector| collector.task_tokens + collector.collector_tokens);
         if needed > self.pool.free {
             return Err(AdmissionError::Tokens { needed: u64::from(needed), free: u64::from(self.pool.free) });
@@ -373,18 +338,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             task: collector.task_tokens,
             collector: collector.collector_tokens,
         });
-        self.slots[index] = Some(Slot {
-            task,
-            collector,
-            stay: Stay::Active,
-            tokens,
-            next_meta_us: self.now_us,
-            next_release_us: self.now_us,
-            jobs_left: 0,
-            job: None,
-        });
+        self.slots.set(index, Slot::new(task, collector, tokens, self.now_us));
         self.check();
-        Ok(TaskHandle { slot: index as u16, generation: self.generations[index] })
+        Ok(self.slots.handle(index))
     }
 
     fn collector_for(&self, task: &Task) -> Result<Option<Collector>, AdmissionError> {
@@ -398,42 +354,17 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         }
     }
 
-    /// Lets a task go. It may not write any more; its tokens return to the system when its collector has made them up, at the end of the
-    /// meta-period.
+    /// Lets a task go. It may not write any more; its tokens return to the system when its collector has made them up,
+    /// at the end of the meta-period.
     ///
     /// # Errors
     /// [`TaskError::NoSuchTask`], also for the checkpoint's task.
     pub fn leave(&mut self, task: TaskHandle) -> Result<(), TaskError<D::Error>> {
-        if usize::from(task.slot) == CHECKPOINT_SLOT {
+        if task == self.checkpoint_task() {
             return Err(TaskError::NoSuchTask(task));
         }
-        self.slot_mut(task)?.stay = Stay::Leaving;
+        self.slots.active(task).ok_or(TaskError::NoSuchTask(task))?.stay = Stay::Leaving;
         Ok(())
-    }
-
-    fn slot(&self, task: TaskHandle) -> Result<&Slot, TaskError<D::Error>> {
-        let index = usize::from(task.slot);
-        let known = self.generations.get(index) == Some(&task.generation);
-        let slot = self.slots.get(index).and_then(Option::as_ref).filter(|_| known);
-        slot.ok_or(TaskError::NoSuchTask(task))
-    }
-
-    fn slot_mut(&mut self, task: TaskHandle) -> Result<&mut Slot, TaskError<D::Error>> {
-        self.slot(task)?;
-        let slot = self.slots[usize::from(task.slot)].as_mut().expect("the slot was looked up");
-        match slot.stay {
-            Stay::Active => Ok(slot),
-            Stay::Leaving => Err(TaskError::NoSuchTask(task)),
-        }
-    }
-
-    pub(crate) fn handle(&self, index: usize) -> TaskHandle {
-        TaskHandle { slot: index as u16, generation: self.generations[index] }
-    }
-
-    pub(crate) fn vacate(&mut self, index: usize) {
-        self.slots[index] = None;
-        self.generations[index] = self.generations[index].wrapping_add(1);
     }
 
     /// Reads logical pages, whoever asks. Cost: a load a page.
@@ -456,8 +387,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         Ok(written?)
     }
 
-    /// Trims logical pages for a task, at one of its tokens: from `lba` on, to the end of the chunk of the checkpoint that it is in, at
-    /// most `count`. Says how many. Cost: one program.
+    /// Trims logical pages for a task, at one of its tokens: from `lba` on, to the end of the chunk of the checkpoint
+    /// that it is in, at most `count`. Says how many. Cost: one program.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -471,7 +402,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         let layout = *self.ftl.layout();
         let chunk = layout.chunk_of(lba.0);
         let end = (lba.0 + count).min((chunk + 1) * layout.chunk_entries);
-        let trimmed = self.ftl.trim_in_chunk(chunk, lba.0, end);
+        let trimmed = self.ftl.trim_in_chunk(chunk, lba.0..end);
         self.settle();
         trimmed?;
         Ok(end - lba.0)
@@ -487,7 +418,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     }
 
     fn take_token(&mut self, task: TaskHandle) -> Result<(), TaskError<D::Error>> {
-        let slot = self.slot_mut(task)?;
+        let slot = self.slots.active(task).ok_or(TaskError::NoSuchTask(task))?;
         if slot.tokens.task == 0 {
             self.counters.token_waits += 1;
             return Err(TaskError::NoToken);
@@ -530,8 +461,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         Ok(step?)
     }
 
-    /// One step towards tokens for tasks without deadlines: a gift of at most π, or an operation of a recycling. Fills the reserve
-    /// first. Cost: one copy, one erase or nothing.
+    /// One step towards tokens for tasks without deadlines: a gift of at most π, or an operation of a recycling. Fills
+    /// the reserve first. Cost: one copy, one erase or nothing.
     ///
     /// # Errors
     /// [`FtlError`].
@@ -539,7 +470,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.ftl.check_running()?;
         let pages = self.pages_per_block();
         let Some(mut recycling) = self.background.take() else { return self.start_background() };
-        if self.pool.background == 0 && self.ftl.live_page_from(recycling.victim, 0).is_some() {
+        if self.pool.background == 0 && self.ftl.recycler().live_page_from(recycling.victim, 0).is_some() {
             // The bound on recycling was lost; the reserve lends what a copy takes.
             self.pool.background += 1 - self.pool.cover(1);
         }
@@ -584,7 +515,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// Tokens that the reserve lacks.
     fn reserve_wanted(&self) -> u32 {
-        let blocks = u32::from(self.ftl.reserve()) + self.config.failure_budget;
+        let blocks = u32::from(self.ftl.recycler().reserve()) + self.config.failure_budget;
         (blocks * self.pages_per_block()).saturating_sub(self.pool.reserve)
     }
 
@@ -599,15 +530,14 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// Blocks that are being recycled, for [`Ftl::audit`].
     pub fn victims(&self) -> impl Iterator<Item = Block> + '_ {
-        let jobs = self.slots.iter().flatten().filter_map(|slot| slot.job?.recycling);
-        jobs.chain(self.background).map(|recycling| recycling.victim)
+        self.slots.recyclings().chain(self.background).map(|recycling| recycling.victim)
     }
 
     /// As [`Ftl::audit`], with the blocks that collectors are at.
     ///
     /// # Errors
     /// [`FtlError::Device`].
-    pub fn audit(&mut self) -> Result<Option<crate::Violation>, FtlError<D::Error>> {
+    pub fn audit(&mut self) -> Result<Option<Violation>, FtlError<D::Error>> {
         let mut victims = [Block::default(); 64];
         let mut count = 0;
         for (place, victim) in victims.iter_mut().zip(self.victims()) {
@@ -617,8 +547,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.ftl.audit(&victims[..count])
     }
 
-    /// Makes up for blocks that failed in the last operation: the reserve pays for the pages that they took away, and the equations are
-    /// evaluated again. Then asserts the invariant.
+    /// Makes up for blocks that failed in the last operation: the reserve pays for the pages that they took away, and
+    /// the equations are evaluated again. Then asserts the invariant.
     pub(crate) fn settle(&mut self) {
         let overdrawn = self.tokens().saturating_sub(self.ftl.free_pages());
         let uncovered = if overdrawn > 0 { self.pool.cover(overdrawn) } else { 0 };

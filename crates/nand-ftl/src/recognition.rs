@@ -1,8 +1,9 @@
 //! Whether a part holds a block device.
 
-use norn_flash::{Nand, NandPart, PageAddress, Recognised, TenantKind};
+use norn_flash::{Nand, NandPart, Recognised, TenantKind};
 
 use crate::format::{CHUNK_BASE, Codec, Content, FORMAT_VERSION, chunk_version};
+use crate::ground::medium::load;
 
 /// The bytes that [`recognise`] needs: a page with its out-of-band area.
 pub const fn recognition_bytes(part: &NandPart) -> usize {
@@ -37,12 +38,6 @@ pub fn recognise<D: Nand>(device: &mut D, buffer: &mut [u8]) -> Result<Option<Re
         }
     }
     Ok(None)
-}
-
-fn load<D: Nand>(device: &mut D, codec: &Codec, page: PageAddress, buffer: &mut [u8]) -> Result<Content, D::Error> {
-    device.load(page)?;
-    device.fetch(buffer)?;
-    Ok(codec.decode(buffer))
 }
 
 fn recognised(version: u8) -> Recognised {

@@ -2,19 +2,25 @@
 //!
 //! Recycling a block (paper, sections 2 and 3.3.3):
 //! 1. choose the block with the fewest live pages, the least worn of those, and lock it: no flash;
-//! 2. a step for each live page: copy it to the open block (`ioctl_copy`), one load and one program, not to be preempted;
+//! 2. a step for each live page: copy it to the open block (`ioctl_copy`), one load and one program, not to be
+//!    preempted;
 //! 3. a step: erase the block (`ioctl_erase`).
 //!
-//! Pages that die between steps need no copy. A page of the checkpoint is written anew instead, which is cheaper and shortens mounting.
+//! Pages that die between steps need no copy. A page of the checkpoint is written anew instead, which is cheaper and
+//! shortens mounting.
 //!
-//! Invariant: a block is erased only while it holds no live page.
+//! Invariant: a block that is being recycled is locked, so that no other collector chooses it.
 
-use norn_flash::{Block, Nand, NandError, NandErrorKind, PageNumber};
+use norn_flash::{Block, Nand, PageNumber};
 
-use crate::error::FtlError;
+use crate::checkpoint::Checkpoint;
+use crate::error::{FtlError, Outcome};
 use crate::format::{Content, Register};
-use crate::ftl::{Ftl, Source};
-use crate::memory::{BlockState, Flag};
+use crate::ground::log::Log;
+use crate::ground::medium::{Attempt, Source};
+use crate::ground::memory::Memory;
+use crate::ground::memory::blocks::{BlockState, Flag};
+use crate::layout::{Lba, reserve_blocks};
 
 /// Erases by which a block has to lag behind the average before the wear leveler empties it (paper, section 3.4.2).
 const WEAR_LAG: u64 = 2;
@@ -52,136 +58,149 @@ pub enum LevelStep {
     Idle,
 }
 
-impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
-    /// The block with the fewest live pages that no collector is at (step 1), locked. `None` if every page is live or free. Cost:
-    /// O(blocks), no flash.
-    pub fn start_recycling(&mut self) -> Option<Recycling> {
-        let candidates = self.layout().part.blocks().filter(|&block| self.is_candidate(block));
-        let victim = candidates.min_by_key(|&block| (self.memory.live(block), self.memory.erases(block)))?;
-        let dead = self.pages_per_block() - self.memory.live(victim);
-        (dead > 0).then(|| self.start_recycling_of(victim))
+/// The collector and the wear leveler on their log.
+#[derive(Debug)]
+pub(crate) struct Recycler<D, M> {
+    checkpoint: Checkpoint<D, M>,
+    /// The block that the wear leveler looks at next.
+    wear_cursor: Block,
+}
+
+impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
+    pub fn new(checkpoint: Checkpoint<D, M>) -> Self {
+        Recycler { checkpoint, wear_cursor: Block(0) }
     }
 
-    pub(crate) fn start_recycling_of(&mut self, victim: Block) -> Recycling {
-        self.memory.set(victim, Flag::Locked);
-        Recycling { victim, dead: self.pages_per_block() - self.memory.live(victim), next: 0 }
+    pub fn checkpoint(&self) -> &Checkpoint<D, M> {
+        &self.checkpoint
+    }
+
+    pub fn checkpoint_mut(&mut self) -> &mut Checkpoint<D, M> {
+        &mut self.checkpoint
+    }
+
+    pub fn into_device(self) -> D {
+        self.checkpoint.into_device()
+    }
+
+    pub fn log(&self) -> &Log<D, M> {
+        self.checkpoint.log()
+    }
+
+    pub fn log_mut(&mut self) -> &mut Log<D, M> {
+        self.checkpoint.log_mut()
+    }
+
+    fn memory(&self) -> &Memory<M> {
+        self.log().memory()
+    }
+
+    /// Blocks kept free for collections and power cuts.
+    pub fn reserve(&self) -> u16 {
+        reserve_blocks(&self.log().layout().part)
+    }
+
+    /// The block with the fewest live pages that no collector is at (step 1), locked. `None` if every page is live or
+    /// free. Cost: O(blocks), no flash.
+    pub fn start(&mut self) -> Option<Recycling> {
+        let memory = self.memory();
+        let candidates = memory.layout().part.blocks().filter(|&block| is_candidate(memory, block));
+        let victim = candidates.min_by_key(|&block| (memory.live(block), memory.erases(block)))?;
+        let dead = self.log().pages_per_block() - memory.live(victim);
+        (dead > 0).then(|| self.start_of(victim))
+    }
+
+    /// Locks a block that is to be recycled.
+    pub fn start_of(&mut self, victim: Block) -> Recycling {
+        self.log_mut().mark(victim, Flag::Locked);
+        Recycling { victim, dead: self.log().pages_per_block() - self.memory().live(victim), next: 0 }
     }
 
     /// Gives up recycling a block, wherever it is: what was copied stays copied.
-    pub fn stop_recycling(&mut self, recycling: Recycling) {
-        self.memory.clear(recycling.victim, Flag::Locked);
-    }
-
-    fn is_candidate(&self, block: Block) -> bool {
-        self.memory.state(block) == BlockState::Used && !self.memory.has(block, Flag::Locked)
+    pub fn stop(&mut self, recycling: Recycling) {
+        self.log_mut().unmark(recycling.victim, Flag::Locked);
     }
 
     /// One step of recycling (2 or 3): one copy or one erase. A copy needs a free page.
-    ///
-    /// # Errors
-    /// [`FtlError::NoSpace`] without a free page; [`FtlError::Device`].
-    pub fn recycle_step(&mut self, recycling: &mut Recycling) -> Result<RecycleStep, FtlError<D::Error>> {
-        self.check_running()?;
+    pub fn step(&mut self, recycling: &mut Recycling) -> Outcome<RecycleStep, D> {
         let victim = recycling.victim;
-        match self.live_page_from(victim, recycling.next) {
-            None => self.erase(victim),
-            Some((page, number)) => {
-                recycling.next = page;
-                match self.copy(number) {
-                    Ok(()) => {
-                        self.counters.copied += 1;
-                        Ok(RecycleStep::Copied)
-                    }
-                    Err(FtlError::Unreadable { .. }) => {
-                        self.retire(victim);
-                        Ok(RecycleStep::Retired)
-                    }
-                    Err(error) => Err(error),
-                }
+        let Some((page, number)) = self.live_page_from(victim, recycling.next) else {
+            return Ok(match self.log_mut().erase(victim)? {
+                Attempt::Done => RecycleStep::Erased,
+                Attempt::BlockFailed => RecycleStep::Retired,
+            });
+        };
+        recycling.next = page;
+        match self.copy(number) {
+            Ok(()) => {
+                self.log_mut().counters.copied += 1;
+                Ok(RecycleStep::Copied)
             }
+            Err(FtlError::Unreadable { .. }) => {
+                self.log_mut().retire(victim);
+                Ok(RecycleStep::Retired)
+            }
+            Err(error) => Err(error),
         }
     }
 
     /// A block's first live page from `page` on.
-    pub(crate) fn live_page_from(&self, block: Block, page: u16) -> Option<(u16, PageNumber)> {
-        let part = self.layout().part;
-        let numbers = (page..part.pages_per_block).map(|page| (page, part.number_of(block.page(page))));
-        numbers.into_iter().find(|&(_, number)| self.memory.is_live(number))
+    pub fn live_page_from(&self, block: Block, page: u16) -> Option<(u16, PageNumber)> {
+        let part = self.log().layout().part;
+        let mut numbers = (page..part.pages_per_block).map(|page| (page, part.number_of(block.page(page))));
+        numbers.find(|&(_, number)| self.memory().is_live(number))
     }
 
-    /// Copies a live page to the open block: `ioctl_copy`. Cost: one load and one program; for a page of the checkpoint one program.
-    pub(crate) fn copy(&mut self, page: PageNumber) -> Result<(), FtlError<D::Error>> {
-        let address = self.layout().part.page_at(page);
-        let content = self.load_patiently(address)?;
+    /// Copies a live page to the open block: `ioctl_copy`. Cost: one load and one program; for a page of the checkpoint
+    /// one program.
+    fn copy(&mut self, page: PageNumber) -> Outcome<(), D> {
+        let layout = *self.log().layout();
+        let content = self.log_mut().load(layout.part.page_at(page))?;
         let Content::Page { tag, register } = content else { return self.unreadable(page) };
-        let Some(index) = self.layout().index_of(tag.lba) else { return self.unreadable(page) };
-        if self.memory.page(index) != Some(page) {
+        let Some(index) = layout.index_of(tag.lba) else { return self.unreadable(page) };
+        if self.memory().page(index) != Some(page) {
             return self.unreadable(page);
         }
-        match index.checked_sub(self.logical_pages()) {
-            Some(chunk) => self.write_chunk(chunk),
-            None if register == Register::Right => self.append(index, Source::Register),
-            None => self.append(index, Source::Buffer),
+        match index.checked_sub(layout.logical_pages) {
+            Some(chunk) => self.checkpoint.write_chunk(chunk),
+            None if register == Register::Right => self.log_mut().append(index, Source::Register),
+            None => self.log_mut().append(index, Source::Buffer),
         }
     }
 
-    /// Says which logical page cannot be read any more; a page of the checkpoint is written anew instead. Cost: O(map), no flash.
-    fn unreadable(&mut self, page: PageNumber) -> Result<(), FtlError<D::Error>> {
-        let layout = *self.layout();
-        let index = (0..layout.entries()).find(|&index| self.memory.page(index) == Some(page));
+    /// Says which logical page cannot be read any more; a page of the checkpoint is written anew instead. Cost: O(map),
+    /// no flash.
+    fn unreadable(&mut self, page: PageNumber) -> Outcome<(), D> {
+        let layout = *self.log().layout();
+        let index = (0..layout.entries()).find(|&index| self.memory().page(index) == Some(page));
         let index = index.expect("a live page has an entry");
         match index.checked_sub(layout.logical_pages) {
-            Some(chunk) => self.write_chunk(chunk),
-            None => Err(FtlError::Unreadable { lba: crate::Lba(index), page: layout.part.page_at(page) }),
-        }
-    }
-
-    /// Erases a block without live pages: `ioctl_erase`.
-    fn erase(&mut self, block: Block) -> Result<RecycleStep, FtlError<D::Error>> {
-        debug_assert_eq!(self.memory.live(block), 0, "{block} is erased while it holds live pages");
-        match self.device.erase(block) {
-            Ok(()) => {
-                self.memory.set_erases(block, self.memory.erases(block) + 1);
-                self.memory.set_opened(block, 0);
-                self.memory.set_state(block, BlockState::Free);
-                self.memory.clear(block, Flag::Locked);
-                self.erase_sum += 1;
-                self.free_blocks += 1;
-                self.counters.erased += 1;
-                Ok(RecycleStep::Erased)
-            }
-            Err(error) if error.kind() == NandErrorKind::BlockFailed => {
-                self.retire(block);
-                Ok(RecycleStep::Retired)
-            }
-            Err(error) => Err(error.into()),
+            Some(chunk) => self.checkpoint.write_chunk(chunk),
+            None => Err(FtlError::Unreadable { lba: Lba(index), page: layout.part.page_at(page) }),
         }
     }
 
     /// Recycles one block. Cost: its live pages' copies and an erase.
-    ///
-    /// # Errors
-    /// [`FtlError::NoSpace`] if no block has a dead page; [`FtlError::Device`].
-    pub fn recycle(&mut self) -> Result<(), FtlError<D::Error>> {
-        self.check_running()?;
-        let mut recycling = self.start_recycling().ok_or(FtlError::NoSpace)?;
-        self.finish_recycling(&mut recycling)
+    pub fn recycle(&mut self) -> Outcome<(), D> {
+        let mut recycling = self.start().ok_or(FtlError::NoSpace)?;
+        self.finish(&mut recycling)
     }
 
-    pub(crate) fn finish_recycling(&mut self, recycling: &mut Recycling) -> Result<(), FtlError<D::Error>> {
-        while self.recycle_step(recycling)? == RecycleStep::Copied {}
+    /// Takes the steps that are left.
+    pub fn finish(&mut self, recycling: &mut Recycling) -> Outcome<(), D> {
+        while self.step(recycling)? == RecycleStep::Copied {}
         Ok(())
     }
 
     /// Makes sure that the next page can be appended, and that the reserve is kept.
-    pub(crate) fn make_room(&mut self) -> Result<(), FtlError<D::Error>> {
-        if self.open.is_some_and(|open| open.next < self.pages_per_block()) {
+    pub fn make_room(&mut self) -> Outcome<(), D> {
+        if !self.log().is_block_due() {
             return Ok(());
         }
-        while self.free_blocks <= self.reserve() {
+        while self.memory().counts().free_blocks <= self.reserve() {
             self.recycle()?;
             for _ in 0..LEVELED_PER_RECYCLE {
-                if self.free_blocks <= 1 || self.level_step()? == LevelStep::Idle {
+                if self.memory().counts().free_blocks <= 1 || self.level()? == LevelStep::Idle {
                     break;
                 }
             }
@@ -189,28 +208,26 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         Ok(())
     }
 
-    /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag behind the
-    /// average by two or more, so that the block is soon recycled; first of all, off a block that has gone bad. Needs a free page. Cost:
-    /// O(blocks) and one copy.
-    ///
-    /// # Errors
-    /// [`FtlError::NoSpace`], [`FtlError::Device`].
-    pub fn level_step(&mut self) -> Result<LevelStep, FtlError<D::Error>> {
-        self.check_running()?;
-        let block_count = self.layout().part.block_count;
+    /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag
+    /// behind the average by two or more, so that the block is soon recycled; first of all, off a block that has gone
+    /// bad. Needs a free page. Cost: O(blocks) and one copy.
+    pub fn level(&mut self) -> Outcome<LevelStep, D> {
+        let block_count = u32::from(self.log().layout().part.block_count);
         for passed in 0..block_count {
-            let block = Block(((u32::from(self.wear_cursor.0) + u32::from(passed)) % u32::from(block_count)) as u16);
-            if !self.is_to_be_emptied(block) {
+            let block = Block(((u32::from(self.wear_cursor.0) + passed) % block_count) as u16);
+            if !is_to_be_emptied(self.memory(), block) {
                 continue;
             }
             let (_, page) = self.live_page_from(block, 0).expect("it has a live page");
             self.wear_cursor = block;
             match self.copy(page) {
                 Ok(()) => {
-                    self.counters.leveled += 1;
+                    self.log_mut().counters.leveled += 1;
                     return Ok(LevelStep::Copied);
                 }
-                Err(FtlError::Unreadable { .. }) if self.memory.state(block) != BlockState::Bad => self.retire(block),
+                Err(FtlError::Unreadable { .. }) if self.memory().state(block) != BlockState::Bad => {
+                    self.log_mut().retire(block)
+                }
                 // What cannot be read stays in its bad block until it is overwritten.
                 Err(FtlError::Unreadable { .. }) => {}
                 Err(error) => return Err(error),
@@ -218,18 +235,22 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         }
         Ok(LevelStep::Idle)
     }
+}
 
-    fn is_to_be_emptied(&self, block: Block) -> bool {
-        if self.memory.live(block) == 0 {
-            return false;
+fn is_candidate<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) -> bool {
+    memory.state(block) == BlockState::Used && !memory.has(block, Flag::Locked)
+}
+
+fn is_to_be_emptied<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) -> bool {
+    if memory.live(block) == 0 {
+        return false;
+    }
+    match memory.state(block) {
+        BlockState::Bad => true,
+        BlockState::Used => {
+            let (counts, lagged) = (memory.counts(), u64::from(memory.erases(block)) + WEAR_LAG);
+            !memory.has(block, Flag::Locked) && counts.erase_sum >= lagged * u64::from(counts.good_blocks)
         }
-        match self.memory.state(block) {
-            BlockState::Bad => true,
-            BlockState::Used => {
-                let lagged = u64::from(self.memory.erases(block)) + WEAR_LAG;
-                !self.memory.has(block, Flag::Locked) && self.erase_sum >= lagged * u64::from(self.good_blocks)
-            }
-            BlockState::Free | BlockState::Open => false,
-        }
+        BlockState::Free | BlockState::Open => false,
     }
 }

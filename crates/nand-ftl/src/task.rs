@@ -5,8 +5,8 @@
 //! else:    p_G = p · ⌊α/w⌋      σ = p_G    T holds w⌊α/w⌋,                    G supplies α
 //! ```
 //!
-//! Collector periods start with meta-periods: a collector of the first kind has ⌈w/α⌉ periods in each, and what the division leaves over is
-//! idle.
+//! Collector periods start with meta-periods: a collector of the first kind has ⌈w/α⌉ periods in each, and what the
+//! division leaves over is idle.
 
 /// How long the part's operations take at most, in microseconds (paper, Table I), and a collector's computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

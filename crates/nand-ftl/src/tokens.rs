@@ -31,7 +31,8 @@ pub(crate) fn take(counter: &mut u32, count: u32) {
 }
 
 impl Pool {
-    /// Takes as many of `wanted` as there are: from the reserve, then of those for tasks to come. Says how many it did not get.
+    /// Takes as many of `wanted` as there are: from the reserve, then of those for tasks to come. Says how many it did
+    /// not get.
     pub(crate) fn cover(&mut self, wanted: u32) -> u32 {
         let from_reserve = wanted.min(self.reserve);
         take(&mut self.reserve, from_reserve);

@@ -1,5 +1,5 @@
-//! What mounting costs, counted; that everything is found without a checkpoint; and that no damage makes it panic, loop or touch what is
-//! marked bad.
+//! What mounting costs, counted; that everything is found without a checkpoint; and that no damage makes it panic, loop
+//! or touch what is marked bad.
 
 mod model;
 

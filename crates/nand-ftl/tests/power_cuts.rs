@@ -1,5 +1,5 @@
-//! Power cuts at every program and erase of random operations, in every torn shape, and again while mounting: what was acknowledged is there, what was
-//! in flight is old or new, and stays what it is.
+//! Power cuts at every program and erase of random operations, in every torn shape, and again while mounting: what was
+//! acknowledged is there, what was in flight is old or new, and stays what it is.
 
 mod model;
 
@@ -140,7 +140,8 @@ fn brown_outs() {
     }
 }
 
-/// As the others, wider: cut at each operation of long rows, again at each operation of mounting. Fifteen minutes are enough.
+/// As the others, wider: cut at each operation of long rows, again at each operation of mounting. Fifteen minutes are
+/// enough.
 #[test]
 #[ignore = "minutes, at most fifteen"]
 fn wide_sweep() {

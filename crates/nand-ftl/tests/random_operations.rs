@@ -1,5 +1,5 @@
-//! Random operations on the FTL and on the model, with the checker after each: the FTL is a block device, on parts of every kind, with
-//! bad blocks, bit errors and blocks that fail.
+//! Random operations on the FTL and on the model, with the checker after each: the FTL is a block device, on parts of
+//! every kind, with bad blocks, bit errors and blocks that fail.
 
 mod model;
 

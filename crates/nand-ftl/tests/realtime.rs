@@ -1,5 +1,5 @@
-//! The real-time part without a clock of its own: tokens, admission, leaving, failures within the budget, power cuts. (Deadlines are held by the
-//! lab's scheduler, `crates/lab/tests/realtime_gc.rs`.)
+//! The real-time part without a clock of its own: tokens, admission, leaving, failures within the budget, power cuts.
+//! (Deadlines are held by the lab's scheduler, `crates/lab/tests/realtime_gc.rs`.)
 
 mod model;
 

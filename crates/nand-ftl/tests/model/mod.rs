@@ -30,7 +30,8 @@ impl Model {
         }
     }
 
-    /// The bytes of a page: the write's number and the page's, again and again. Write 0 is zeros; every fifth is mostly ones.
+    /// The bytes of a page: the write's number and the page's, again and again. Write 0 is zeros; every fifth is mostly
+    /// ones.
     pub fn bytes(&self, lba: usize, write: u64) -> Vec<u8> {
         let word = if write == 0 { 0 } else { write << 20 | lba as u64 };
         let mut bytes: Vec<u8> = word.to_le_bytes().into_iter().cycle().take(self.page_bytes).collect();
@@ -40,7 +41,8 @@ impl Model {
         bytes
     }
 
-    /// Asserts that the device holds what the model does; where two values are possible, settles on the one that is there.
+    /// Asserts that the device holds what the model does; where two values are possible, settles on the one that is
+    /// there.
     pub fn check(&mut self, ftl: &mut TestFtl, context: &str) {
         let maybe = std::mem::take(&mut self.maybe);
         for lba in 0..self.pages.len() {

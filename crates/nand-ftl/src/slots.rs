@@ -1,0 +1,145 @@
+//! Slots: the tasks that are admitted, each with its collector, its tokens and where the two are in time.
+//!
+//! Invariant: a handle names the task that it was given for, and after that has left nobody.
+
+use crate::admission::Load;
+use crate::recycle::Recycling;
+use crate::task::{Collector, Task};
+use crate::tokens::TaskTokens;
+
+/// A task that was admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TaskHandle {
+    slot: u16,
+    generation: u16,
+}
+
+/// A job of a slot's collector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub deadline_us: u64,
+    pub recycling: Option<Recycling>,
+}
+
+/// Whether a task stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stay {
+    Active,
+    /// It leaves at its next meta-period.
+    Leaving,
+}
+
+/// A task, its collector and where they are in time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub task: Task,
+    pub collector: Option<Collector>,
+    pub stay: Stay,
+    pub tokens: TaskTokens,
+    /// Start of the next meta-period; of the next period for a task that does not write.
+    pub next_meta_us: u64,
+    /// Next release of the collector, and how many are left in this meta-period.
+    pub next_release_us: u64,
+    pub jobs_left: u32,
+    pub job: Option<Job>,
+}
+
+impl Slot {
+    /// A task whose first period, and its collector's, begin now.
+    pub fn new(task: Task, collector: Option<Collector>, tokens: TaskTokens, now_us: u64) -> Self {
+        Slot {
+            task,
+            collector,
+            stay: Stay::Active,
+            tokens,
+            next_meta_us: now_us,
+            next_release_us: now_us,
+            jobs_left: 0,
+            job: None,
+        }
+    }
+}
+
+/// The slot of the checkpoint's task, which never leaves.
+const CHECKPOINT: usize = 0;
+
+/// At most `SLOTS` tasks.
+#[derive(Debug)]
+pub(crate) struct Slots<const SLOTS: usize> {
+    slots: [Option<Slot>; SLOTS],
+    generations: [u16; SLOTS],
+}
+
+impl<const SLOTS: usize> Slots<SLOTS> {
+    pub fn new() -> Self {
+        Slots { slots: [None; SLOTS], generations: [0; SLOTS] }
+    }
+
+    /// The handle of the checkpoint's task.
+    pub fn checkpoint(&self) -> TaskHandle {
+        self.handle(CHECKPOINT)
+    }
+
+    /// The tokens of the checkpoint's task.
+    pub fn checkpoint_tokens(&mut self) -> &mut TaskTokens {
+        &mut self.slots[CHECKPOINT].as_mut().expect("the checkpoint stays").tokens
+    }
+
+    /// The handle of the task in a slot.
+    pub fn handle(&self, index: usize) -> TaskHandle {
+        TaskHandle { slot: index as u16, generation: self.generations[index] }
+    }
+
+    /// A slot without a task.
+    pub fn vacant(&self) -> Option<usize> {
+        self.slots.iter().position(Option::is_none)
+    }
+
+    /// The task in a slot.
+    pub fn get(&self, index: usize) -> Option<Slot> {
+        self.slots[index]
+    }
+
+    pub fn set(&mut self, index: usize, slot: Slot) {
+        self.slots[index] = Some(slot);
+    }
+
+    /// The task has left: its handle names nobody any more.
+    pub fn vacate(&mut self, index: usize) {
+        self.slots[index] = None;
+        self.generations[index] = self.generations[index].wrapping_add(1);
+    }
+
+    /// The task of a handle.
+    pub fn find(&self, task: TaskHandle) -> Option<&Slot> {
+        let index = usize::from(task.slot);
+        let is_known = self.generations.get(index) == Some(&task.generation);
+        self.slots.get(index).and_then(Option::as_ref).filter(|_| is_known)
+    }
+
+    /// The task of a handle, unless it is leaving.
+    pub fn active(&mut self, task: TaskHandle) -> Option<&mut Slot> {
+        self.find(task)?;
+        self.slots[usize::from(task.slot)].as_mut().filter(|slot| slot.stay == Stay::Active)
+    }
+
+    /// The tasks, with their slots.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Slot)> {
+        self.slots.iter().enumerate().filter_map(|(index, slot)| Some((index, slot.as_ref()?)))
+    }
+
+    /// Tokens of all tasks and collectors.
+    pub fn tokens(&self) -> u32 {
+        self.iter().map(|(_, slot)| slot.tokens.task + slot.tokens.collector).sum()
+    }
+
+    /// All tasks and collectors, as the equations see them.
+    pub fn load(&self) -> Load {
+        self.iter().fold(Load::default(), |load, (_, slot)| load.with(&slot.task, slot.collector.as_ref()))
+    }
+
+    /// Blocks that collectors are at.
+    pub fn recyclings(&self) -> impl Iterator<Item = Recycling> + '_ {
+        self.iter().filter_map(|(_, slot)| slot.job?.recycling)
+    }
+}
