@@ -1,9 +1,9 @@
 //! The error-correcting code of a cache page, stored behind it, so that correction needs no byte outside the page.
 //!
-//! [`Crc32c`] is one code for both ends: 32 bits whose syndrome is another for each single flipped bit, which is corrected, and
-//! is no correctable one for two, three or four of them. (The polynomial's distance is 6 up to 655 bytes.) More than four
-//! flipped bits are taken for one with a probability of about the number of bits in the page over 2³². Cost: four bits of the page a step,
-//! by a table of 16 words; a correction looks at each bit once.
+//! [`Crc32c`] is one code for both ends: 32 bits whose syndrome is another for each single flipped bit, which is
+//! corrected, and is no correctable one for two, three or four of them. (The polynomial's distance is 6 up to 655
+//! bytes.) More than four flipped bits are taken for one with a probability of about the number of bits in the page
+//! over 2³². Cost: four bits of the page a step, by a table of 16 words; a correction looks at each bit once.
 
 /// A code over the bytes of a cache page.
 pub trait Code {
@@ -156,8 +156,8 @@ mod tests {
                 assert!(seen.insert(pair), "two sets of at most two bits with syndrome {pair:#x}");
             }
         }
-        // With its leading term the polynomial has an even number of terms, and so has each of its multiples: five are never zero,
-        // so that four are never one.
+        // With its leading term the polynomial has an even number of terms, and so has each of its multiples: five are
+        // never zero, so that four are never one.
         assert_eq!((POLYNOMIAL.count_ones() + 1) % 2, 0);
     }
 

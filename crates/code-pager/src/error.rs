@@ -4,14 +4,15 @@ use core::fmt;
 
 use norn_flash::{Block, PageAddress};
 
-use crate::image::CodeAddress;
+use crate::address::CodeAddress;
 
 /// Why a pager could not be opened or an image not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageError<E> {
     /// The device failed.
     Device(E),
-    /// Cache pages of so many bytes, with their codes, do not fit a page of the part; or they do not divide it, without a code.
+    /// Cache pages of so many bytes, with their codes, do not fit a page of the part; or they do not divide it, without
+    /// a code.
     PageSize {
         /// Bytes of a cache page.
         cache_page_bytes: u16,

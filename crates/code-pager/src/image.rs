@@ -3,42 +3,27 @@
 //! ```text
 //! blocks:  header in page 0 │ cache pages │ cache pages │ …      bad blocks are left out
 //! page:    cache page │ code │ cache page │ code │ …
-//! header, 64 bytes:  0 "NPAG" │ 4 version │ 5 code bytes │ 6 cache-page bytes 2 │ 8 image bytes 4 │ 12 first block of its room 2
-//!                    14 number of bad blocks 2 │ 16 bad blocks 8 × 2 │ 32 zeros │ 60 CRC-32C of bytes 0..60
+//! header, 64 bytes:  0 "NPAG" │ 4 version │ 5 code bytes │ 6 cache-page bytes 2 │ 8 image bytes 4
+//!                    12 first block of its room 2 │ 14 number of bad blocks 2 │ 16 bad blocks 8 × 2 │ 32 zeros
+//!                    60 CRC-32C of bytes 0..60
 //! ```
 //!
-//! Cache pages fill the page's data from column 0 on; without codes they divide it, with codes what is left over stays erased, and so
-//! does the out-of-band area, where bad blocks are marked. The header is the first page that is erased and the last that is programmed, so
-//! that an image with a header is whole. It has a block of its own, since the erase of a block with more in it, cut short, may leave it
-//! whole and the rest not. Its own code corrects a bit. `docs/format/code-image.md` has every bit.
+//! Cache pages fill the page's data from column 0 on; without codes they divide it, with codes what is left over stays
+//! erased, and so does the out-of-band area, where bad blocks are marked. The header is the first page that is erased
+//! and the last that is programmed, so that an image with a header is whole. It has a block of its own, since the erase
+//! of a block with more in it, cut short, may leave it whole and the rest not. Its own code corrects a bit.
+//! `docs/format/code-image.md` has every bit.
 //!
-//! Invariants of an [`Image`]: its bad blocks ascend and lie behind its first block; all its cache pages lie on the part.
+//! Invariants of an [`Image`]: its bad blocks ascend and lie behind its first block; all its cache pages lie on the
+//! part.
 
-use core::fmt;
 use core::num::{NonZeroU16, NonZeroU32};
 
 use norn_flash::{Block, Column, Nand, NandPart, PageAddress};
 
+use crate::address::ImagePage;
 use crate::code::{Code, Crc32c};
 use crate::error::ImageError;
-
-/// A byte of the image, counted from its first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CodeAddress(pub u32);
-
-impl fmt::Display for CodeAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "code {:#07x}", self.0)
-    }
-}
-
-/// The number of a cache page, counted from the image's first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CachePage(pub u16);
-
-/// A page of the part that has cache pages, counted over those of the image.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ImagePage(pub u32);
 
 /// Bad blocks that an image can have among its own.
 pub const BAD_BLOCKS_MAX: usize = 8;
@@ -208,11 +193,11 @@ impl Image {
         let end = start.0.saturating_add(BAD_BLOCKS_MAX as u16 + 1).min(part.block_count);
         for block in (start.0..end).map(Block) {
             let page = block.page(0);
-            let mut header = [0; HEADER_BYTES];
-            device.load(page)?;
-            device.fetch(&mut header)?;
-            if whole_header(&mut header) && header[12..14] == start.0.to_le_bytes() {
-                return Self::decode::<D::Error, C, PAGE>(&header, &part, layout, page);
+            match read_header(device, page)? {
+                Some(header) if header[12..14] == start.0.to_le_bytes() => {
+                    return Self::decode::<D::Error, C, PAGE>(&header, &part, layout, page);
+                }
+                _ => {}
             }
         }
         Err(ImageError::NoImage { start, end: Block(end.saturating_sub(1)) })
@@ -253,11 +238,15 @@ impl Image {
     }
 }
 
-/// Corrects a bit of a header, and says whether these bytes are one.
-pub(crate) fn whole_header(header: &mut [u8; HEADER_BYTES]) -> bool {
+/// The header in a page, with a bit corrected, if there is a whole one. Cost: a load.
+pub(crate) fn read_header<D: Nand>(device: &mut D, page: PageAddress) -> Result<Option<[u8; HEADER_BYTES]>, D::Error> {
+    let mut header = [0; HEADER_BYTES];
+    device.load(page)?;
+    device.fetch(&mut header)?;
     let (checked, code) = header.split_at_mut(CHECKED_BYTES);
     let code = [code[0], code[1], code[2], code[3]];
-    Crc32c::correct(checked, code).is_ok() && header[..4] == MAGIC
+    let is_whole = Crc32c::correct(checked, code).is_ok() && header[..4] == MAGIC;
+    Ok(is_whole.then_some(header))
 }
 
 /// Cache pages that an image can have: one number is left for "none".

@@ -1,6 +1,6 @@
 //! Who is told what a pager does: nobody on a device, a counter in tests and experiments.
 
-use crate::image::CachePage;
+use crate::address::CachePage;
 use crate::policy::LookUp;
 
 /// What a pager did.

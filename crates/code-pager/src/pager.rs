@@ -1,25 +1,27 @@
 //! The pager: byte ranges of a code image, through a cache of frames in RAM.
 //!
 //! A request for bytes of cache page b of page P, in a cache that does not hold b:
-//! 1. the policy names a frame to fill; or the request is served from the register without one (bypass), if the options say so;
-//! 2. P is loaded, if it is not in the register or the position is behind b;
-//! 3. cache pages that the position passes over before b come for nothing: those that the policy remembers are filled, if the options
+//! 1. the policy names a frame to fill; or the request is served from the register without one (bypass), if the options
 //!    say so;
+//! 2. P is loaded, if it is not in the register or the position is behind b;
+//! 3. cache pages that the position passes over before b come for nothing: those that the policy remembers are filled,
+//!    if the options say so;
 //! 4. b is fetched into its frame, with its code, and corrected;
-//! 5. cache pages behind b come without a load as long as the register stands right: some of them are fetched ahead, if the options
-//!    say so.
+//! 5. cache pages behind b come without a load as long as the register stands right: some of them are fetched ahead, if
+//!    the options say so.
 //!
-//! Invariants: a frame that the policy says holds a page has that page's bytes, corrected; RAM beside frames and device is at most
-//! [`state_bytes_max`], a fact that the compiler checks for each pager that is made.
+//! Invariants: a frame that the policy says holds a page has that page's bytes, corrected; RAM beside frames and device
+//! is at most [`state_bytes_max`], a fact that the compiler checks for each pager that is made.
 
 use core::marker::PhantomData;
 use core::mem::size_of;
 
 use norn_flash::{Block, Column, ColumnAccess, Nand};
 
+use crate::address::{CachePage, CodeAddress, ImagePage};
 use crate::code::{Code, Uncoded};
 use crate::error::{ImageError, ReadError};
-use crate::image::{CachePage, CodeAddress, Image, ImagePage, column, stride};
+use crate::image::{Image, column, stride};
 use crate::observer::{Event, Observer};
 use crate::policy::{Cost, Frame, Policy};
 use crate::register::Register;
@@ -41,8 +43,8 @@ pub enum ReadAhead {
     Remembered(u8),
 }
 
-/// What becomes of cache pages that the register's position passes over on the way to a requested one. To fetch them takes no more
-/// time than to pass them, on parts whose position only moves forwards.
+/// What becomes of cache pages that the register's position passes over on the way to a requested one. To fetch them
+/// takes no more time than to pass them, on parts whose position only moves forwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passing {
     /// Nothing.
@@ -52,7 +54,8 @@ pub enum Passing {
     FillRemembered,
 }
 
-/// When a request is served from the register without filling a frame. Only [`Pager::read`] does so, and no page with a code.
+/// When a request is served from the register without filling a frame. Only [`Pager::read`] does so, and no page with a
+/// code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bypass {
     /// Never.
@@ -73,7 +76,8 @@ pub struct Options {
     pub bypass: Bypass,
 }
 
-/// A cache of `FRAMES` pages of `PAGE` bytes over a device `D`, with replacement policy `P` and error-correcting code `C`.
+/// A cache of `FRAMES` pages of `PAGE` bytes over a device `D`, with replacement policy `P` and error-correcting code
+/// `C`.
 #[derive(Clone, Debug)]
 pub struct Pager<D, P, const FRAMES: usize, const PAGE: usize, C = Uncoded, O = ()> {
     device: D,
@@ -87,8 +91,8 @@ pub struct Pager<D, P, const FRAMES: usize, const PAGE: usize, C = Uncoded, O = 
 }
 
 impl<D: Nand, P: Policy + Default, const FRAMES: usize, const PAGE: usize, C: Code> Pager<D, P, FRAMES, PAGE, C> {
-    /// A pager over the image that starts in `start` or in one of the next blocks. RAM: the pager itself. Cost: a load for each
-    /// block that is looked into, at most nine.
+    /// A pager over the image that starts in `start` or in one of the next blocks. RAM: the pager itself. Cost: a load
+    /// for each block that is looked into, at most nine.
     ///
     /// # Errors
     /// Says what is wrong with the image, or that there is none.
@@ -157,8 +161,8 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         operate(&mut self.device)
     }
 
-    /// The bytes from `address` to the end of its cache page or of the image, whichever comes first. Cost: a look-up; if the cache does not
-    /// hold the page, at most a load and the transfer of the part's page.
+    /// The bytes from `address` to the end of its cache page or of the image, whichever comes first. Cost: a look-up;
+    /// if the cache does not hold the page, at most a load and the transfer of the part's page.
     ///
     /// # Errors
     /// If `address` is outside the image, the device fails, or more bits are wrong than the code corrects.
@@ -261,7 +265,8 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         }
     }
 
-    /// Fills frames with pages behind one that is requested (step 5), which may take its own in a cache of few: it is then filled again.
+    /// Fills frames with pages behind one that is requested (step 5), which may take its own in a cache of few: it is
+    /// then filled again.
     fn fill_ahead(
         &mut self,
         page: CachePage,
@@ -320,7 +325,8 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         Ok(())
     }
 
-    /// Fills a frame with a page that nobody requested, unless the cache holds it. One with too many wrong bits is left out.
+    /// Fills a frame with a page that nobody requested, unless the cache holds it. One with too many wrong bits is left
+    /// out.
     fn fill_early(&mut self, page: CachePage, index: u16) -> Result<(), ReadError<D::Error>> {
         if self.policy.holds(page) {
             return Ok(());

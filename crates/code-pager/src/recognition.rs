@@ -2,7 +2,7 @@
 
 use norn_flash::{Nand, Recognised, TenantKind};
 
-use crate::image::{FORMAT_VERSION, HEADER_BYTES, whole_header};
+use crate::image::{FORMAT_VERSION, HEADER_BYTES, read_header};
 
 /// The first code image that `device` holds, of any version and with cache pages of any size. Cost: a load for each
 /// block up to its header.
@@ -15,10 +15,7 @@ pub fn recognise<D: Nand>(device: &mut D) -> Result<Option<Recognised>, D::Error
         return Ok(None);
     }
     for block in part.blocks() {
-        let mut header = [0; HEADER_BYTES];
-        device.load(block.page(0))?;
-        device.fetch(&mut header)?;
-        if whole_header(&mut header) {
+        if let Some(header) = read_header(device, block.page(0))? {
             return Ok(Some(Recognised {
                 what: "a code image",
                 kind: TenantKind::CODE,

@@ -9,7 +9,8 @@
 
 use norn_flash::{Column, ColumnAccess, Nand};
 
-use crate::image::{Image, ImagePage};
+use crate::address::ImagePage;
+use crate::image::Image;
 use crate::policy::Cost;
 
 /// No page: an image has fewer.
@@ -34,7 +35,8 @@ impl Register {
         self.columns
     }
 
-    /// Brings `page` to the register, with a position from which `column` can be reached. Returns the position and, if it took a load, [`Cost::LOAD`].
+    /// Brings `page` to the register, with a position from which `column` can be reached. Returns the position and, if
+    /// it took a load, [`Cost::LOAD`].
     #[inline]
     pub fn stand_before<D: Nand>(
         &mut self,

@@ -1,8 +1,9 @@
 //! Writes a code image to a part, around its bad blocks.
 //!
-//! 1. Erase each block that may bear a header of this image, from the first on; those that are marked bad, or fail now, are left out.
-//! 2. Block after block: erase it, program its pages, read them back. A block that is marked bad or fails is left out, and what it was to
-//!    hold goes to the next one. The first good one is for the header.
+//! 1. Erase each block that may bear a header of this image, from the first on; those that are marked bad, or fail now,
+//!    are left out.
+//! 2. Block after block: erase it, program its pages, read them back. A block that is marked bad or fails is left out,
+//!    and what it was to hold goes to the next one. The first good one is for the header.
 //! 3. Program the header.
 //!
 //! A cut at any place leaves a header and the whole image, the old one or the new one, or no header, and so no image.
@@ -11,9 +12,10 @@
 
 use norn_flash::{Block, Column, Nand, NandError, NandErrorKind, NandPart, Piece};
 
+use crate::address::ImagePage;
 use crate::code::{Code, Uncoded};
 use crate::error::ImageError;
-use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, ImagePage, PageLayout, stride};
+use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, PageLayout, stride};
 
 /// Where an image's bytes come from. They may be asked for more than once.
 pub trait Source {
@@ -42,7 +44,8 @@ enum Attempt {
     Bad,
 }
 
-/// Writes images of cache pages of `PAGE` bytes with code `C`, with a page of the part, of at most `BUFFER` bytes, in RAM.
+/// Writes images of cache pages of `PAGE` bytes with code `C`, with a page of the part, of at most `BUFFER` bytes, in
+/// RAM.
 pub struct ImageWriter<const PAGE: usize, const BUFFER: usize, C = Uncoded> {
     page: [u8; BUFFER],
     code: core::marker::PhantomData<C>,
@@ -60,8 +63,8 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
         ImageWriter { page: [0; BUFFER], code: core::marker::PhantomData }
     }
 
-    /// Writes an image of `image_bytes`. Cost: an erase and a look at the mark for each block, a program and a load for each page, and
-    /// as much again for each block that fails.
+    /// Writes an image of `image_bytes`. Cost: an erase and a look at the mark for each block, a program and a load for
+    /// each page, and as much again for each block that fails.
     ///
     /// # Errors
     /// If the image does not fit, too many of its blocks are bad, or the device fails.
@@ -156,8 +159,8 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
         Ok(Attempt::Written)
     }
 
-    /// Puts the cache pages of a page of the part together, with their codes. Says how many bytes they take; `None` behind the
-    /// image's end.
+    /// Puts the cache pages of a page of the part together, with their codes. Says how many bytes they take; `None`
+    /// behind the image's end.
     fn compose(&mut self, image: &Image, page: ImagePage, source: &mut impl Source) -> Option<usize> {
         let per_page = u32::from(image.layout.per_page.get());
         let stride = usize::from(stride::<C, PAGE>());
@@ -198,8 +201,8 @@ fn bad_or<E: NandError>(result: Result<(), E>) -> Result<Attempt, ImageError<E>>
     }
 }
 
-/// Whether a page reads back: without a code, but for as many wrong bits as the maker asks to correct; with one, so that each cache page
-/// can be corrected.
+/// Whether a page reads back: without a code, but for as many wrong bits as the maker asks to correct; with one, so
+/// that each cache page can be corrected.
 fn reads_back<D: Nand, C: Code>(
     device: &mut D,
     image: &Image,

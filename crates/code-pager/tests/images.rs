@@ -1,5 +1,6 @@
-//! Images are written around bad blocks and blocks that fail; a cut at any operation leaves the whole image or none; what is not an
-//! image of this layout, or does not fit, is refused with the reason, and nothing that a part may hold makes a pager panic.
+//! Images are written around bad blocks and blocks that fail; a cut at any operation leaves the whole image or none;
+//! what is not an image of this layout, or does not fit, is refused with the reason, and nothing that a part may hold
+//! makes a pager panic.
 
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{

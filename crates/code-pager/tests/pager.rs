@@ -1,5 +1,6 @@
-//! Every policy, with every option and on parts of both column kinds, delivers the image's bytes and nothing else; loads happen when the
-//! paper's three cases say so; look-ups stay within their bound; wrong bits are corrected or refused.
+//! Every policy, with every option and on parts of both column kinds, delivers the image's bytes and nothing else;
+//! loads happen when the paper's three cases say so; look-ups stay within their bound; wrong bits are corrected or
+//! refused.
 
 use norn_code_pager::policy::{Clock, Greedy, Lru, Policy, S3Fifo, Sieve};
 use norn_code_pager::{

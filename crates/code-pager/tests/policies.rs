@@ -1,5 +1,6 @@
-//! LRU is exact, whatever its look-up and its stamps are made of: it evicts what a list of pages in the order of their requests evicts, over
-//! many rounds of its stamps. Every policy finds the pages that it was given and no others, at a bounded cost. A pager's RAM keeps its bound.
+//! LRU is exact, whatever its look-up and its stamps are made of: it evicts what a list of pages in the order of their
+//! requests evicts, over many rounds of its stamps. Every policy finds the pages that it was given and no others, at a
+//! bounded cost. A pager's RAM keeps its bound.
 //!
 //! `SEED=n cargo test -p norn-code-pager --test policies` replays one seed.
 
@@ -14,7 +15,8 @@ fn seeds() -> Vec<u64> {
     }
 }
 
-/// Pages that a program might request: loops that move, now and then a jump to anywhere, and pages whose numbers end in the same bits.
+/// Pages that a program might request: loops that move, now and then a jump to anywhere, and pages whose numbers end in
+/// the same bits.
 struct Pages {
     random: fastrand::Rng,
     start: u16,
@@ -160,7 +162,8 @@ fn every_policy_finds_the_pages_that_it_was_given() {
     }
 }
 
-/// A look-up compares a sixteenth of the pages of a program that runs straight on, and of a cache that is not full none.
+/// A look-up compares a sixteenth of the pages of a program that runs straight on, and of a cache that is not full
+/// none.
 #[test]
 fn a_look_up_does_not_scan() {
     let mut lru = Lru::<64>::default();

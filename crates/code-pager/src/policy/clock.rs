@@ -2,12 +2,12 @@
 //!
 //! Invariant: the hand stands on a frame.
 
+use super::contract::{Cost, Frame, LookUp, Policy};
 use super::index::Index;
-use super::{Cost, Frame, LookUp, Policy};
-use crate::image::CachePage;
+use crate::address::CachePage;
 
-/// Second chance: replaces the first frame from the hand on that was not requested since the hand passed it. 4 bytes a frame and 17; up to
-/// 255 frames.
+/// Second chance: replaces the first frame from the hand on that was not requested since the hand passed it. 4 bytes a
+/// frame and 17; up to 255 frames.
 #[derive(Clone, Debug)]
 pub struct Clock<const FRAMES: usize> {
     index: Index<FRAMES>,
@@ -20,7 +20,8 @@ impl<const FRAMES: usize> Clock<FRAMES> {
         self.hand = ((usize::from(self.hand) + 1) % FRAMES) as u8;
     }
 
-    /// The victim. The hand stands on it; it passes each frame at most once before it comes to one whose bit it cleared.
+    /// The victim. The hand stands on it; it passes each frame at most once before it comes to one whose bit it
+    /// cleared.
     fn sweep(&mut self) -> Frame {
         while core::mem::take(&mut self.requested[usize::from(self.hand)]) {
             self.advance();

@@ -1,16 +1,19 @@
-//! GreedyDual with frequency (Young 1994, Cherkasova 1998), since misses cost differently here: a cache page that comes next in the
-//! register costs its transfer, one in another page of the part a load and all that is passed over.
+//! GreedyDual with frequency (Young 1994, Cherkasova 1998), since misses cost differently here: a cache page that comes
+//! next in the register costs its transfer, one in another page of the part a load and all that is passed over.
 //!
-//! 1. At each request, a page's worth becomes its last miss's cost times the number of its requests, [`REQUESTS_MAX`] at most.
-//! 2. The victim is the page of the least worth, by which all worths sink: what is not requested any more loses by and by.
-//! 3. Of a row of misses, each of the page behind the one before, those after the first [`STREAM_PAGES`] share a frame. A straight piece of code
-//!    longer than the cache so leaves its first pages there, and next time a few more, instead of driving out all the rest and itself.
+//! 1. At each request, a page's worth becomes its last miss's cost times the number of its requests, [`REQUESTS_MAX`]
+//!    at most.
+//! 2. The victim is the page of the least worth, by which all worths sink: what is not requested any more loses by and
+//!    by.
+//! 3. Of a row of misses, each of the page behind the one before, those after the first [`STREAM_PAGES`] share a frame.
+//!    A straight piece of code longer than the cache so leaves its first pages there, and next time a few more, instead
+//!    of driving out all the rest and itself.
 //!
 //! Invariant: a worth is at most 15 × `REQUESTS_MAX`, and fits a byte.
 
+use super::contract::{Cost, Frame, LookUp, Policy};
 use super::tags::Tags;
-use super::{Cost, Frame, LookUp, Policy};
-use crate::image::CachePage;
+use crate::address::CachePage;
 
 /// Requests that count.
 pub const REQUESTS_MAX: u8 = 8;

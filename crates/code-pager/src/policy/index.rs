@@ -8,11 +8,11 @@
 //!
 //! Pages that follow each other are in lists that do, so that code that runs straight on spreads over all of them.
 //!
-//! Invariant: each frame is in the list of its page and in no other. One that holds none is in the last list, as if it held a page that no image
-//! has.
+//! Invariant: each frame is in the list of its page and in no other. One that holds none is in the last list, as if it
+//! held a page that no image has.
 
-use super::{Frame, LookUp};
-use crate::image::CachePage;
+use super::contract::{Frame, LookUp};
+use crate::address::CachePage;
 
 /// No page: an image's numbers are lower.
 const NO_PAGE: u16 = u16::MAX;

@@ -2,22 +2,25 @@
 //!
 //! 1. A request is found by an [`Index`], and stamps its frame with the next number: no other frame is touched.
 //! 2. The victim is the frame of the lowest stamp. Only a miss looks for it, and waits for the part much longer.
-//! 3. Stamps are bytes. When they are used up, after 255 - `FRAMES` requests or more, they are numbered anew from 1 on, in their order.
+//! 3. Stamps are bytes. When they are used up, after 255 - `FRAMES` requests or more, they are numbered anew from 1 on,
+//!    in their order.
 //!
-//! A list of frames in the order of their requests would name the victim at once, but takes another byte a frame, and six more stores a
-//! request that finds its page.
+//! A list of frames in the order of their requests would name the victim at once, but takes another byte a frame, and
+//! six more stores a request that finds its page.
 //!
-//! Invariants: stamps of frames that hold a page differ, and are above those of frames that hold none; none is above `now`.
+//! Invariants: stamps of frames that hold a page differ, and are above those of frames that hold none; none is above
+//! `now`.
 
+use super::contract::{Cost, Frame, LookUp, Policy};
 use super::index::Index;
-use super::{Cost, Frame, LookUp, Policy};
-use crate::image::CachePage;
+use crate::address::CachePage;
 
 /// The stamp of a frame without a page.
 const NEVER: u8 = 0;
 
-/// Replaces the page whose last request is longest ago. A look-up compares the pages whose numbers end in the same four bits, half of them on
-/// average if it finds one; a miss looks at a byte of each frame. 4 bytes a frame and 17; up to 128 frames.
+/// Replaces the page whose last request is longest ago. A look-up compares the pages whose numbers end in the same four
+/// bits, half of them on average if it finds one; a miss looks at a byte of each frame. 4 bytes a frame and 17; up to
+/// 128 frames.
 #[derive(Clone, Debug)]
 pub struct Lru<const FRAMES: usize> {
     index: Index<FRAMES>,
@@ -35,14 +38,15 @@ impl<const FRAMES: usize> Lru<FRAMES> {
     /// The frame of the lowest stamp, the first of those that have none.
     #[inline]
     fn oldest(&self) -> Frame {
-        // Stamp and frame are one number, so that the lowest is found without branches: wide processors take eight at a time.
+        // Stamp and frame are one number, so that the lowest is found without branches: wide processors take eight at a
+        // time.
         let numbered = |(at, &stamp): (usize, &u8)| i16::from_le_bytes([at as u8, stamp ^ 0x80]);
         let lowest = self.stamps.iter().enumerate().map(numbered).min().unwrap_or(0);
         Frame(lowest.to_le_bytes()[0])
     }
 
-    /// Makes each stamp one more than the number of those below it (step 3): none is [`NEVER`], which frames that are emptied later get. Cost:
-    /// each stamp is compared with each.
+    /// Makes each stamp one more than the number of those below it (step 3): none is [`NEVER`], which frames that are
+    /// emptied later get. Cost: each stamp is compared with each.
     #[cold]
     #[inline(never)]
     fn renumber(&mut self) {

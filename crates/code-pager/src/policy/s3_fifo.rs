@@ -1,19 +1,20 @@
-//! S3-FIFO (Yang et al., SOSP 2023) in four bytes a frame: a small queue for new pages, a main queue for pages that were requested
-//! again, and a ghost queue of pages that left the small one.
+//! S3-FIFO (Yang et al., SOSP 2023) in four bytes a frame: a small queue for new pages, a main queue for pages that
+//! were requested again, and a ghost queue of pages that left the small one.
 //!
 //! 1. A new page goes to the main queue if a ghost remembers it, else to the small one.
-//! 2. If the small queue has more than a tenth of the frames, its oldest page leaves: to the main queue if it was requested again, else
-//!    out of the cache, to be a ghost.
-//! 3. Else the oldest page of the main queue leaves, or goes round once more for each time it was requested, three at most.
+//! 2. If the small queue has more than a tenth of the frames, its oldest page leaves: to the main queue if it was
+//!    requested again, else out of the cache, to be a ghost.
+//! 3. Else the oldest page of the main queue leaves, or goes round once more for each time it was requested, three at
+//!    most.
 //!
 //! A ghost is a byte, a hash of the page's number: two pages in 256 are taken for each other. A frame's byte is its
 //! successor in its queue (6 bits) and its count of requests (2 bits).
 //!
 //! Invariants: each frame is in one queue; the queues' lengths add up to `FRAMES`; no count exceeds 3.
 
+use super::contract::{Cost, Frame, LookUp, Policy};
 use super::tags::Tags;
-use super::{Cost, Frame, LookUp, Policy};
-use crate::image::CachePage;
+use crate::address::CachePage;
 
 const NEXT: u8 = 0b0011_1111;
 const COUNT: u8 = 0b1100_0000;

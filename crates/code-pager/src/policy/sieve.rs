@@ -1,13 +1,15 @@
-//! SIEVE (Zhang et al., NSDI 2024): a queue in the order of admission, and a hand that moves from its old end to its new one, sparing
-//! what was requested. Unlike with CLOCK, new pages do not take the place of their victims, but the new end.
+//! SIEVE (Zhang et al., NSDI 2024): a queue in the order of admission, and a hand that moves from its old end to its
+//! new one, sparing what was requested. Unlike with CLOCK, new pages do not take the place of their victims, but the
+//! new end.
 //!
 //! Invariants: `order` is a permutation, its first frame the newest; the hand stands on a place.
 
+use super::contract::{Cost, Frame, LookUp, Policy};
 use super::tags::Tags;
-use super::{Cost, Frame, LookUp, Policy};
-use crate::image::CachePage;
+use crate::address::CachePage;
 
-/// Replaces the first page from the hand on that was not requested since the hand passed it. 4 bytes a frame; up to 255 frames.
+/// Replaces the first page from the hand on that was not requested since the hand passed it. 4 bytes a frame; up to 255
+/// frames.
 #[derive(Clone, Debug)]
 pub struct Sieve<const FRAMES: usize> {
     tags: Tags<FRAMES>,
@@ -45,7 +47,8 @@ impl<const FRAMES: usize> Policy for Sieve<FRAMES> {
         found
     }
 
-    /// The pages before the victim move one place towards the old end, so that the hand, which stays, is on the next of them.
+    /// The pages before the victim move one place towards the old end, so that the hand, which stays, is on the next of
+    /// them.
     fn admit(&mut self, page: CachePage, _cost: Cost) -> Frame {
         let at = self.sweep();
         let frame = Frame(self.order[at]);

@@ -1,7 +1,7 @@
 //! Which page is in which frame, by frame.
 
-use super::{Frame, LookUp};
-use crate::image::CachePage;
+use super::contract::{Frame, LookUp};
+use crate::address::CachePage;
 
 /// No page: images have fewer.
 const NONE: u16 = u16::MAX;
