@@ -3,7 +3,7 @@
 //! Invariant: everything in RAM can be rebuilt from flash by mounting; nothing in RAM is the only copy of anything
 //! committed. Marks of units are in RAM alone: they concern a running program.
 
-use norn_flash::{Address, EraseUnit, Nor, Violation};
+use norn_flash::{Address, EraseUnit, Nor, NorPart, Violation};
 
 use crate::config::StoreConfig;
 use crate::entry::Entry;
@@ -93,6 +93,16 @@ impl<D: Nor, M: UnitRows, F: Features> StoreIn<D, M, F> {
 
     pub(crate) fn table_mut(&mut self) -> &mut UnitTable<M> {
         &mut self.log_mut().units.table
+    }
+
+    /// The part.
+    pub fn part(&self) -> &NorPart {
+        &self.log().units.medium.geometry().part
+    }
+
+    /// The part's bytes, where the device is mapped into memory.
+    pub fn mapped(&self) -> Option<&[u8]> {
+        self.log().units.medium.mapped()
     }
 
     /// The device.

@@ -49,7 +49,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         if !self.sectors().audit_sector(auditor, leaf, SectorKind::Leaf)? {
             return Ok(());
         }
-        let is_unit = key < u32::from(self.store().device().part().unit_count);
+        let is_unit = key < u32::from(self.store().part().unit_count);
         if !is_unit || !matches!(self.store().role(EraseUnit(key as u16)), Role::Data(_)) {
             self.sectors().report(auditor, leaf, "a bucket of a unit without sectors");
         }

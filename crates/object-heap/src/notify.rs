@@ -147,7 +147,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Pointers<D, M, L, F> {
     }
 
     pub(crate) fn unit_of(&self, address: Address) -> EraseUnit {
-        self.store().device().part().unit_of(address)
+        self.store().part().unit_of(address)
     }
 
     /// Case 1: the values of a list of records are about to change, or to be freed.

@@ -312,7 +312,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     }
 
     fn bytes_at(&self, place: ValuePlace) -> Result<&[u8], AccessError<D::Error>> {
-        let mapped = self.store().device().mapped().ok_or(AccessError::NotMapped)?;
+        let mapped = self.store().mapped().ok_or(AccessError::NotMapped)?;
         match place {
             ValuePlace::Zeros(len) => Ok(&ZEROS[..len]),
             ValuePlace::Flash(address, len) => match mapped.get(address.0 as usize..address.0 as usize + len) {

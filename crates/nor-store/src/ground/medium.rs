@@ -72,6 +72,10 @@ impl<D: Nor, F: Features> Medium<D, F> {
         self.guard.device()
     }
 
+    pub fn mapped(&self) -> Option<&[u8]> {
+        self.guard.mapped()
+    }
+
     pub fn device_mut(&mut self) -> &mut D {
         self.guard.device_mut()
     }
