@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::fs;
 use std::process::Command;
 
+use crate::arguments::Arguments;
 use crate::causes::{Causes, Tally, WORKS, Work};
 use crate::cuts::{KINDS, OBJECTS, Survival};
+use crate::figure_text::{erase_text, per_update, reads_text};
 use crate::measure::{Case, Figures, ROWS, Stopped, part};
-use crate::run::{Outcome, RunError};
-use crate::store::Kind;
-use crate::{Arguments, summary};
+use crate::outcome::{Outcome, RunError};
+use crate::summary;
 
 /// Prints the report, and writes it with the counts if there is a directory for them.
 ///
@@ -106,21 +107,6 @@ fn cell(row: &Result<Figures, Stopped>) -> String {
         }
         Err(stopped) => stopped.to_string(),
     }
-}
-
-/// Words programmed, units erased, words read and nanoseconds for each field.
-pub fn per_update(figures: &Figures) -> [f64; 4] {
-    let counters = &figures.counters;
-    [counters.programs(), counters.erases, counters.reads(), figures.time_ns].map(|count| figures.per_update(count))
-}
-
-/// Erases with four digits, and without a leading zero.
-pub fn erase_text(erases: f64) -> String {
-    if erases < 1.0 { format!("{erases:.4}").trim_start_matches('0').to_owned() } else { format!("{erases:.2}") }
-}
-
-fn reads_text(reads: f64) -> String {
-    if reads < 100.0 { format!("{reads:.1}") } else { format!("{reads:.0}") }
 }
 
 fn write_capacity(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
@@ -304,9 +290,4 @@ fn cuts(outcomes: &[Outcome], mut table: Table) -> Result<(), RunError> {
         }
     }
     Ok(table.flush()?)
-}
-
-/// Whether the outcome is of one of our configurations.
-pub fn is_ours(outcome: &Outcome) -> bool {
-    outcome.peer.kind == Kind::Ours
 }

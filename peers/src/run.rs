@@ -5,42 +5,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cuts::{self, Cuts};
-use crate::measure::{self, Bounds, Capacity, Case};
+use crate::arguments::Arguments;
+use crate::cuts;
+use crate::measure::{self, Bounds};
+use crate::outcome::{Outcome, RunError};
 use crate::store::{Failure, Peer};
-use crate::{Arguments, ekv_store, littlefs, norn, report, sequential, tickv_store, wasefire};
+use crate::{ekv_store, littlefs, norn, report, sequential, tickv_store, wasefire};
 
 /// Boots that are recorded, and cuts of each kind.
 const CUTS_FULL: (usize, u64) = (1_000, 100);
 const CUTS_QUICK: (usize, u64) = (20, 4);
-
-/// Everything about one store.
-pub struct Outcome {
-    /// Which it is.
-    pub peer: Peer,
-    /// How many objects it holds.
-    pub capacity: Option<Capacity>,
-    /// At the numbers of objects asked for.
-    pub cases: Vec<Case>,
-    /// At the most that it can hold.
-    pub most: Option<Case>,
-    /// Its power cuts.
-    pub cuts: Result<Cuts, Failure>,
-}
-
-/// Why there is no report.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// No store has such a name.
-    #[error("no store's name contains {0:?}")]
-    NoSuchStore(String),
-    /// The report could not be written.
-    #[error("the report could not be written: {0}")]
-    Io(#[from] std::io::Error),
-    /// A table could not be written.
-    #[error("a table could not be written: {0}")]
-    Csv(#[from] csv::Error),
-}
 
 fn peers(only: &str) -> Vec<Peer> {
     let all = [

@@ -6,9 +6,9 @@
 use std::fmt::Write;
 
 use crate::cuts::Survival;
+use crate::figure_text::{erase_text, per_update};
 use crate::measure::{Case, ROWS};
-use crate::report::{erase_text, is_ours, per_update};
-use crate::run::Outcome;
+use crate::outcome::Outcome;
 use crate::store::Kind;
 
 /// What the paper published, the first bar and the goal, for each of [`ROWS`].
@@ -26,7 +26,7 @@ const BARS: [[&str; 3]; 4] = [
 /// Writes the table, at the largest number of objects that was asked for.
 pub fn write_summary(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     let Some(number) = outcomes.first().and_then(|outcome| outcome.cases.len().checked_sub(1)) else { return Ok(()) };
-    let ours: Vec<&Outcome> = outcomes.iter().filter(|outcome| is_ours(outcome)).collect();
+    let ours: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.is_ours()).collect();
     writeln!(text, "## The numbers to beat, at {} objects\n", outcomes[0].cases[number].objects)?;
     let names: Vec<&str> = ours.iter().map(|outcome| outcome.peer.name).collect();
     writeln!(
@@ -88,7 +88,7 @@ fn update_cell(case: &Case, row: usize) -> String {
 /// The peer with the least of something.
 fn best(outcomes: &[Outcome], measure: impl Fn(&Outcome) -> Option<f64>) -> Option<&Outcome> {
     let measured =
-        outcomes.iter().filter(|outcome| !is_ours(outcome)).filter_map(|outcome| Some((outcome, measure(outcome)?)));
+        outcomes.iter().filter(|outcome| !outcome.is_ours()).filter_map(|outcome| Some((outcome, measure(outcome)?)));
     measured.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(outcome, _)| outcome)
 }
 

@@ -7,7 +7,7 @@ use norn_flash_sim::{ImageError, SimError};
 use norn_heap_image::HeapImageError;
 use norn_purse::PurseError;
 
-use crate::nbd::NbdFailure;
+use crate::nbd::failure::NbdFailure;
 
 /// Why a command could not be carried out.
 #[derive(Debug, thiserror::Error)]

@@ -69,6 +69,7 @@
 
 mod archive;
 mod csv_file;
+mod digits;
 mod error;
 mod experiment;
 pub mod fat_lists;

@@ -11,8 +11,8 @@ use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::digits::figure;
 use crate::error::LabError;
-use crate::presentation::figure;
 
 const PANEL_PIXELS: (u32, u32) = (800, 420);
 const LEGEND_PIXELS: u32 = 220;

@@ -8,7 +8,7 @@
 use std::io::{self, Read, Write};
 use std::sync::Mutex;
 
-use crate::conversation::{Broken, End};
+use crate::end::{Broken, End};
 use crate::store::BlockStore;
 use crate::wire::{
     self, ClientOption, EXPORT_NAME_ZEROS, Info, InfoRequest, OPTION_BYTES_MAX, OPTION_HEADER_BYTES, OptionHeader,

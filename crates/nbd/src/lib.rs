@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod conversation;
+mod end;
 mod handshake;
 mod ram;
 mod server;
@@ -35,7 +36,8 @@ mod store;
 mod transmission;
 pub mod wire;
 
-pub use conversation::{Broken, End, converse};
+pub use conversation::converse;
+pub use end::{Broken, End};
 pub use ram::RamStore;
 pub use server::{CLIENTS_MAX, HANDSHAKE_TIME, MESSAGE_TIME, Server};
 pub use socket::{Address, AddressError, Listener};

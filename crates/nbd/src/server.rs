@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::conversation::{Broken, End};
+use crate::end::{Broken, End};
 use crate::handshake::{Outcome, shake_hands};
 use crate::socket::{Address, Listener, Stream};
 use crate::store::BlockStore;

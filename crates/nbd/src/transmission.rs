@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::conversation::{Broken, End};
+use crate::end::{Broken, End};
 use crate::store::{BlockStore, Holes, StoreError};
 use crate::wire::{Command, Errno, REPLY_HEADER_BYTES, REQUEST_HEADER_BYTES, Request, reply_header};
 

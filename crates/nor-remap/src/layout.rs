@@ -7,6 +7,9 @@ use norn_flash::{Address, EraseUnit, NorPart, Reprogramming};
 
 use crate::format::{GROUPS_MAX, HEADER_BYTES, Representation, STATE_BYTES, STATE_PLACES};
 
+/// Bytes of the largest cell.
+pub(crate) const CELL_BYTES_MAX: usize = 32;
+
 /// Of the eighths of a unit, those that the delta table gets.
 const TABLE_EIGHTHS: u32 = 4;
 /// Virtual units are a multiple of this many bytes, the largest program unit.

@@ -28,8 +28,10 @@
 #![forbid(unsafe_code)]
 
 mod audit;
+mod calls;
 mod error;
 pub mod format;
+mod hints;
 mod layout;
 mod mount;
 mod recognition;

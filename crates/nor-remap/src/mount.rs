@@ -28,9 +28,9 @@ use norn_flash::{EraseUnit, Guard, Nor, Violation};
 
 use crate::error::{RemapError, RemapMountError, TooManyBadUnits};
 use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, MAGIC, Role, State};
-use crate::layout::Layout;
-use crate::remap::{CELL_BYTES_MAX, Remap, RemapConfig, Spare};
-use crate::table::Hints;
+use crate::hints::Hints;
+use crate::layout::{CELL_BYTES_MAX, Layout};
+use crate::remap::{Remap, RemapConfig, Spare};
 
 const NOWHERE: u16 = u16::MAX;
 

@@ -13,7 +13,8 @@ use norn_flash::{EraseUnit, Nor};
 
 use crate::error::RemapError;
 use crate::format::{ERASE_COUNT_MAX, Header, STATE_BYTES, STATE_PLACES, State};
-use crate::remap::{CELL_BYTES_MAX, Remap, Spare};
+use crate::layout::CELL_BYTES_MAX;
+use crate::remap::{Remap, Spare};
 use crate::table::is_erased;
 
 impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {

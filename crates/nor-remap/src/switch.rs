@@ -15,7 +15,8 @@ use norn_flash::{EraseUnit, Nor};
 
 use crate::error::RemapError;
 use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, Role};
-use crate::remap::{CELL_BYTES_MAX, Remap, Spare};
+use crate::layout::CELL_BYTES_MAX;
+use crate::remap::{Remap, Spare};
 use crate::table::is_erased;
 
 /// Bytes that a copy handles at once: whole cells of any part.

@@ -8,7 +8,7 @@
 use norn_flash::Nor;
 
 use super::format::{IDENTITY_BYTES, PAGE_NUMBER_BYTES, entry_bytes, node_range};
-use super::tree::MuTree;
+use super::nodes::MuTree;
 
 /// Keys that a bisection of so many looks at, at most.
 fn bisection(entries: u64) -> u64 {

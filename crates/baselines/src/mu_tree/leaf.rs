@@ -9,7 +9,7 @@
 use norn_flash::{Address, Nor};
 
 use super::format::{entry_bytes, node_range};
-use super::tree::{MuTree, Outcome};
+use super::nodes::{MuTree, Outcome};
 use norn_ordered_index::Entry;
 use norn_ordered_index::codes::{crc16, zeros};
 

@@ -9,7 +9,8 @@ mod bounds;
 pub mod format;
 mod leaf;
 mod medium;
+mod nodes;
 mod space;
 mod tree;
 
-pub use tree::MuTree;
+pub use nodes::MuTree;

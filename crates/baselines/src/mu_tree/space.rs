@@ -19,7 +19,8 @@ use super::format::{
     FORMAT_VERSION, HEADER_BYTES, HEIGHT_MAX, IDENTITY_BYTES, Identity, ROOT, SCATTERED, capacity, page_codes,
 };
 use super::medium::{Medium, PROGRAM_UNIT_BYTES_MAX};
-use super::tree::{MuTree, Outcome, Page, Path};
+use super::nodes::{MuTree, Outcome};
+use super::tree::{Page, Path};
 use norn_ordered_index::{IndexError, IndexStats, MountError, Reclaimed};
 
 /// Pages of a block that moves leave free, for those that power cuts spoil.

@@ -15,8 +15,9 @@ use norn_ordered_index::OrderedIndex;
 use norn_sensor_log::{Appended, Reading, Seconds, SensorLog};
 
 use crate::log::failure::{LogError, LogFailure};
+use crate::log::milli::Milli;
 use crate::log::moment::Timestamp;
-use crate::log::{Log, Milli, readings, violations};
+use crate::log::{Log, readings, violations};
 use crate::wear::Nanoseconds;
 
 /// What to append, and to what.

@@ -5,6 +5,7 @@
 
 pub mod append;
 pub mod failure;
+mod milli;
 pub mod moment;
 mod plot;
 pub mod readings;
@@ -19,24 +20,13 @@ use norn_ordered_index::OrderedIndex;
 use norn_sensor_log::{Seconds, SensorLog, Summary};
 
 use crate::log::failure::{LogError, LogFailure};
+use crate::log::milli::Milli;
 use crate::log::moment::{Moment, Timestamp};
 use crate::log::plot::Plot;
 use crate::wear::Wear;
 
 /// A log on a simulated part.
 type Log<'a> = SensorLog<&'a mut NorSim>;
-
-/// Thousandths with their point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Milli(pub i32);
-
-impl fmt::Display for Milli {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.0 < 0 { "-" } else { "" };
-        let (whole, rest) = (self.0.unsigned_abs() / 1000, self.0.unsigned_abs() % 1000);
-        f.pad(&format!("{sign}{whole}.{rest:03}"))
-    }
-}
 
 /// Makes an image file with an empty log. One that cannot be formatted is not left behind.
 ///

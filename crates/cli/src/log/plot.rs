@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::log::Milli;
+use crate::log::milli::Milli;
 use crate::log::moment::Timestamp;
 use norn_sensor_log::{Reading, Seconds, Summary};
 

@@ -1,73 +1,29 @@
 //! `norn nbd`: block devices on simulated NAND flash in image files, made, checked, and served to NBD clients.
 
 mod disk;
+pub mod failure;
 #[cfg(test)]
 mod host_crash;
 mod page_store;
 
 use std::fmt::{self, Display};
-use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use norn_flash::Nand;
-use norn_flash_sim::{NandCounters, NandSim, NandSimError, NandSpec};
-use norn_nand_ftl::{FtlConfig, FtlCounters, FtlError, MountError, Violation, max_logical_pages};
+use norn_flash_sim::{NandCounters, NandSim, NandSpec};
+use norn_nand_ftl::{FtlConfig, FtlCounters, FtlError, Violation, max_logical_pages};
 use norn_nbd::{Address, Listener, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::Error;
 use disk::{Disk, Waits};
+use failure::NbdFailure;
 use page_store::{ImageFtl, PageStore};
 
 /// A size is a multiple of this, which file systems like.
 const SIZE_UNIT_BYTES: u64 = 4096;
-
-/// What block devices fail with.
-#[derive(Debug, thiserror::Error)]
-pub enum NbdFailure {
-    /// Formatting.
-    #[error("cannot be formatted: {}", of_mounting(.0))]
-    Format(MountError<NandSimError>),
-    /// Mounting.
-    #[error("cannot be mounted: {}", of_mounting(.0))]
-    Mount(MountError<NandSimError>),
-    /// Checking or flushing.
-    #[error("{}", page_store::told(.0))]
-    Ftl(FtlError<NandSimError>),
-    /// The size asked for is no multiple of a page.
-    #[error("{size} bytes are no multiple of {unit}, of which the device has to consist")]
-    Size {
-        /// The size.
-        size: u64,
-        /// Of what it has to be a multiple.
-        unit: u64,
-    },
-    /// The part is too small, or has too many bad blocks.
-    #[error("{part} with {bad_blocks} bad blocks has no room for a block device")]
-    NoRoom {
-        /// The part's name.
-        part: String,
-        /// Bad blocks that are reckoned with.
-        bad_blocks: u16,
-    },
-    /// The size asked for is more than fits, or nothing.
-    #[error("{size} bytes asked for; {part} with {bad_blocks} bad blocks has room for {max}")]
-    Room {
-        /// The size.
-        size: u64,
-        /// The part's name.
-        part: String,
-        /// Bad blocks that are reckoned with.
-        bad_blocks: u16,
-        /// Most bytes.
-        max: u64,
-    },
-    /// The address cannot be listened on.
-    #[error("cannot be served at {0}: {1}")]
-    Listen(Address, io::Error),
-}
 
 /// A device to be made.
 #[derive(Debug)]
@@ -114,7 +70,7 @@ impl Plan {
 /// # Errors
 /// When the file exists or cannot be made, or the device does not fit.
 pub fn create(image: &Path, plan: &Plan) -> Result<String, Error> {
-    let logical_pages = plan.logical_pages().map_err(|failure| failure.in_image(image))?;
+    let logical_pages = plan.logical_pages().map_err(|failure| in_image(failure, image))?;
     let mut part = NandSim::create_image(image, plan.part.clone())?;
     part.mark_random_bad(plan.bad_blocks, plan.seed);
     let geometry = plan.part.part;
@@ -131,7 +87,7 @@ pub fn create(image: &Path, plan: &Plan) -> Result<String, Error> {
         Err(error) => {
             // The failure to format is the news; a file that stays is refused by name the next time.
             let _ = std::fs::remove_file(image);
-            Err(NbdFailure::Format(error).in_image(image))
+            Err(in_image(NbdFailure::Format(error), image))
         }
     }
 }
@@ -151,7 +107,7 @@ fn mount(image: &Path) -> Result<Mounted, Error> {
     // How many logical pages there are is known when it is mounted.
     let memory = vec![0; ImageFtl::memory_bytes(&geometry, max_logical_pages(&geometry, 0))];
     let (start, before) = (Instant::now(), part.counters());
-    let ftl = ImageFtl::mount(Disk::new(part), memory).map_err(|error| NbdFailure::Mount(error).in_image(image))?;
+    let ftl = ImageFtl::mount(Disk::new(part), memory).map_err(|error| in_image(NbdFailure::Mount(error), image))?;
     let memory_bytes = ImageFtl::memory_bytes(&geometry, ftl.logical_pages());
     let loads = (ftl.device().part().counters() - before).loads;
     Ok(Mounted { took: start.elapsed(), memory_bytes, loads, ftl })
@@ -196,7 +152,7 @@ impl Display for Findings {
 pub fn check(image: &Path) -> Result<Findings, Error> {
     let mut mounted = mount(image)?;
     let audited = mounted.ftl.audit(&[]);
-    let violation = audited.map_err(|error| NbdFailure::Ftl(error).in_image(image))?;
+    let violation = audited.map_err(|error| in_image(NbdFailure::Ftl(error), image))?;
     Ok(Findings { mounted, violation })
 }
 
@@ -228,7 +184,7 @@ impl Display for Served {
 /// # Errors
 /// When it cannot be mounted, listened to, or brought to the host's disk at the end.
 pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Result<(), Error>) -> Result<Served, Error> {
-    let bound = |error| NbdFailure::Listen(listen.clone(), error).in_image(image);
+    let bound = |error| in_image(NbdFailure::Listen(listen.clone(), error), image);
     // From here on a signal is kept until it is asked for.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(bound)?;
     let mounted = mount(image)?;
@@ -239,23 +195,13 @@ pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Resul
     ready(format!("{}: {text}listening on {}\n", image.display(), server.address()))?;
     signals.forever().next();
     let mut ftl = server.stop().into_ftl();
-    ftl.device_mut().flush().map_err(|error| NbdFailure::Ftl(FtlError::Device(error)).in_image(image))?;
+    ftl.device_mut().flush().map_err(|error| in_image(NbdFailure::Ftl(FtlError::Device(error)), image))?;
     let (part, waits) = (ftl.device().part().counters() - before, ftl.device().waits());
     Ok(Served { image: image.display().to_string(), ftl: ftl.counters(), part, waits })
 }
 
-/// Why a device cannot be mounted; what the part says is told in its words.
-fn of_mounting(error: &MountError<NandSimError>) -> String {
-    match error {
-        MountError::Device(error) => error.to_string(),
-        error => error.to_string(),
-    }
-}
-
-impl NbdFailure {
-    fn in_image(self, image: &Path) -> Error {
-        Error::Nbd { image: image.to_owned(), failure: self }
-    }
+fn in_image(failure: NbdFailure, image: &Path) -> Error {
+    Error::Nbd { image: image.to_owned(), failure }
 }
 
 /// Bytes, with the unit that a reader knows.
@@ -293,14 +239,6 @@ mod tests {
         assert_eq!(["512", "4K", "3m", "1G"].map(bytes), [Ok(512), Ok(4096), Ok(3 << 20), Ok(1 << 30)]);
         for text in ["", "K", "12X", "-1", "99999999999G", "1.5M", "µ"] {
             assert!(bytes(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_the_part_refuses_is_told_in_words() {
-        let error = NandSimError::MarkedBad { block: norn_flash::Block(58) };
-        for told in [of_mounting(&MountError::Device(error.clone())), page_store::told(&FtlError::Device(error))] {
-            assert!(told.contains("block 58") && !told.contains('{'), "{told}");
         }
     }
 

@@ -10,6 +10,7 @@ use norn_nand_ftl::{Ftl, FtlError, Lba};
 use norn_nbd::{BlockStore, Holes, StoreError};
 
 use super::disk::Disk;
+use super::failure::told;
 
 /// The device in an image file.
 pub type ImageFtl = Ftl<Disk, Vec<u8>>;
@@ -161,14 +162,6 @@ impl PageStore {
             self.told = Some(error);
         }
         Err(answer)
-    }
-}
-
-/// What an operation failed with; what the part says is told in its words.
-pub fn told(error: &FtlError<NandSimError>) -> String {
-    match error {
-        FtlError::Device(error) => error.to_string(),
-        error => error.to_string(),
     }
 }
 

@@ -10,8 +10,7 @@ use crate::{java_sources, none, sources};
 
 const COLUMNS_MAX: usize = 120;
 /// Comment lines that are wider, at most, in the crates that are not free of them yet.
-const WIDE_COMMENTS: [(&str, usize); 5] =
-    [("code-pager", 61), ("lab", 4), ("nand-ftl", 82), ("object-heap", 33), ("ordered-index", 8)];
+const WIDE_COMMENTS: [(&str, usize); 3] = [("lab", 4), ("object-heap", 33), ("ordered-index", 8)];
 /// Lines that are wider, at most, in Java modules.
 const WIDE_JAVA_LINES: [(&str, usize); 5] =
     [("bobc", 345), ("crash", 122), ("libraries", 48), ("maven-plugin", 12), ("sas", 677)];

@@ -5,7 +5,7 @@ use norn_flash_sim::Counters;
 use serde::{Deserialize, Serialize};
 
 use super::subject::Subject;
-use crate::JobError;
+use crate::error::JobError;
 
 /// What the calls of a phase cost.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

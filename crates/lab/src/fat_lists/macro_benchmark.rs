@@ -9,14 +9,15 @@ use std::ops::Bound;
 use norn_ordered_index::{IndexError, Settings as ListSettings};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::costs::{Costs, Meter};
+use super::paper::PAPER;
 use super::subject::{Structure, Subject, Task, on_fresh_index};
 use super::temperatures;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Ours, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// The macro-benchmark.
 pub struct MacroBenchmark;

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::costs::{Costs, Meter};
 use super::subject::{Subject, Task};
+use crate::error::JobError;
 use crate::experiment::Context;
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Calls between two reports of progress.
 const REPORT_PERIOD: u32 = 4096;

@@ -5,21 +5,21 @@
 //! the four phases of section 0.6.3, `temperatures.rs` the data of section 0.6.4. Each other file is an experiment, or
 //! what it is compared with.
 
-use crate::experiment::{AnyExperiment, Erased, Paper};
+use crate::experiment::{AnyExperiment, Erased};
 
 mod costs;
 mod macro_benchmark;
 mod micro_benchmark;
+mod paper;
 mod part;
 mod sizes;
 mod subject;
 mod temperatures;
 mod tuning;
 mod tuning_published;
+mod tuning_runs;
 
-/// The paper.
-pub const PAPER: Paper =
-    Paper { id: "fat-lists", title: "Fat Lists: an index structure for NOR flash in small embedded devices, 2011" };
+pub use paper::PAPER;
 
 /// Its experiments, in the order of the report.
 pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {

@@ -5,11 +5,12 @@ use norn_flash_sim::{NorSim, catalogue};
 use norn_ordered_index::{FatList, OrderedIndex, Settings as ListSettings};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
+use super::paper::PAPER;
 use super::subject::part;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::presentation::{Comparison, Presentation, Published};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// The table of parameters; a job's parameters are the part's size.
 #[derive(Clone, Debug, Serialize, Deserialize)]

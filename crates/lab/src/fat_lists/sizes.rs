@@ -5,14 +5,15 @@ use norn_ordered_index::fat_list::CallBound;
 use norn_ordered_index::{FatList, Settings as ListSettings};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::costs::Costs;
 use super::micro_benchmark::{Benchmark, Phase, Row, Run, Spread};
+use super::paper::PAPER;
 use super::subject::{Structure, on_fresh_index, part};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// The size of the part.
 pub struct Sizes;

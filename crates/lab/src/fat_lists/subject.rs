@@ -9,7 +9,7 @@ use norn_ordered_index::fat_list::format::{IDENTITY_BYTES, Identity};
 use norn_ordered_index::{FatList, OrderedIndex, Settings};
 use serde::{Deserialize, Serialize};
 
-use crate::JobError;
+use crate::error::JobError;
 
 /// A structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

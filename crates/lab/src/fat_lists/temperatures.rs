@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use crate::{JobError, Settings, data_file};
+use crate::error::JobError;
+use crate::experiment::data_file;
+use crate::settings::Settings;
 
 /// The file's name in the directory of `--data`.
 pub const FILE: &str = "intel-lab-temperature-centidegrees-i16le.xz";

@@ -2,42 +2,21 @@
 //! size.
 
 use norn_ordered_index::Settings as ListSettings;
-use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::micro_benchmark::{Benchmark, Phase, Row, Run};
+use super::paper::PAPER;
 use super::subject::{Structure, on_fresh_index};
 use super::tuning_published::comparisons;
+use super::tuning_runs::{DEFAULT, LEVELS, Measured, Parameters, TURNSTILES, by_level, by_turnstile, row, total};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Maximum level and turnstile size.
 pub struct Tuning;
 
-/// A run of the benchmark on a fat list.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Parameters {
-    /// Levels.
-    pub levels: u8,
-    /// Blocks of a turnstile.
-    pub turnstile_blocks: u8,
-    pool: u8,
-    megabytes: u16,
-    #[serde(flatten)]
-    benchmark: Benchmark,
-}
-
-/// A row of one list's run.
-pub type Measured = Outcome<Parameters, Row>;
-
-/// Levels and turnstile size that the others are varied from.
-pub const DEFAULT: (u8, u8) = (5, 8);
-/// The levels of Figures 16 and 17.
-const LEVELS: [u8; 7] = [1, 2, 3, 4, 5, 6, 7];
-/// The turnstile sizes of Figures 18 and 19.
-const TURNSTILES: [u8; 5] = [2, 4, 8, 16, 32];
 /// What the initialisation table has besides.
 const TABLE_LEVELS: [u8; 3] = [1, 3, 4];
 const TABLE_TURNSTILES: [u8; 2] = [16, 32];
@@ -122,32 +101,6 @@ fn seconds(parameters: &Parameters) -> f64 {
     };
     let probes = f64::from(parameters.turnstile_blocks) / 8.0;
     super::sizes::seconds(Structure::FatList, &parameters.benchmark) * search * (0.5 + 0.5 * probes)
-}
-
-/// The row of a list's phase.
-pub fn row(outcomes: &[Measured], (levels, turnstile_blocks): (u8, u8), phase: Phase) -> Option<&Row> {
-    let is_it = |outcome: &&Measured| {
-        (outcome.parameters.levels, outcome.parameters.turnstile_blocks) == (levels, turnstile_blocks)
-            && outcome.row.phase == phase
-    };
-    outcomes.iter().find(is_it).map(|outcome| &outcome.row)
-}
-
-/// Seconds of the paper's four phases.
-pub fn total(outcomes: &[Measured], list: (u8, u8)) -> Option<f64> {
-    Phase::PUBLISHED.into_iter().map(|phase| Some(row(outcomes, list, phase)?.costs.seconds)).sum()
-}
-
-/// The lists of Figures 16 and 17 that were measured.
-pub fn by_level(outcomes: &[Measured]) -> Vec<(u8, u8)> {
-    let lists = LEVELS.into_iter().map(|levels| (levels, DEFAULT.1));
-    lists.filter(|&list| total(outcomes, list).is_some()).collect()
-}
-
-/// The lists of Figures 18 and 19 that were measured.
-pub fn by_turnstile(outcomes: &[Measured]) -> Vec<(u8, u8)> {
-    let lists = TURNSTILES.into_iter().map(|blocks| (DEFAULT.0, blocks));
-    lists.filter(|&list| total(outcomes, list).is_some()).collect()
 }
 
 fn table(outcomes: &[Measured]) -> Table {

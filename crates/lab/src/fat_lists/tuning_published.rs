@@ -2,7 +2,7 @@
 //! statements about Figures 16 to 19.
 
 use super::micro_benchmark::{Phase, Row};
-use super::tuning::{DEFAULT, Measured, by_level, by_turnstile, row, total};
+use super::tuning_runs::{DEFAULT, Measured, by_level, by_turnstile, row, total};
 use crate::presentation::{Comparison, Published, figure};
 
 /// Of so many levels: pointers visited, probes, and successful, low, over, back and null probes a pointer.

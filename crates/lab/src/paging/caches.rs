@@ -7,15 +7,16 @@ use norn_flash_sim::NandSpec;
 use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b, mt29f2g08};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::min::{Min, next_requests};
+use super::paper::PAPER;
 use super::replay::{Cost, Distances, EXECUTE_NS, pager, replay, requests};
 use super::source::{Source, sources};
 use super::trace::{Run, Trace};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Figures 4 to 8.
 pub struct Caches;

@@ -13,14 +13,15 @@ use norn_flash::{Block, Nand};
 use norn_flash_sim::{NandSim, NandSpec, Noise};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::caches::{SLOW_BUS, part};
+use super::paper::PAPER;
 use super::replay::{EXECUTE_NS, requests};
 use super::source::{Source, sources};
 use super::trace::Trace;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::presentation::{Comparison, Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// The cost of codes.
 pub struct Codes;

@@ -5,19 +5,20 @@ use norn_code_pager::{CachePage, Counts, Options, Passing};
 use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::layout::Layout;
 use super::min::{Min, next_requests};
 use super::order::{call_affinity, ext_tsp, pettis_hansen, placed};
+use super::paper::PAPER;
 use super::profile::Profile;
 use super::replay::{Cost, EXECUTE_NS, pager, replay, requests};
 use super::search::Search;
 use super::source::{Source, sources};
 use super::trace::Trace;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Section 6.3.
 pub struct Layouts;

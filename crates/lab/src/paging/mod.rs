@@ -9,6 +9,7 @@ mod layouts;
 pub mod min;
 pub mod model;
 pub mod order;
+mod paper;
 pub mod profile;
 pub mod replay;
 pub mod search;
@@ -19,17 +20,12 @@ pub mod trace;
 pub use caches::Caches;
 pub use codes::Codes;
 pub use layouts::Layouts;
+pub use paper::PAPER;
 pub use tables::Tables;
 
-use crate::experiment::{AnyExperiment, Erased, Paper};
+use crate::experiment::{AnyExperiment, Erased};
 
 /// Its experiments, in the order of the report.
 pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
     vec![Erased::<Tables>::boxed(), Erased::<Caches>::boxed(), Erased::<Codes>::boxed(), Erased::<Layouts>::boxed()]
 }
-
-/// The paper.
-pub const PAPER: Paper = Paper {
-    id: "paging",
-    title: "G. Cogniaux, G. Grimaud: Key-Study to Execute Code Using Demand Paging and NAND Flash at Smart Card Scale. CARDIS 2010",
-};

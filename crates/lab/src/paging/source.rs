@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::trace::{Run, Trace, checksum};
+use crate::error::JobError;
 use crate::experiment::Context;
-use crate::{Depth, JobError, Settings};
+use crate::settings::{Depth, Settings};
 
 /// A trace, by name, with what tells one version of it from another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

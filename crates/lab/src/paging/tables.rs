@@ -5,10 +5,11 @@ use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b, mt29f2g08};
 use norn_flash_sim::{NandSim, NandSpec};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
+use super::paper::PAPER;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::presentation::{Comparison, Presentation, Published};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Tables 1 and 2.
 pub struct Tables;

@@ -9,7 +9,7 @@ use super::baseline::{Baseline, Policy};
 use super::edf::{Background, Client, Leveler, Processor};
 use super::system::{Collected, RealTimeDevice, System};
 use super::workload::{Access, Downloader, Pattern};
-use crate::JobError;
+use crate::error::JobError;
 
 /// Pages of the paper's part.
 pub const TOTAL_PAGES: u32 = 32_768;

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::bench::{Admission, Collector, Setting, Summary, run};
+use super::paper::PAPER;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Figures 7 and 8.
 pub struct Blocking;

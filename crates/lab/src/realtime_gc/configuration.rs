@@ -3,11 +3,12 @@
 use norn_nand_ftl::{Capacity, Collector, Load, OperationTimes, Task};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::bench::{CHECKPOINT_PERIOD_US, TOKENS, TOTAL_PAGES};
+use super::paper::PAPER;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::presentation::{Comparison, Presentation, Published, Table};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 const TIMES: OperationTimes = OperationTimes::paper();
 const PAGES: u32 = 32;

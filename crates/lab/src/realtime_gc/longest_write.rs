@@ -4,12 +4,13 @@ use norn_flash_sim::nand_catalogue::k9f2808;
 use norn_nand_ftl::{Lba, max_logical_pages};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::bench::{TOTAL_PAGES, filled};
+use super::paper::PAPER;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// The longest write, by use.
 pub struct LongestWrite;

@@ -5,7 +5,8 @@
 //! `baseline.rs` the device without guarantees, `bench.rs` a run from formatting to statistics, `random_sets.rs` random
 //! task sets. Each other file is an experiment.
 
-use crate::experiment::{AnyExperiment, Erased, Paper};
+use crate::error::JobError;
+use crate::experiment::{AnyExperiment, Erased};
 
 mod baseline;
 mod bench;
@@ -13,6 +14,7 @@ mod blocking;
 mod configuration;
 mod edf;
 mod longest_write;
+mod paper;
 mod random_sets;
 mod system;
 mod throughput;
@@ -21,15 +23,9 @@ mod wear;
 mod workload;
 
 pub use bench::{Collector, Setting, Summary};
+pub use paper::PAPER;
 pub use random_sets::{SetOutcome, run_random_set};
 pub use workload::Pattern;
-
-/// The paper.
-pub const PAPER: Paper = Paper {
-    id: "realtime-gc",
-    title: "Real-time garbage collection: Chang, Kuo and Lo, Real-Time Garbage Collection for Flash-Memory Storage Systems of \
-            Real-Time Embedded Systems, ACM TECS 3(4), 2004",
-};
 
 /// Its experiments, in the order of the report.
 pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
@@ -47,6 +43,6 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
 ///
 /// # Errors
 /// If the paper's tasks are not admitted.
-pub fn run_setting(setting: &Setting) -> Result<Summary, crate::JobError> {
+pub fn run_setting(setting: &Setting) -> Result<Summary, JobError> {
     bench::run(setting, bench::Admission::On, |_| {}).map(|run| run.summary)
 }

@@ -1,12 +1,13 @@
 //! Figure 11: what tasks and downloader write together, beside a device without guarantees.
 
-use super::PAPER;
 use super::bench::{Admission, Collector, Setting, Summary, run};
+use super::paper::PAPER;
 use super::workload::Pattern;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Figure 11.
 pub struct Throughput;

@@ -2,13 +2,14 @@
 
 use norn_nand_ftl::{Collector, Load, OperationTimes, Task};
 
-use super::PAPER;
 use super::bench::{Admission, Setting, Summary, run};
+use super::paper::PAPER;
 use super::workload::Pattern;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Figure 12.
 pub struct Violations;

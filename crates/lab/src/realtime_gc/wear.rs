@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::bench::{Admission, Collector, Setting, run};
+use super::paper::PAPER;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Figures 9 and 10.
 pub struct Wear;

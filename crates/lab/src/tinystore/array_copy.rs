@@ -7,14 +7,15 @@ use norn_flash_sim::catalogue;
 use norn_object_heap::{Elements, Ref};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::condition::{LIST_LENGTH, LOG_BYTES, UNITS};
+use super::paper::PAPER;
 use super::subject::{Flags, Medium, Subject, configuration, eeprom, flash};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::interval::Interval;
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Figure 8.
 pub struct ArrayCopy;

@@ -8,14 +8,15 @@ use norn_flash_sim::catalogue;
 use norn_object_heap::Ref;
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::condition::UNITS;
+use super::paper::PAPER;
 use super::population::{Shape, fresh};
 use super::subject::{FlashHeap, Structure, Subject, flash};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Plot, Series};
 use crate::presentation::{Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Times of single calls.
 pub struct CallTimes;

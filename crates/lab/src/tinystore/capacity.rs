@@ -4,12 +4,13 @@ use norn_baselines::ObjectHeap;
 use norn_flash_sim::catalogue;
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
+use super::paper::PAPER;
 use super::subject::{Flags, Medium, configuration, eeprom, flash};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Figure 7.
 pub struct Capacity;

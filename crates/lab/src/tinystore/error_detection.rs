@@ -4,16 +4,17 @@ use norn_flash_sim::catalogue;
 use norn_object_heap::{Config, ErrorDetection};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::condition::{LIST_LENGTH, UNITS};
 use super::costs::{Costs, Plan, Run};
+use super::paper::PAPER;
 use super::population::{Shape, fresh, full};
 use super::subject::{Flags, configuration, flash};
 use super::workload::{Updates, Workload};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Error detection's cost.
 pub struct DetectionCosts;

@@ -6,15 +6,16 @@ use norn_nor_remap::{Remap, RemapConfig};
 use norn_object_heap::{Heap, Ref};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::condition::LIST_LENGTH;
 use super::costs::{Costs, Plan, Run};
+use super::paper::PAPER;
 use super::population::{Shape, fresh, full};
 use super::subject::{Flags, FlashHeap, Simulated, Subject, configuration, flash};
 use super::workload::{Updates, Workload};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::presentation::{Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Table 1's workload on limited parts.
 pub struct LimitedParts;

@@ -3,13 +3,14 @@
 use norn_flash_sim::catalogue;
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
+use super::paper::PAPER;
 use super::population::{Shape, fresh, full};
 use super::subject::{Flags, configuration, flash};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// List length against capacity.
 pub struct ListLength;

@@ -4,7 +4,7 @@
 //! means, `workload.rs` the five workloads, `condition.rs` the three together, `costs.rs` what a run of updates costs
 //! and how long the part lasts. Each other file is an experiment.
 
-use crate::experiment::{AnyExperiment, Erased, Paper};
+use crate::experiment::{AnyExperiment, Erased};
 
 mod array_copy;
 mod call_times;
@@ -15,6 +15,7 @@ mod error_detection;
 mod lifetimes;
 mod limited_parts;
 mod list_length;
+mod paper;
 mod population;
 mod short_lived;
 mod subject;
@@ -24,11 +25,7 @@ mod update_kinds;
 mod workload;
 mod worst_read;
 
-/// The paper.
-pub const PAPER: Paper = Paper {
-    id: "tinystore",
-    title: "TinyStore: Spivak and Toledo, Storing a Persistent Transactional Object Heap on Flash Memory, LCTES 2006",
-};
+pub use paper::PAPER;
 
 /// Its experiments, in the order of the report.
 pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {

@@ -10,15 +10,16 @@ use norn_flash_sim::catalogue;
 use norn_object_heap::Ref;
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::condition::{LIST_LENGTH, UNITS};
+use super::paper::PAPER;
 use super::population::{Shape, full};
 use super::subject::{Flags, FlashHeap, Subject, configuration, flash};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::interval::Interval;
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Initialization flags under short-lived objects.
 pub struct ShortLived;

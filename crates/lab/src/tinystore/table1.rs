@@ -3,15 +3,16 @@
 use norn_flash_sim::catalogue;
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::costs::{Costs, Plan, Run};
+use super::paper::PAPER;
 use super::population::{Shape, fresh, full};
 use super::subject::{Flags, configuration, flash};
 use super::workload::{Updates, Workload};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Table 1.
 pub struct Table1;

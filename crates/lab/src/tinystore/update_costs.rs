@@ -2,15 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::condition::{Condition, EitherRun, FULLNESS, UNITS, series_name};
 use super::costs::{Costs, Plan};
+use super::paper::PAPER;
 use super::subject::Medium;
 use super::workload::Workload;
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Figures 4 and 5.
 pub struct UpdateCosts;

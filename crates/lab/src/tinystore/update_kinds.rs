@@ -7,15 +7,16 @@ use norn_flash_sim::catalogue;
 use norn_object_heap::Ref;
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::condition::UNITS;
 use super::costs::{Costs, Window};
+use super::paper::PAPER;
 use super::population::{Shape, fresh};
 use super::subject::{FlashHeap, Structure, Subject, flash};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::plot::{Axis, Chart, Panel, Plot, Series};
 use crate::presentation::{Presentation, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// Kinds of updates by both structures.
 pub struct UpdateKinds;

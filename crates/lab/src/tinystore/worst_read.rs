@@ -5,13 +5,14 @@ use norn_flash_sim::{NorSim, catalogue};
 use norn_object_heap::{Heap, Listener, Ref};
 use serde::{Deserialize, Serialize};
 
-use super::PAPER;
 use super::condition::LIST_LENGTH;
+use super::paper::PAPER;
 use super::population::{Shape, full};
 use super::subject::{Flags, FlashHeap, Subject, configuration, flash};
+use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
 use crate::presentation::{Comparison, Presentation, Published, Table, figure};
-use crate::{JobError, Settings};
+use crate::settings::Settings;
 
 /// The worst case of a read.
 pub struct WorstRead;

@@ -1,0 +1,81 @@
+//! What `norn nbd` fails with.
+
+use std::io;
+
+use norn_flash_sim::NandSimError;
+use norn_nand_ftl::{FtlError, MountError};
+use norn_nbd::Address;
+
+/// What block devices fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum NbdFailure {
+    /// Formatting.
+    #[error("cannot be formatted: {}", of_mounting(.0))]
+    Format(MountError<NandSimError>),
+    /// Mounting.
+    #[error("cannot be mounted: {}", of_mounting(.0))]
+    Mount(MountError<NandSimError>),
+    /// Checking or flushing.
+    #[error("{}", told(.0))]
+    Ftl(FtlError<NandSimError>),
+    /// The size asked for is no multiple of a page.
+    #[error("{size} bytes are no multiple of {unit}, of which the device has to consist")]
+    Size {
+        /// The size.
+        size: u64,
+        /// Of what it has to be a multiple.
+        unit: u64,
+    },
+    /// The part is too small, or has too many bad blocks.
+    #[error("{part} with {bad_blocks} bad blocks has no room for a block device")]
+    NoRoom {
+        /// The part's name.
+        part: String,
+        /// Bad blocks that are reckoned with.
+        bad_blocks: u16,
+    },
+    /// The size asked for is more than fits, or nothing.
+    #[error("{size} bytes asked for; {part} with {bad_blocks} bad blocks has room for {max}")]
+    Room {
+        /// The size.
+        size: u64,
+        /// The part's name.
+        part: String,
+        /// Bad blocks that are reckoned with.
+        bad_blocks: u16,
+        /// Most bytes.
+        max: u64,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot be served at {0}: {1}")]
+    Listen(Address, io::Error),
+}
+
+/// Why a device cannot be mounted; what the part says is told in its words.
+fn of_mounting(error: &MountError<NandSimError>) -> String {
+    match error {
+        MountError::Device(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
+/// What an operation failed with; what the part says is told in its words.
+pub fn told(error: &FtlError<NandSimError>) -> String {
+    match error {
+        FtlError::Device(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_part_refuses_is_told_in_words() {
+        let error = NandSimError::MarkedBad { block: norn_flash::Block(58) };
+        for told in [of_mounting(&MountError::Device(error.clone())), told(&FtlError::Device(error))] {
+            assert!(told.contains("block 58") && !told.contains('{'), "{told}");
+        }
+    }
+}
