@@ -9,10 +9,11 @@ use norn_flash::{Auditor, Nor};
 
 use crate::error::Outcome;
 use crate::fat_list::ground::audit::check;
-use crate::fat_list::list::FatList;
+use crate::fat_list::list::FatListOf;
 use crate::fat_list::search::{Node, SkipList};
+use crate::fat_list::widths::Widths;
 
-impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
+impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Reports every invariant that does not hold. Cost: reads all that is in use, and each level's list.
     ///
     /// # Errors
@@ -27,7 +28,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 }
 
-impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
+impl<D: Nor, W: Widths> SkipList<D, W> {
     /// Walks one level's list, on which `hooked` objects should be.
     fn audit_level(&mut self, level: u8, hooked: u32, auditor: &mut impl Auditor) -> Outcome<(), D> {
         let (mut node, mut count) = (self.head_node(), 0);
@@ -49,7 +50,7 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
         Ok(())
     }
 
-    fn audit_range(&mut self, node: &Node<K>, end: Option<[u8; K]>, auditor: &mut impl Auditor) -> Outcome<(), D> {
+    fn audit_range(&mut self, node: &Node<W::Key>, end: Option<W::Key>, auditor: &mut impl Auditor) -> Outcome<(), D> {
         if node.low.is_none() {
             return Ok(());
         }

@@ -11,9 +11,10 @@ use norn_flash::Nor;
 
 use crate::fat_list::format::{CELLS_OFFSET, FILLING_BYTES, IDENTITY_BYTES};
 use crate::fat_list::layout::{Layout, PROGRAM_UNIT_BYTES_MAX};
-use crate::fat_list::list::FatList;
+use crate::fat_list::list::FatListOf;
 use crate::fat_list::mount::TRIES;
 use crate::fat_list::room::PROPAGATION_MAX;
+use crate::fat_list::widths::Widths;
 
 /// What one call may cost at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +37,10 @@ fn bisection(entries: u64) -> u64 {
     u64::from(entries.checked_ilog2().map_or(0, |power| power + 1))
 }
 
-impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
+impl<D: Nor, W: Widths> FatListOf<D, W> {
     fn costs(&self) -> Costs<'_> {
-        Costs { layout: self.layout(), key_bytes: K as u64, entry_bytes: (K + V) as u64 }
+        let (key_bytes, value_bytes) = (self.widths().key_bytes() as u64, self.widths().value_bytes() as u64);
+        Costs { layout: self.layout(), key_bytes, entry_bytes: key_bytes + value_bytes }
     }
 
     /// What one change of a list of `objects` objects costs at most: `insert`, `update`, `remove`, `reclaim_step` or

@@ -7,11 +7,12 @@ use norn_flash::Nor;
 use crate::error::Outcome;
 use crate::fat_list::layout::Cell;
 use crate::fat_list::search::{Limit, Node, SkipList};
-use crate::index::{Entry, Hint};
+use crate::fat_list::widths::{EntryOf, Widths};
+use crate::index::Hint;
 
-impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
+impl<D: Nor, W: Widths> SkipList<D, W> {
     /// The object in which a cursor goes on: where the step before ended, or where `limit` leads.
-    fn resume(&mut self, hint: &Hint, limit: Limit<'_, K>) -> Outcome<Node<K>, D> {
+    fn resume(&mut self, hint: &Hint, limit: Limit<'_, W::Key>) -> Outcome<Node<W::Key>, D> {
         if let Some(cell) = hint.0.map(Cell::from_u32)
             && let Some(node) = self.node(cell)?
         {
@@ -20,7 +21,7 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
         self.descend(limit)
     }
 
-    pub fn step_forwards(&mut self, bound: Bound<&[u8; K]>, hint: &mut Hint) -> Outcome<Option<Entry<K, V>>, D> {
+    pub fn step_forwards(&mut self, bound: Bound<&W::Key>, hint: &mut Hint) -> Outcome<Option<EntryOf<W>>, D> {
         let mut node = match bound {
             Bound::Unbounded => self.head_node(),
             Bound::Included(key) | Bound::Excluded(key) => self.resume(hint, Limit::AtMost(key))?,
@@ -47,7 +48,7 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
         }
     }
 
-    pub fn step_backwards(&mut self, bound: Bound<&[u8; K]>, hint: &mut Hint) -> Outcome<Option<Entry<K, V>>, D> {
+    pub fn step_backwards(&mut self, bound: Bound<&W::Key>, hint: &mut Hint) -> Outcome<Option<EntryOf<W>>, D> {
         let mut node = match bound {
             Bound::Unbounded => self.descend(Limit::End)?,
             Bound::Included(key) | Bound::Excluded(key) => self.resume(hint, Limit::AtMost(key))?,
@@ -71,9 +72,9 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
     }
 
     /// The slot whose key `is_better` than that of those before it.
-    fn best(&mut self, cell: Cell, is_better: impl Fn(&[u8; K], Option<&[u8; K]>) -> bool) -> Outcome<Option<u8>, D> {
+    fn best(&mut self, cell: Cell, is_better: impl Fn(&W::Key, Option<&W::Key>) -> bool) -> Outcome<Option<u8>, D> {
         let survey = self.cells().survey(cell)?;
-        let mut best: Option<(u8, [u8; K])> = None;
+        let mut best: Option<(u8, W::Key)> = None;
         for slot in survey.slots() {
             let key = self.cells().key_at(cell, slot)?;
             if is_better(&key, best.as_ref().map(|(_, key)| key)) {

@@ -1,4 +1,4 @@
-//! The list's state, and what its clients call.
+//! The list's state, and what its clients call, whatever the widths of keys and values are.
 //!
 //! A change of the contents is one slot written, which checks itself, or one bit cleared. Everything else (rewriting,
 //! splitting, merging and taking out objects, moving blocks) leaves the contents as they are and is done before or
@@ -22,30 +22,36 @@ use crate::fat_list::layout::{Layout, Settings};
 use crate::fat_list::room::Rewrites;
 use crate::fat_list::search::{Limit, Probes, Session, SkipList};
 use crate::fat_list::shape::{STEPS_MAX, Shape};
-use crate::index::{Direction, Entry, Hint, IndexStats, OrderedIndex, Reclaimed};
+use crate::fat_list::widths::{EntryOf, Widths};
+use crate::index::{Direction, Hint, IndexStats, Reclaimed};
 
-/// A fat list on `device`: a sorted map from keys of `K` bytes to values of `V` bytes.
+/// A fat list on `device`, a sorted map from keys to values of the widths `W`: [`FatList`](crate::FatList) where they
+/// are known when a program is compiled, [`ByteFatList`](crate::ByteFatList) where they are not.
 #[derive(Clone, Debug)]
-pub struct FatList<D, const K: usize, const V: usize> {
-    shape: Shape<D, K, V>,
+pub struct FatListOf<D, W: Widths> {
+    shape: Shape<D, W>,
 }
 
-impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
+impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// A list that is not mounted yet.
-    pub(crate) fn unmounted(medium: Medium<D>, settings: Settings) -> Result<Self, MountError<D::Error>> {
-        let layout = Layout::of(medium.part(), settings, K, V).map_err(MountError::Unsuitable)?;
-        Ok(FatList { shape: Shape::new(medium, layout) })
+    pub(crate) fn unmounted(medium: Medium<D>, widths: W, settings: Settings) -> Result<Self, MountError<D::Error>> {
+        let layout = Layout::of(medium.part(), settings, widths.key_bytes(), widths.value_bytes());
+        Ok(FatListOf { shape: Shape::new(medium, layout.map_err(MountError::Unsuitable)?, widths) })
     }
 
-    pub(crate) fn shape(&mut self) -> &mut Shape<D, K, V> {
+    pub(crate) fn widths(&self) -> &W {
+        self.shape.room.replacements.list.turnstiles.blocks.cells.widths()
+    }
+
+    pub(crate) fn shape(&mut self) -> &mut Shape<D, W> {
         &mut self.shape
     }
 
-    pub(crate) fn skip_list(&mut self) -> &mut SkipList<D, K, V> {
+    pub(crate) fn skip_list(&mut self) -> &mut SkipList<D, W> {
         self.shape.list()
     }
 
-    pub(crate) fn turnstiles(&mut self) -> &mut Turnstiles<D, K, V> {
+    pub(crate) fn turnstiles(&mut self) -> &mut Turnstiles<D, W> {
         &mut self.shape.list().turnstiles
     }
 
@@ -115,18 +121,15 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         let slots = u32::from(self.layout().settings.slots);
         u32::from(survey.written) < slots && survey.valid.count_ones() + 1 < slots
     }
-}
 
-impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K, V> {
-    type Device = D;
-
-    fn insert(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {
+    /// Adds a key.
+    pub(crate) fn insert_entry(&mut self, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
         let mut rewrites = self.open()?;
         for _ in 0..STEPS_MAX {
             let node = self.skip_list().descend(Limit::AtMost(key))?;
             if node.low.is_none() {
-                let low = if self.layout().settings.is_soft() { key } else { &[0; K] };
-                self.shape.create(&mut rewrites, low)?;
+                let low = if self.layout().settings.is_soft() { *key } else { self.widths().zero_key() };
+                self.shape.create(&mut rewrites, &low)?;
                 continue;
             }
             let survey = self.shape.cells().survey(node.cell)?;
@@ -141,7 +144,8 @@ impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K
         self.endless()
     }
 
-    fn update(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {
+    /// Changes the value of a key.
+    pub(crate) fn update_entry(&mut self, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
         let mut rewrites = self.open()?;
         for _ in 0..STEPS_MAX {
             let node = self.skip_list().descend(Limit::AtMost(key))?;
@@ -161,7 +165,8 @@ impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K
         self.endless()
     }
 
-    fn get(&mut self, key: &[u8; K]) -> Outcome<Option<[u8; V]>, D> {
+    /// The value of a key.
+    pub(crate) fn look_up(&mut self, key: &W::Key) -> Outcome<Option<W::Value>, D> {
         let node = self.skip_list().descend(Limit::AtMost(key))?;
         if node.low.is_none() {
             return Ok(None);
@@ -169,7 +174,8 @@ impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K
         self.shape.cells().look_up(node.cell, key)
     }
 
-    fn remove(&mut self, key: &[u8; K]) -> Outcome<(), D> {
+    /// Takes a key away.
+    pub(crate) fn remove_entry(&mut self, key: &W::Key) -> Outcome<(), D> {
         let mut rewrites = self.open()?;
         let node = self.skip_list().descend(Limit::AtMost(key))?;
         if node.low.is_none() {
@@ -186,19 +192,21 @@ impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K
         Ok(())
     }
 
-    fn neighbour(
+    /// The entry next to `bound`.
+    pub(crate) fn step(
         &mut self,
-        bound: Bound<&[u8; K]>,
+        bound: Bound<&W::Key>,
         direction: Direction,
         hint: &mut Hint,
-    ) -> Outcome<Option<Entry<K, V>>, D> {
+    ) -> Outcome<Option<EntryOf<W>>, D> {
         match direction {
             Direction::Forwards => self.skip_list().step_forwards(bound, hint),
             Direction::Backwards => self.skip_list().step_backwards(bound, hint),
         }
     }
 
-    fn len(&mut self) -> Outcome<u32, D> {
+    /// Counts the keys.
+    pub(crate) fn count_keys(&mut self) -> Outcome<u32, D> {
         let (mut keys, mut node) = (0, self.skip_list().head_node());
         while let Some(next) = self.skip_list().successor(&node, 0)? {
             keys += self.shape.cells().survey(next.cell)?.valid.count_ones();
@@ -207,8 +215,9 @@ impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K
         Ok(keys)
     }
 
-    fn stats(&mut self) -> Outcome<IndexStats, D> {
-        let mut stats = IndexStats { keys: self.len()?, erases_min: u32::MAX, ..IndexStats::default() };
+    /// Counts what the list holds.
+    pub(crate) fn count_all(&mut self) -> Outcome<IndexStats, D> {
+        let mut stats = IndexStats { keys: self.count_keys()?, erases_min: u32::MAX, ..IndexStats::default() };
         for unit in self.layout().units() {
             let erases = self.turnstiles().blocks.erase_count(unit)?;
             (stats.erases_min, stats.erases_max) = (stats.erases_min.min(erases), stats.erases_max.max(erases));
@@ -223,7 +232,8 @@ impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K
         Ok(stats)
     }
 
-    fn reclaim_step(&mut self) -> Outcome<Reclaimed, D> {
+    /// Reclaims a block ahead of need, if that frees much.
+    pub(crate) fn reclaim_ahead(&mut self) -> Outcome<Reclaimed, D> {
         let Some(unit) = self.turnstiles().worthwhile_victim()? else {
             return Ok(Reclaimed::Nothing);
         };

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bounds;
+mod bytes;
 mod cursor;
 pub mod format;
 mod ground;
@@ -14,9 +15,14 @@ mod replace;
 mod room;
 mod search;
 mod shape;
+mod typed;
+mod widths;
 
 pub use bounds::CallBound;
+pub use bytes::{ByteFatList, ByteIndexError};
 pub use layout::{ENTRY_BYTES_MAX, SLOTS_MAX, Settings};
-pub use list::FatList;
+pub use list::FatListOf;
 pub use recognition::recognise;
 pub use search::Probes;
+pub use typed::FatList;
+pub use widths::{AtMost, Bytes, Fixed, UpTo, Widths};

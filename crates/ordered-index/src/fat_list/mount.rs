@@ -22,21 +22,18 @@ use crate::fat_list::ground::block::first_identity;
 use crate::fat_list::ground::cells::Links;
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::layout::{Cell, Settings};
-use crate::fat_list::list::FatList;
+use crate::fat_list::list::FatListOf;
 use crate::fat_list::search::{Node, Session};
+use crate::fat_list::widths::Widths;
 
 /// Cells that a mount looks at by chance before it looks at all.
 pub(crate) const TRIES: usize = 64;
 
-impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
-    /// Lays out an empty list. What the part held is lost, but for the erase counts of blocks of a list.
-    ///
-    /// Cost: an erase and some 25 words programmed for each erase unit.
-    ///
-    /// # Errors
-    /// When the part, the settings or the widths cannot be used, or the device fails.
-    pub fn format(device: D, settings: Settings) -> Result<Self, MountError<D::Error>> {
-        let mut list = Self::unmounted(Medium::new(device)?, settings)?;
+impl<D: Nor, W: Widths> FatListOf<D, W> {
+    /// Lays out an empty list: [`FatList::format`](crate::FatList::format) has the contract.
+    pub(crate) fn format_of(device: D, widths: W, settings: Settings) -> Result<Self, MountError<D::Error>> {
+        widths.check::<D::Error>()?;
+        let mut list = Self::unmounted(Medium::new(device)?, widths, settings)?;
         let units = list.layout().units();
         for unit in units.clone() {
             list.turnstiles().blocks.make_void(unit)?;
@@ -62,21 +59,14 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         list.cells().seal(draft)
     }
 
-    /// Mounts what the device holds, completing what a power cut interrupted.
-    ///
-    /// Cost after a [`stop`](Self::stop): reads only, those of a climb to the head; of a list of few objects on a large
-    /// part, up to a word for each cell besides ([`boot_bound`](Self::boot_bound)). After a cut: all block heads, a
-    /// word of each cell, all slots in use and one walk along the list are read; at most one block's move, two erases
-    /// and one structural change are completed ([`recovery_bound`](Self::recovery_bound)).
-    ///
-    /// # Errors
-    /// Names what is wrong with the image or the part; see [`MountError`].
-    pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
+    /// Mounts what the device holds: [`FatList::mount`](crate::FatList::mount) has the contract.
+    pub(crate) fn mount_of(device: D, widths: W) -> Result<Self, MountError<D::Error>> {
+        widths.check::<D::Error>()?;
         let mut medium = Medium::new(device)?;
         let (unit, identity) = first_identity(&mut medium)?;
         let identity = identity.map_err(newer_version(FORMAT_VERSION))?;
-        check_geometry::<D, K, V>(&identity, &medium)?;
-        let mut list = Self::unmounted(medium, Settings::from_bytes(identity.settings))?;
+        check_geometry(&identity, &medium, &widths)?;
+        let mut list = Self::unmounted(medium, widths, Settings::from_bytes(identity.settings))?;
         if list.turnstiles().blocks.is_void(unit)? {
             return Err(MountError::NotFormatted);
         }
@@ -122,7 +112,7 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         Ok(None)
     }
 
-    fn head_from(&mut self, node: Node<K>) -> Outcome<Option<Cell>, D> {
+    fn head_from(&mut self, node: Node<W::Key>) -> Outcome<Option<Cell>, D> {
         match node.kind() {
             Kind::Head => Ok(Some(node.cell)),
             _ => self.skip_list().climb(node),
@@ -130,14 +120,15 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 }
 
-fn check_geometry<D: Nor, const K: usize, const V: usize>(
+fn check_geometry<D: Nor, W: Widths>(
     identity: &Identity,
     medium: &Medium<D>,
+    widths: &W,
 ) -> Result<(), MountError<D::Error>> {
     let part = medium.part();
     let facts = [
-        ("bytes in a key", u32::from(identity.key_bytes), K as u32),
-        ("bytes in a value", u32::from(identity.value_bytes), V as u32),
+        ("bytes in a key", u32::from(identity.key_bytes), widths.key_bytes() as u32),
+        ("bytes in a value", u32::from(identity.value_bytes), widths.value_bytes() as u32),
         ("bytes in a program unit", identity.program_unit_bytes.into(), part.program_unit_bytes.into()),
         ("erase units", identity.unit_count.into(), part.unit_count.into()),
         ("bytes in an erase unit", identity.unit_size_bytes, part.unit_size_bytes),

@@ -19,6 +19,7 @@ use crate::fat_list::ground::cells::slots::Slot;
 use crate::fat_list::layout::Cell;
 use crate::fat_list::room::Rewrites;
 use crate::fat_list::shape::Shape;
+use crate::fat_list::widths::Widths;
 
 /// What the cells hold besides settled objects.
 #[derive(Default)]
@@ -29,7 +30,7 @@ struct Unfinished {
     doomed: Option<Cell>,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
+impl<D: Nor, W: Widths> Shape<D, W> {
     /// Completes or undoes what a cut left.
     pub(crate) fn recover(&mut self) -> Result<(), MountError<D::Error>> {
         self.list().turnstiles.recover()?;

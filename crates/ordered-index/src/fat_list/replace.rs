@@ -30,43 +30,44 @@ use crate::fat_list::ground::cells::{Cells, Links};
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::search::{Node, Path, SkipList};
+use crate::fat_list::widths::Widths;
 
 /// An object that is about to be replaced, and what follows it.
 #[derive(Clone, Copy)]
-pub(crate) struct Old<const K: usize> {
+pub(crate) struct Old<K> {
     pub node: Node<K>,
     /// The object behind it, if it is replaced, too.
     pub merged: Option<Node<K>>,
 }
 
 /// The right half of a split.
-pub(crate) struct Right<const K: usize> {
+pub(crate) struct Right<K> {
     pub cell: Cell,
     pub level: u8,
-    pub low: [u8; K],
+    pub low: K,
 }
 
 /// Objects that take the place of others.
 #[derive(Clone, Debug)]
-pub(crate) struct Replacements<D, const K: usize, const V: usize> {
-    pub list: SkipList<D, K, V>,
+pub(crate) struct Replacements<D, W: Widths> {
+    pub list: SkipList<D, W>,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Replacements<D, K, V> {
-    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
-        Replacements { list: SkipList::new(medium, layout) }
+impl<D: Nor, W: Widths> Replacements<D, W> {
+    pub fn new(medium: Medium<D>, layout: Layout, widths: W) -> Self {
+        Replacements { list: SkipList::new(medium, layout, widths) }
     }
 
     fn layout(&self) -> &Layout {
         self.list.layout()
     }
 
-    fn cells(&mut self) -> &mut Cells<D, K, V> {
+    fn cells(&mut self) -> &mut Cells<D, W> {
         self.list.cells()
     }
 
     /// Where the pointer of `level` behind `old`, or from the object before it, leads.
-    pub fn continuation(&mut self, old: Option<&Old<K>>, path: &Path, level: u8) -> Outcome<Column, D> {
+    pub fn continuation(&mut self, old: Option<&Old<W::Key>>, path: &Path, level: u8) -> Outcome<Column, D> {
         let merged = old.and_then(|old| old.merged).filter(|node| node.level >= level);
         let node = merged.or_else(|| old.map(|old| old.node).filter(|node| node.level >= level));
         match node {
@@ -80,7 +81,13 @@ impl<D: Nor, const K: usize, const V: usize> Replacements<D, K, V> {
     }
 
     /// Step 2 for L, and 3 and 4: L takes the level and the low key of `old`.
-    pub fn write_left(&mut self, old: Old<K>, path: &Path, cell: Cell, right: Option<&Right<K>>) -> Outcome<(), D> {
+    pub fn write_left(
+        &mut self,
+        old: Old<W::Key>,
+        path: &Path,
+        cell: Cell,
+        right: Option<&Right<W::Key>>,
+    ) -> Outcome<(), D> {
         let Old { node, merged } = old;
         let kind = match (node.low, merged) {
             (None, _) => Kind::Head,
@@ -105,9 +112,9 @@ impl<D: Nor, const K: usize, const V: usize> Replacements<D, K, V> {
     fn draft_left_pointers(
         &mut self,
         draft: &mut Draft,
-        old: &Old<K>,
+        old: &Old<W::Key>,
         path: &Path,
-        right: Option<&Right<K>>,
+        right: Option<&Right<W::Key>>,
     ) -> Outcome<(), D> {
         for level in 0..=draft.level {
             let column = match right {

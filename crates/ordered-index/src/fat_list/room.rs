@@ -16,6 +16,7 @@ use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::replace::{Old, Replacements};
 use crate::fat_list::search::{Limit, Node, Path, SkipList};
+use crate::fat_list::widths::Widths;
 
 /// How far from an object its predecessors are rewritten so that it can be, before a block is moved instead.
 pub(crate) const PROPAGATION_MAX: usize = 4;
@@ -27,6 +28,9 @@ pub(crate) enum Readiness {
     /// Something was moved to make room: look again.
     Moved,
 }
+
+/// An object that can take further keys, and its first free slot.
+type Roomy<W> = (Node<<W as Widths>::Key>, u8);
 
 /// Objects that the call at hand may still rewrite for their pointers' sake, before it moves blocks instead.
 #[derive(Debug)]
@@ -41,20 +45,20 @@ impl Rewrites {
 
 /// Replacements, and the room that they take.
 #[derive(Clone, Debug)]
-pub(crate) struct Room<D, const K: usize, const V: usize> {
-    pub replacements: Replacements<D, K, V>,
+pub(crate) struct Room<D, W: Widths> {
+    pub replacements: Replacements<D, W>,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Room<D, K, V> {
-    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
-        Room { replacements: Replacements::new(medium, layout) }
+impl<D: Nor, W: Widths> Room<D, W> {
+    pub fn new(medium: Medium<D>, layout: Layout, widths: W) -> Self {
+        Room { replacements: Replacements::new(medium, layout, widths) }
     }
 
-    fn list(&mut self) -> &mut SkipList<D, K, V> {
+    fn list(&mut self) -> &mut SkipList<D, W> {
         &mut self.replacements.list
     }
 
-    fn cells(&mut self) -> &mut Cells<D, K, V> {
+    fn cells(&mut self) -> &mut Cells<D, W> {
         self.replacements.list.cells()
     }
 
@@ -77,7 +81,7 @@ impl<D: Nor, const K: usize, const V: usize> Room<D, K, V> {
     pub fn ready(
         &mut self,
         rewrites: &mut Rewrites,
-        low: Option<&[u8; K]>,
+        low: Option<&W::Key>,
         levels: u8,
         old: Option<Cell>,
         count: usize,
@@ -152,7 +156,7 @@ impl<D: Nor, const K: usize, const V: usize> Room<D, K, V> {
     }
 
     /// The object before `node`, if it can take `keys` more, and its first free slot.
-    pub fn left_neighbour(&mut self, node: &Node<K>, keys: u32) -> Outcome<Option<(Node<K>, u8)>, D> {
+    pub fn left_neighbour(&mut self, node: &Node<W::Key>, keys: u32) -> Outcome<Option<Roomy<W>>, D> {
         let Some(low) = node.low else { return Ok(None) };
         let left = self.list().descend(Limit::Below(&low))?;
         if left.low.is_none() {
@@ -187,7 +191,7 @@ impl<D: Nor, const K: usize, const V: usize> Room<D, K, V> {
     }
 
     /// Whether every pool before `node` has room for its pointers to be swung, and once more for all of its own.
-    fn has_ample_room(&mut self, node: &Node<K>) -> Outcome<bool, D> {
+    fn has_ample_room(&mut self, node: &Node<W::Key>) -> Outcome<bool, D> {
         let path = self.list().path_before(node.low.as_ref())?;
         for level in 0..=node.level {
             let cell = path[usize::from(level)];
@@ -201,7 +205,7 @@ impl<D: Nor, const K: usize, const V: usize> Room<D, K, V> {
     }
 
     /// Copies an object's keys into free slots of the one before it, and takes it out (Figure 11).
-    pub fn shift(&mut self, node: Node<K>, survey: &Survey, left: Node<K>, free: u8) -> Outcome<(), D> {
+    pub fn shift(&mut self, node: Node<W::Key>, survey: &Survey, left: Node<W::Key>, free: u8) -> Outcome<(), D> {
         for (slot, to) in survey.slots().zip(free..) {
             let (key, value) = self.cells().entry(node.cell, slot)?;
             self.cells().write_slot(left.cell, to, &key, &value)?;

@@ -17,6 +17,7 @@ use crate::fat_list::ground::cells::Cells;
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::ground::turnstile::Turnstiles;
 use crate::fat_list::layout::{Cell, Layout};
+use crate::fat_list::widths::Widths;
 
 /// Whether flash says that the list was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +47,14 @@ pub struct Probes {
 
 /// An object that a search has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Node<const K: usize> {
+pub(crate) struct Node<K> {
     pub cell: Cell,
     pub level: u8,
     /// Below its low key an object has nothing; the head has none, and is below all keys.
-    pub low: Option<[u8; K]>,
+    pub low: Option<K>,
 }
 
-impl<const K: usize> Node<K> {
+impl<K> Node<K> {
     pub fn kind(&self) -> Kind {
         if self.low.is_none() { Kind::Head } else { Kind::Object }
     }
@@ -61,17 +62,17 @@ impl<const K: usize> Node<K> {
 
 /// How far a search goes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Limit<'a, const K: usize> {
+pub(crate) enum Limit<'a, K> {
     /// To the last object whose low key is below this key.
-    Below(&'a [u8; K]),
+    Below(&'a K),
     /// To the last one whose low key is this key or below.
-    AtMost(&'a [u8; K]),
+    AtMost(&'a K),
     /// To the last one.
     End,
 }
 
-impl<const K: usize> Limit<'_, K> {
-    fn admits(&self, low: &[u8; K]) -> bool {
+impl<K: Ord> Limit<'_, K> {
+    fn admits(&self, low: &K) -> bool {
         match self {
             Limit::Below(key) => low < key,
             Limit::AtMost(key) => low <= key,
@@ -85,19 +86,19 @@ pub(crate) type Path = [Cell; LEVELS_MAX];
 
 /// The objects as their pointers link them, from the head on.
 #[derive(Clone, Debug)]
-pub(crate) struct SkipList<D, const K: usize, const V: usize> {
-    pub turnstiles: Turnstiles<D, K, V>,
+pub(crate) struct SkipList<D, W: Widths> {
+    pub turnstiles: Turnstiles<D, W>,
     head: Cell,
     session: Session,
     probes: Probes,
 }
 
-impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
+impl<D: Nor, W: Widths> SkipList<D, W> {
     /// A list whose head is where a format puts it.
-    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
+    pub fn new(medium: Medium<D>, layout: Layout, widths: W) -> Self {
         let head = Cell { unit: EraseUnit(0), index: layout.cells_per_block - 1 };
         SkipList {
-            turnstiles: Turnstiles::new(medium, layout),
+            turnstiles: Turnstiles::new(medium, layout, widths),
             head,
             session: Session::Open,
             probes: Probes::default(),
@@ -108,7 +109,7 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
         self.turnstiles.layout()
     }
 
-    pub fn cells(&mut self) -> &mut Cells<D, K, V> {
+    pub fn cells(&mut self) -> &mut Cells<D, W> {
         self.turnstiles.cells()
     }
 
@@ -180,12 +181,12 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
         Ok(())
     }
 
-    pub fn head_node(&self) -> Node<K> {
+    pub fn head_node(&self) -> Node<W::Key> {
         Node { cell: self.head, level: self.layout().settings.levels - 1, low: None }
     }
 
     /// The live object in a cell.
-    pub fn node(&mut self, cell: Cell) -> Outcome<Option<Node<K>>, D> {
+    pub fn node(&mut self, cell: Cell) -> Outcome<Option<Node<W::Key>>, D> {
         let Some(stamp) = self.cells().live(cell)? else {
             return Ok(None);
         };
@@ -194,20 +195,20 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
     }
 
     /// The last object before `limit`.
-    pub fn descend(&mut self, limit: Limit<'_, K>) -> Outcome<Node<K>, D> {
+    pub fn descend(&mut self, limit: Limit<'_, W::Key>) -> Outcome<Node<W::Key>, D> {
         let mut path = [self.head; LEVELS_MAX];
         self.trace(limit, &mut path)
     }
 
     /// The last object on each level before the one whose range begins at `low`; at the list's end for the head.
-    pub fn path_before(&mut self, low: Option<&[u8; K]>) -> Outcome<Path, D> {
+    pub fn path_before(&mut self, low: Option<&W::Key>) -> Outcome<Path, D> {
         let mut path = [self.head; LEVELS_MAX];
         self.trace(low.map_or(Limit::End, Limit::Below), &mut path)?;
         Ok(path)
     }
 
     /// As [`descend`](Self::descend); `path` takes the last object before `limit` on each level.
-    fn trace(&mut self, limit: Limit<'_, K>, path: &mut Path) -> Outcome<Node<K>, D> {
+    fn trace(&mut self, limit: Limit<'_, W::Key>, path: &mut Path) -> Outcome<Node<W::Key>, D> {
         let mut node = self.head_node();
         for level in (0..self.layout().settings.levels).rev() {
             while let Some(next) = self.skip(&node, level, limit)? {
@@ -219,7 +220,7 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
     }
 
     /// Moves on from `node`, to the first object found that lies before `limit` (Figure 8).
-    fn skip(&mut self, node: &Node<K>, level: u8, limit: Limit<'_, K>) -> Outcome<Option<Node<K>>, D> {
+    fn skip(&mut self, node: &Node<W::Key>, level: u8, limit: Limit<'_, W::Key>) -> Outcome<Option<Node<W::Key>>, D> {
         let column = self.cells().pointer(node.cell, node.kind(), level)?;
         self.probes.pointers = self.probes.pointers.wrapping_add(1);
         let mut leads_on = false;
@@ -243,13 +244,13 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
         }
     }
 
-    fn leads_nowhere(&mut self, node: &Node<K>) -> IndexError<D::Error> {
+    fn leads_nowhere(&mut self, node: &Node<W::Key>) -> IndexError<D::Error> {
         let offset = self.layout().pool_offset;
         self.cells().damage(node.cell, offset, "a pointer that leads nowhere")
     }
 
     /// Looks at one cell that a pointer of `node` may mean (Figure 12).
-    fn probe(&mut self, cell: Cell, node: &Node<K>, level: u8) -> Outcome<Probe<K>, D> {
+    fn probe(&mut self, cell: Cell, node: &Node<W::Key>, level: u8) -> Outcome<Probe<W::Key>, D> {
         let Some(stamp) = self.cells().live(cell)? else {
             self.probes.null = self.probes.null.wrapping_add(1);
             return Ok(Probe::Useless);
@@ -270,9 +271,9 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
     }
 
     /// The next object on `level`; `None` behind the last one.
-    pub fn successor(&mut self, node: &Node<K>, level: u8) -> Outcome<Option<Node<K>>, D> {
+    pub fn successor(&mut self, node: &Node<W::Key>, level: u8) -> Outcome<Option<Node<W::Key>>, D> {
         let column = self.cells().pointer(node.cell, node.kind(), level)?;
-        let (mut nearest, mut is_end) = (None::<Node<K>>, false);
+        let (mut nearest, mut is_end) = (None::<Node<W::Key>>, false);
         for unit in self.layout().units_of(column.turnstile) {
             match self.probe(Cell { unit, index: column.index }, node, level)? {
                 Probe::Ahead(next) if nearest.is_none_or(|nearest| next.low < nearest.low) => nearest = Some(next),
@@ -290,7 +291,7 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
     /// `None` if damage or a cut leaves no way.
     ///
     /// Cost: as many objects as the levels' pointers skip, each with a probe of its column.
-    pub fn climb(&mut self, start: Node<K>) -> Outcome<Option<Cell>, D> {
+    pub fn climb(&mut self, start: Node<W::Key>) -> Outcome<Option<Cell>, D> {
         let mut node = start;
         loop {
             let level = node.level;
@@ -316,7 +317,7 @@ impl<D: Nor, const K: usize, const V: usize> SkipList<D, K, V> {
 }
 
 /// What a cell that a pointer may mean turns out to be.
-enum Probe<const K: usize> {
+enum Probe<K> {
     /// An object of the level beyond the current one.
     Ahead(Node<K>),
     /// The head: behind the last object.

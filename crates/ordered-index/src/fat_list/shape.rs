@@ -18,6 +18,7 @@ use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::replace::{Old, Right};
 use crate::fat_list::room::{Readiness, Rewrites, Room};
 use crate::fat_list::search::{Limit, Node, SkipList};
+use crate::fat_list::widths::Widths;
 
 /// Steps in a call, at most: rewrites and moves for pointers, blocks reclaimed for cells, the object's own, and as many
 /// again.
@@ -25,20 +26,20 @@ pub(crate) const STEPS_MAX: usize = 8 * LEVELS_MAX;
 
 /// The objects of a list.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape<D, const K: usize, const V: usize> {
-    pub room: Room<D, K, V>,
+pub(crate) struct Shape<D, W: Widths> {
+    pub room: Room<D, W>,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
-    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
-        Shape { room: Room::new(medium, layout) }
+impl<D: Nor, W: Widths> Shape<D, W> {
+    pub fn new(medium: Medium<D>, layout: Layout, widths: W) -> Self {
+        Shape { room: Room::new(medium, layout, widths) }
     }
 
-    pub fn list(&mut self) -> &mut SkipList<D, K, V> {
+    pub fn list(&mut self) -> &mut SkipList<D, W> {
         &mut self.room.replacements.list
     }
 
-    pub fn cells(&mut self) -> &mut Cells<D, K, V> {
+    pub fn cells(&mut self) -> &mut Cells<D, W> {
         self.room.replacements.list.cells()
     }
 
@@ -47,7 +48,7 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     }
 
     /// Writes an object anew, with its latest pointers and slots only.
-    pub fn rewrite(&mut self, rewrites: &mut Rewrites, node: Node<K>) -> Outcome<(), D> {
+    pub fn rewrite(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>) -> Outcome<(), D> {
         match self.room.ready(rewrites, node.low.as_ref(), node.level + 1, Some(node.cell), 1)? {
             Readiness::Ready(path, [cell, _]) => {
                 self.room.replacements.write_left(Old { node, merged: None }, &path, cell, None)
@@ -57,7 +58,7 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     }
 
     /// Adds an object without keys whose range begins at `low`.
-    pub fn create(&mut self, rewrites: &mut Rewrites, low: &[u8; K]) -> Outcome<(), D> {
+    pub fn create(&mut self, rewrites: &mut Rewrites, low: &W::Key) -> Outcome<(), D> {
         let levels_max = self.layout().settings.levels;
         let level = self.list().turnstiles.chance.level(levels_max);
         let Readiness::Ready(path, [cell, _]) = self.room.ready(rewrites, Some(low), level + 1, None, 1)? else {
@@ -75,7 +76,7 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     }
 
     /// Replaces an object by two with half of its keys each (the delayed split, section 0.5.2).
-    fn split(&mut self, rewrites: &mut Rewrites, node: Node<K>, survey: &Survey) -> Outcome<(), D> {
+    fn split(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
         let levels_max = self.layout().settings.levels;
         let level = self.list().turnstiles.chance.level(levels_max);
         let levels = 1 + level.max(node.level);
@@ -100,7 +101,7 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     }
 
     /// The key with as many keys of the object below it as from it on.
-    fn median(&mut self, cell: Cell, survey: &Survey) -> Outcome<[u8; K], D> {
+    fn median(&mut self, cell: Cell, survey: &Survey) -> Outcome<W::Key, D> {
         let wanted = survey.valid.count_ones() / 2;
         for candidate in survey.slots() {
             let key = self.cells().key_at(cell, candidate)?;
@@ -117,7 +118,7 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     }
 
     /// Rewrites an object whose slots are full, together with a neighbour if both have few keys (section 0.5.3).
-    fn rewrite_or_merge(&mut self, rewrites: &mut Rewrites, node: Node<K>, survey: &Survey) -> Outcome<(), D> {
+    fn rewrite_or_merge(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
         let half = u32::from(self.layout().settings.keys) / 2;
         let keys = survey.valid.count_ones();
         if keys >= half {
@@ -139,7 +140,7 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     }
 
     /// Replaces two neighbours by one (Figure 10).
-    fn merge(&mut self, rewrites: &mut Rewrites, node: Node<K>, right: Node<K>) -> Outcome<(), D> {
+    fn merge(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>, right: Node<W::Key>) -> Outcome<(), D> {
         let levels = 1 + node.level.max(right.level);
         let Readiness::Ready(path, [cell, _]) =
             self.room.ready(rewrites, node.low.as_ref(), levels, Some(node.cell), 1)?
@@ -150,7 +151,7 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     }
 
     /// A step towards a free slot in `node` for a key that is there.
-    pub fn widen(&mut self, rewrites: &mut Rewrites, node: Node<K>, survey: &Survey) -> Outcome<(), D> {
+    pub fn widen(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
         let keys = survey.valid.count_ones();
         let step = match keys > u32::from(self.layout().settings.keys) {
             true => self.split(rewrites, node, survey),
@@ -169,9 +170,9 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     pub fn make_room_for_key(
         &mut self,
         rewrites: &mut Rewrites,
-        node: Node<K>,
+        node: Node<W::Key>,
         survey: &Survey,
-        key: &[u8; K],
+        key: &W::Key,
     ) -> Outcome<(), D> {
         if self.layout().settings.is_soft() {
             return self.create(rewrites, key);
@@ -185,7 +186,7 @@ impl<D: Nor, const K: usize, const V: usize> Shape<D, K, V> {
     }
 
     /// Takes out the object in whose range `key` is, if it has no keys.
-    pub fn take_out_empty(&mut self, rewrites: &mut Rewrites, key: &[u8; K]) -> Outcome<(), D> {
+    pub fn take_out_empty(&mut self, rewrites: &mut Rewrites, key: &W::Key) -> Outcome<(), D> {
         for _ in 0..STEPS_MAX {
             let node = self.list().descend(Limit::AtMost(key))?;
             let Some(low) = node.low else { return Ok(()) };

@@ -13,6 +13,7 @@ use super::turnstile::Turnstiles;
 use crate::error::Outcome;
 use crate::fat_list::format::{CELLS_OFFSET, CellState, Kind, LEVELS_MAX};
 use crate::fat_list::layout::Cell;
+use crate::fat_list::widths::Widths;
 
 /// Whether an invariant holds, and what is wrong if it does not.
 pub(crate) type Finding = (bool, &'static str);
@@ -24,7 +25,7 @@ pub(crate) fn check((holds, what): Finding, address: Address, auditor: &mut impl
     }
 }
 
-impl<D: Nor, const K: usize, const V: usize> Turnstiles<D, K, V> {
+impl<D: Nor, W: Widths> Turnstiles<D, W> {
     /// Checks every block and cell of a list whose head is `head`; returns how many objects hook on each level.
     pub fn audit(&mut self, head: Cell, auditor: &mut impl Auditor) -> Outcome<[u32; LEVELS_MAX], D> {
         let mut hooked = [0; LEVELS_MAX];

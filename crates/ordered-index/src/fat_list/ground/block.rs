@@ -11,6 +11,7 @@ use crate::fat_list::format::{
     ACTIVE_OFFSET, ERASE_COUNT_OFFSET, FILLING_BYTES, FILLING_OFFSET, Filling, IDENTITY_BYTES, Identity, VOID_OFFSET,
 };
 use crate::fat_list::layout::Layout;
+use crate::fat_list::widths::Widths;
 
 /// What a block's head says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,13 +60,13 @@ pub(crate) fn first_identity<D: Nor>(medium: &mut Medium<D>) -> Result<FoundIden
 
 /// The blocks of a part.
 #[derive(Clone, Debug)]
-pub(crate) struct Blocks<D, const K: usize, const V: usize> {
-    pub cells: Cells<D, K, V>,
+pub(crate) struct Blocks<D, W: Widths> {
+    pub cells: Cells<D, W>,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Blocks<D, K, V> {
-    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
-        Blocks { cells: Cells::new(medium, layout) }
+impl<D: Nor, W: Widths> Blocks<D, W> {
+    pub fn new(medium: Medium<D>, layout: Layout, widths: W) -> Self {
+        Blocks { cells: Cells::new(medium, layout, widths) }
     }
 
     /// Says in a block that the whole part is void.
@@ -147,8 +148,8 @@ impl<D: Nor, const K: usize, const V: usize> Blocks<D, K, V> {
     fn identity(&self, erase_count: u32) -> Identity {
         let part = self.cells.medium.part();
         Identity {
-            key_bytes: K as u8,
-            value_bytes: V as u8,
+            key_bytes: self.cells.widths().key_bytes() as u8,
+            value_bytes: self.cells.widths().value_bytes() as u8,
             settings: self.cells.layout().settings.to_bytes(),
             program_unit_bytes: part.program_unit_bytes,
             unit_count: part.unit_count,

@@ -19,8 +19,9 @@ use norn_flash::{EraseUnit, Nor, Violation};
 use super::block::Record;
 use super::turnstile::Turnstiles;
 use crate::error::{IndexError, MountError, Outcome};
+use crate::fat_list::widths::Widths;
 
-impl<D: Nor, const K: usize, const V: usize> Turnstiles<D, K, V> {
+impl<D: Nor, W: Widths> Turnstiles<D, W> {
     /// Completes or undoes what a cut left to blocks.
     pub fn recover(&mut self) -> Result<(), MountError<D::Error>> {
         for unit in self.layout().units() {

@@ -21,6 +21,7 @@ use super::medium::Medium;
 use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::{CellState, Filling, Kind, Stamp};
 use crate::fat_list::layout::{Cell, Layout};
+use crate::fat_list::widths::Widths;
 
 /// Erases between the most and the least worn block from which on the latter is moved at times.
 const WEAR_GAP: u32 = 16;
@@ -37,24 +38,24 @@ pub(crate) struct CellCounts {
 
 /// The blocks of a part, by turnstiles, and the cells in them.
 #[derive(Clone, Debug)]
-pub(crate) struct Turnstiles<D, const K: usize, const V: usize> {
-    pub blocks: Blocks<D, K, V>,
+pub(crate) struct Turnstiles<D, W: Widths> {
+    pub blocks: Blocks<D, W>,
     /// The block that was filled last, and has free cells if any has.
     roomy: Option<EraseUnit>,
     pub chance: Chance,
     reclaims: u8,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Turnstiles<D, K, V> {
-    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
-        Turnstiles { blocks: Blocks::new(medium, layout), roomy: None, chance: Chance::default(), reclaims: 0 }
+impl<D: Nor, W: Widths> Turnstiles<D, W> {
+    pub fn new(medium: Medium<D>, layout: Layout, widths: W) -> Self {
+        Turnstiles { blocks: Blocks::new(medium, layout, widths), roomy: None, chance: Chance::default(), reclaims: 0 }
     }
 
     pub fn layout(&self) -> &Layout {
         self.blocks.cells.layout()
     }
 
-    pub fn cells(&mut self) -> &mut Cells<D, K, V> {
+    pub fn cells(&mut self) -> &mut Cells<D, W> {
         &mut self.blocks.cells
     }
 

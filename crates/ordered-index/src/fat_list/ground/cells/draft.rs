@@ -6,6 +6,7 @@ use super::{Cells, Links, RECORD_BYTES_MAX};
 use crate::error::Outcome;
 use crate::fat_list::format::{Column, Flag, Kind, Stamp};
 use crate::fat_list::layout::Cell;
+use crate::fat_list::widths::Widths;
 
 /// A cell that is being written.
 #[derive(Clone, Copy, Debug)]
@@ -17,9 +18,9 @@ pub(crate) struct Draft {
     slots: u8,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
+impl<D: Nor, W: Widths> Cells<D, W> {
     /// Begins to write a cell. A `settled` one is not looked at by recovery once it is sealed.
-    pub fn draft(&mut self, cell: Cell, stamp: Stamp, low: Option<&[u8; K]>, links: Links) -> Outcome<Draft, D> {
+    pub fn draft(&mut self, cell: Cell, stamp: Stamp, low: Option<&W::Key>, links: Links) -> Outcome<Draft, D> {
         let Stamp { level, kind, .. } = stamp;
         let mut record = [0xFF; RECORD_BYTES_MAX];
         let word = stamp.encode();
@@ -27,17 +28,19 @@ impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
         let align = usize::from(self.medium.part().program_unit_bytes).max(2);
         self.medium.program(self.layout.cell(cell), &record[..align])?;
 
-        let low = low.copied().unwrap_or([0xFF; K]);
+        let mut no_low = self.widths.zero_key();
+        no_low.as_mut().fill(0xFF);
+        let low = low.unwrap_or(&no_low).as_ref();
         let header_at = usize::from(self.layout.header_offset) - align;
         let end = usize::from(self.layout.bitmap_offset) - align;
         let mut record = [0xFF; RECORD_BYTES_MAX + 12];
-        record[..K].copy_from_slice(&low);
+        record[..low.len()].copy_from_slice(low);
         for (at, link) in [(2, links.replaces), (6, links.partner)] {
             let word = link.map_or(u32::MAX, Cell::to_u32);
             record[header_at + at..header_at + at + 4].copy_from_slice(&word.to_le_bytes());
         }
         let links_bytes = record[header_at + 2..header_at + 10].try_into().expect("eight bytes");
-        let code = Self::header_code(&low, level, kind, &links_bytes);
+        let code = Self::header_code(low, level, kind, &links_bytes);
         record[header_at..header_at + 2].copy_from_slice(&code.to_le_bytes());
         self.medium.program(self.low_address(cell), &record[..end])?;
         Ok(Draft { cell, level, kind, pointers: 0, slots: 0 })
@@ -52,7 +55,7 @@ impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
     }
 
     /// Copies those slots of `from` that count and whose key `wanted` takes.
-    pub fn draft_slots(&mut self, draft: &mut Draft, from: Cell, wanted: impl Fn(&[u8; K]) -> bool) -> Outcome<(), D> {
+    pub fn draft_slots(&mut self, draft: &mut Draft, from: Cell, wanted: impl Fn(&W::Key) -> bool) -> Outcome<(), D> {
         let survey = self.survey(from)?;
         for slot in survey.slots() {
             let (key, value) = self.entry(from, slot)?;

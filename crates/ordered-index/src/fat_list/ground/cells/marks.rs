@@ -5,6 +5,7 @@ use norn_flash::Nor;
 use super::Cells;
 use crate::error::Outcome;
 use crate::fat_list::layout::Cell;
+use crate::fat_list::widths::Widths;
 
 /// Marks of stops and openings in the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(crate) struct StopMarks {
     pub left: u32,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
+impl<D: Nor, W: Widths> Cells<D, W> {
     pub fn stop_marks(&mut self, head: Cell) -> Outcome<StopMarks, D> {
         let bytes = self.layout.bitmap_bytes();
         let mut bitmap = [0xFF; 8];

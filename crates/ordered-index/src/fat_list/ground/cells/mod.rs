@@ -19,6 +19,7 @@ use crate::codes::crc16;
 use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::{CellState, Flag, Kind, Stamp};
 use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX, Layout};
+use crate::fat_list::widths::Widths;
 
 /// Room for the longest record that is programmed at once.
 const RECORD_BYTES_MAX: usize = ENTRY_BYTES_MAX + 6;
@@ -32,18 +33,23 @@ pub(crate) struct Links {
 
 /// The cells of a list on its device.
 #[derive(Clone, Debug)]
-pub(crate) struct Cells<D, const K: usize, const V: usize> {
+pub(crate) struct Cells<D, W: Widths> {
     pub(super) medium: Medium<D>,
     layout: Layout,
+    widths: W,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
-    pub fn new(medium: Medium<D>, layout: Layout) -> Self {
-        Cells { medium, layout }
+impl<D: Nor, W: Widths> Cells<D, W> {
+    pub fn new(medium: Medium<D>, layout: Layout, widths: W) -> Self {
+        Cells { medium, layout, widths }
     }
 
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    pub fn widths(&self) -> &W {
+        &self.widths
     }
 
     pub fn device(&self) -> &D {
@@ -91,9 +97,9 @@ impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
         self.medium.clear_bit(self.layout.cell(cell).offset(byte), bit)
     }
 
-    pub fn low(&mut self, cell: Cell) -> Outcome<[u8; K], D> {
-        let mut low = [0; K];
-        self.medium.read(self.low_address(cell), &mut low)?;
+    pub fn low(&mut self, cell: Cell) -> Outcome<W::Key, D> {
+        let mut low = self.widths.zero_key();
+        self.medium.read(self.low_address(cell), low.as_mut())?;
         Ok(low)
     }
 
@@ -102,7 +108,7 @@ impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
         self.layout.cell(cell).offset(align)
     }
 
-    fn header_code(low: &[u8; K], level: u8, kind: Kind, links: &[u8; 8]) -> u16 {
+    fn header_code(low: &[u8], level: u8, kind: Kind, links: &[u8; 8]) -> u16 {
         crc16(&[low, &[level, kind as u8], links])
     }
 
@@ -114,7 +120,7 @@ impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
         self.medium.read(self.layout.field(cell, self.layout.header_offset), &mut header)?;
         let (code, links) = header.split_first_chunk::<2>().expect("ten bytes");
         let links: &[u8; 8] = links.try_into().expect("eight bytes");
-        if u16::from_le_bytes(*code) != Self::header_code(&low, stamp.level, stamp.kind, links) {
+        if u16::from_le_bytes(*code) != Self::header_code(low.as_ref(), stamp.level, stamp.kind, links) {
             return Err(self.damage(cell, self.layout.header_offset, "a header whose code is wrong"));
         }
         let link = |at: usize| {

@@ -9,8 +9,9 @@ use super::Cells;
 use crate::error::Outcome;
 use crate::fat_list::format::{Column, Kind};
 use crate::fat_list::layout::Cell;
+use crate::fat_list::widths::Widths;
 
-impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
+impl<D: Nor, W: Widths> Cells<D, W> {
     /// Where the entries for `level` begin, and how many there are.
     pub(super) fn pool(&self, cell: Cell, kind: Kind, level: u8) -> (Address, u16) {
         let pool = self.layout.field(cell, self.layout.pool_offset);

@@ -6,7 +6,7 @@ use super::{Cells, RECORD_BYTES_MAX};
 use crate::error::Outcome;
 use crate::fat_list::format::slot_code;
 use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX};
-use crate::index::Entry;
+use crate::fat_list::widths::{EntryOf, Widths};
 
 /// Which slots of an object are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,38 +27,40 @@ impl Survey {
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot<const K: usize, const V: usize> {
+pub(crate) enum Slot<K, V> {
     Erased,
-    Whole([u8; K], [u8; V]),
+    Whole(K, V),
     Torn,
 }
 
-impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
-    pub fn slot(&mut self, cell: Cell, slot: u8) -> Outcome<Slot<K, V>, D> {
+impl<D: Nor, W: Widths> Cells<D, W> {
+    pub fn slot(&mut self, cell: Cell, slot: u8) -> Outcome<Slot<W::Key, W::Value>, D> {
         let mut bytes = [0; ENTRY_BYTES_MAX + 2];
-        let bytes = &mut bytes[..K + V + 2];
+        let key_bytes = self.widths.key_bytes();
+        let entry_bytes = key_bytes + self.widths.value_bytes();
+        let bytes = &mut bytes[..entry_bytes + 2];
         self.medium.read(self.layout.slot(cell, slot), bytes)?;
         if bytes.iter().all(|&byte| byte == 0xFF) {
             return Ok(Slot::Erased);
         }
-        let (data, code) = bytes.split_at(K + V);
+        let (data, code) = bytes.split_at(entry_bytes);
         if code != slot_code(data).to_le_bytes() {
             return Ok(Slot::Torn);
         }
-        let (mut key, mut value) = ([0; K], [0; V]);
-        key.copy_from_slice(&data[..K]);
-        value.copy_from_slice(&data[K..]);
+        let (mut key, mut value) = (self.widths.zero_key(), self.widths.zero_value());
+        key.as_mut().copy_from_slice(&data[..key_bytes]);
+        value.as_mut().copy_from_slice(&data[key_bytes..]);
         Ok(Slot::Whole(key, value))
     }
 
-    pub fn key_at(&mut self, cell: Cell, slot: u8) -> Outcome<[u8; K], D> {
-        let mut key = [0; K];
-        self.medium.read(self.layout.slot(cell, slot), &mut key)?;
+    pub fn key_at(&mut self, cell: Cell, slot: u8) -> Outcome<W::Key, D> {
+        let mut key = self.widths.zero_key();
+        self.medium.read(self.layout.slot(cell, slot), key.as_mut())?;
         Ok(key)
     }
 
     /// The entry of a slot that counts.
-    pub fn entry(&mut self, cell: Cell, slot: u8) -> Outcome<Entry<K, V>, D> {
+    pub fn entry(&mut self, cell: Cell, slot: u8) -> Outcome<EntryOf<W>, D> {
         match self.slot(cell, slot)? {
             Slot::Whole(key, value) => Ok((key, value)),
             Slot::Erased | Slot::Torn => {
@@ -91,7 +93,7 @@ impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
     }
 
     /// The slot that holds `key`.
-    pub fn find(&mut self, cell: Cell, survey: &Survey, key: &[u8; K]) -> Outcome<Option<u8>, D> {
+    pub fn find(&mut self, cell: Cell, survey: &Survey, key: &W::Key) -> Outcome<Option<u8>, D> {
         for slot in survey.slots().rev() {
             if self.key_at(cell, slot)? == *key {
                 return Ok(Some(slot));
@@ -101,11 +103,11 @@ impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
     }
 
     /// The value of `key`, without looking for the border of the slots first.
-    pub fn look_up(&mut self, cell: Cell, key: &[u8; K]) -> Outcome<Option<[u8; V]>, D> {
+    pub fn look_up(&mut self, cell: Cell, key: &W::Key) -> Outcome<Option<W::Value>, D> {
         let survey = Survey { written: self.layout.settings.slots, valid: self.bitmap(cell)? };
         for slot in survey.slots().take_while(|&slot| slot < survey.written) {
             let found = self.key_at(cell, slot)?;
-            if found != *key && found != [0xFF; K] {
+            if found != *key && found.as_ref().iter().any(|&byte| byte != 0xFF) {
                 continue;
             }
             match self.slot(cell, slot)? {
@@ -117,12 +119,14 @@ impl<D: Nor, const K: usize, const V: usize> Cells<D, K, V> {
         Ok(None)
     }
 
-    pub fn write_slot(&mut self, cell: Cell, slot: u8, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {
+    pub fn write_slot(&mut self, cell: Cell, slot: u8, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
         let mut record = [0xFF; RECORD_BYTES_MAX];
-        record[..K].copy_from_slice(key);
-        record[K..K + V].copy_from_slice(value);
-        let code = slot_code(&record[..K + V]);
-        record[K + V..K + V + 2].copy_from_slice(&code.to_le_bytes());
+        let key_bytes = self.widths.key_bytes();
+        let entry_bytes = key_bytes + self.widths.value_bytes();
+        record[..key_bytes].copy_from_slice(key.as_ref());
+        record[key_bytes..entry_bytes].copy_from_slice(value.as_ref());
+        let code = slot_code(&record[..entry_bytes]);
+        record[entry_bytes..entry_bytes + 2].copy_from_slice(&code.to_le_bytes());
         self.medium.program(self.layout.slot(cell, slot), &record[..usize::from(self.layout.slot_bytes)])
     }
 

@@ -1,0 +1,210 @@
+//! The list whose keys and values are slices of bytes, of widths that are known when a program runs.
+
+use core::fmt;
+use core::ops::Bound;
+
+use norn_flash::Nor;
+
+use crate::error::{IndexError, MountError};
+use crate::fat_list::layout::Settings;
+use crate::fat_list::list::FatListOf;
+use crate::fat_list::widths::{AtMost, Bytes, Widths};
+use crate::index::{Direction, Hint, IndexStats, Reclaimed};
+
+/// A fat list on `device` from keys to values whose widths are known when the program runs: of keys at most `K` bytes,
+/// of values at most `V`. What is on flash is what a [`FatList`](crate::FatList) of these widths has there.
+///
+/// Stack: each of its calls holds up to a dozen keys of `K` bytes and two values of `V` bytes.
+///
+/// ```
+/// use norn_flash_sim::{NorSim, catalogue};
+/// use norn_ordered_index::{AtMost, ByteFatList, Settings};
+///
+/// let part = NorSim::new(catalogue::w25q());
+/// let widths = AtMost { key_bytes: 4, value_bytes: 2 }; // from a file, say
+/// let mut list: ByteFatList<_, 16, 32> = ByteFatList::format(part, widths, Settings::paper_2011()).unwrap();
+/// list.insert(b"wide", b"42").unwrap();
+/// let mut value = [0; 2];
+/// assert!(list.get(b"wide", &mut value).unwrap() && value == *b"42");
+/// assert_eq!(list.insert(b"too wide", b"43").unwrap_err().to_string(), "a key of 4 bytes needed, one of 8 given");
+/// ```
+pub type ByteFatList<D, const K: usize, const V: usize> = FatListOf<D, AtMost<K, V>>;
+
+/// Why an operation on a mounted [`ByteFatList`] failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteIndexError<E> {
+    /// The key or value that was given is not as long as the list's keys or values are.
+    Width {
+        /// Which of the two.
+        what: &'static str,
+        /// How many bytes it has to have.
+        needed: usize,
+        /// How many were given.
+        given: usize,
+    },
+    /// As with widths that are known when a program is compiled.
+    Index(IndexError<E>),
+}
+
+impl<E: fmt::Debug> fmt::Display for ByteIndexError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ByteIndexError::Width { what, needed, given } => {
+                write!(f, "a {what} of {needed} bytes needed, one of {given} given")
+            }
+            ByteIndexError::Index(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for ByteIndexError<E> {}
+
+impl<E> From<IndexError<E>> for ByteIndexError<E> {
+    fn from(error: IndexError<E>) -> Self {
+        ByteIndexError::Index(error)
+    }
+}
+
+type Outcome<T, D> = Result<T, ByteIndexError<<D as Nor>::Error>>;
+
+/// Refuses bytes that are not as many as `needed`.
+fn check_width<E>(what: &'static str, needed: usize, given: usize) -> Result<(), ByteIndexError<E>> {
+    if given == needed { Ok(()) } else { Err(ByteIndexError::Width { what, needed, given }) }
+}
+
+/// Copies `from` into `to`, which is as long as it has to be.
+fn filled<B: Bytes, E>(mut to: B, what: &'static str, from: &[u8]) -> Result<B, ByteIndexError<E>> {
+    check_width(what, to.as_ref().len(), from.len())?;
+    to.as_mut().copy_from_slice(from);
+    Ok(to)
+}
+
+impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
+    /// As [`FatList::format`](crate::FatList::format), for keys and values of these widths.
+    ///
+    /// # Errors
+    /// As there; [`TooSmall`](MountError::TooSmall) when the widths are more than `K` and `V`.
+    pub fn format(device: D, widths: AtMost<K, V>, settings: Settings) -> Result<Self, MountError<D::Error>> {
+        Self::format_of(device, widths, settings)
+    }
+
+    /// As [`FatList::mount`](crate::FatList::mount), for keys and values of these widths.
+    ///
+    /// # Errors
+    /// As there; [`TooSmall`](MountError::TooSmall) when the widths are more than `K` and `V`, and
+    /// [`WrongGeometry`](MountError::WrongGeometry) when the list has others.
+    pub fn mount(device: D, widths: AtMost<K, V>) -> Result<Self, MountError<D::Error>> {
+        Self::mount_of(device, widths)
+    }
+
+    fn entry(
+        &self,
+        key: &[u8],
+        value: &[u8],
+    ) -> Outcome<(<AtMost<K, V> as Widths>::Key, <AtMost<K, V> as Widths>::Value), D> {
+        Ok((filled(self.widths().zero_key(), "key", key)?, filled(self.widths().zero_value(), "value", value)?))
+    }
+
+    /// Adds a key.
+    ///
+    /// # Errors
+    /// `Width`, `KeyExists`, `Full`, `Corrupted` and the device's.
+    pub fn insert(&mut self, key: &[u8], value: &[u8]) -> Outcome<(), D> {
+        let (key, value) = self.entry(key, value)?;
+        Ok(self.insert_entry(&key, &value)?)
+    }
+
+    /// Changes the value of a key.
+    ///
+    /// # Errors
+    /// `Width`, `KeyAbsent`, `Full`, `Corrupted` and the device's.
+    pub fn update(&mut self, key: &[u8], value: &[u8]) -> Outcome<(), D> {
+        let (key, value) = self.entry(key, value)?;
+        Ok(self.update_entry(&key, &value)?)
+    }
+
+    /// Adds a key or changes its value, whichever it takes.
+    ///
+    /// # Errors
+    /// `Width`, `Full`, `Corrupted` and the device's.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Outcome<(), D> {
+        match self.update(key, value) {
+            Err(ByteIndexError::Index(IndexError::KeyAbsent)) => self.insert(key, value),
+            outcome => outcome,
+        }
+    }
+
+    /// Copies the value of a key into `value`, and returns whether the key is there.
+    ///
+    /// # Errors
+    /// `Width`, `Corrupted` and the device's.
+    pub fn get(&mut self, key: &[u8], value: &mut [u8]) -> Outcome<bool, D> {
+        check_width("value", self.widths().value_bytes(), value.len())?;
+        let key = filled(self.widths().zero_key(), "key", key)?;
+        let found = self.look_up(&key)?;
+        if let Some(found) = &found {
+            value.copy_from_slice(found.as_ref());
+        }
+        Ok(found.is_some())
+    }
+
+    /// Takes a key away.
+    ///
+    /// # Errors
+    /// `Width`, `KeyAbsent`, `Corrupted` and the device's.
+    pub fn remove(&mut self, key: &[u8]) -> Outcome<(), D> {
+        let key = filled(self.widths().zero_key(), "key", key)?;
+        Ok(self.remove_entry(&key)?)
+    }
+
+    /// Copies the entry next to `bound` into `key` and `value`, and returns whether there is one.
+    /// [`OrderedIndex::neighbour`](crate::OrderedIndex::neighbour) says which, and what `hint` is.
+    ///
+    /// # Errors
+    /// `Width`, `Corrupted` and the device's.
+    pub fn neighbour(
+        &mut self,
+        bound: Bound<&[u8]>,
+        direction: Direction,
+        hint: &mut Hint,
+        (key, value): (&mut [u8], &mut [u8]),
+    ) -> Outcome<bool, D> {
+        check_width("key", self.widths().key_bytes(), key.len())?;
+        check_width("value", self.widths().value_bytes(), value.len())?;
+        let bound = match bound {
+            Bound::Included(key) => Bound::Included(filled(self.widths().zero_key(), "key", key)?),
+            Bound::Excluded(key) => Bound::Excluded(filled(self.widths().zero_key(), "key", key)?),
+            Bound::Unbounded => Bound::Unbounded,
+        };
+        let found = self.step(bound.as_ref(), direction, hint)?;
+        if let Some((found_key, found_value)) = &found {
+            key.copy_from_slice(found_key.as_ref());
+            value.copy_from_slice(found_value.as_ref());
+        }
+        Ok(found.is_some())
+    }
+
+    /// Counts the keys. No count is kept, neither in RAM nor on flash: this reads all objects.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    pub fn key_count(&mut self) -> Outcome<u32, D> {
+        Ok(self.count_keys()?)
+    }
+
+    /// Counts what the list holds. Reads as much as [`key_count`](Self::key_count), and the state of every place.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    pub fn stats(&mut self) -> Outcome<IndexStats, D> {
+        Ok(self.count_all()?)
+    }
+
+    /// Reclaims a block ahead of need, if that frees much.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    pub fn reclaim_step(&mut self) -> Outcome<Reclaimed, D> {
+        Ok(self.reclaim_ahead()?)
+    }
+}

@@ -1,0 +1,80 @@
+//! The list whose keys and values are arrays, of widths that are known when a program is compiled.
+
+use core::ops::Bound;
+
+use norn_flash::Nor;
+
+use crate::error::{MountError, Outcome};
+use crate::fat_list::layout::Settings;
+use crate::fat_list::list::FatListOf;
+use crate::fat_list::widths::Fixed;
+use crate::index::{Direction, Entry, Hint, IndexStats, OrderedIndex, Reclaimed};
+
+/// A fat list on `device`: a sorted map from keys of `K` bytes to values of `V` bytes.
+pub type FatList<D, const K: usize, const V: usize> = FatListOf<D, Fixed<K, V>>;
+
+impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
+    /// Lays out an empty list. What the part held is lost, but for the erase counts of blocks of a list.
+    ///
+    /// Cost: an erase and some 25 words programmed for each erase unit.
+    ///
+    /// # Errors
+    /// When the part, the settings or the widths cannot be used, or the device fails.
+    pub fn format(device: D, settings: Settings) -> Result<Self, MountError<D::Error>> {
+        Self::format_of(device, Fixed, settings)
+    }
+
+    /// Mounts what the device holds, completing what a power cut interrupted.
+    ///
+    /// Cost after a [`stop`](Self::stop): reads only, those of a climb to the head; of a list of few objects on a large
+    /// part, up to a word for each cell besides ([`boot_bound`](Self::boot_bound)). After a cut: all block heads, a
+    /// word of each cell, all slots in use and one walk along the list are read; at most one block's move, two erases
+    /// and one structural change are completed ([`recovery_bound`](Self::recovery_bound)).
+    ///
+    /// # Errors
+    /// Names what is wrong with the image or the part; see [`MountError`].
+    pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
+        Self::mount_of(device, Fixed)
+    }
+}
+
+impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K, V> {
+    type Device = D;
+
+    fn insert(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {
+        self.insert_entry(key, value)
+    }
+
+    fn update(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<(), D> {
+        self.update_entry(key, value)
+    }
+
+    fn get(&mut self, key: &[u8; K]) -> Outcome<Option<[u8; V]>, D> {
+        self.look_up(key)
+    }
+
+    fn remove(&mut self, key: &[u8; K]) -> Outcome<(), D> {
+        self.remove_entry(key)
+    }
+
+    fn neighbour(
+        &mut self,
+        bound: Bound<&[u8; K]>,
+        direction: Direction,
+        hint: &mut Hint,
+    ) -> Outcome<Option<Entry<K, V>>, D> {
+        self.step(bound, direction, hint)
+    }
+
+    fn len(&mut self) -> Outcome<u32, D> {
+        self.count_keys()
+    }
+
+    fn stats(&mut self) -> Outcome<IndexStats, D> {
+        self.count_all()
+    }
+
+    fn reclaim_step(&mut self) -> Outcome<Reclaimed, D> {
+        self.reclaim_ahead()
+    }
+}
