@@ -117,10 +117,8 @@ impl BankFailure {
     pub(crate) fn in_image(self, image: &Path) -> PurseError {
         let image = image.to_owned();
         match self {
-            BankFailure::Heap(failure) if failure.is_damage() => match failure {
-                HeapFailure::Mount(_) | HeapFailure::Remap(_) => HeapImageError::NotMounted { image, failure }.into(),
-                _ => PurseError::Damaged { image, failure },
-            },
+            BankFailure::Heap(failure) if failure.is_refusal() => HeapImageError::Heap { image, failure }.into(),
+            BankFailure::Heap(failure) if failure.is_damage() => PurseError::Damaged { image, failure },
             failure => PurseError::Bank { image, failure },
         }
     }

@@ -7,6 +7,7 @@ use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 use norn_nbd::Address;
 use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
 
+use crate::image::Opener;
 use crate::log::Span;
 use crate::log::moment::Moment;
 use crate::{nbd, parts};
@@ -55,6 +56,33 @@ pub enum Command {
     Log(LogCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
     Parts,
+}
+
+impl Command {
+    /// The image that it opens, and as what; of a command that makes one, nothing.
+    pub fn opening(&self) -> Option<(PathBuf, Opener)> {
+        let (image, opener) = match self {
+            Command::Heap(HeapCommand::Check(ImageArgument { image }))
+            | Command::Heap(HeapCommand::Show(ShowArguments { image, .. }))
+            | Command::Heap(HeapCommand::Dump(DumpArguments { image, .. })) => (image, Opener::Heap),
+            Command::Purse(PurseArguments { image, .. }) => (image, Opener::Purse),
+            Command::Log(
+                LogCommand::Append(AppendArguments { image, .. })
+                | LogCommand::Mean(SpanArguments { image, .. })
+                | LogCommand::Range(SpanArguments { image, .. })
+                | LogCommand::Plot(PlotArguments { of: SpanArguments { image, .. }, .. })
+                | LogCommand::Check(LogArgument { image }),
+            ) => (image, Opener::Log),
+            Command::Nbd(
+                NbdCommand::Check(ImageArgument { image }) | NbdCommand::Serve(NbdServeArguments { image, .. }),
+            ) => (image, Opener::Nbd),
+            Command::Heap(HeapCommand::Create(_))
+            | Command::Log(LogCommand::Create(_))
+            | Command::Nbd(NbdCommand::Create(_))
+            | Command::Parts => return None,
+        };
+        Some((image.clone(), opener))
+    }
 }
 
 /// The commands on a heap.

@@ -1,12 +1,14 @@
 //! What the commands fail with. Each message names the file that is concerned.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use norn_flash_sim::{ImageError, SimError};
 use norn_heap_image::HeapImageError;
-use norn_purse::PurseError;
+use norn_purse::{BankFailure, PurseError};
 
+use crate::image::{Opener, Refusal, explanation};
+use crate::log::failure::LogError;
 use crate::nbd::failure::NbdFailure;
 
 /// Why a command could not be carried out.
@@ -14,7 +16,7 @@ use crate::nbd::failure::NbdFailure;
 pub enum Error {
     /// A sensor log failed.
     #[error(transparent)]
-    Log(#[from] crate::log::failure::LogError),
+    Log(#[from] LogError),
     /// The image file could not be made or opened.
     #[error(transparent)]
     Image(#[from] ImageError),
@@ -48,7 +50,39 @@ pub enum Error {
         /// Their size.
         unit_size_bytes: u32,
     },
+    /// An image was refused, and what it holds is known.
+    #[error("{error}; {explanation}")]
+    Refused {
+        /// The command's error.
+        error: Box<Error>,
+        /// What the image holds, and which command opens it.
+        explanation: String,
+    },
     /// The answer could not be printed.
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
+}
+
+impl Error {
+    /// The same with what the image holds, if `opener` refused the image.
+    pub fn explained(self, image: &Path, opener: Opener) -> Error {
+        match self.refusal() {
+            Some(refusal) => Error::Refused { explanation: explanation(image, opener, refusal), error: Box::new(self) },
+            None => self,
+        }
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        let is_refusal = match self {
+            Error::Image(error) | Error::Purse(PurseError::Image(error)) => error.is_refusal(),
+            Error::Heap(error) | Error::Purse(PurseError::Heap(error)) => error.is_refusal(),
+            Error::Purse(PurseError::Bank { failure: BankFailure::NoBank(_), .. }) => {
+                return Some(Refusal::OtherContents);
+            }
+            Error::Log(LogError::Image { failure, .. }) => failure.is_refusal(),
+            Error::Nbd { failure, .. } => failure.is_refusal(),
+            _ => false,
+        };
+        is_refusal.then_some(Refusal::NotMounted)
+    }
 }

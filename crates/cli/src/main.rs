@@ -7,6 +7,7 @@
 mod arguments;
 mod error;
 mod heap;
+mod image;
 mod log;
 mod nbd;
 mod parts;
@@ -33,7 +34,13 @@ const EXIT_FINDINGS: u8 = 1;
 const EXIT_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    match execute(Arguments::parse().command) {
+    let command = Arguments::parse().command;
+    let opening = command.opening();
+    let executed = execute(command).map_err(|error| match opening {
+        Some((image, opener)) => error.explained(&image, opener),
+        None => error,
+    });
+    match executed {
         Ok(code) => code,
         // Whoever reads us has seen enough.
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

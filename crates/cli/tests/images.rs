@@ -1,9 +1,8 @@
-//! Proves that images are made, checked and shown, and that a bad one is refused with its name and the reason.
+//! Proves that images are made, checked and shown.
 
 use norn_desk::{Desk, example, line};
-use norn_flash::{Address, EraseUnit, Nor};
+use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
-use norn_nor_store::format::{IDENTITY_BYTES, Identity};
 
 #[test]
 fn a_new_image_is_sound_and_empty() {
@@ -85,50 +84,6 @@ fn create_overwrites_nothing_and_leaves_nothing_useless() {
     }
     desk.fail("heap create b.img --part test-8x513", &["b.img", "erase units that are no multiple of 32 bytes"]);
     assert!(!desk.path("b.img").exists());
-}
-
-#[test]
-fn truncated_foreign_and_newer_files_are_refused_by_name_and_reason() {
-    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    desk.succeed("heap create good.img");
-    let good = std::fs::read(desk.path("good.img")).unwrap();
-    desk.write("short.img", &good[..good.len() - 100]);
-    desk.write("stub.img", &good[..100]);
-    desk.write("foreign.img", "a letter to a friend");
-    let mut newer = good.clone();
-    newer[8] = 99;
-    desk.write("newer.img", &newer);
-    for command in ["heap check", "heap show", "heap dump"] {
-        desk.fail(&format!("{command} short.img"), &["short.img", "truncated"]);
-        desk.fail(&format!("{command} stub.img"), &["stub.img", "its 100 bytes are less than an image's header"]);
-        desk.fail(&format!("{command} foreign.img"), &["foreign.img", "not an image"]);
-        desk.fail(&format!("{command} newer.img"), &["newer.img", "image format 99 is newer"]);
-        desk.fail(&format!("{command} none.img"), &["none.img", "No such file"]);
-    }
-    desk.fail(&format!("purse foreign.img {}", example("purse-short.txt")), &["foreign.img", "not an image"]);
-}
-
-#[test]
-fn a_part_without_a_heap_and_a_newer_heap_are_refused() {
-    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
-    drop(NorSim::create_image(&desk.path("blank.img"), catalogue::tinystore()).unwrap());
-    desk.fail("heap check blank.img", &["blank.img", "not formatted"]);
-    desk.fail(&format!("purse blank.img {}", example("purse-short.txt")), &["blank.img", "not formatted"]);
-
-    desk.succeed("heap create newer.img");
-    make_heap_newer(&mut NorSim::open_image(&desk.path("newer.img")).unwrap());
-    desk.fail("heap show newer.img", &["newer.img", "format version 9 is newer"]);
-    assert!(desk.succeed("heap dump newer.img --raw").contains("say format version 9, which is newer"));
-}
-
-/// Gives every unit the identity of a later format.
-fn make_heap_newer(device: &mut NorSim) {
-    let part = device.part();
-    for unit in (0..part.unit_count).map(EraseUnit) {
-        let bytes: [u8; IDENTITY_BYTES] = device.peek(part.start_of(unit), IDENTITY_BYTES).try_into().unwrap();
-        let identity = Identity { version: 9, ..Identity::decode(&bytes).unwrap() };
-        device.poke(part.start_of(unit), &identity.encode());
-    }
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn other_versions_are_recognised_and_named() {
     part.poke(Address(5 * 1024), &identity.encode());
     let found = norn_object_heap::recognise(&mut part).unwrap().unwrap();
     assert_eq!((found.version, found.known_version), (7, 1));
-    let text = "an object heap on 9 units or blocks of 2048 bytes, in format version 7, newer than this program's (1)";
+    let text = "an object heap on 9 units of 2048 bytes, in format version 7, newer than this program's (1)";
     assert_eq!(found.to_string(), text);
 
     let mut part = nor();

@@ -1,7 +1,8 @@
-//! Norn for devices: what its crates do, in one dependency.
+//! Norn for devices: all crates that a device links, in one dependency.
 //!
-//! Each module is one crate, and each crate one feature; what is not asked for is not compiled. Nothing here needs
-//! `std`, allocates, recurses, or has `unsafe` code.
+//! Each module is one crate, and each crate one feature. A crate whose feature is off is not compiled. Nothing here
+//! needs `std`, allocates, recurses, or has `unsafe` code. [`recognise_nor`] and [`recognise_nand`] report what a part
+//! holds.
 //!
 //! | module | feature | what it does | on |
 //! |---|---|---|---|
@@ -28,6 +29,8 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod recognition;
+
 #[cfg(feature = "code")]
 pub use norn_code_pager as code;
 pub use norn_flash as flash;
@@ -39,6 +42,7 @@ pub use norn_nor_remap as remap;
 pub use norn_object_heap as heap;
 #[cfg(feature = "index")]
 pub use norn_ordered_index as index;
+pub use recognition::{PartContent, recognise_nand, recognise_nor};
 
 /// README's examples, as tests.
 #[cfg(doctest)]

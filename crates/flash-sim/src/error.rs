@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use norn_flash::{Address, EraseUnit};
 
+use crate::image_kind::ImageKind;
+
 /// Why the part did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
@@ -117,6 +119,16 @@ pub enum ImageError {
         /// What differs.
         why: String,
     },
+    /// The file is an image of another kind of part.
+    #[error("{path}: an image of a simulated {found} part, not of a {wanted} part")]
+    OtherKind {
+        /// The file.
+        path: PathBuf,
+        /// The kind that it is of.
+        found: ImageKind,
+        /// The kind that was asked for.
+        wanted: ImageKind,
+    },
     /// The image was written by a newer version.
     #[error("{path}: image format {found} is newer than this program's ({known})")]
     Newer {
@@ -128,13 +140,28 @@ pub enum ImageError {
         known: u16,
     },
     /// The file does not have the length that its header states.
-    #[error("{path}: {found} bytes long, where its header asks for {wanted}: truncated or extended")]
+    #[error("{path}: an image of a simulated {part}, {found} bytes long instead of {wanted}: truncated or extended")]
     Length {
         /// The file.
         path: PathBuf,
+        /// The part's name.
+        part: String,
         /// Its length.
         found: u64,
         /// The length that the header asks for.
         wanted: u64,
     },
+}
+
+impl ImageError {
+    /// Whether the file was read, and is not the image that was asked for.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            ImageError::Foreign { .. }
+            | ImageError::OtherKind { .. }
+            | ImageError::Newer { .. }
+            | ImageError::Length { .. } => true,
+            ImageError::Io { .. } | ImageError::Exists { .. } | ImageError::Locked { .. } => false,
+        }
+    }
 }

@@ -20,6 +20,7 @@ use std::time::Duration;
 use crc::{CRC_32_ISO_HDLC, Crc};
 
 use crate::error::ImageError;
+use crate::image_kind::ImageKind;
 use crate::instrument::State;
 
 /// Bytes of the header; what follows is the kind's.
@@ -34,7 +35,7 @@ const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// A kind of image file.
 pub(crate) struct Kind {
-    pub magic: &'static [u8; 8],
+    pub kind: ImageKind,
     pub version: u16,
     /// Numbers of the geometry, and bytes of each.
     pub numbers: usize,
@@ -49,7 +50,7 @@ impl Kind {
     fn encode(&self, name: &str, geometry: &[u32]) -> [u8; STATE_OFFSET] {
         assert!(name.len() <= GEOMETRY_OFFSET - NAME_OFFSET, "a part's name has at most 53 bytes");
         let mut header = [0; STATE_OFFSET];
-        header[..8].copy_from_slice(self.magic);
+        header[..8].copy_from_slice(self.kind.magic());
         header[VERSION_OFFSET..][..2].copy_from_slice(&self.version.to_le_bytes());
         header[NAME_OFFSET - 1] = name.len() as u8;
         header[NAME_OFFSET..][..name.len()].copy_from_slice(name.as_bytes());
@@ -63,16 +64,20 @@ impl Kind {
 
     /// The name and the geometry that a header states, or why it is none of this kind.
     fn decode(&self, header: &[u8], path: &Path) -> Result<(String, Vec<u32>), ImageError> {
-        let foreign = |why: String| ImageError::Foreign { path: path.to_owned(), why };
-        if !header.starts_with(self.magic) {
-            return Err(foreign(format!("its first bytes are not {}", self.magic_text())));
+        let path = path.to_owned();
+        let foreign = |why: String| ImageError::Foreign { path: path.clone(), why };
+        match ImageKind::of_header(header) {
+            None if header.is_empty() => return Err(foreign("the file is empty".to_owned())),
+            None => return Err(foreign(format!("its first bytes are not {}", self.magic_text()))),
+            Some(found) if found != self.kind => return Err(ImageError::OtherKind { path, found, wanted: self.kind }),
+            Some(_) => {}
         }
         if header.len() < HEADER_BYTES {
             return Err(foreign(format!("its {} bytes are less than an image's header", header.len())));
         }
         let found = u16::from_le_bytes([header[VERSION_OFFSET], header[VERSION_OFFSET + 1]]);
         if found > self.version {
-            return Err(ImageError::Newer { path: path.to_owned(), found, known: self.version });
+            return Err(ImageError::Newer { path, found, known: self.version });
         }
         if found < self.version {
             return Err(foreign(format!("its format {found} is older than this program's, {}", self.version)));
@@ -87,7 +92,7 @@ impl Kind {
     }
 
     fn magic_text(&self) -> String {
-        String::from_utf8_lossy(self.magic).trim_end_matches('\0').to_owned()
+        String::from_utf8_lossy(self.kind.magic()).trim_end_matches('\0').to_owned()
     }
 }
 
@@ -199,7 +204,7 @@ impl Header {
             return Err(ImageError::Foreign { path, why });
         }
         match (self.file_bytes, file_bytes(&spec)) {
-            (found, wanted) if found != wanted => Err(ImageError::Length { path, found, wanted }),
+            (found, wanted) if found != wanted => Err(ImageError::Length { path, part: name.clone(), found, wanted }),
             _ => Ok(spec),
         }
     }

@@ -444,22 +444,34 @@ pub trait LabelDevice {
         if survey.is_doubtful { self.settle(copy.label()) } else { Ok(copy.label()) }
     }
 
-    /// The label that is on the part, of any version and for any geometry. Cost: as [`load`](Self::load), but nothing
-    /// is written.
+    /// The label that is on the part, of any version and for any geometry, and what it lists; of another version, no
+    /// tenants. Cost: as [`load`](Self::load), but nothing is written, even where a cut left the label doubtful.
+    ///
+    /// # Errors
+    /// The device's.
+    fn inspect(&mut self) -> Result<Option<(Recognised, Label)>, Self::Error> {
+        if self.geometry().is_err() {
+            return Ok(None);
+        }
+        Ok(self.survey(0)?.newest.map(|copy| {
+            let recognised = Recognised {
+                what: "a label with a partition table",
+                kind: TenantKind::LABEL,
+                version: u32::from(copy.version()),
+                known_version: u32::from(LABEL_VERSION),
+                geometry: Some(copy.geometry()),
+            };
+            let is_known = copy.version() == LABEL_VERSION;
+            (recognised, if is_known { copy.label() } else { Label::default() })
+        }))
+    }
+
+    /// The label that is on the part, without what it lists. Cost: as [`inspect`](Self::inspect).
     ///
     /// # Errors
     /// The device's.
     fn recognise(&mut self) -> Result<Option<Recognised>, Self::Error> {
-        if self.geometry().is_err() {
-            return Ok(None);
-        }
-        Ok(self.survey(0)?.newest.map(|copy| Recognised {
-            what: "a label with a partition table",
-            kind: TenantKind::LABEL,
-            version: u32::from(copy.version()),
-            known_version: u32::from(LABEL_VERSION),
-            geometry: Some(copy.geometry()),
-        }))
+        Ok(self.inspect()?.map(|(recognised, _)| recognised))
     }
 
     /// Makes a label certain that a load found.

@@ -61,7 +61,7 @@ pub struct StatedGeometry {
 ///     known_version: 1,
 ///     geometry: Some(StatedGeometry { count: 56, size_bytes: 8192 }),
 /// };
-/// let text = "an object heap on 56 units or blocks of 8192 bytes, in format version 2, newer than this program's (1)";
+/// let text = "an object heap on 56 units of 8192 bytes, in format version 2, newer than this program's (1)";
 /// assert_eq!(heap.to_string(), text);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,12 @@ impl fmt::Display for Recognised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.what)?;
         if let Some(StatedGeometry { count, size_bytes }) = self.geometry {
-            write!(f, " on {count} units or blocks of {size_bytes} bytes")?;
+            let pieces = match self.kind {
+                TenantKind::LABEL => "units or blocks",
+                TenantKind::DISK | TenantKind::CODE => "blocks",
+                _ => "units",
+            };
+            write!(f, " on {count} {pieces} of {size_bytes} bytes")?;
         }
         let (version, known) = (self.version, self.known_version);
         match version.cmp(&known) {

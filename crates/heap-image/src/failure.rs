@@ -22,14 +22,6 @@ pub enum HeapImageError {
         /// What failed.
         failure: HeapFailure,
     },
-    /// The heap in the image could not be mounted, which a look at the cells may explain.
-    #[error("{}: {failure}; `norn heap dump {} --raw` shows the image as it is", image.display(), image.display())]
-    NotMounted {
-        /// The image file.
-        image: PathBuf,
-        /// Why not.
-        failure: HeapFailure,
-    },
 }
 
 /// What a heap failed with, whatever it was doing.
@@ -64,7 +56,26 @@ pub enum HeapFailure {
     Corrupted(Violation),
 }
 
+impl HeapImageError {
+    /// Whether the file is no image of a heap, or of one that cannot be mounted.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            HeapImageError::Image(error) => error.is_refusal(),
+            HeapImageError::Heap { failure, .. } => failure.is_refusal(),
+        }
+    }
+}
+
 impl HeapFailure {
+    /// Whether mounting failed for what the part holds, and not because the device failed.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            HeapFailure::Mount(error) => !matches!(error, MountError::Device(_)),
+            HeapFailure::Remap(error) => !matches!(error, RemapMountError::Device(_)),
+            _ => false,
+        }
+    }
+
     /// Whether the cause is that the power was cut.
     pub fn is_power_loss(&self) -> bool {
         match self {

@@ -27,4 +27,4 @@ mod part;
 pub use audit::{audit, violations};
 pub use failure::{HeapFailure, HeapImageError};
 pub use image::{create, mount, units};
-pub use part::{ImageHeap, Part, PartError, Remapped, UNITS_MAX, recognise};
+pub use part::{ImageHeap, Part, PartError, Remapped, UNITS_MAX, is_remapped};

@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, SimError};
-use norn_nor_remap::{Recognition, Remap, RemapError, RemapMountError};
+use norn_nor_remap::{Remap, RemapError, RemapMountError};
 use norn_object_heap::Heap;
 
 /// Most erase units of a part: eight bytes each in the heap's unit table.
@@ -32,14 +32,14 @@ pub enum Part<'a> {
 ///
 /// # Errors
 /// The device's.
-pub fn recognise(device: &mut NorSim) -> Result<Recognition, SimError> {
+pub fn is_remapped(device: &mut NorSim) -> Result<bool, SimError> {
     if device.spec().part.reprogramming != Reprogramming::Unlimited {
-        return Ok(Recognition::Remapped);
+        return Ok(true);
     }
     device.freeze_counters();
-    let recognised = Remap::<_, UNITS_MAX>::recognise(device);
+    let recognised = norn_nor_remap::recognise(device);
     device.thaw_counters();
-    recognised
+    Ok(recognised?.is_some())
 }
 
 impl<'a> Part<'a> {
@@ -48,9 +48,9 @@ impl<'a> Part<'a> {
     /// # Errors
     /// When a `Remap` cannot be mounted.
     pub fn mount(device: &'a mut NorSim) -> Result<Part<'a>, RemapMountError<SimError>> {
-        match recognise(device).map_err(RemapMountError::Device)? {
-            Recognition::Other => Ok(Part::Direct(device)),
-            Recognition::Remapped => Ok(Part::Remapped(Box::new(Remap::mount(device)?))),
+        match is_remapped(device).map_err(RemapMountError::Device)? {
+            false => Ok(Part::Direct(device)),
+            true => Ok(Part::Remapped(Box::new(Remap::mount(device)?))),
         }
     }
 }

@@ -41,6 +41,5 @@ mod switch;
 mod table;
 
 pub use error::{RemapError, RemapMountError, TooManyBadUnits};
-pub use mount::Recognition;
 pub use recognition::recognise;
 pub use remap::{Remap, RemapConfig};

@@ -27,39 +27,14 @@
 use norn_flash::{EraseUnit, Guard, Nor, Violation};
 
 use crate::error::{RemapError, RemapMountError, TooManyBadUnits};
-use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, MAGIC, Role, State};
+use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, Role, State};
 use crate::hints::Hints;
 use crate::layout::{CELL_BYTES_MAX, Layout};
 use crate::remap::{Remap, RemapConfig, Spare};
 
 const NOWHERE: u16 = u16::MAX;
 
-/// Whether a part was laid out by this crate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recognition {
-    /// A unit has a header of this crate's, of any version.
-    Remapped,
-    /// None has.
-    Other,
-}
-
 impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
-    /// Whether `device` was laid out by this crate. Cost: a header read for each unit, up to the first that has one.
-    ///
-    /// # Errors
-    /// The device's.
-    pub fn recognise(device: &mut D) -> Result<Recognition, D::Error> {
-        let part = device.part();
-        for unit in (0..part.unit_count).map(EraseUnit) {
-            let mut magic = [0; MAGIC.len()];
-            device.read(part.start_of(unit), &mut magic)?;
-            if magic == MAGIC {
-                return Ok(Recognition::Remapped);
-            }
-        }
-        Ok(Recognition::Other)
-    }
-
     /// Lays out an erased virtual part. What the part held is lost, except the erase counts of units that have one.
     ///
     /// Cost: an erase and 32 bytes programmed for each unit.

@@ -8,8 +8,7 @@ use std::path::Path;
 
 use norn_flash::EraseUnit;
 use norn_flash_sim::{NorSim, SimError};
-use norn_heap_image::{HeapImageError, mount, recognise};
-use norn_nor_remap::Recognition;
+use norn_heap_image::{HeapFailure, is_remapped, mount};
 use norn_nor_store::format::{FORMAT_VERSION, HEADER_BYTES};
 
 use crate::error::Error;
@@ -42,8 +41,8 @@ pub enum Extent {
 /// When the image cannot be opened, has no such unit, or the heap in it cannot be mounted.
 pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Error> {
     let mut device = NorSim::open_image(image)?;
-    let not_mounted = |failure| HeapImageError::NotMounted { image: image.to_owned(), failure };
-    let is_remapped = recognise(&mut device).is_ok_and(|found| found == Recognition::Remapped);
+    let failed = |failure: HeapFailure| failure.in_image(image);
+    let is_remapped = is_remapped(&mut device).unwrap_or_default();
     if before == Before::Nothing || !is_remapped {
         expect_units(&device, image, extent)?;
     }
@@ -54,9 +53,9 @@ pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Erro
         });
     }
     if before == Before::Mount {
-        let mut heap = mount(&mut device).map_err(not_mounted)?;
+        let mut heap = mount(&mut device).map_err(failed)?;
         if let Some(remap) = remap_of(heap.device_mut()) {
-            let virtual_part = virtual_part(remap).map_err(not_mounted)?;
+            let virtual_part = virtual_part(remap).map_err(failed)?;
             expect_units(&virtual_part, image, extent)?;
             return Ok(dump_cells(&virtual_part, extent) + &homes_text(remap));
         }

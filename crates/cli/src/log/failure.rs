@@ -96,6 +96,11 @@ pub enum LogFailure {
 }
 
 impl LogFailure {
+    /// Whether mounting failed for what the part holds, and not because the device failed.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, LogFailure::Mount(error) if !matches!(error, MountError::Device(_)))
+    }
+
     /// Whether the cause is that the power was cut.
     pub fn is_power_loss(&self) -> bool {
         matches!(

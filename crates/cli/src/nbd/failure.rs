@@ -51,6 +51,13 @@ pub enum NbdFailure {
     Listen(Address, io::Error),
 }
 
+impl NbdFailure {
+    /// Whether mounting failed for what the part holds, and not because the device failed.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, NbdFailure::Mount(error) if !matches!(error, MountError::Device(_)))
+    }
+}
+
 /// Why a device cannot be mounted; what the part says is told in its words.
 fn of_mounting(error: &MountError<NandSimError>) -> String {
     match error {

@@ -23,10 +23,11 @@ use super::cells::{BlockCells, BlockState, PageCells};
 use super::counters::NandCounters;
 use crate::error::ImageError;
 use crate::image_file::{HEADER_BYTES, ImageFile, Kind, Stored};
+use crate::image_kind::ImageKind;
 use crate::instrument::State;
 use crate::nand_catalogue::{self, NandSpec};
 
-const KIND: Kind = Kind { magic: b"NORNNAND", version: 2, numbers: 4, number_bytes: 2 };
+const KIND: Kind = Kind { kind: ImageKind::Nand, version: 2, numbers: 4, number_bytes: 2 };
 const BLOCK_STATE_BYTES: usize = 8;
 
 const TORN: u8 = 1;

@@ -25,10 +25,11 @@ use crate::catalogue;
 use crate::counters::Counters;
 use crate::error::ImageError;
 use crate::image_file::{HEADER_BYTES, ImageFile, Kind, Stored};
+use crate::image_kind::ImageKind;
 use crate::instrument::State;
 use crate::spec::PartSpec;
 
-const KIND: Kind = Kind { magic: b"NORNSIM\0", version: 1, numbers: 3, number_bytes: 4 };
+const KIND: Kind = Kind { kind: ImageKind::Nor, version: 1, numbers: 3, number_bytes: 4 };
 const UNIT_STATE_BYTES: usize = 8;
 
 impl Stored for Counters {

@@ -1,0 +1,306 @@
+//! Proves that every command that refuses an image says what the image is, and names a command that opens it, if one
+//! does.
+//!
+//! The table is every kind of image, damaged and foreign files included, by every command that opens images.
+
+use norn_code_pager::{Crc32c, ImageWriter, Room};
+use norn_desk::{Desk, example};
+use norn_flash::{Address, Block, EraseUnit, Label, LabelDevice, NandLabel, Nor, NorLabel, NorPartition, TenantKind};
+use norn_flash_sim::{NandSim, NorSim, catalogue, nand_catalogue};
+use norn_nor_store::format::{IDENTITY_BYTES, Identity};
+use norn_object_heap::{Config, Heap};
+use norn_ordered_index::{FatList, OrderedIndex, Settings, codes, fat_list};
+
+/// Every command that opens an image, by its group.
+const COMMANDS: [(Group, &str); 11] = [
+    (Group::Heap, "heap check IMAGE"),
+    (Group::Heap, "heap show IMAGE"),
+    (Group::Heap, "heap dump IMAGE"),
+    (Group::Purse, "purse IMAGE SCRIPT"),
+    (Group::Log, "log append IMAGE readings.csv"),
+    (Group::Log, "log mean IMAGE"),
+    (Group::Log, "log range IMAGE"),
+    (Group::Log, "log plot IMAGE"),
+    (Group::Log, "log check IMAGE"),
+    (Group::Nbd, "nbd check IMAGE"),
+    (Group::Nbd, "nbd serve IMAGE --listen 127.0.0.1:0"),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Group {
+    Heap,
+    Purse,
+    Log,
+    Nbd,
+}
+
+/// An image, the commands that open it, and what the others say.
+struct Case {
+    image: &'static str,
+    make: fn(&Desk, &str),
+    opened_by: &'static [Group],
+    holds: &'static str,
+    /// The command that messages name, if one opens it.
+    named: Option<&'static str>,
+}
+
+const NOTHING_MAKES: &str =
+    "no norn command opens it; `norn heap create`, `norn log create` and `norn nbd create` make images";
+const AS_IT_IS: &str = "no norn command opens it as it is";
+
+fn cases() -> Vec<Case> {
+    let refused = |image, make, holds| Case { image, make, opened_by: &[], holds, named: None };
+    vec![
+        Case {
+            image: "heap.img",
+            make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part test-16x4096"))),
+            opened_by: &[Group::Heap, Group::Purse],
+            holds: "it holds an object heap on 16 units of 4096 bytes",
+            named: Some("norn heap check heap.img"),
+        },
+        Case {
+            image: "spares.img",
+            make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part test-16x4096 --spares 2"))),
+            opened_by: &[Group::Heap, Group::Purse],
+            holds: "it holds an overlay for limited parts on 16 units of 4096 bytes",
+            named: Some("norn heap check spares.img"),
+        },
+        Case {
+            image: "once.img",
+            make: |desk, image| drop(desk.succeed(&format!("heap create {image} --part stm32l4"))),
+            opened_by: &[Group::Heap, Group::Purse],
+            holds: "it holds an overlay for limited parts on 256 units of",
+            named: Some("norn heap check once.img"),
+        },
+        Case {
+            image: "strangers.img",
+            make: make_a_heap_without_purses,
+            opened_by: &[Group::Heap],
+            holds: "it holds an object heap on 16 units of 4096 bytes",
+            named: Some("norn heap check strangers.img"),
+        },
+        Case {
+            image: "log.img",
+            make: |desk, image| {
+                desk.succeed(&format!("log create {image} --part test-16x4096"));
+                desk.succeed(&format!("log append {image} readings.csv"));
+            },
+            opened_by: &[Group::Log],
+            holds: "it holds an ordered index on 16 units of 4096 bytes",
+            named: Some("norn log check log.img"),
+        },
+        Case {
+            image: "disk.img",
+            make: |desk, image| {
+                drop(desk.succeed(&format!("nbd create {image} --part nandtest-32x16x512 --bad-blocks 1")))
+            },
+            opened_by: &[Group::Nbd],
+            holds: "it holds a block device on NAND",
+            named: Some("norn nbd check disk.img"),
+        },
+        refused("wide.img", make_a_wide_index, "it holds an ordered index on 16 units of 4096 bytes"),
+        refused("code.img", make_code, "it holds a code image, which no norn command opens"),
+        refused(
+            "tenants.img",
+            make_tenants,
+            "tenant \"objects\" (heap) in 0..8: an object heap on 8 units of 4096 bytes",
+        ),
+        refused(
+            "nand-label.img",
+            |desk, image| {
+                let part = nand_catalogue::test_part(24, 8, 256);
+                NandLabel(NandSim::create_image(&desk.path(image), part).unwrap()).store(&Label::default()).unwrap();
+            },
+            "it holds a label with a partition table on 24 units or blocks of 2048 bytes",
+        ),
+        refused(
+            "blank.img",
+            |desk, image| drop(NorSim::create_image(&desk.path(image), catalogue::tinystore()).unwrap()),
+            "it is a blank tinystore, on which no norn command finds anything",
+        ),
+        refused(
+            "blank-nand.img",
+            |desk, image| drop(NandSim::create_image(&desk.path(image), nand_catalogue::k9f2808()).unwrap()),
+            "it is a blank k9f2808, on which no norn command finds anything",
+        ),
+        refused(
+            "noise.img",
+            |desk, image| {
+                let mut part = NorSim::create_image(&desk.path(image), catalogue::tinystore()).unwrap();
+                let mut random = fastrand::Rng::with_seed(1);
+                let noise: Vec<u8> = (0..part.part().size_bytes()).map(|_| random.u8(..)).collect();
+                part.poke(Address(0), &noise);
+            },
+            "it is a tinystore with data of no format that norn knows",
+        ),
+        refused(
+            "newer-heap.img",
+            make_a_newer_heap,
+            "an object heap on 56 units of 8192 bytes, in format version 9, newer",
+        ),
+        refused("newer-log.img", make_a_newer_index, "it holds an ordered index, in format version 9, newer"),
+        refused(
+            "torn-heap.img",
+            |desk, image| {
+                desk.succeed(&format!("heap create {image}"));
+                // The assignment of unit 0, which is the log unit of a new image.
+                NorSim::open_image(&desk.path(image)).unwrap().poke(Address(16), &[0; 8]);
+            },
+            "it holds an object heap on 56 units of 8192 bytes",
+        ),
+        refused(
+            "empty.img",
+            |desk, image| desk.write(image, ""),
+            "not an image of a simulated part: the file is empty",
+        ),
+        refused("photo.img", |desk, image| desk.write(image, b"\xFF\xD8\xFF\xE0\0\x10JFIF\0\x01"), NOTHING_MAKES),
+        refused("letter.img", |desk, image| desk.write(image, "Dear friend".repeat(1000)), NOTHING_MAKES),
+        refused("short.img", |desk, image| truncate(desk, image, "heap create", 100), AS_IT_IS),
+        refused("short-nand.img", |desk, image| truncate(desk, image, "nbd create", 100), AS_IT_IS),
+        refused("stub.img", |desk, image| truncate(desk, image, "heap create", 450_000), AS_IT_IS),
+        refused(
+            "later.img",
+            |desk, image| change(desk, image, 8, 99),
+            "image format 99 is newer than this program's (1)",
+        ),
+        refused("geometry.img", |desk, image| change(desk, image, 64, 3), "its header is damaged"),
+    ]
+}
+
+fn make_a_heap_without_purses(desk: &Desk, image: &str) {
+    desk.succeed(&format!("heap create {image} --part test-16x4096"));
+    let mut device = NorSim::open_image(&desk.path(image)).unwrap();
+    let mut heap = Heap::<_, 64>::mount(&mut device).unwrap();
+    let array = heap.create_array(2, 2, b"").unwrap();
+    heap.set_root(b"purses", Some(array)).unwrap();
+}
+
+fn make_a_wide_index(desk: &Desk, image: &str) {
+    let part = NorSim::create_image(&desk.path(image), catalogue::test_part(16, 4096)).unwrap();
+    let mut list = FatList::<_, 8, 8>::format(part, Settings::paper_2011()).unwrap();
+    list.insert(&[1; 8], &[2; 8]).unwrap();
+    list.stop().unwrap();
+}
+
+fn make_code(desk: &Desk, image: &str) {
+    let mut part = NandSim::create_image(&desk.path(image), nand_catalogue::test_part(24, 8, 256)).unwrap();
+    let room = Room { start: Block(3), blocks: 9 };
+    ImageWriter::<64, 256, Crc32c>::new().write(&mut part, room, 900, &mut &*vec![7; 900]).unwrap();
+}
+
+fn make_tenants(desk: &Desk, image: &str) {
+    let mut part = NorSim::create_image(&desk.path(image), catalogue::test_part(16, 4096)).unwrap();
+    let mut label = Label::default();
+    label.add(b"objects", TenantKind::HEAP, 0..8).unwrap();
+    label.add(b"empty", TenantKind::INDEX, 8..14).unwrap();
+    NorLabel(&mut part).store(&label).unwrap();
+    Heap::<_, 64>::format(NorPartition::new(&mut part, 0..8).unwrap(), Config::default()).unwrap();
+}
+
+fn make_a_newer_heap(desk: &Desk, image: &str) {
+    desk.succeed(&format!("heap create {image}"));
+    let mut device = NorSim::open_image(&desk.path(image)).unwrap();
+    let part = device.part();
+    for unit in (0..part.unit_count).map(EraseUnit) {
+        let bytes: [u8; IDENTITY_BYTES] = device.peek(part.start_of(unit), IDENTITY_BYTES).try_into().unwrap();
+        let identity = Identity { version: 9, ..Identity::decode(&bytes).unwrap() };
+        device.poke(part.start_of(unit), &identity.encode());
+    }
+}
+
+fn make_a_newer_index(desk: &Desk, image: &str) {
+    desk.succeed(&format!("log create {image} --part test-16x4096"));
+    let mut device = NorSim::open_image(&desk.path(image)).unwrap();
+    for unit in (0..16).map(EraseUnit) {
+        let start = device.part().start_of(unit);
+        device.poke(start, &codes::encode_identity(fat_list::format::MAGIC, 9, |_| {}));
+    }
+}
+
+/// An image without its last bytes.
+fn truncate(desk: &Desk, image: &str, create: &str, missing: usize) {
+    desk.succeed(&format!("{create} {image}"));
+    let mut bytes = std::fs::read(desk.path(image)).unwrap();
+    bytes.truncate(bytes.len() - missing);
+    desk.write(image, bytes);
+}
+
+/// A heap's image with one byte of its header changed.
+fn change(desk: &Desk, image: &str, at: usize, byte: u8) {
+    desk.succeed(&format!("heap create {image}"));
+    let mut bytes = std::fs::read(desk.path(image)).unwrap();
+    bytes[at] = byte;
+    desk.write(image, bytes);
+}
+
+/// An image file without its part's counters, which count what a command reads.
+fn without_counters(desk: &Desk, image: &str) -> Vec<u8> {
+    let mut bytes = std::fs::read(desk.path(image)).unwrap();
+    let end = bytes.len().min(4096);
+    bytes[end.min(80)..end].fill(0);
+    bytes
+}
+
+/// The command with its words in their places.
+fn words(command: &str, image: &str) -> String {
+    command.replace("IMAGE", image).replace("SCRIPT", &example("purse-short.txt"))
+}
+
+#[test]
+fn whoever_refuses_an_image_says_what_it_is_and_what_opens_it() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.write("readings.csv", "60,1\n120,2\n");
+    for Case { image, make, opened_by, holds, named } in cases() {
+        make(&desk, image);
+        let before = without_counters(&desk, image);
+        for (_, command) in COMMANDS.iter().filter(|(group, _)| !opened_by.contains(group)) {
+            let words = words(command, image);
+            let answer = desk.run(&words);
+            assert_eq!((answer.code, answer.output.as_str()), (2, ""), "norn {words}: {answer:?}");
+            let said = answer.errors.strip_suffix('\n').unwrap();
+            assert!(said.starts_with(&format!("norn: {image}: ")), "norn {words}: {said}");
+            assert!(said.contains(holds), "norn {words}: {holds:?} is not in {said:?}");
+            assert!(!said.contains('\n') && !said.contains('{'), "norn {words}: one line, in words: {said}");
+            if let Some(named) = named {
+                assert!(said.ends_with(&format!(": `{named}` opens it")), "norn {words}: {said}");
+            }
+        }
+        assert!(without_counters(&desk, image) == before, "{image}: nobody who refuses an image changes it");
+        if let Some(named) = named {
+            desk.succeed(named.strip_prefix("norn ").unwrap());
+        }
+        let opens = |command: &str| !command.starts_with("nbd serve"); // It would serve until a signal.
+        for (_, command) in COMMANDS.iter().filter(|(group, command)| opened_by.contains(group) && opens(command)) {
+            desk.succeed(&words(command, image));
+        }
+    }
+}
+
+#[test]
+fn a_heap_that_cannot_be_mounted_is_shown_raw() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed("heap create a.img");
+    NorSim::open_image(&desk.path("a.img")).unwrap().poke(Address(16), &[0; 8]);
+    desk.write("pay.txt", "open ann");
+    for command in ["heap check a.img", "heap show a.img", "heap dump a.img", "purse a.img pay.txt"] {
+        desk.fail(command, &["cannot be mounted", "`norn heap dump a.img --raw` shows its cells as they are"]);
+    }
+    desk.succeed("heap dump a.img --raw");
+    make_a_newer_heap(&desk, "newer.img");
+    assert!(desk.succeed("heap dump newer.img --raw").contains("say format version 9, which is newer"));
+}
+
+#[test]
+fn a_file_that_is_missing_or_in_use_is_not_explained() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    desk.succeed("heap create used.img");
+    desk.write("readings.csv", "60,1");
+    let _used = NorSim::open_image(&desk.path("used.img")).unwrap();
+    // Purses make an image that is missing.
+    for (_, command) in COMMANDS.iter().filter(|(group, _)| *group != Group::Purse) {
+        let missing = desk.run(&words(command, "none.img"));
+        assert_eq!(missing.errors, "norn: none.img: No such file or directory (os error 2)\n", "{command}");
+    }
+    let used = desk.run("heap check used.img");
+    assert_eq!(used.errors, "norn: used.img: in use by another process\n");
+}
