@@ -15,18 +15,18 @@ use crate::{nbd, parts};
 const EXAMPLES: &str = "\
 Examples:
   norn purse purse.img examples/purse.txt                    run a script of payments on a new image
-  norn purse purse.img examples/purse.txt --cut-power 2006   again, cutting the power at random operations
-  norn heap check purse.img                                  is the heap in the image sound?
-  norn heap show purse.img --fields                          what is in it?
-  norn heap dump purse.img                                   how does it lie on the flash?
-  norn heap dump purse.img --unit 3                          what is in its unit 3, in full?
+  norn purse purse.img examples/purse.txt --cut-power 2006   the same, with power cuts at random operations
+  norn heap check purse.img                                  check every invariant of the heap
+  norn heap show purse.img --fields                          list objects and their values
+  norn heap dump purse.img                                   list erase units and log entries
+  norn heap dump purse.img --unit 3                          show erase unit 3 in full
   norn nbd create disk.img                                   a block device on a simulated NAND part
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
-  norn log append thermo.img readings.csv                    keep a sensor's readings
-  norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   what was the mean?
+  norn log append thermo.img readings.csv                    append a sensor's readings
+  norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   print the mean of a time span
 
 Exit codes:
-  0  all is well
+  0  success
   1  a check failed: the heap, block device or log has violations, or money was lost
   2  wrong usage, a mistake in a script or in readings, or an image that cannot be used";
 
@@ -43,15 +43,15 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make, check and look into a heap in an image file.
+    /// Make, check and inspect a heap in an image file.
     #[command(subcommand)]
     Heap(HeapCommand),
-    /// Run a script of payments between electronic purses, with the power cut at random if you like.
+    /// Run a script of payments between electronic purses, optionally with random power cuts.
     Purse(PurseArguments),
     /// Make, check and serve a block device on a simulated NAND part in an image file.
     #[command(subcommand)]
     Nbd(NbdCommand),
-    /// Keep a sensor's readings by the time in an image file, and ask for them: an ordered index at work.
+    /// Store a sensor's readings by time in an image file, and query them. An example of the ordered index.
     #[command(subcommand)]
     Log(LogCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
@@ -90,7 +90,7 @@ impl Command {
 pub enum HeapCommand {
     /// Make an image file of a simulated part with an empty heap. An existing file is never overwritten.
     Create(CreateArguments),
-    /// Check that all in the heap is sound. Exit code 1 if it is not, 2 if it does not mount.
+    /// Check every invariant of the heap. Exit code 1 if one is violated, 2 if the heap does not mount.
     ///
     /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
     /// image file. Nothing else is changed but the part's counters.
@@ -103,7 +103,7 @@ pub enum HeapCommand {
     /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again when what it
     /// named was deleted, with another generation.
     Show(ShowArguments),
-    /// List what every erase unit serves for and holds, and the entries of the log; or one unit with its sectors.
+    /// List the use and content of every erase unit, and the log entries; or show one unit with its sectors.
     ///
     /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
     /// image file. Nothing else is changed but the part's counters. With --raw the heap is not mounted, and nothing is
@@ -121,7 +121,7 @@ pub enum HeapCommand {
 pub enum NbdCommand {
     /// Make an image file of a simulated NAND part with an empty block device. An existing file is never overwritten.
     Create(NbdCreateArguments),
-    /// Check that all in a block device is sound. Exit code 1 if it is not, 2 if it does not mount.
+    /// Check every invariant of a block device. Exit code 1 if one is violated, 2 if the device does not mount.
     ///
     /// The device is mounted first, which recovers what a power cut interrupted, in the image file.
     Check(ImageArgument),
@@ -194,7 +194,7 @@ pub enum LogCommand {
     /// A small plot of the readings of a span of time: each column is a mean.
     #[command(after_help = LOG_HELP)]
     Plot(PlotArguments),
-    /// Check that all in the log is sound. Exit code 1 if it is not, 2 if it does not mount.
+    /// Check every invariant of the log. Exit code 1 if one is violated, 2 if the log does not mount.
     Check(LogArgument),
 }
 
@@ -284,24 +284,22 @@ pub struct CreateArguments {
     /// whose words can be programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
     #[arg(long, value_name = "N")]
     pub spares: Option<u16>,
-    /// Most records of an object's list: longer lists make updates cheaper and objects larger.
+    /// Maximum number of records in an object's list. Longer lists make updates cheaper and objects larger.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     list_length: u8,
-    /// Whether a flag stands for each field that was never set, which spares programming zeros when an object is
-    /// created.
+    /// Whether a flag marks each field that was never set. Creating an object then programs no zeros.
     #[arg(long, value_name = "on|off", default_value = "on", hide_possible_values = true)]
     initialization_flags: Switch,
-    /// Most elements of an array that is kept as one, and of a section of a longer one.
+    /// Maximum number of elements of an array that is stored in one piece, and of a section of a longer array.
     #[arg(long, value_name = "N", default_value_t = 255, value_parser = clap::value_parser!(u8).range(1..))]
     array_threshold: u8,
-    /// Most erase units that the log may take while a transaction is open, from 2 to 8.
+    /// Maximum number of erase units that the log takes while a transaction is open, from 2 to 8.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(2..=8))]
     log_units: u8,
-    /// Every how many reclamations, on average, a random erase unit is reclaimed for the sake of even wear; 0 for
-    /// never.
+    /// Wear levelling: reclaim a random erase unit once per N reclamations (0 = off).
     #[arg(long, value_name = "N", default_value_t = 64)]
     wear_period: u16,
-    /// Whether flipped bits are noticed, at the price of space and words programmed.
+    /// Whether flipped bits are detected, at the cost of space and programmed words.
     #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
     error_detection: Switch,
     /// Whether lists grow by delta records where few fields change, and transactions change objects in place; off is
@@ -383,7 +381,7 @@ operations to the next cut doubles with each cut since a command last got throug
 #[derive(Args, Debug)]
 #[command(after_help = SCRIPT_HELP)]
 pub struct PurseArguments {
-    /// Image file with the purses; it is made if there is none, and gone on with if there is.
+    /// Image file with the purses. It is created if missing; a run on an existing one continues it.
     pub image: PathBuf,
     /// Text file of commands.
     pub script: PathBuf,
