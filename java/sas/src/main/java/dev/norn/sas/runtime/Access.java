@@ -27,7 +27,7 @@ public final class Access {
     private static SasObject snapshot(SasObject handle) {
         long reference = handle.$sas$reference();
         SasObject snapshot = Classes.of(handle.getClass()).newHandle(reference);
-        return Session.readCommitted(reference, () -> {
+        return Committed.read(reference, () -> {
             snapshot.$sas$load(Format.offsetOf(reference));
             return snapshot;
         });

@@ -60,7 +60,7 @@ public final class ArrayCopies {
     private Object snapshot(long reference) {
         Object snapshot = loading.get(reference);
         if (snapshot == null) {
-            snapshot = Session.readCommitted(reference, () -> newArray(reference));
+            snapshot = Committed.read(reference, () -> newArray(reference));
             meet(reference, snapshot);
         }
         return snapshot;
@@ -94,7 +94,7 @@ public final class ArrayCopies {
             read(reference, array);
             return;
         }
-        Session.readCommitted(reference, () -> {
+        Committed.read(reference, () -> {
             read(reference, array);
             return array;
         });
@@ -347,7 +347,7 @@ public final class ArrayCopies {
             copies.forEach((reference, copy) -> {
                 StrayArrays.add(copy, reference);
                 try {
-                    Session.readCommitted(reference, () -> {
+                    Committed.read(reference, () -> {
                         read(reference, copy);
                         return null;
                     });

@@ -59,7 +59,7 @@ public interface InPlace {
 
     /** Reads committed elements outside transactions; again, if a writer came between. */
     static <T> T committed(SasObject array, LongFunction<T> reading) {
-        return Session.readCommitted(array.$sas$reference(), () -> reading.apply(offsetOf(array.$sas$reference())));
+        return Committed.read(array.$sas$reference(), () -> reading.apply(offsetOf(array.$sas$reference())));
     }
 
     /** Whether the block with the byte at this distance from the array's beginning is among these. */

@@ -109,7 +109,7 @@ public final class References {
     /** Reads a field outside transactions, without a new handle if {@code kept} is the target's. */
     public static Object committed(SasObject handle, int offset, Object kept) {
         long reference = handle.$sas$reference();
-        return Session.readCommitted(reference, () -> {
+        return Committed.read(reference, () -> {
             long word = Access.word(reference, offset);
             return isHandleOf(kept, word) ? kept : load(word, handle, offset);
         });

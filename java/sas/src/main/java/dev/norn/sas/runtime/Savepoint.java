@@ -41,4 +41,19 @@ final class Savepoint {
     long[] blocksOf(InPlace array) {
         return kept == null ? null : kept.get(array);
     }
+
+    /** These, and those that have got images since. */
+    long[] allBlocksOf(InPlace array) {
+        return union(blocksOf(array), array.$sas$kept());
+    }
+
+    private static long[] union(long[] a, long[] b) {
+        if (a == null || b == null) {
+            return a == null ? b : a;
+        }
+        for (int i = 0; i < a.length; i++) {
+            a[i] |= b[i];
+        }
+        return a;
+    }
 }

@@ -1,13 +1,11 @@
 package dev.norn.sas.runtime;
 
 import dev.norn.sas.SASException;
-import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction.Body;
 import dev.norn.sas.TransactionConflict;
 import dev.norn.sas.store.Directory;
 import dev.norn.sas.store.Format;
-import dev.norn.sas.store.Pool;
 import dev.norn.sas.store.StackRoom;
 import dev.norn.sas.store.Work;
 import java.lang.invoke.VarHandle;
@@ -18,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 
 /**
  * A thread's transaction: its work on the store, the handles that have the values of what it holds, and the copies of
@@ -48,10 +45,7 @@ public final class Session implements Work.Tenant {
     private final Thread thread = Thread.currentThread();
     private Store store;
     private Work work;
-    /**
-     * Of each object that the work has locked, by its place, the handle that has its values; null if none was asked
-     * yet.
-     */
+    /** By the place of each object that the work has locked, the handle that has its values, or null. */
     private SasObject[] holding = NONE;
     /** Those of them that were let through for writing; again if it was after another savepoint. */
     private SasObject[] written = NONE;
@@ -393,17 +387,7 @@ public final class Session implements Work.Tenant {
             return;
         }
         work.releaseSavepoint();
-        changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : union(its.blocksOf(array), array.$sas$kept())));
-    }
-
-    private static long[] union(long[] a, long[] b) {
-        if (a == null || b == null) {
-            return a == null ? b : a;
-        }
-        for (int i = 0; i < a.length; i++) {
-            a[i] |= b[i];
-        }
-        return a;
+        changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : its.allBlocksOf(array)));
     }
 
     /** Takes back what came after the savepoint. If that fails, the transaction can only be undone. */
@@ -615,7 +599,7 @@ public final class Session implements Work.Tenant {
         try {
             return session.hold(handle, session.work.lockShared(handle.$sas$reference()));
         } catch (InternalError e) {
-            throw unreadable(handle.$sas$reference(), e);
+            throw Committed.unreadable(handle.$sas$reference(), e);
         }
     }
 
@@ -629,14 +613,8 @@ public final class Session implements Work.Tenant {
         try {
             return session.holdForWriting(handle, handle.$sas$reference());
         } catch (InternalError e) {
-            throw unreadable(handle.$sas$reference(), e);
+            throw Committed.unreadable(handle.$sas$reference(), e);
         }
-    }
-
-    /** What becomes of a fault in the mapping. */
-    private static StorageReadFailure unreadable(long reference, InternalError cause) {
-        return new StorageReadFailure("no storage for the object at " + Long.toHexString(Format.offsetOf(reference)) + ": was the pool of "
-                + Store.current() + " cut off?", cause);
     }
 
     private SasObject holdForWriting(SasObject handle, long reference) {
@@ -717,52 +695,5 @@ public final class Session implements Work.Tenant {
         handle.$sas$bind(handle.$sas$word() | SasObject.WRITABLE);
         VarHandle.releaseFence();
         handle.$sas$holder(thread);
-    }
-
-    /**
-     * What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be
-     * anything.
-     */
-    private static <T> T attempt(Pool pool, Supplier<T> reading, long offset, long quiet) {
-        try {
-            return reading.get();
-        } catch (RuntimeException e) {
-            if (pool.isStill(offset, quiet)) {
-                throw e;
-            }
-            return null;
-        }
-    }
-
-    /**
-     * Reads committed values of an object outside transactions: again, until no writer came between.
-     *
-     * @throws dev.norn.sas.StoreClosed if another thread has closed the store meanwhile: what was read may be anything
-     *     then
-     */
-    static <T> T readCommitted(long reference, Supplier<T> reading) {
-        Pool pool = Store.current().pool();
-        try {
-            T value = readQuietly(pool, reference, reading);
-            pool.awaitDurable(reference);
-            pool.requireAttached();
-            return value;
-        } catch (InternalError e) {
-            throw unreadable(reference, e);
-        } catch (RuntimeException e) {
-            pool.requireAttached();
-            throw e;
-        }
-    }
-
-    private static <T> T readQuietly(Pool pool, long reference, Supplier<T> reading) {
-        long offset = Format.offsetOf(reference);
-        for (;;) {
-            long quiet = pool.quiet(reference);
-            T value = attempt(pool, reading, offset, quiet);
-            if (pool.isStill(offset, quiet)) {
-                return value;
-            }
-        }
     }
 }

@@ -1,0 +1,65 @@
+package dev.norn.sas.runtime;
+
+import dev.norn.sas.StorageReadFailure;
+import dev.norn.sas.Store;
+import dev.norn.sas.store.Format;
+import dev.norn.sas.store.Pool;
+import java.util.function.Supplier;
+
+/** Reads of committed values outside transactions, which take no locks. */
+final class Committed {
+    private Committed() {}
+
+    /**
+     * What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be
+     * anything.
+     */
+    private static <T> T attempt(Pool pool, Supplier<T> reading, long offset, long quiet) {
+        try {
+            return reading.get();
+        } catch (RuntimeException e) {
+            if (pool.isStill(offset, quiet)) {
+                throw e;
+            }
+            return null;
+        }
+    }
+
+    /**
+     * Reads committed values of an object outside transactions: again, until no writer came between.
+     *
+     * @throws dev.norn.sas.StoreClosed if another thread has closed the store meanwhile: what was read may be anything
+     *     then
+     */
+    static <T> T read(long reference, Supplier<T> reading) {
+        Pool pool = Store.current().pool();
+        try {
+            T value = readQuietly(pool, reference, reading);
+            pool.awaitDurable(reference);
+            pool.requireAttached();
+            return value;
+        } catch (InternalError e) {
+            throw unreadable(reference, e);
+        } catch (RuntimeException e) {
+            pool.requireAttached();
+            throw e;
+        }
+    }
+
+    private static <T> T readQuietly(Pool pool, long reference, Supplier<T> reading) {
+        long offset = Format.offsetOf(reference);
+        for (;;) {
+            long quiet = pool.quiet(reference);
+            T value = attempt(pool, reading, offset, quiet);
+            if (pool.isStill(offset, quiet)) {
+                return value;
+            }
+        }
+    }
+
+    /** What becomes of a fault in the mapping. */
+    static StorageReadFailure unreadable(long reference, InternalError cause) {
+        return new StorageReadFailure("no storage for the object at " + Long.toHexString(Format.offsetOf(reference)) + ": was the pool of "
+                + Store.current() + " cut off?", cause);
+    }
+}
