@@ -13,8 +13,6 @@ const LINES_MAX: usize = 700;
 const DUMPING_ROOMS: [&str; 9] = ["util", "utils", "common", "misc", "core", "manager", "helper", "helpers", "stuff"];
 /// The package whose classes stand in for those of `java.util`, and is called as that is.
 const LIKE_JAVA_UTIL: &str = "java/sas/src/main/java/dev/norn/sas/util";
-/// Java files that were longer when this was first counted, and how long they may be.
-const LONG_JAVA_FILES: [(&str, usize); 1] = [("Session.java", 768)];
 /// Boolean parameters of Java methods at most.
 const BOOLEANS_IN_JAVA_MAX: usize = 10;
 /// Crates that a device links.
@@ -139,10 +137,7 @@ fn no_room_is_named_for_dumping() {
 
 #[test]
 fn no_file_is_too_long() {
-    let long = all_sources().into_iter().filter(|(path, text)| {
-        let ceiling = LONG_JAVA_FILES.iter().find(|(name, _)| path.ends_with(name));
-        text.lines().count() > ceiling.map_or(LINES_MAX, |(_, lines)| *lines)
-    });
+    let long = all_sources().into_iter().filter(|(_, text)| text.lines().count() > LINES_MAX);
     none("files beyond 700 lines", long.map(|(path, _)| path.display().to_string()).collect());
 }
 
