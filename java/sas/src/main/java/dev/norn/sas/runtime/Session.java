@@ -452,9 +452,7 @@ public final class Session implements Work.Tenant {
         long start = System.nanoTime();
         for (int attempt = 1;; attempt++) {
             begin();
-            if (attempt == 1) {
-                work.forgetConflicts();
-            }
+            work.mayRunAgain(attempt);
             try {
                 return action.run();
             } catch (TransactionConflict e) {

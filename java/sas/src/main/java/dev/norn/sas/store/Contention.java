@@ -10,14 +10,18 @@ import static dev.norn.sas.store.Format.*;
  */
 final class Contention {
     private static final int BITS = 12;
+    static final int PLACES = 1 << BITS;
     /** How many uses an object is taken exclusively for, after a conflict. One more conflict begins them again. */
     private static final byte USES = 100;
-    /** By a hash of the offset, how many uses are left. Updates that are lost do no harm. */
-    private static final byte[] LEFT = new byte[1 << BITS];
-
     /** The objects at which the transaction that runs now has met conflicts in its former attempts. */
     private final OffsetTable own = new OffsetTable();
     private boolean hasOwn;
+    /** By a hash of the offset, how many uses are left, for all threads. Updates that are lost do no harm. */
+    private final byte[] left;
+
+    Contention(Locks locks) {
+        left = locks.contended;
+    }
 
     private static int place(long reference) {
         return (int) (offsetOf(reference) / GRANULE_BYTES * 0x9E3779B97F4A7C15L >>> 64 - BITS);
@@ -27,7 +31,7 @@ final class Contention {
     void note(long reference) {
         own.put(reference, 1);
         hasOwn = true;
-        LEFT[place(reference)] = USES;
+        left[place(reference)] = USES;
     }
 
     /** Whether the object is to be locked exclusively for its first use. */
@@ -36,12 +40,19 @@ final class Contention {
             return true;
         }
         int place = place(reference);
-        byte left = LEFT[place];
-        if (left == 0) {
+        byte uses = left[place];
+        if (uses == 0) {
             return false;
         }
-        LEFT[place] = (byte) (left - 1);
+        left[place] = (byte) (uses - 1);
         return true;
+    }
+
+    /**
+     * A transaction that took the object exclusively has only read it: those that read it are not kept apart further.
+     */
+    void wasNotChanged(long reference) {
+        left[place(reference)] = 0;
     }
 
     /** Another transaction begins. */

@@ -36,6 +36,8 @@ final class Locks {
     private static final long DEADLOCK_CHECK_NANOS = 500_000;
     private static final long DEAD_CHECK_NANOS = 20_000_000;
 
+    /** @see Contention */
+    final byte[] contended = new byte[Contention.PLACES];
     private final Pool pool;
     private final long timeoutNanos;
 

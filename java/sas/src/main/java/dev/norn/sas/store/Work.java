@@ -29,7 +29,10 @@ public final class Work {
     private ByteBuffer record = RedoLog.newRecord(4096);
     /** Up to where the log has to be durable before anybody is told what this transaction has read. */
     private long awaited;
-    private final Contention contention = new Contention();
+    private final Contention contention;
+    private boolean mayRunAgain;
+    /** What was locked exclusively for a read, as it is likely to be changed, and was not changed yet; 0 if nothing. */
+    private long guessed;
 
     /**
      * Whose work it is, so that it can be undone when its thread has ended without ending it. Says in words who it is.
@@ -51,6 +54,7 @@ public final class Work {
         this.pool = pool;
         this.tenant = tenant;
         savepoints = new Savepoints(pool);
+        contention = new Contention(pool.locks());
     }
 
     public Pool pool() {
@@ -62,6 +66,7 @@ public final class Work {
         held.clear();
         places = 0;
         awaited = 0;
+        mayRunAgain = false;
         savepoints.clear();
         slot = tenant == null ? pool.slots().claim() : pool.slots().claim(tenant);
         slot.begin(slot.index);
@@ -113,17 +118,28 @@ public final class Work {
         }
         Range range = pool.ranges().of(offset);
         range.check();
-        if (contention.isExpected(reference) && range.isWritable && !pool.isReadOnly()) {
-            return lockExclusive(reference);
+        if (mayRunAgain && guessed == 0 && contention.isExpected(reference) && range.isWritable && !pool.isReadOnly()) {
+            int place = lockExclusive(reference);
+            guessed = reference;
+            return place;
         }
         announce(offset);
         pool.locks().shared(slot, reference);
         return hold(reference, SHARED);
     }
 
-    /** The next transaction is not the same once more: what conflicts the one before has met says nothing about it. */
-    public void forgetConflicts() {
-        contention.forget();
+    /**
+     * The transaction is run again after a conflict, so it may lock exclusively what others have changed after they had
+     * read it. One that is not run again only has the locks that it needs: its program may count on reading beside
+     * others.
+     *
+     * @param attempt from 1
+     */
+    public void mayRunAgain(int attempt) {
+        mayRunAgain = true;
+        if (attempt == 1) {
+            contention.forget();
+        }
     }
 
     /** Whether the transaction has locked the object for writing. */
@@ -156,6 +172,9 @@ public final class Work {
         int place = number >>> MODE_BITS;
         if ((number & MODE_MASK) == EXCLUSIVE) {
             requireLive(reference);
+            if (reference == guessed) {
+                guessed = 0;
+            }
             if (savepoints.isOpen()) {
                 savepoints.keep(place, offset);
             }
@@ -482,6 +501,10 @@ public final class Work {
     }
 
     private void end() {
+        if (guessed != 0) {
+            contention.wasNotChanged(guessed);
+            guessed = 0;
+        }
         pool.slots().release(slot);
         slot = null;
     }

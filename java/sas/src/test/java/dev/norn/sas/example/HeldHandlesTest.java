@@ -202,6 +202,32 @@ class HeldHandlesTest {
         elsewhere(() -> Transaction.run(() -> assertEquals(2, ann.balance())));
     }
 
+    /**
+     * Behind a conflict, whoever reads an object takes it exclusively, as he is likely to change it; but not for long
+     * where nobody does.
+     */
+    @Test
+    void readersOfAnObjectThatHadAConflictAreNotKeptApart() {
+        Account ann = account(1);
+        Account its = elsewhere(() -> again(ann));
+        Transaction.begin();
+        ann.balance();
+        elsewhere(Transaction::begin);
+        elsewhere(its::balance);
+        assertThrows(TransactionConflict.class, () -> elsewhere(() -> its.add(1)));
+        elsewhere(Transaction::abort);
+        assertEquals(0, ann.balance(), "who begins himself has no more locks than he needs");
+        elsewhere(Transaction::begin);
+        assertEquals(0, elsewhere(its::balance));
+        elsewhere(Transaction::commit);
+        Transaction.commit();
+        Transaction.run(() -> assertEquals(0, ann.balance()));
+        Transaction.run(() -> {
+            assertEquals(0, ann.balance());
+            elsewhere(() -> Transaction.run(() -> assertEquals(0, its.balance())));
+        });
+    }
+
     @Test
     void whatIsGoneIsGoneThroughEveryHandle() {
         Account ann = account(1);
