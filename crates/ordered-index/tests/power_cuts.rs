@@ -22,7 +22,8 @@ type Map = BTreeMap<Key, Value>;
 /// Of a thousand cuts in a shape beyond the contract, how many are not survived at most: somewhat more than measured.
 const MARGINAL_MAX: u64 = 220;
 const LATE_MAX: u64 = 15;
-const ZEROS_MAX: u64 = 2;
+/// None was lost of 7,724 cuts.
+const ZEROS_MAX: u64 = 1;
 
 fn mount(device: NorSim, context: Context<'_>) -> TestList {
     TestList::mount(device).unwrap_or_else(|error| panic!("{error} {}", context()))
