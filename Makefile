@@ -4,7 +4,7 @@ IMAGE = out/purse.img
 SCRIPT = examples/purse.txt
 SEED = 2006
 
-.PHONY: help run test test-java test-long crash-faults bench lab bobc compare size lint
+.PHONY: help run test test-java test-long crash-faults bench lab bobc hot compare size lint
 
 help:
 	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench      what a field update and an ordered index cost beside the published figures, in short runs"
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
 	@echo "make bobc       the business object benchmark and its peers, into out/bobc; goes on where it was interrupted: two hours, on a machine that does nothing else"
+	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heap and the ordered indexes beside other stores for flash, into out/peers: some minutes"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
@@ -60,6 +61,10 @@ lab:
 
 bobc:
 	tools/bobc evaluation
+
+hot:
+	@tools/ensure-postgresql
+	tools/bobc hot
 
 compare:
 	tools/compare --out out/peers

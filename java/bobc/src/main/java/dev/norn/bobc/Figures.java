@@ -24,6 +24,10 @@ final class Figures {
         return number;
     }
 
+    double getOrElse(String name, double other) {
+        return numbers.getOrDefault(name, other);
+    }
+
     long whole(String name) {
         return (long) get(name);
     }

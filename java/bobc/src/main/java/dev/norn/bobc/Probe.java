@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 
 /**
  * What the machine does: how long a sync of 512 bytes takes here and now, and what this process has written and used.
@@ -15,6 +16,8 @@ import java.util.Arrays;
 final class Probe {
     private static final int SYNCS = 100;
     private static final int BYTES = 512;
+    private static final int APPEND_BYTES = 4096;
+    private static final int APPENDS_MAX = (256 << 20) / APPEND_BYTES;
 
     private Probe() {}
 
@@ -37,6 +40,33 @@ final class Probe {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Appends 4 KB to a file and syncs it, again and again; stops before its time at 256 MB. */
+    static HotOutcome appends(Path directory, int seconds) throws IOException {
+        Path file = Files.createTempFile(directory, "bobc", "probe");
+        try (var channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            Waits waits = new Waits();
+            long start = System.nanoTime();
+            long end = start;
+            int count = 0;
+            while (count < APPENDS_MAX && end - start < TimeUnit.SECONDS.toNanos(seconds)) {
+                long before = end;
+                channel.write(ByteBuffer.allocate(APPEND_BYTES).put(0, (byte) 1));
+                channel.force(false);
+                end = System.nanoTime();
+                waits.add(end - before);
+                count++;
+            }
+            return new HotOutcome((end - start) / 1e9, count, count, 0, count, count, -1, waits);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /** Whether a directory is in a file system that a stop of the machine empties. */
+    static boolean isInMemory(Path directory) throws IOException {
+        return Files.getFileStore(directory).type().matches("tmpfs|ramfs");
     }
 
     /** What the files of a directory take on its disk, holes not counted. */

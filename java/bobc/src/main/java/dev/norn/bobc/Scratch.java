@@ -13,6 +13,7 @@ final class Scratch implements AutoCloseable {
 
     final Path path;
     private final Thread remover = new Thread(this::removeAtTheEnd);
+    private volatile Runnable first = () -> {};
 
     /** @throws IllegalArgumentException if no scratch directory can be made there */
     static void requireParent(Path parent) {
@@ -25,7 +26,18 @@ final class Scratch implements AutoCloseable {
     /** @param parent where it is made */
     Scratch(Path parent) throws IOException {
         path = Files.createTempDirectory(parent, "bobc");
-        Runtime.getRuntime().addShutdownHook(remover);
+        try {
+            Runtime.getRuntime().addShutdownHook(remover);
+        } catch (IllegalStateException e) {
+            // This JVM ends already, and nobody would remove it.
+            Files.delete(path);
+            throw e;
+        }
+    }
+
+    /** Has something done before the directory is removed by a signal: what uses it is to end. */
+    void endFirst(Runnable action) {
+        first = action;
     }
 
     private void remove() throws IOException {
@@ -38,6 +50,7 @@ final class Scratch implements AutoCloseable {
 
     /** The run goes on meanwhile, and makes files. */
     private void removeAtTheEnd() {
+        first.run();
         for (int attempt = 0; Files.exists(path) && attempt < ATTEMPTS; attempt++) {
             try {
                 remove();

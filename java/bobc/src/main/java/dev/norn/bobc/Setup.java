@@ -1,7 +1,6 @@
 package dev.norn.bobc;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,7 +70,7 @@ final class Setup {
 
     /** Whether the data are in a file system that a stop of the machine empties. */
     boolean isInMemory() throws IOException {
-        return Files.getFileStore(directory).type().matches("tmpfs|ramfs");
+        return Probe.isInMemory(directory);
     }
 
     /** What a commit of the peer survives where its data are made. */
