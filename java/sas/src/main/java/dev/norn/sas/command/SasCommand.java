@@ -77,9 +77,11 @@ public final class SasCommand {
 
     @Command(name = "create", description = "Make a store with the container main.")
     static final class Create extends OnStore {
-        @Option(names = "--main-bytes", description = "most that main may take (default: ${DEFAULT-VALUE})", defaultValue = "8589934592")
+        @Option(names = "--main-bytes", paramLabel = "BYTES", converter = Bytes.class, defaultValue = "8G",
+                description = "most that main may take; K, M, G and T are powers of 1,024 (default: ${DEFAULT-VALUE})")
         private long mainBytes;
-        @Option(names = "--log-bytes", description = "length of the redo log (default: ${DEFAULT-VALUE})", defaultValue = "67108864")
+        @Option(names = "--log-bytes", paramLabel = "BYTES", converter = Bytes.class, defaultValue = "64M",
+                description = "length of the redo log (default: ${DEFAULT-VALUE})")
         private long logBytes;
         @Option(names = "--pool", description = "file of the page pool, for example in /dev/shm (default: in the store)")
         private String pool;

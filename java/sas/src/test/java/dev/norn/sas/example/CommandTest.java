@@ -161,7 +161,11 @@ class CommandTest {
         Path own = Files.createDirectory(directory.resolve("own"));
         assertTrue(sas(1, "create", own, "--main-bytes", -5).contains("would hold -5 bytes"));
         assertEquals(0, Files.list(own).count(), "the directory was there before");
-        assertEquals("", sas(0, "create", directory.resolve("bad")));
+        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "1X").contains("'1X' is no number of bytes"));
+        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "9999999999T").contains("is no number of bytes"));
+        assertEquals("", sas(0, "create", directory.resolve("bad"), "--main-bytes", "2m", "--log-bytes", "192K"));
+        assertTrue(sas(0, "ls", directory.resolve("bad")).contains("of 2,097,152 bytes"));
+        assertTrue(Math.abs(Files.size(directory.resolve("bad/redo.log")) - (192 << 10)) <= 4096);
         Files.delete(directory.resolve("bad/store.properties"));
         assertTrue(sas(1, "create", directory.resolve("bad")).contains("has no store.properties, but"));
         assertTrue(sas(1, "transform", directory.resolve("nowhere")).contains("nowhere is not there"));
