@@ -468,6 +468,9 @@ public final class Session implements Work.Tenant {
         long start = System.nanoTime();
         for (int attempt = 1;; attempt++) {
             begin();
+            if (attempt == 1) {
+                work.forgetConflicts();
+            }
             try {
                 return action.run();
             } catch (TransactionConflict e) {
@@ -741,6 +744,7 @@ public final class Session implements Work.Tenant {
         Pool pool = Store.current().pool();
         try {
             T value = readQuietly(pool, reference, reading);
+            pool.awaitDurable(reference);
             pool.requireAttached();
             return value;
         } catch (InternalError e) {

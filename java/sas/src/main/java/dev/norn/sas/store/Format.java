@@ -9,7 +9,7 @@ package dev.norn.sas.store;
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
-    public static final long VERSION = 4;
+    public static final long VERSION = 5;
 
     // The pool's header, at 0.
     static final long POOL_MAGIC = 0;
@@ -72,6 +72,11 @@ public final class Format {
     // Counts of notifications, by a hash of the object's offset.
     static final long NOTICES = 64 << 10;
     static final int NOTICES_BITS = 12;
+
+    // Up to where the log has to be durable before anybody is told what an object has, by a hash of the object's
+    // offset.
+    static final long UNSYNCED = 128 << 10;
+    static final int UNSYNCED_BITS = 12;
 
     static final long UNDO = 1L << 30;
     static final long UNDO_BYTES = 256L << 20;

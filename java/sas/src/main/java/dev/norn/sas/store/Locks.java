@@ -109,14 +109,15 @@ final class Locks {
     private void await(Slot slot, long reference, long own) {
         long offset = offsetOf(reference);
         long start = System.nanoTime();
-        long deadlockCheck = start + DEADLOCK_CHECK_NANOS;
+        // Two that have read it and both want to change it are a circle at once.
+        boolean isUpgrade = (Memory.getVolatile(offset + OBJECT_LOCK) & own) != 0;
+        long deadlockCheck = isUpgrade ? start : start + DEADLOCK_CHECK_NANOS;
         long deadCheck = start + DEAD_CHECK_NANOS;
         Memory.putVolatile(slot.head + SLOT_WAITS_FOR, offset);
         try {
             for (int spins = 0; isHeld(offset, own); spins++) {
-                pool.idle(spins);
                 long now = System.nanoTime();
-                if (now > deadlockCheck) {
+                if (now >= deadlockCheck) {
                     // One that was allocated by a transaction that was undone leaves its lock word behind.
                     pool.requireObject(reference);
                     if (isDeadlock(slot) && isDeadlockOfTheLiving(slot)) {
@@ -131,6 +132,7 @@ final class Locks {
                 if (now - start > timeoutNanos) {
                     throw new TransactionConflict("no lock within " + timeoutNanos / 1_000_000 + " ms on " + describe(reference));
                 }
+                pool.idle(spins);
             }
         } finally {
             Memory.putVolatile(slot.head + SLOT_WAITS_FOR, 0);

@@ -402,6 +402,31 @@ public final class Pool {
         return quiet;
     }
 
+    /**
+     * Waits until the log is durable up to a position.
+     *
+     * @param slot that of a transaction; null for a slot of the store's own
+     * @throws StorageWriteFailure if a sync fails, or has failed
+     */
+    void awaitDurable(Slot slot, long end) {
+        if (Memory.getVolatile(LOG_SYNCED) >= end) {
+            return;
+        }
+        Slot its = slot == null ? claim() : slot;
+        try {
+            log.sync(its, end);
+        } finally {
+            if (slot == null) {
+                release(its);
+            }
+        }
+    }
+
+    /** Waits until that is durable which was read of an object without a lock. */
+    public void awaitDurable(long reference) {
+        awaitDurable(null, Unsynced.of(offsetOf(reference)));
+    }
+
     public boolean isStill(long offset, long quiet) {
         return Locks.isStill(offset, quiet);
     }

@@ -88,12 +88,14 @@ final class RedoLog {
     }
 
     /**
-     * Appends the record and returns when it is durable.
+     * Appends the record: it has its place among all others then, and is committed when the log is durable up to its
+     * end.
      *
-     * @throws StorageWriteFailure if there is no room for it, or writing fails: nothing was committed; or if the sync
-     *     fails: then the store takes no more changes, and after the next start the log decides
+     * @return the position behind it
+     * @throws StorageWriteFailure if there is no room for it, or writing fails: nothing was committed, unless the
+     *     slot's state says that it counts
      */
-    void commit(Slot slot, ByteBuffer record) {
+    long append(Slot slot, ByteBuffer record) {
         StackRoom.require(FRAMES);
         int length = record.position() + LogRecords.CHECK_BYTES;
         long end = append(slot, record, length);
@@ -101,7 +103,7 @@ final class RedoLog {
             makeRoom(slot, length);
             end = append(slot, record, length);
         }
-        sync(slot, end);
+        return end;
     }
 
     /** Returns the position behind the record, or {@link #NO_ROOM}. */
@@ -153,7 +155,12 @@ final class RedoLog {
         return new StorageWriteFailure(what + ": " + cause.getMessage(), cause);
     }
 
-    /** Returns when everything up to {@code end} is durable. One sync serves all who wait. */
+    /**
+     * Returns when everything up to {@code end} is durable. One sync serves all who wait.
+     *
+     * @throws StorageWriteFailure if a sync fails, or has failed: then the store takes no more changes, and after the
+     *     next start the log decides what was committed
+     */
     void sync(Slot slot, long end) {
         Latch.Waiting waiting = new Latch.Waiting(slot, SYNC_LATCH);
         long synced = 0;
@@ -225,15 +232,6 @@ final class RedoLog {
         if (Memory.getLong(LOG_TAIL) < end) {
             slot.state(STATE_ACTIVE);
         }
-    }
-
-    /** Syncs what a slot that was cut off has committed; whether it has. */
-    boolean isCommitted(Slot slot) {
-        if (slot.state() != STATE_COMMITTING) {
-            return false;
-        }
-        sync(slot, Memory.getLong(slot.head + SLOT_RECORD_END));
-        return true;
     }
 
     /**

@@ -27,6 +27,9 @@ public final class Work {
     private Slot slot;
     private final Tenant tenant;
     private ByteBuffer record = RedoLog.newRecord(4096);
+    /** Up to where the log has to be durable before anybody is told what this transaction has read. */
+    private long awaited;
+    private final Contention contention = new Contention();
 
     /**
      * Whose work it is, so that it can be undone when its thread has ended without ending it. Says in words who it is.
@@ -58,6 +61,7 @@ public final class Work {
     public void begin() {
         held.clear();
         places = 0;
+        awaited = 0;
         savepoints.clear();
         slot = tenant == null ? pool.claim() : pool.claim(tenant);
         slot.begin(slot.index);
@@ -84,6 +88,7 @@ public final class Work {
     }
 
     private int hold(long reference, int mode) {
+        awaited = Math.max(awaited, Unsynced.of(offsetOf(reference)));
         held.put(reference, places << MODE_BITS | mode);
         return places++;
     }
@@ -106,10 +111,19 @@ public final class Work {
         if (offset < CONTAINERS) {
             throw Pool.destroyed(reference);
         }
-        pool.rangeOf(offset).check();
+        Range range = pool.rangeOf(offset);
+        range.check();
+        if (contention.isExpected(reference) && range.isWritable && !pool.isReadOnly()) {
+            return lockExclusive(reference);
+        }
         announce(offset);
         pool.locks().shared(slot, reference);
         return hold(reference, SHARED);
+    }
+
+    /** The next transaction is not the same once more: what conflicts the one before has met says nothing about it. */
+    public void forgetConflicts() {
+        contention.forget();
     }
 
     /** Whether the transaction has locked the object for writing. */
@@ -156,7 +170,7 @@ public final class Work {
         if (number == 0) {
             announce(offset);
         }
-        pool.locks().exclusive(slot, reference);
+        exclusive(reference, number != 0);
         int bytes = granulesOf(Memory.getLong(offset)) * GRANULE_BYTES;
         int image = Math.min(bytes, bytes > OBJECT_BYTES_MAX ? OBJECT_HEADER_BYTES : bytes);
         Memory.copy(offset, slot.append(ENTRY_IMAGE, offset, image), image);
@@ -167,6 +181,17 @@ public final class Work {
         held.put(reference, place << MODE_BITS | EXCLUSIVE);
         cover(place);
         return place;
+    }
+
+    private void exclusive(long reference, boolean isUpgrade) {
+        try {
+            pool.locks().exclusive(slot, reference);
+        } catch (dev.norn.sas.TransactionConflict e) {
+            if (isUpgrade) {
+                contention.note(reference);
+            }
+            throw e;
+        }
     }
 
     private int holdExclusively(long reference) {
@@ -338,9 +363,12 @@ public final class Work {
     }
 
     /**
-     * Commits: returns when the record is durable, or at once when nothing was changed. Locks are released.
+     * Commits. Releases the locks as soon as the record has its place in the log, and returns when it is durable, and
+     * with it all that the transaction has read: at once when nothing was changed and all that was read is durable.
      *
-     * @throws dev.norn.sas.StorageWriteFailure if it cannot be made durable; the transaction is then undone
+     * @throws dev.norn.sas.StorageWriteFailure if there is no place for the record: the transaction is undone then; or
+     *     if the log cannot be made durable: then the store takes no more changes, and after the next start the log
+     *     decides
      */
     public void commit() {
         record.clear().position(RedoLog.newRecord(64).position());
@@ -348,17 +376,27 @@ public final class Work {
         for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
             addToRecord(entry);
         }
-        if (record.position() > empty) {
+        boolean hasChanges = record.position() > empty;
+        if (hasChanges) {
             room(16);
-            append();
+            awaited = append();
         }
-        slot.state(STATE_COMMITTED);
         try {
+            if (hasChanges) {
+                markUnsynced();
+            }
+            slot.state(STATE_COMMITTED);
             pool.recovery().finish(slot);
-            end();
         } catch (Throwable e) {
-            // It is committed; recovery gives back what it had.
+            // It counts; recovery gives back what it had.
             abandon();
+        }
+        try {
+            pool.awaitDurable(slot, awaited);
+        } finally {
+            if (slot != null) {
+                end();
+            }
         }
         pool.logHasGrown();
         if (record.capacity() > 1 << 20) {
@@ -366,26 +404,37 @@ public final class Work {
         }
     }
 
-    /** Makes the record durable; when this throws, the transaction was undone, or is left to recovery. */
-    private void append() {
-        try {
-            pool.log().commit(slot, record);
-        } catch (Throwable e) {
-            // One that counts already is synced then: whatever was thrown, it is committed.
-            if (!isCommitted()) {
-                abort();
-                throw e;
+    /**
+     * Before the first lock is released. Who dies in here has a record that counts, and is recovered from its
+     * beginning.
+     */
+    private void markUnsynced() {
+        for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
+            int kind = Slot.kind(entry);
+            if (kind == ENTRY_IMAGE || kind == ENTRY_ALLOCATION && classOf(Memory.getLong(entry + ENTRY_HEADER_BYTES)) != CLASS_VALUE) {
+                Unsynced.mark(Slot.offset(entry), awaited);
             }
         }
     }
 
-    private boolean isCommitted() {
+    /** Returns the position behind the record; when this throws, the transaction was undone, or is left to recovery. */
+    private long append() {
+        try {
+            return pool.log().append(slot, record);
+        } catch (Throwable e) {
+            // Whatever was thrown, a record that counts does so.
+            if (!isCounted()) {
+                abort();
+                throw e;
+            }
+            return Memory.getLong(slot.head + SLOT_RECORD_END);
+        }
+    }
+
+    private boolean isCounted() {
         try {
             Latch.recover(slot);
-            return pool.log().isCommitted(slot);
-        } catch (dev.norn.sas.StorageWriteFailure e) {
-            // The store takes no more changes.
-            return false;
+            return slot.state() == STATE_COMMITTING;
         } catch (java.io.IOException e) {
             abandon();
             throw new dev.norn.sas.StorageReadFailure("cannot see whether a transaction is in the log of " + pool + ": " + e.getMessage(), e);
