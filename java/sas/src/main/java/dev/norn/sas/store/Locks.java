@@ -3,10 +3,13 @@ package dev.norn.sas.store;
 import static dev.norn.sas.store.Format.*;
 
 import dev.norn.sas.TransactionConflict;
+import java.util.Queue;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The locks of objects: a word in each object's header, with a bit for each slot that holds it, a bit for exclusive,
- * and a count of exclusive holders that lets readers outside transactions see that nothing changed meanwhile.
+ * one that somebody waits for long, and a count of exclusive holders that lets readers outside transactions see that
+ * nothing changed meanwhile.
  *
  * <p>A slot's undo stream names a lock before the slot takes it, so a dead owner's locks are found. Waiting is
  * announced in the slot: who waits follows the holders' announcements, and a circle back to itself is a deadlock.
@@ -15,7 +18,21 @@ final class Locks {
     static final long EXCLUSIVE = 1L << 63;
     static final long HOLDERS = (1L << SLOTS_MAX) - 1;
     private static final int COUNT_SHIFT = SLOTS_MAX;
-    private static final long COUNT = (1L << 63) - 1 & ~HOLDERS;
+    /**
+     * Somebody has waited for long: whoever comes now leaves the object to those who wait. If he dies, the next who
+     * waits takes the mark away.
+     */
+    private static final long WAITED = 1L << 62;
+    private static final long COUNT = WAITED - 1 & ~HOLDERS;
+    /**
+     * How long the first who waits lets others take the object before him. Handing it over costs the time of several
+     * transactions.
+     */
+    private static final long MARK_NANOS = 1_000_000;
+    /** How often the first looks then: who releases the object in this JVM wakes him. */
+    private static final long MARKED_NANOS = 100_000;
+    /** How often those behind him look for deadlocks and the dead. */
+    private static final long QUEUED_NANOS = 5_000_000;
     private static final long DEADLOCK_CHECK_NANOS = 500_000;
     private static final long DEAD_CHECK_NANOS = 20_000_000;
 
@@ -29,30 +46,44 @@ final class Locks {
 
     /** Waits until the slot holds the object shared. The caller has published an entry that names it. */
     void shared(Slot slot, long reference) {
-        long offset = offsetOf(reference);
-        for (;;) {
-            long value = look(reference);
-            if (value < 0) {
-                await(slot, reference, 0);
-            } else if (Memory.compareAndSet(offset + OBJECT_LOCK, value, value | slot.bit())) {
-                recheck(slot, reference);
-                return;
-            }
+        if (!tryTake(slot, reference, 0, WAITED)) {
+            await(slot, reference, 0);
         }
+        recheck(slot, reference);
     }
 
     /** Waits until the slot holds the object alone. The caller has published an entry that names it. */
     void exclusive(Slot slot, long reference) {
-        long offset = offsetOf(reference);
+        if (!tryTake(slot, reference, EXCLUSIVE, WAITED)) {
+            await(slot, reference, EXCLUSIVE);
+        }
+        recheck(slot, reference);
+    }
+
+    /**
+     * Takes the object unless others hold it in a way that excludes this.
+     *
+     * @param mode {@link #EXCLUSIVE}, or 0
+     * @param respected {@link #WAITED} to leave the object to somebody who has waited for long; 0 to take it, and the
+     *     mark from it
+     */
+    private boolean tryTake(Slot slot, long reference, long mode, long respected) {
+        long word = offsetOf(reference) + OBJECT_LOCK;
         for (;;) {
             long value = look(reference);
-            if (!isFreeFor(value, slot)) {
-                await(slot, reference, slot.bit());
-            } else if (Memory.compareAndSet(offset + OBJECT_LOCK, value, EXCLUSIVE | value | slot.bit())) {
-                recheck(slot, reference);
-                return;
+            // Who holds it shared and wants it alone is not kept waiting by those who wait for him.
+            boolean isLeft = (value & respected) != 0 && (value & slot.bit()) == 0;
+            if (isLeft || isExcluded(value, slot, mode)) {
+                return false;
+            }
+            if (Memory.compareAndSet(word, value, value & ~WAITED | mode | slot.bit())) {
+                return true;
             }
         }
+    }
+
+    private static boolean isExcluded(long value, Slot slot, long mode) {
+        return mode == 0 ? value < 0 : (value & HOLDERS & ~slot.bit()) != 0;
     }
 
     /**
@@ -73,14 +104,9 @@ final class Locks {
         }
     }
 
-    /** Nobody else holds the object; the slot itself may hold it in any way already. */
-    private static boolean isFreeFor(long value, Slot slot) {
-        return (value & HOLDERS & ~slot.bit()) == 0;
-    }
-
     /**
      * Whether another slot holds the object exclusively, as the first that does: the one that allocated it; or after
-     * 2^15 others, or since the pool was made.
+     * 2^14 others, or since the pool was made.
      */
     static boolean isOfFirstHolder(long value, Slot slot) {
         return value < 0 && (value & COUNT) == 0 && (value & slot.bit()) == 0;
@@ -89,53 +115,115 @@ final class Locks {
     /** Gives up what the slot holds of an object; nothing if it holds nothing. */
     static void release(Slot slot, long offset) {
         long word = offset + OBJECT_LOCK;
-        long value = Memory.getVolatile(word);
-        if ((value & slot.bit()) == 0) {
-            return;
-        }
-        if (value < 0) {
-            Memory.putRelease(word, unlocked(value));
-        } else {
-            Memory.andAtomic(word, ~slot.bit());
+        for (;;) {
+            long value = Memory.getVolatile(word);
+            if ((value & slot.bit()) == 0) {
+                return;
+            }
+            if (Memory.compareAndSet(word, value, value < 0 ? unlocked(value) : value & ~slot.bit())) {
+                if ((value & WAITED) != 0) {
+                    slot.pool.waitQueues().wakeFirst(offset);
+                }
+                return;
+            }
         }
     }
 
     /** The word after its exclusive holder is gone: the count is one higher. */
     private static long unlocked(long value) {
-        return value + (1L << COUNT_SHIFT) & COUNT;
+        return value + (1L << COUNT_SHIFT) & COUNT | value & WAITED;
     }
 
-    /** Waits while others hold the object: all of them, or its exclusive holder if {@code own} is 0. */
-    private void await(Slot slot, long reference, long own) {
+    /**
+     * Waits until the slot holds the object. Those of this JVM that want it queue up, and the first watches it; whoever
+     * comes just then takes it before him, but once he has waited for a millisecond, it is marked and left to those who
+     * wait. Who holds it shared already waits beside the queue.
+     */
+    private void await(Slot slot, long reference, long mode) {
         long offset = offsetOf(reference);
-        long start = System.nanoTime();
-        // Two that have read it and both want to change it are a circle at once.
-        boolean isUpgrade = (Memory.getVolatile(offset + OBJECT_LOCK) & own) != 0;
-        long deadlockCheck = isUpgrade ? start : start + DEADLOCK_CHECK_NANOS;
-        long deadCheck = start + DEAD_CHECK_NANOS;
+        boolean isUpgrade = (Memory.getVolatile(offset + OBJECT_LOCK) & slot.bit()) != 0;
         Memory.putVolatile(slot.head + SLOT_WAITS_FOR, offset);
         try {
-            for (int spins = 0; isHeld(offset, own); spins++) {
-                long now = System.nanoTime();
-                if (now >= deadlockCheck) {
-                    // One that was allocated by a transaction that was undone leaves its lock word behind.
-                    pool.requireObject(reference);
-                    if (isDeadlock(slot) && isDeadlockOfTheLiving(slot)) {
-                        throw new TransactionConflict("deadlock at " + describe(reference));
-                    }
-                    deadlockCheck = now + DEADLOCK_CHECK_NANOS;
-                }
-                if (now > deadCheck) {
-                    pool.recovery().reap();
-                    deadCheck = System.nanoTime() + DEAD_CHECK_NANOS;
-                }
-                if (now - start > timeoutNanos) {
-                    throw new TransactionConflict("no lock within " + timeoutNanos / 1_000_000 + " ms on " + describe(reference));
-                }
-                pool.idle(spins);
+            if (isUpgrade) {
+                // Two that have read it and both want to change it are a circle at once.
+                requireNoDeadlock(slot, reference);
+                watch(new Patience(slot, reference), mode, null);
+                return;
+            }
+            Queue<Thread> queue = pool.waitQueues().join(offset);
+            try {
+                watch(new Patience(slot, reference), mode, queue);
+            } finally {
+                pool.waitQueues().leave(offset);
             }
         } finally {
             Memory.putVolatile(slot.head + SLOT_WAITS_FOR, 0);
+        }
+    }
+
+    /** Looks at the object until it is taken, whenever the thread is the first of the queue, or has none. */
+    private void watch(Patience patience, long mode, Queue<Thread> queue) {
+        int spins = 0;
+        while (queue != null && !WaitQueues.isFirst(queue) || !tryTake(patience.slot, patience.reference, mode, 0)) {
+            if (queue != null && !WaitQueues.isFirst(queue)) {
+                LockSupport.parkNanos(this, QUEUED_NANOS);
+            } else if (patience.isLong()) {
+                mark(offsetOf(patience.reference));
+                LockSupport.parkNanos(this, MARKED_NANOS);
+            } else {
+                pool.idle(spins++);
+            }
+            patience.look();
+        }
+    }
+
+    private static void mark(long offset) {
+        long value = Memory.getVolatile(offset + OBJECT_LOCK);
+        if ((value & HOLDERS) != 0 && (value & WAITED) == 0) {
+            Memory.compareAndSet(offset + OBJECT_LOCK, value, value | WAITED);
+        }
+    }
+
+    /** How long somebody waits for an object, and what ends it before he has it. */
+    private final class Patience {
+        final Slot slot;
+        final long reference;
+        private final long start = System.nanoTime();
+        private long deadlockCheck = start + DEADLOCK_CHECK_NANOS;
+        private long deadCheck = start + DEAD_CHECK_NANOS;
+        private long now = start;
+
+        Patience(Slot slot, long reference) {
+            this.slot = slot;
+            this.reference = reference;
+        }
+
+        boolean isLong() {
+            return now - start > MARK_NANOS;
+        }
+
+        /** @throws TransactionConflict in a deadlock, or after too long a time */
+        void look() {
+            now = System.nanoTime();
+            if (now > deadlockCheck) {
+                // One that was allocated by a transaction that was undone leaves its lock word behind.
+                pool.requireObject(reference);
+                requireNoDeadlock(slot, reference);
+                deadlockCheck = now + DEADLOCK_CHECK_NANOS;
+            }
+            if (now > deadCheck) {
+                pool.recovery().reap();
+                deadCheck = System.nanoTime() + DEAD_CHECK_NANOS;
+            }
+            if (now - start > timeoutNanos) {
+                throw new TransactionConflict("no lock within " + timeoutNanos / 1_000_000 + " ms on " + describe(reference));
+            }
+        }
+    }
+
+    private void requireNoDeadlock(Slot slot, long reference) {
+        if (isDeadlock(slot) && isDeadlockOfTheLiving(slot)) {
+            throw new TransactionConflict("deadlock at " + describe(reference));
         }
     }
 
@@ -149,11 +237,6 @@ final class Locks {
             before = ", and of ";
         }
         return text.toString();
-    }
-
-    private static boolean isHeld(long offset, long own) {
-        long value = Memory.getVolatile(offset + OBJECT_LOCK);
-        return own == 0 ? value < 0 : (value & HOLDERS & ~own) != 0;
     }
 
     /** A dead waiter's announcement stays until he is recovered, and would make a circle for ever. */

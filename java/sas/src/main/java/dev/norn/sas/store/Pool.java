@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
@@ -32,6 +33,10 @@ public final class Pool {
      */
     static final int SPINS = 1000;
 
+    /** How long the first who waits for a slot lets others have one before him. */
+    private static final long OVERTAKEN_NANOS = 1_000_000;
+    /** How often those behind him look whether the store is closed. */
+    private static final long QUEUED_NANOS = 20_000_000;
     /** Room on the stack for claiming a slot, and for giving it back. */
     private static final int FRAMES = 6;
     /** Whose a slot is that this JVM uses for itself. */
@@ -71,6 +76,9 @@ public final class Pool {
     private final Recovery recovery;
     private final Heap heap;
     private final Locks locks;
+    private final WaitQueues waitQueues = new WaitQueues();
+    /** The first who waits for a slot has waited for long. */
+    private volatile boolean areSlotsWaitedFor;
     private Checkpointer checkpointer;
     private volatile Range[] ranges = new Range[8];
     private final Range[] rangesByUnit = new Range[(int) (Memory.SPACE >> CONTAINER_ALIGNMENT_BITS)];
@@ -667,6 +675,9 @@ public final class Pool {
                 slot.release();
             }
             tenants.set(slot.index, null);
+            if (areSlotsWaitedFor) {
+                waitQueues.wakeFirst(WaitQueues.SLOTS);
+            }
         } catch (IOException e) {
             abandon(slot.index);
             wakeCheckpointer();
@@ -721,20 +732,46 @@ public final class Pool {
      */
     Slot claim(Work.Tenant its) {
         StackRoom.require(FRAMES);
-        for (int spins = 0;; spins++) {
-            for (int i = 0; i < SLOTS_MAX; i++) {
-                int index = (int) ((i + incarnation) % SLOTS_MAX);
-                if (Memory.getVolatile(slotHead(index) + SLOT_OWNER) == 0) {
-                    Slot slot = claim(index, its);
-                    if (slot != null) {
-                        return slot;
-                    }
+        Slot slot = areSlotsWaitedFor ? null : tryClaim(its);
+        return slot == null ? claimQueued(its) : slot;
+    }
+
+    private Slot tryClaim(Work.Tenant its) {
+        for (int i = 0; i < SLOTS_MAX; i++) {
+            int index = (int) ((i + incarnation) % SLOTS_MAX);
+            if (Memory.getVolatile(slotHead(index) + SLOT_OWNER) == 0) {
+                Slot slot = claim(index, its);
+                if (slot != null) {
+                    return slot;
                 }
             }
-            idle(spins);
-            if (spins % 200 == 199) {
-                recovery.reap();
+        }
+        return null;
+    }
+
+    private Slot claimQueued(Work.Tenant its) {
+        long start = System.nanoTime();
+        Queue<Thread> queue = waitQueues.join(WaitQueues.SLOTS);
+        try {
+            for (int spins = 0;; spins++) {
+                if (!WaitQueues.isFirst(queue)) {
+                    requireOpen();
+                    LockSupport.parkNanos(this, QUEUED_NANOS);
+                    continue;
+                }
+                Slot slot = tryClaim(its);
+                if (slot != null) {
+                    return slot;
+                }
+                areSlotsWaitedFor = System.nanoTime() - start > OVERTAKEN_NANOS;
+                idle(spins);
+                if (spins % 200 == 199) {
+                    recovery.reap();
+                }
             }
+        } finally {
+            areSlotsWaitedFor = false;
+            waitQueues.leave(WaitQueues.SLOTS);
         }
     }
 
@@ -818,6 +855,10 @@ public final class Pool {
 
     Locks locks() {
         return locks;
+    }
+
+    WaitQueues waitQueues() {
+        return waitQueues;
     }
 
     /** How a store is set up, from {@code store.properties}. */

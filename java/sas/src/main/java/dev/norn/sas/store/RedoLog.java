@@ -10,7 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The redo log: one record for each committed transaction, in a ring.
@@ -25,6 +27,8 @@ final class RedoLog {
     private static final long NO_ROOM = -1;
     /** Room on the stack for a commit, so that it does not overflow where its outcome is decided. */
     private static final int FRAMES = 16;
+    /** How often those look who wait for another thread's sync. It wakes them. */
+    private static final long QUEUED_NANOS = 20_000_000;
 
     private final Pool pool;
     private final LogFile file;
@@ -162,20 +166,43 @@ final class RedoLog {
      *     next start the log decides what was committed
      */
     void sync(Slot slot, long end) {
+        if (Memory.getVolatile(LOG_SYNCED) >= end) {
+            return;
+        }
+        requireWritable();
+        if (trySync(slot, end) != Latch.BUSY) {
+            return;
+        }
+        Queue<Thread> queue = pool.waitQueues().join(WaitQueues.SYNC);
+        try {
+            syncQueued(slot, end, queue);
+        } finally {
+            pool.waitQueues().leave(WaitQueues.SYNC);
+        }
+    }
+
+    private void syncQueued(Slot slot, long end, Queue<Thread> queue) {
         Latch.Waiting waiting = new Latch.Waiting(slot, SYNC_LATCH);
-        long synced = 0;
         while (Memory.getVolatile(LOG_SYNCED) < end) {
             requireWritable();
-            long done = Latch.tryHold(slot, SYNC_LATCH, () -> syncLatched(end));
-            if (done == Latch.BUSY) {
+            if (!WaitQueues.isFirst(queue)) {
+                LockSupport.parkNanos(this, QUEUED_NANOS);
+                continue;
+            }
+            if (trySync(slot, end) == Latch.BUSY) {
                 waiting.pause();
-            } else {
-                synced = done;
             }
         }
-        if (synced != 0) {
-            mark(slot, synced);
+    }
+
+    /** Syncs, unless somebody does; then returns {@link Latch#BUSY}. */
+    private long trySync(Slot slot, long end) {
+        long done = Latch.tryHold(slot, SYNC_LATCH, () -> syncLatched(end));
+        if (done > 0) {
+            pool.waitQueues().wakeAll(WaitQueues.SYNC);
+            mark(slot, done);
         }
+        return done;
     }
 
     /**
