@@ -51,6 +51,7 @@ class FaultTest {
         store = Store.create(at, Stores.SMALL);
         Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
         store.setRoot("ann", ann);
+        store.setRoot("bob", Factory.newInstanceIn(Account.class, store.container("main"), 2, "Bob"));
         ann.add(10);
         return ann;
     }
@@ -87,7 +88,8 @@ class FaultTest {
             assertThrows(StorageWriteFailure.class, () -> ann.add(1), "the device works again, but what it lost is not known");
         }
         assertEquals(syncs, log.syncs(), "a failed sync is not tried again");
-        assertEquals("Ann", ann.owner(), "reading goes on");
+        assertThrows(StorageWriteFailure.class, ann::balance, "what she has now may be lost");
+        assertEquals("Bob", store.root("bob", Account.class).owner(), "reading what was durable goes on");
         store.close();
         store = Store.open(at);
         Account again = store.root("ann", Account.class);

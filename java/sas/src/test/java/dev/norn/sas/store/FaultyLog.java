@@ -18,6 +18,8 @@ public final class FaultyLog extends FileChannel {
         NONE, SYNC_FAILS, WRITE_FAILS_HALFWAY,
         /** Waits until the fault is another one. */
         SYNC_WAITS,
+        /** What has waited fails. */
+        WAITING_SYNC_FAILS,
         /** A replay can be begun, but not ended. */
         SECOND_HEADER_FAILS,
         /**
@@ -76,6 +78,9 @@ public final class FaultyLog extends FileChannel {
         }
         while (fault == Fault.SYNC_WAITS) {
             LockSupport.parkNanos(100_000);
+        }
+        if (fault == Fault.WAITING_SYNC_FAILS) {
+            throw new IOException("Input/output error");
         }
         if (fault == Fault.DIES_BEFORE_SYNC) {
             die();

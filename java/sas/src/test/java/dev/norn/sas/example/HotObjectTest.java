@@ -1,0 +1,189 @@
+package dev.norn.sas.example;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.norn.sas.Factory;
+import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
+import dev.norn.sas.store.FaultyLog;
+import dev.norn.sas.store.FaultyLog.Fault;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Objects that many transactions want: each has them in turn, one sync serves them, and nobody is told what is not
+ * durable.
+ */
+class HotObjectTest {
+    private static final int PATIENCE_SECONDS = 60;
+    private static final int SLOTS = 48;
+    private static final Executor PLATFORM = task -> Thread.ofPlatform().daemon().start(task);
+    private static final Executor VIRTUAL = task -> Thread.ofVirtual().start(task);
+
+    @TempDir
+    Path directory;
+    private Path at;
+    private Store store;
+    private Account ann;
+    private Account bob;
+
+    @BeforeEach
+    void open() {
+        at = directory.resolve("store");
+        store = Store.create(at, Store.Options.defaults());
+        ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+        bob = Factory.newInstanceIn(Account.class, store.container("main"), 2, "Bob");
+        store.setRoot("ann", ann);
+        store.setRoot("bob", bob);
+    }
+
+    @AfterEach
+    void close() {
+        Stores.check(store);
+        store.close();
+    }
+
+    private static <T> CompletableFuture<T> begin(Supplier<T> action) {
+        return CompletableFuture.supplyAsync(action, PLATFORM);
+    }
+
+    private static <T> T await(CompletableFuture<T> future) {
+        return future.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+    }
+
+    private long add(Account account) {
+        return Transaction.call(() -> {
+            account.add(1);
+            return account.balance();
+        });
+    }
+
+    private void awaitRecords(long bytes) throws InterruptedException {
+        while (store.pool().logBytesUsed() <= bytes) {
+            Thread.sleep(1);
+        }
+    }
+
+    /** Many at a time, each of which reads before it writes. */
+    private void addAtOnce(int threads, int times, Executor executor) {
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            all.add(CompletableFuture.runAsync(() -> {
+                for (int time = 0; time < times; time++) {
+                    add(ann);
+                }
+            }, executor));
+        }
+        all.forEach(HotObjectTest::await);
+        assertEquals((long) threads * times, ann.balance());
+    }
+
+    @Test
+    void readingAndThenChangingConflictsForNobody() {
+        addAtOnce(16, 400, PLATFORM);
+    }
+
+    @Test
+    void virtualThreadsByTheHundredTakeTurns() {
+        addAtOnce(500, 10, VIRTUAL);
+    }
+
+    @Test
+    void moreTransactionsThanSlotsWaitForEachOther() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch inside = new CountDownLatch(SLOTS);
+        List<CompletableFuture<Long>> all = new ArrayList<>();
+        for (int i = 0; i < 2 * SLOTS; i++) {
+            all.add(begin(() -> Transaction.call(() -> {
+                inside.countDown();
+                awaitQuietly(go);
+                return ann.balance();
+            })));
+        }
+        assertTrue(inside.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertEquals(SLOTS, store.pool().openTransactions());
+        go.countDown();
+        all.forEach(HotObjectTest::await);
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * The second changes what the first has changed while that is not synced; it, and who only reads, is told when it
+     * is.
+     */
+    @Test
+    void aSyncIsWaitedForWithoutLocks() throws Exception {
+        FaultyLog log = FaultyLog.install(store);
+        int syncs = log.syncs();
+        long used = store.pool().logBytesUsed();
+        log.fault(Fault.SYNC_WAITS);
+        List<CompletableFuture<Long>> all = new ArrayList<>(List.of(begin(() -> add(ann))));
+        awaitRecords(used);
+        for (int i = 0; i < 5; i++) {
+            long before = store.pool().logBytesUsed();
+            all.add(begin(() -> add(ann)));
+            awaitRecords(before);
+        }
+        CompletableFuture<Long> alone = begin(ann::balance);
+        CompletableFuture<Long> reader = begin(() -> Transaction.call(ann::balance));
+        assertEquals(0, await(begin(() -> Transaction.call(bob::balance))), "what is durable is told at once");
+        Thread.sleep(50);
+        assertFalse(alone.isDone() || reader.isDone() || all.stream().anyMatch(CompletableFuture::isDone), "nobody is told what may be lost");
+        Path stopped = Stores.withoutPool(at, directory.resolve("stopped"));
+        log.fault(Fault.NONE);
+        assertEquals(6, await(alone));
+        assertEquals(6, await(reader));
+        assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 6L), all.stream().map(HotObjectTest::await).sorted().toList());
+        assertTrue(log.syncs() - syncs <= 4, log.syncs() - syncs + " syncs for six transactions");
+        store.close();
+        try (Store left = Store.open(stopped)) {
+            Stores.check(left);
+        }
+        store = Store.open(at);
+        assertEquals(6, store.root("ann", Account.class).balance());
+    }
+
+    /** Who has changed or read it further is not told either; when the store is opened again, the log decides. */
+    @Test
+    void afterAFailedSyncNobodyIsToldOfWhatMayBeLost() throws Exception {
+        add(bob);
+        FaultyLog log = FaultyLog.install(store);
+        long used = store.pool().logBytesUsed();
+        log.fault(Fault.SYNC_WAITS);
+        CompletableFuture<Long> first = begin(() -> add(ann));
+        awaitRecords(used);
+        CompletableFuture<Long> second = begin(() -> add(ann));
+        CompletableFuture<Long> alone = begin(ann::balance);
+        log.fault(Fault.WAITING_SYNC_FAILS);
+        for (CompletableFuture<Long> each : List.of(first, second, alone)) {
+            assertThrows(CompletionException.class, () -> await(each));
+        }
+        assertEquals(1, bob.balance(), "what was durable is told");
+        assertThrows(dev.norn.sas.StorageWriteFailure.class, () -> Transaction.call(ann::balance));
+        store.close();
+        store = Store.open(at);
+        assertEquals(0, store.root("ann", Account.class).balance());
+        assertEquals(1, store.root("bob", Account.class).balance());
+    }
+}
