@@ -22,8 +22,8 @@ import picocli.CommandLine.Parameters;
  */
 @Command(name = "bobc", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
         description = "The business object benchmark: TPC-C's entities as Java objects.",
-        subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class, BobcCommand.Overcommit.class, EvaluationCommand.class,
-            CommandLine.HelpCommand.class, ChildCommands.Single.class, ChildCommands.Part.class, ChildCommands.Populate.class, ChildCommands.Check.class,
+        subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class, BobcCommand.Overcommit.class, LoadCommand.class, EvaluationCommand.class,
+            CommandLine.HelpCommand.class, LoadCommand.Fill.class, ChildCommands.Single.class, ChildCommands.Part.class, ChildCommands.Populate.class, ChildCommands.Check.class,
             ChildCommands.Sheet.class})
 public final class BobcCommand implements Callable<Integer> {
     @CommandLine.Spec

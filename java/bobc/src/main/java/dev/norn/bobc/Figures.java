@@ -1,6 +1,7 @@
 package dev.norn.bobc;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 
@@ -22,6 +23,11 @@ final class Figures {
             throw new IllegalStateException("the figures have no " + name + ": " + encode());
         }
         return number;
+    }
+
+    /** The names, in the order in which they were given. */
+    List<String> names() {
+        return List.copyOf(numbers.keySet());
     }
 
     long whole(String name) {

@@ -301,7 +301,9 @@ public final class Session implements Work.Tenant {
 
     /** Takes note of what becomes persistent by adoption. */
     void keepTemporaries(List<Promotion.Temporary> more) {
-        temporaries.addAll(more);
+        if (!more.isEmpty()) {
+            temporaries.addAll(more);
+        }
     }
 
     private void requireActive() {
@@ -704,15 +706,17 @@ public final class Session implements Work.Tenant {
         }
     }
 
-    /** A new object, whose references are stored, and whose other fields have its values. */
-    void holdNew(SasObject handle) {
-        long reference = handle.$sas$reference();
+    /**
+     * A new object, whose references are stored, and whose other fields have its values; at its place among what the
+     * work holds.
+     */
+    void holdNew(SasObject handle, int place) {
         handle.$sas$settle();
         if (handle instanceof InPlace array) {
             array.$sas$elements(null);
             array.$sas$kept(changing.get(array));
         }
-        holding[work.placeOf(reference)] = handle;
+        holding[place] = handle;
         written[writtenCount++] = handle;
         handle.$sas$bind(handle.$sas$word() | SasObject.WRITABLE);
         VarHandle.releaseFence();

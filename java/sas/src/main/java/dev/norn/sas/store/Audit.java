@@ -17,8 +17,8 @@ import java.util.Map;
  * <li>Every value is referred to by exactly one field, in its container.
  * <li>No container is damaged or without its file. What is in such a one is not looked at.
  * <li>References to objects that are gone are no findings, since they throw; they are counted and named apart.
- * <li>A page's latch is free. No object has a generation that its page has yet to give out, and no page one behind the
- * last.
+ * <li>A page's latch is free, and no slot is said to make objects on it. No object has a generation that its page has
+ * yet to give out, and no page one behind the last.
  * </ul>
  */
 public final class Audit {
@@ -104,6 +104,10 @@ public final class Audit {
         }
         if (Memory.getInt(descriptor + DESCRIPTOR_GENERATION) > RETIRED) {
             findings.add(range + ": page " + page + " has generation " + Memory.getInt(descriptor + DESCRIPTOR_GENERATION) + ", behind the last, " + (RETIRED - 1));
+        }
+        long allocating = Memory.getVolatile(descriptor + DESCRIPTOR_ALLOCATING);
+        if (allocating != 0) {
+            findings.add(range + ": page " + page + " says that transactions make objects on it: slots " + Long.toHexString(allocating));
         }
         long end = range.pageOffset(page);
         for (int granule = 0; granule < GRANULES; granule++) {

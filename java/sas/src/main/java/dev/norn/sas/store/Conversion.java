@@ -258,6 +258,7 @@ public final class Conversion {
             Heap.discard(range, offset);
             slot.begin(slot.index);
             long fresh = pool.heap().allocate(slot, range, number, length, offset);
+            range.endAllocation(slot, offsetOf(fresh));
             moves.add(reference(offset, generationOf(header)), fresh);
             counts.get(classOf(header))[1]++;
             at = offsetOf(fresh);

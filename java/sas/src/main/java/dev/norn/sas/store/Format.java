@@ -9,7 +9,7 @@ package dev.norn.sas.store;
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
-    public static final long VERSION = 5;
+    public static final long VERSION = 6;
 
     // The pool's header, at 0.
     static final long POOL_MAGIC = 0;
@@ -82,6 +82,7 @@ public final class Format {
     static final long UNDO_BYTES = 256L << 20;
 
     // Undo entries: a word with kind and length, a word with the offset, then the content.
+    static final int ENTRY_DONE = 0;
     static final int ENTRY_LOCK = 1;
     static final int ENTRY_IMAGE = 2;
     static final int ENTRY_ALLOCATION = 3;
@@ -117,6 +118,11 @@ public final class Format {
     static final long DESCRIPTOR_SPAN = 44;
     static final long DESCRIPTOR_PAGE_CHECK = 48;
     static final long DESCRIPTOR_CHECK = 56;
+    // What a descriptor has in the pool, in the place of the checks: from which granule on all are free, the fewest
+    // granules for which no room is left, and a bit for each slot that allocates.
+    static final long DESCRIPTOR_FREE_END = 48;
+    static final long DESCRIPTOR_LACKS = 52;
+    static final long DESCRIPTOR_ALLOCATING = 56;
     /** What {@link #DESCRIPTOR_SPAN} says of a page that an object of an earlier page covers. */
     static final int SPAN_INTERIOR = 1;
 

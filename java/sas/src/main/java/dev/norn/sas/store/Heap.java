@@ -97,13 +97,21 @@ final class Heap {
     /** Allocates on this page; 0 if it does not fit. */
     private long fit(Slot slot, Range range, long page, int classNumber, int length, int granules) {
         long descriptor = range.descriptor(page);
-        // In the pool, the place of the page's check says from which granule on all are free. A page known from a
-        // container that was undone may not count yet.
-        if (page >= range.pagesUsed() || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
+        // A page known from a container that was undone may not count yet.
+        if (page >= range.pagesUsed() || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0 || lacks(descriptor, granules)) {
             return 0;
         }
         slot.reserve(CONTENT_BYTES);
         return Latch.hold(slot, descriptor + DESCRIPTOR_LATCH, () -> fitLatched(slot, range, page, classNumber, length, granules));
+    }
+
+    /**
+     * Whether it is known that the page has no room for so many granules. Nothing was freed there since somebody looked
+     * for no more.
+     */
+    private static boolean lacks(long descriptor, int granules) {
+        int least = Memory.getInt(descriptor + DESCRIPTOR_LACKS);
+        return least != 0 && granules >= least;
     }
 
     private static long fitLatched(Slot slot, Range range, long page, int classNumber, int length, int granules) {
@@ -122,6 +130,7 @@ final class Heap {
     private static void place(Slot slot, Range range, long offset, long header, int granules) {
         Memory.putLong(slot.append(ENTRY_ALLOCATION, offset, CONTENT_BYTES), header);
         slot.publish(CONTENT_BYTES);
+        range.beginAllocation(slot, offset);
         Memory.clear(offset, (long) granules * GRANULE_BYTES);
         if (classOf(header) != CLASS_VALUE) {
             Memory.putLong(offset + OBJECT_LOCK, Locks.EXCLUSIVE | slot.bit());
@@ -133,10 +142,13 @@ final class Heap {
     /** The first of so many free granules of a page; -1 if there are none. */
     private static int gap(Range range, long page, int granules) {
         long descriptor = range.descriptor(page);
-        int end = Memory.getInt(descriptor + DESCRIPTOR_PAGE_CHECK);
+        int end = Memory.getInt(descriptor + DESCRIPTOR_FREE_END);
         if (end + granules <= GRANULES) {
-            Memory.putInt(descriptor + DESCRIPTOR_PAGE_CHECK, end + granules);
+            Memory.putInt(descriptor + DESCRIPTOR_FREE_END, end + granules);
             return end;
+        }
+        if (lacks(descriptor, granules)) {
+            return -1;
         }
         int free = 0;
         for (int word = 0; word < 4; word++) {
@@ -149,13 +161,18 @@ final class Heap {
             }
         }
         if (GRANULES - free < granules) {
+            // Others look again when something is freed.
+            Memory.putInt(descriptor + DESCRIPTOR_LACKS, granules);
             return -1;
         }
-        Memory.putInt(descriptor + DESCRIPTOR_PAGE_CHECK, free + granules);
+        Memory.putInt(descriptor + DESCRIPTOR_FREE_END, free + granules);
         return free;
     }
 
-    /** Says, after a page came from a file, where its free end begins. */
+    /**
+     * Puts what the pool has into the place of the checks, after a page came from a file: where its free end begins,
+     * and that nobody allocates there.
+     */
     static void findEnd(Range range, long page) {
         long descriptor = range.descriptor(page);
         int end = 0;
@@ -166,7 +183,8 @@ final class Heap {
                 end = start + granulesOf(Memory.getLong(range.pageOffset(page) + (long) start * GRANULE_BYTES));
             }
         }
-        Memory.putLong(descriptor + DESCRIPTOR_PAGE_CHECK, end);
+        Memory.putLong(descriptor + DESCRIPTOR_FREE_END, end);
+        Memory.putLong(descriptor + DESCRIPTOR_ALLOCATING, 0);
     }
 
     private long allocatePages(Slot slot, Range range, int classNumber, int length, int granules) {
@@ -231,7 +249,7 @@ final class Heap {
     private static void clearMarks(Range range, long offset, int granules) {
         long first = range.pageOf(offset);
         for (long page = first; page < first + pages(granules); page++) {
-            Memory.putLong(range.descriptor(page) + DESCRIPTOR_PAGE_CHECK, 0);
+            Memory.putLong(range.descriptor(page) + DESCRIPTOR_FREE_END, 0);
             Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, 0);
         }
     }
@@ -336,11 +354,13 @@ final class Heap {
 
     /** The same where nobody else is at the page. */
     static void discard(Range range, long offset) {
-        long generation = range.descriptor(range.pageOf(offset)) + DESCRIPTOR_GENERATION;
+        long descriptor = range.descriptor(range.pageOf(offset));
+        long generation = descriptor + DESCRIPTOR_GENERATION;
         int granules = granulesOf(Memory.getLong(offset));
         // The generation comes first: a free that is cut off behind it and done again skips one, while the other order
         // could give one out twice.
         Memory.putInt(generation, Math.min(RETIRED, Memory.getInt(generation) + 1));
+        Memory.putInt(descriptor + DESCRIPTOR_LACKS, 0);
         range.clearStart(offset);
         if (granules > GRANULES) {
             clearMarks(range, offset, granules);
@@ -356,6 +376,7 @@ final class Heap {
         int highest = 0;
         for (long page = 0; page < range.pagesUsed(); page++) {
             highest = Math.max(highest, Memory.getInt(range.descriptor(page) + DESCRIPTOR_GENERATION));
+            Memory.putLong(range.descriptor(page) + DESCRIPTOR_ALLOCATING, 0);
         }
         // The directory has generation 0.
         long first = base == CONTAINERS ? 0 : Math.min(RETIRED, highest + 1);

@@ -181,6 +181,11 @@ public final class Memory {
         long ignored = (long) WORD.getAndBitwiseAnd(ALL, offset, mask);
     }
 
+    /** Sets the bits of an aligned word that {@code bits} has. */
+    public static void orAtomic(long offset, long bits) {
+        long ignored = (long) WORD.getAndBitwiseOr(ALL, offset, bits);
+    }
+
     /** {@code length} bytes as a segment, for bulk copies. */
     public static MemorySegment slice(long offset, long length) {
         return ALL.asSlice(offset, length);
@@ -191,6 +196,10 @@ public final class Memory {
         byte[] copy = new byte[length];
         MemorySegment.copy(ALL, BYTE, offset, copy, 0, length);
         return copy;
+    }
+
+    public static void copyOut(long offset, byte[] to, int start, int length) {
+        MemorySegment.copy(ALL, BYTE, offset, to, start, length);
     }
 
     public static void copyIn(byte[] from, int start, long offset, int length) {

@@ -367,7 +367,8 @@ public final class Pool {
         return range;
     }
 
-    private Range findRange(long offset) {
+    /** The same, or null if there is none. */
+    Range findRange(long offset) {
         Range range = rangesByUnit[(int) (offset >> CONTAINER_ALIGNMENT_BITS)];
         return range != null || offset < CONTAINERS ? range : Directory.findRange(this, offset);
     }

@@ -111,6 +111,40 @@ public final class Range {
         Memory.putRelease(word, Memory.getLong(word) & ~(1L << granule));
     }
 
+    /**
+     * Notes that the slot's transaction is about to make an object on its page, which nobody else may rely on before
+     * the transaction's end.
+     */
+    void beginAllocation(Slot slot, long offset) {
+        long word = descriptor(pageOf(offset)) + DESCRIPTOR_ALLOCATING;
+        if ((Memory.getVolatile(word) & slot.bit()) == 0) {
+            Memory.orAtomic(word, slot.bit());
+        }
+    }
+
+    /** What the slot's transaction has made on the page is committed, or gone. Doing it again is harmless. */
+    void endAllocation(Slot slot, long offset) {
+        long word = descriptor(pageOf(offset)) + DESCRIPTOR_ALLOCATING;
+        if ((Memory.getVolatile(word) & slot.bit()) != 0) {
+            Memory.andAtomic(word, ~slot.bit());
+        }
+    }
+
+    /**
+     * Whether the page alone says that the object is there, and is committed or the slot's own: nothing was freed on
+     * the page since the object was made, and no transaction of another slot makes objects on it. If not, one has to
+     * look at the object.
+     */
+    boolean isStorableByPage(Slot slot, long reference) {
+        long offset = offsetOf(reference);
+        if (!startsAt(offset)) {
+            return false;
+        }
+        long descriptor = descriptor(pageOf(offset));
+        // The generation comes last: one who takes the object back changes it, and then ends the allocation.
+        return (Memory.getVolatile(descriptor + DESCRIPTOR_ALLOCATING) & ~slot.bit()) == 0 && Memory.getInt(descriptor + DESCRIPTOR_GENERATION) == generationOfReference(reference);
+    }
+
     /** Writes the header of a container that is new in the pool. */
     void format() {
         Memory.putLong(base + CONTAINER_ID, id);

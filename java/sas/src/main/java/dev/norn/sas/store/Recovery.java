@@ -155,20 +155,38 @@ final class Recovery {
 
     /** Does what follows a durable commit: releases the locks, and gives freed storage back. */
     void finish(Slot slot) {
-        releaseLocks(slot);
-        for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
+        boolean frees = releaseLocks(slot);
+        for (long entry = slot.first(); frees && entry < slot.end(); entry = Slot.next(entry)) {
             if (Slot.kind(entry) == ENTRY_FREE) {
                 pool.heap().free(slot, pool.rangeOf(Slot.offset(entry)), entry);
             }
         }
     }
 
-    private void releaseLocks(Slot slot) {
+    /** Returns whether the transaction frees something. */
+    private boolean releaseLocks(Slot slot) {
+        boolean frees = false;
         for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
             int kind = Slot.kind(entry);
+            if (kind == ENTRY_ALLOCATION || kind == ENTRY_DONE) {
+                endAllocation(slot, entry);
+            }
             if (kind == ENTRY_LOCK || kind == ENTRY_ALLOCATION) {
                 release(slot, Slot.offset(entry));
             }
+            frees |= kind == ENTRY_FREE;
+        }
+        return frees;
+    }
+
+    /**
+     * Says so of the object's page, also where the object was taken back before the transaction's end; its container
+     * may be taken back, too.
+     */
+    private void endAllocation(Slot slot, long entry) {
+        Range range = Slot.length(entry) == Heap.CONTENT_BYTES ? pool.findRange(Slot.offset(entry)) : null;
+        if (range != null && range.contains(Slot.offset(entry))) {
+            range.endAllocation(slot, Slot.offset(entry));
         }
     }
 

@@ -12,6 +12,8 @@ import static dev.norn.sas.store.Format.*;
  * released.
  */
 final class Unsynced {
+    static final int WORDS = 1 << UNSYNCED_BITS;
+
     private Unsynced() {}
 
     private static long word(long offset) {
@@ -28,7 +30,20 @@ final class Unsynced {
 
     /** Says that a record that ends here changes the object. */
     static void mark(long offset, long end) {
-        long word = word(offset);
+        raise(word(offset), end);
+    }
+
+    /**
+     * Says it of every object, which costs a visit to each word: less than many objects do, of which each word has
+     * some.
+     */
+    static void markAll(long end) {
+        for (int i = 0; i < WORDS; i++) {
+            raise(UNSYNCED + i * 8L, end);
+        }
+    }
+
+    private static void raise(long word, long end) {
         for (long value = Memory.getVolatile(word); value < end && !Memory.compareAndSet(word, value, end); value = Memory.getVolatile(word)) {
             Thread.onSpinWait();
         }

@@ -4,7 +4,6 @@ import static dev.norn.sas.store.Format.*;
 
 import dev.norn.sas.ObjectAccessDenied;
 import dev.norn.sas.SASException;
-import java.nio.ByteBuffer;
 
 /**
  * One transaction's work on the store: strict two-phase locks on objects, images of what is changed, allocations, and
@@ -16,8 +15,6 @@ public final class Work {
     private static final int EXCLUSIVE = 2;
     private static final int MODE_BITS = 2;
     private static final int MODE_MASK = (1 << MODE_BITS) - 1;
-    /** Runs of unchanged words as long as this are left out of the record. */
-    private static final int GAP_WORDS = 3;
 
     private final Pool pool;
     /** By reference, generation included: a dangling one is not taken for what is there now. */
@@ -26,7 +23,7 @@ public final class Work {
     private final Savepoints savepoints;
     private Slot slot;
     private final Tenant tenant;
-    private ByteBuffer record = RedoLog.newRecord(4096);
+    private final RedoRecord record = new RedoRecord();
     /** Up to where the log has to be durable before anybody is told what this transaction has read. */
     private long awaited;
     private final Contention contention = new Contention();
@@ -89,6 +86,10 @@ public final class Work {
 
     private int hold(long reference, int mode) {
         awaited = Math.max(awaited, Unsynced.of(offsetOf(reference)));
+        return place(reference, mode);
+    }
+
+    private int place(long reference, int mode) {
         held.put(reference, places << MODE_BITS | mode);
         return places++;
     }
@@ -210,12 +211,18 @@ public final class Work {
      * Comes before a reference is stored: its object is there, and is this transaction's or committed. Waits, as for a
      * shared lock, for a transaction that has made it and has not ended. So what is durable names only what was durably
      * allocated, and a generation that only undone allocations had may be given out again after the machine stopped.
+     * Costs a look at the descriptor of the object's page, and at the object itself only where something was freed on
+     * the page since, or another transaction makes objects there.
      *
      * @throws dev.norn.sas.ObjectDestroyed if it is not there
      */
     public void requireStorable(long reference) {
         if (offsetOf(reference) < CONTAINERS) {
             throw Pool.destroyed(reference);
+        }
+        Range range = pool.findRange(offsetOf(reference));
+        if (range != null && range.isStorableByPage(slot, reference)) {
+            return;
         }
         if (Locks.isOfFirstHolder(Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK), slot)) {
             lockShared(reference);
@@ -305,7 +312,8 @@ public final class Work {
         requireWritable(range);
         long reference = pool.heap().allocate(slot, range, classNumber, bytes, offsetOf(near));
         if (classNumber != CLASS_VALUE) {
-            holdExclusively(reference);
+            // Nobody has told anybody what it has.
+            cover(place(reference, EXCLUSIVE));
         }
         return reference;
     }
@@ -371,14 +379,12 @@ public final class Work {
      *     decides
      */
     public void commit() {
-        record.clear().position(RedoLog.newRecord(64).position());
-        int empty = record.position();
+        record.clear();
         for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
-            addToRecord(entry);
+            record.add(entry);
         }
-        boolean hasChanges = record.position() > empty;
+        boolean hasChanges = !record.isEmpty();
         if (hasChanges) {
-            room(16);
             awaited = append();
         }
         try {
@@ -399,9 +405,7 @@ public final class Work {
             }
         }
         pool.logHasGrown();
-        if (record.capacity() > 1 << 20) {
-            record = RedoLog.newRecord(4096);
-        }
+        record.release();
     }
 
     /**
@@ -409,6 +413,10 @@ public final class Work {
      * beginning.
      */
     private void markUnsynced() {
+        if (record.objects() > Unsynced.WORDS) {
+            Unsynced.markAll(awaited);
+            return;
+        }
         for (long entry = slot.first(); entry < slot.end(); entry = Slot.next(entry)) {
             int kind = Slot.kind(entry);
             if (kind == ENTRY_IMAGE || kind == ENTRY_ALLOCATION && classOf(Memory.getLong(entry + ENTRY_HEADER_BYTES)) != CLASS_VALUE) {
@@ -420,7 +428,7 @@ public final class Work {
     /** Returns the position behind the record; when this throws, the transaction was undone, or is left to recovery. */
     private long append() {
         try {
-            return pool.log().append(slot, record);
+            return pool.log().append(slot, record.complete());
         } catch (Throwable e) {
             // Whatever was thrown, a record that counts does so.
             if (!isCounted()) {
@@ -484,69 +492,5 @@ public final class Work {
     private void end() {
         pool.release(slot);
         slot = null;
-    }
-
-    private void room(int bytes) {
-        if (record.remaining() < bytes) {
-            ByteBuffer larger = RedoLog.newRecord(Math.max(2 * record.capacity(), record.position() + bytes));
-            larger.put(larger.position(), record.array(), larger.position(), record.position() - larger.position());
-            record = larger.position(record.position());
-        }
-    }
-
-    private void addToRecord(long entry) {
-        long offset = Slot.offset(entry);
-        switch (Slot.kind(entry)) {
-            case ENTRY_IMAGE -> addChanges(entry, offset, OBJECT_HEADER_BYTES);
-            case ENTRY_RANGE -> addChanges(entry, offset, 0);
-            case ENTRY_ALLOCATION -> addAllocation(offset);
-            case ENTRY_FREE -> add(Replay.FREE, offset, offset, 8);
-            case ENTRY_CONTAINER -> add(Replay.CONTAINER, offset, entry + ENTRY_HEADER_BYTES, Slot.length(entry));
-            default -> {
-                // A lock.
-            }
-        }
-    }
-
-    private void addAllocation(long offset) {
-        long header = Memory.getLong(offset);
-        boolean isValue = classOf(header) == CLASS_VALUE;
-        int length = isValue ? VALUE_HEADER_BYTES + lengthOf(header) : granulesOf(header) * GRANULE_BYTES;
-        add(Replay.ALLOCATION, offset, offset, length);
-        if (!isValue) {
-            record.putLong(record.position() - length + (int) OBJECT_LOCK, 0);
-        }
-    }
-
-    /** Adds each run of words, from the {@code first} byte on, that differ from the image. */
-    private void addChanges(long entry, long offset, int first) {
-        long image = entry + ENTRY_HEADER_BYTES;
-        int length = Slot.length(entry);
-        int start = -1;
-        int end = 0;
-        for (int at = first; at < length; at += 8) {
-            if (Memory.getLong(image + at) != Memory.getLong(offset + at)) {
-                if (start >= 0 && at - end > GAP_WORDS * 8) {
-                    add(Replay.RANGE, offset + start, offset + start, end - start);
-                    start = -1;
-                }
-                start = start < 0 ? at : start;
-                end = at + 8;
-            }
-        }
-        if (start >= 0) {
-            add(Replay.RANGE, offset + start, offset + start, end - start);
-        }
-    }
-
-    private void add(int kind, long offset, long content, int length) {
-        room(Replay.operationBytes(length) + 16);
-        Replay.begin(record, kind, offset, length);
-        java.lang.foreign.MemorySegment.copy(Memory.slice(content, length), java.lang.foreign.ValueLayout.JAVA_BYTE, 0,
-                record.array(), record.position(), length);
-        record.position(record.position() + length);
-        for (int pad = -length & 7; pad > 0; pad--) {
-            record.put((byte) 0);
-        }
     }
 }
