@@ -9,7 +9,7 @@ use crate::arguments::Arguments;
 use crate::cuts;
 use crate::measure::{self, Bounds};
 use crate::outcome::{Outcome, RunError};
-use crate::store::{Failure, Peer};
+use crate::store::Peer;
 use crate::{ekv_store, littlefs, norn, report, sequential, tickv_store, wasefire};
 
 /// Boots that are recorded, and cuts of each kind.
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
     use crate::device::Device;
-    use crate::store::{Opening, Record, Store};
+    use crate::store::{Failure, Opening, Record, Store};
     use crate::workload::Workload;
 
     const OBJECTS: usize = 40;
