@@ -86,7 +86,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// Says on flash that nothing is under way, so that the next mount is fast. The list can go on being used.
     ///
-    /// Cost: a word programmed; once in some ten stops the head is written anew.
+    /// Cost: a word programmed; the head is rewritten once per `slots / 2` stops.
     ///
     /// # Errors
     /// `Corrupted` and the device's.
