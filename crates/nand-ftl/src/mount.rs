@@ -82,10 +82,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 
     /// Mounts a formatted part, whatever a power cut left of the last operation. The memory has to suffice for the
-    /// number of logical pages that the part was formatted with. Cost: a load for each block, one for each chunk, up to
-    /// two for each page in the tail (as many as were programmed in two rounds of the checkpoint, a round being
-    /// [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk), twice; copies of less than a block's pages
-    /// and four erases.
+    /// number of logical pages that the part was formatted with. Cost: a load for each block, one for each chunk, up
+    /// to four for each page in the tail, which has the programs of two rounds of the checkpoint (a round has
+    /// [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk); copies of less than a block's pages and four
+    /// erases.
     ///
     /// # Errors
     /// [`MountError`].
