@@ -1,8 +1,8 @@
 //! Where the heap's operations come from: each field update by what it had to do, and by whether it had to make room.
 //!
 //! An update is *in place* (a slot was free), *linked* (a record was added) or *rewritten* (the object was compacted).
-//! Any of them may come upon a full unit and erase: a reclamation, or a switch of the log. Words are told apart by the
-//! role of the unit they go to, erases by the role that the unit had before.
+//! Any of them may come upon a full unit and erase: a reclamation, or a switch of the log. Words are distinguished by
+//! the role of the unit they go to, erases by the role that the unit had before.
 
 use crate::device::Operation;
 

@@ -77,7 +77,7 @@ impl Kind {
     }
 }
 
-/// What became of the cuts of one kind.
+/// The outcome of the cuts of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Survival {
     /// Cuts made.
@@ -276,7 +276,7 @@ fn cut(peer: &Peer, boot: &Boot, operation: usize, tear: Tear) -> (Fate, Refused
     (fate, refused)
 }
 
-/// Cuts the power of one store at so many points of each kind, in a recording of so many boots.
+/// Cuts the power of one store at a number of points of each kind, in a recording of several boots.
 ///
 /// # Errors
 /// What the store said when it could not run the workload even without cuts.

@@ -78,7 +78,7 @@ impl Device {
         self.0.borrow().sim.refusals()
     }
 
-    /// Makes every call fail once the store has read so many more words.
+    /// Makes every call fail once the store has read this number of further words.
     pub fn limit_reads(&self, words: u64) {
         self.0.borrow_mut().reads_left = words;
     }
@@ -93,7 +93,7 @@ impl Device {
         self.0.borrow_mut().trace.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Plans a loss of power: so many more operations go through, the next one is torn.
+    /// Plans a loss of power: this number of operations succeeds, the next one is torn.
     pub fn cut_power_after(&self, operations: u64, tear: Tear) {
         self.0.borrow_mut().sim.cut_power_after(operations, tear);
     }
@@ -159,7 +159,7 @@ impl Device {
 }
 
 impl Shared {
-    /// Stops a store that goes on and on after its device has failed.
+    /// Stops a store that makes further calls without end after its device has failed.
     fn conclude<T>(&mut self, result: Result<T, DeviceError>) -> Result<T, DeviceError> {
         self.failures = if result.is_ok() { 0 } else { self.failures + 1 };
         assert!(self.failures < FAILURES_MAX, "the store goes on although its device fails");

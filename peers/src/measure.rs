@@ -1,9 +1,9 @@
-//! What a store costs at so many objects: each row of the table in its own steady state, field reads, wear, RAM, and
+//! What a store costs by number of objects: each row of the table in its own steady state, field reads, wear, RAM, and
 //! how many objects fit.
 //!
 //! For each row: lay out, create the objects with values, run the row's updates until every unit has been erased some
-//! times on average, then count while they are erased some times more. Either part also ends after so many words read,
-//! which is what bounds the run of a store that reads much; every figure comes with the number of updates behind it.
+//! times on average, then count while they are erased some times more. Either part also ends after a number of words
+//! read, which is what bounds the run of a store that reads much; every figure comes with the number of its updates.
 
 use norn_flash_sim::{Counters, NorSim, PartSpec, catalogue};
 
@@ -146,7 +146,7 @@ pub struct Wear {
     pub mean_erases: f64,
 }
 
-/// All of one store at so many objects.
+/// All measurements of one store at a number of objects.
 pub struct Case {
     /// Objects.
     pub objects: usize,
@@ -195,7 +195,7 @@ fn fill(peer: &Peer, objects: usize, seed: u64) -> Result<Running, (usize, Failu
 }
 
 impl Running {
-    /// Runs a row until units have been erased so often on average, or so many words were read.
+    /// Runs a row until units have been erased a number of times on average, or a number of words was read.
     fn run(&mut self, row: Row, erases_per_unit: u64, words_read: u64) -> Result<Figures, Stopped> {
         let (before, time_ns) = (self.device.counters(), self.device.elapsed_ns());
         let erases = erases_per_unit * u64::from(part().part.unit_count);
@@ -268,7 +268,7 @@ impl Stopped {
     }
 }
 
-/// Measures one store at so many objects.
+/// Measures one store with the given number of objects.
 pub fn measure(peer: &Peer, objects: usize, seed: u64, bounds: &Bounds) -> Case {
     let rows = ROWS.map(|_| Err(Stopped::Filling(0)));
     let mut case = Case { objects, rows, reading: None, wear: None, ram_bytes: None, causes: [None, None] };
@@ -316,8 +316,8 @@ fn measure_row(case: &mut Case, number: usize, mut running: Running, bounds: &Bo
 pub struct Capacity {
     /// Created with values before the first refusal.
     pub created: usize,
-    /// The most with which updates of single fields go on until units have been erased as often as in a warm-up: found
-    /// downwards from `created` in steps of one in fifty.
+    /// The most with which updates of single fields continue until units have been erased as often as in a warm-up:
+    /// found downwards from `created` in steps of one in fifty.
     pub in_use: usize,
 }
 

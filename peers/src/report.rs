@@ -151,7 +151,7 @@ fn write_cuts(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
     writeln!(text)
 }
 
-/// What became of the cuts that were not survived.
+/// The outcome of the cuts that were not survived.
 fn others(kinds: &[Survival; 4]) -> String {
     let sum = |count: fn(&Survival) -> u64| kinds.iter().map(count).sum::<u64>();
     let counts: [(u64, &str); 5] = [

@@ -68,7 +68,7 @@ pub trait Store {
     /// The values of an object.
     fn get_object(&mut self, object: usize) -> Result<Record, Failure>;
 
-    /// The values of all of so many objects.
+    /// The values of all of a number of objects.
     fn get_all(&mut self, objects: usize) -> Result<Vec<Record>, Failure> {
         (0..objects).map(|object| self.get_object(object)).collect()
     }
@@ -77,8 +77,8 @@ pub trait Store {
     /// this machine, whose pointers have 8 bytes.
     fn ram_bytes(&self) -> usize;
 
-    /// What each kind of update costs, where the store tells: of so many updates drawn, or until so many words were
-    /// read.
+    /// What each kind of update costs, if the store reports it: of a number of updates drawn, or until a number of
+    /// words was read.
     fn causes(&mut self, _: &mut dyn FnMut() -> Update, _: u64, _: u64) -> Option<crate::causes::Causes> {
         None
     }
@@ -87,12 +87,12 @@ pub trait Store {
 /// Whether a store is to be laid out or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// Lay out an empty store for at most so many objects.
+    /// Lay out an empty store for at most the given number of objects.
     Format {
         /// Objects that will be created at most.
         objects: usize,
     },
-    /// Mount the one that is there, with so many objects.
+    /// Mount the existing one, with the given number of objects.
     Mount {
         /// Objects in it.
         objects: usize,

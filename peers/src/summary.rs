@@ -1,6 +1,6 @@
 //! The table of the numbers to beat: ours beside the best peer, the first bar and the goal.
 //!
-//! A peer is the best of a row by the words that it programs in its steady state, or reads; rows that tell of flash
+//! A peer is the best of a row by the words that it programs in its steady state, or reads; rows that show flash
 //! without a map in RAM leave out the configurations that have one.
 
 use std::fmt::Write;

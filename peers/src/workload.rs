@@ -8,7 +8,7 @@ use crate::store::{FIELDS, Record, Update, Value};
 /// Objects that a group transaction updates, one field each.
 pub const GROUP: usize = 10;
 
-/// Draws updates for so many objects.
+/// Draws updates for the given number of objects.
 #[derive(Clone, Debug)]
 pub struct Workload {
     random: fastrand::Rng,

@@ -106,7 +106,7 @@ impl<'a> Bank<'a> {
         Ok(ledger)
     }
 
-    /// Carries out `change`, whole or not at all.
+    /// Carries out `change` atomically.
     ///
     /// # Errors
     /// The heap's; after any but a loss of power nothing has changed.

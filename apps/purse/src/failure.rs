@@ -40,16 +40,16 @@ pub enum PurseError {
         /// The command that does the same again.
         replay: String,
     },
-    /// The heap is damaged, and purses came upon it.
+    /// The heap is damaged, and purses found the damage.
     #[error(
-        "{}: {failure}: the heap in the image is damaged; `norn heap check {}` tells more",
+        "{}: {failure}: the heap in the image is damaged; `norn heap check {}` shows where",
         image.display(),
         image.display()
     )]
     Damaged {
         /// The image file.
         image: PathBuf,
-        /// What the purses came upon.
+        /// What the purses found.
         failure: HeapFailure,
     },
     /// An empty bank finds no room on the image's part.
@@ -60,14 +60,14 @@ pub enum PurseError {
         /// What did not fit.
         failure: BankFailure,
     },
-    /// The image exists and is of another part than was asked for.
+    /// The image exists and is of another part than requested.
     #[error("{}: a {found}, not a {wanted}: leave out --part, or take another image", image.display())]
     OtherPart {
         /// The image file.
         image: PathBuf,
         /// Its part.
         found: String,
-        /// The part asked for.
+        /// The requested part.
         wanted: String,
     },
     /// The script could not be read.

@@ -76,7 +76,7 @@ fn prepare(job: &Job, script: &Script) -> Result<(NorSim, Ledger), PurseError> {
     Ok((device, ledger))
 }
 
-/// Makes the bank in a new image. One that has no room for it is not left behind.
+/// Creates the bank in a new image. If it does not fit, the image is removed.
 fn open_bank(mut device: NorSim, image: &Path) -> Result<(NorSim, Ledger), PurseError> {
     match read_books(&mut device, image) {
         Ok(ledger) => Ok((device, ledger)),

@@ -39,7 +39,7 @@ pub enum Command {
     RandomTransfer,
 }
 
-/// A command where it stands.
+/// A command and its position.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// Line of the script, from 1.
@@ -93,7 +93,7 @@ pub enum Problem {
         /// What should follow.
         what: Operand,
     },
-    /// The line goes on.
+    /// The line has further words.
     #[error("extra word `{word}`: expected `{}`", usage(command))]
     Extra {
         /// The line's command.

@@ -13,7 +13,7 @@ use core::ops::{Bound, Range};
 use norn_flash::Nor;
 use norn_ordered_index::{ErrorOf, FatList, IndexError, MountError, OrderedIndex, Settings};
 
-/// Seconds since 1970, or since whatever a device counts from.
+/// Seconds since 1970, or since any other start of a device's clock.
 pub type Seconds = u32;
 
 /// A reading.
@@ -25,7 +25,7 @@ pub struct Reading {
     pub milli: i32,
 }
 
-/// What became of a reading.
+/// The outcome of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
     /// It is new.

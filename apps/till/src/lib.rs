@@ -4,8 +4,8 @@
 //! *journal*, an array of more elements than an erase unit holds, refers to the receipts of the last payments, and
 //! overwrites the oldest. A receipt that falls out of the journal is garbage, which is collected when the part is full.
 //! A *price list*, an array that changes now and then, is read for each article sold: where it is on flash, whose
-//! address is asked for again only when the till has been told to. (The balance would be a poor choice for that: each
-//! payment moves it.)
+//! address is requested again only after a notification. (The balance would be a poor choice for that: each payment
+//! moves it.)
 //!
 //! `cargo run --release -p norn-till`
 #![forbid(unsafe_code)]
@@ -21,13 +21,13 @@ pub const JOURNAL_LENGTH: usize = 1_200;
 const ARTICLES: usize = 100;
 /// Articles of a payment.
 const BASKET: u32 = 20;
-/// Every how many payments a price changes.
+/// A price changes once per this number of payments.
 const PRICE_PERIOD: u32 = 200;
 
 const BALANCE: usize = 0;
 const COUNT: usize = 1;
 
-/// Where the price list stands, until the till is told.
+/// Where the price list is, until the heap notifies the till.
 #[derive(Debug, Default)]
 struct Place {
     prices: Option<PhysicalPointer>,
@@ -69,7 +69,7 @@ pub struct Report {
     pub collected: u32,
     /// Prices read.
     pub prices_read: u32,
-    /// Times that the price list's place was asked for.
+    /// How often the price list's place was requested.
     pub places_asked: u32,
     /// Words read for prices, the asking included.
     pub words_read: u64,
@@ -146,7 +146,7 @@ impl Till {
         self.heap.collect(&[], trace).expect("a collection needs no room").deleted
     }
 
-    /// A price, read from flash where it stands.
+    /// A price, read from flash in place.
     fn price(&mut self, article: usize, report: &mut Report) -> u16 {
         let pointer = match self.heap.listener().prices {
             Some(pointer) => pointer,

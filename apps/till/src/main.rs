@@ -8,7 +8,7 @@ const PAYMENTS: u32 = 20_000;
 fn main() {
     let report = run(PAYMENTS);
     let Report { prices_read, places_asked, words_read, words_programmed, words_by_load, .. } = report;
-    println!("{prices_read} prices read, their place asked for {places_asked} times");
+    println!("{prices_read} prices read, their place requested {places_asked} times");
     println!(
         "{words_read} words read and {words_programmed} programmed for that; array_load reads {words_by_load} a price"
     );

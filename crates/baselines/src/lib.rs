@@ -1,9 +1,8 @@
 //! What Norn's structures are compared with: the designs that the papers measure themselves against, built with the
 //! same care.
 //!
-//! They are a crate of their own because nobody uses them but the lab and the comparison with other stores. Like the
-//! crates that firmware links they need no `std`, allocate nothing, and survive a loss of power at any device
-//! operation.
+//! They are a crate of their own because only the lab and the comparison with other stores use them. Like the crates
+//! that firmware links they need no `std`, allocate nothing, and survive a loss of power at any device operation.
 //!
 //! - [`eeprom_heap`]: TinyStore's baseline, objects on EEPROM that are overwritten in place. [`ObjectHeap`] is what it
 //!   has in common with the flash heap, so that one workload runs on both.

@@ -155,7 +155,7 @@ fn a_full_heap_is_emptied_and_filled_again() {
             objects.push(object);
         }
         assert!(objects.len() > 60);
-        // Full, updates and deletions go on.
+        // Full, updates and deletions continue.
         heap.array_store(objects[0], 0, &[round + 1; 2]).unwrap();
         random.shuffle(&mut objects);
         for object in objects {

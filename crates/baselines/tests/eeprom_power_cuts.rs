@@ -3,7 +3,7 @@
 //!
 //! After each cut the heap is mounted; it must hold what it held before the operation in flight, or what it would have
 //! held after it; only a non-atomic one may leave a mixture, and one torn word. Inside a transaction, only what was
-//! committed may be left. The checker must be silent, and the heap must go on working.
+//! committed may be left. The checker must be silent, and the heap must continue to work.
 
 mod either;
 

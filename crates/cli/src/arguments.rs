@@ -92,27 +92,27 @@ pub enum HeapCommand {
     Create(CreateArguments),
     /// Check every invariant of the heap. Exit code 1 if one is violated, 2 if the heap does not mount.
     ///
-    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
-    /// image file. Nothing else is changed but the part's counters.
+    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
+    /// file. Apart from that only the part's counters change.
     Check(ImageArgument),
     /// List roots, objects and arrays, and the part's wear and counters.
     ///
-    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
-    /// image file. Nothing else is changed but the part's counters.
+    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
+    /// file. Apart from that only the part's counters change.
     ///
-    /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again when what it
-    /// named was deleted, with another generation.
+    /// #0.2 is a reference, the name of an object or array: slot 0, generation 2. A slot is used again after its object
+    /// was deleted, with another generation.
     Show(ShowArguments),
     /// List the use and content of every erase unit, and the log entries; or show one unit with its sectors.
     ///
-    /// The heap is mounted first, which recovers what a power cut interrupted: it completes or undoes that, in the
-    /// image file. Nothing else is changed but the part's counters. With --raw the heap is not mounted, and nothing is
+    /// The heap is mounted first. If a power cut interrupted an operation, mounting completes or undoes it in the image
+    /// file. Apart from that only the part's counters change. With --raw the heap is not mounted, and nothing is
     /// changed at all.
     ///
     /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
     ///
-    /// Where spare units stand in for others, the units shown are virtual ones, with where they are; --raw shows the
-    /// headers of the physical units.
+    /// On a part with spare units, the units shown are virtual ones and their physical units; --raw shows the headers
+    /// of the physical units.
     Dump(DumpArguments),
 }
 
@@ -280,8 +280,8 @@ pub struct CreateArguments {
     /// Simulated part that the image is of; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = parts::by_name)]
     pub part: PartSpec,
-    /// Erase units that stand in for others: 0 for the part as it is; from 1 on, units that fail are replaced. A part
-    /// whose words can be programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
+    /// Spare erase units: 0 for the part as it is; from 1 on, units that fail are replaced. A part whose words can be
+    /// programmed once or twice takes 1 at least, which is the default there; 0 elsewhere.
     #[arg(long, value_name = "N")]
     pub spares: Option<u16>,
     /// Maximum number of records in an object's list. Longer lists make updates cheaper and objects larger.

@@ -34,7 +34,7 @@ pub enum Error {
         /// What failed.
         failure: NbdFailure,
     },
-    /// A unit was asked for that the part does not have.
+    /// The requested unit does not exist on the part.
     #[error("{}: {source}", image.display())]
     NoSuchUnit {
         /// The image file.

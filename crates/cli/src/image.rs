@@ -70,14 +70,14 @@ pub fn explanation(image: &Path, opener: Opener, refusal: Refusal) -> String {
 fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener, refusal: Refusal) -> String {
     let command = match recognised.kind {
         _ if recognised.version != recognised.known_version => {
-            return format!("it holds {recognised}, so that this norn cannot open it");
+            return format!("it holds {recognised}, which this version of norn cannot open");
         }
         kind if opener.mounts(kind) && refusal == Refusal::NotMounted => {
             return match opener {
                 Opener::Heap | Opener::Purse => {
                     format!("it holds {recognised}: `norn heap dump {image} --raw` shows its cells as they are")
                 }
-                Opener::Log | Opener::Nbd => format!("it holds {recognised} that is damaged, or was made otherwise"),
+                Opener::Log | Opener::Nbd => format!("it holds {recognised}, which is damaged or of another geometry"),
             };
         }
         TenantKind::HEAP | TenantKind::REMAP => "norn heap check",
@@ -99,7 +99,7 @@ enum Contents {
 impl Contents {
     fn explanation(&self, image: &Path, opener: Opener, refusal: Refusal) -> String {
         match self {
-            Contents::Blank(part) => format!("it is a blank {part}, on which no norn command finds anything"),
+            Contents::Blank(part) => format!("it is a blank {part}, without data for any norn command"),
             Contents::Unknown(part) => format!("it is a {part} with data of no format that norn knows"),
             Contents::Known(contents) => match &**contents {
                 [PartContent { recognised: Some(recognised), .. }] if recognised.kind != TenantKind::LABEL => {

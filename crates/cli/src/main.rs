@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     });
     match executed {
         Ok(code) => code,
-        // Whoever reads us has seen enough.
+        // The reader of our output has closed the pipe.
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("norn: {error}");

@@ -35,7 +35,7 @@ fn test_part(geometry: &str) -> Result<PartSpec, String> {
     match u16::try_from(unit_count) {
         Ok(unit_count) if usize::from(unit_count) <= UNITS_MAX => {
             let spec = catalogue::test_part(unit_count, unit_size_bytes);
-            spec.part.validate().map_err(|error| format!("there can be no such part: {error}"))?;
+            spec.part.validate().map_err(|error| format!("such a part cannot exist: {error}"))?;
             Ok(spec)
         }
         _ => Err(format!("a part of {unit_count} erase units: norn handles up to {UNITS_MAX}")),

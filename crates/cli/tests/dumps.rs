@@ -5,7 +5,7 @@ use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
 use norn_object_heap::{Heap, Layout};
 
-/// Where the assignment of unit 0 stands, which is the log unit of a new image.
+/// Where the assignment of unit 0 is, which is the log unit of a new image.
 const FIRST_ASSIGNMENT: Address = Address(16);
 
 fn desk_with_purses() -> Desk {

@@ -82,7 +82,7 @@ fn create_overwrites_nothing_and_leaves_nothing_useless() {
     ] {
         desk.fail(&format!("heap create b.img --part {part}"), &[part, said]);
     }
-    desk.fail("heap create b.img --part test-8x513", &["b.img", "erase units that are no multiple of 32 bytes"]);
+    desk.fail("heap create b.img --part test-8x513", &["b.img", "erase units that are not a multiple of 32 bytes"]);
     assert!(!desk.path("b.img").exists());
 }
 

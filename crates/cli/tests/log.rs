@@ -119,7 +119,7 @@ fn a_full_log_forgets_its_oldest_readings() {
 fn wrong_readings_are_named_by_line_and_change_nothing() {
     let desk = desk_with_log("timestamp,value\n60,1\n120,warm\n", SMALL);
     let before = std::fs::read(desk.path("a.img")).unwrap();
-    desk.fail("log append a.img a.csv", &["a.csv:3", "value \"warm\" is no number"]);
+    desk.fail("log append a.img a.csv", &["a.csv:3", "value \"warm\" is not a number"]);
     for (csv, said) in [
         ("60,1\n61\n", "a.csv:2: 1 field instead of a timestamp and a value with a comma between"),
         ("noon,1\n", "a.csv:1: timestamp \"noon\" is neither seconds since 1970 nor like"),
@@ -138,13 +138,13 @@ fn wrong_questions_and_images_are_named() {
     let desk = desk_with_log(&minutes(0, 10), SMALL);
     desk.fail("log mean a.img", &["a.img: the log has no readings yet"]);
     desk.succeed("log append a.img a.csv");
-    desk.fail("log mean a.img today yesterday", &["is no time at all"]);
+    desk.fail("log mean a.img today yesterday", &["is empty"]);
     desk.fail(
         "log mean a.img yesterdayT10:00 yesterdayT11:00",
         &["no readings from 2026-11-19T10:00:00Z to 2026-11-19T11:00:00Z"],
     );
     desk.fail("log plot a.img 60 120", &["no readings from 1970-01-01T00:01:00Z"]);
-    desk.fail("log mean a.img yesterdayTnoon", &["no time of day, such as 10:00"]);
+    desk.fail("log mean a.img yesterdayTnoon", &["not a time of day, such as 10:00"]);
     desk.fail("log create a.img", &["never overwritten"]);
     desk.fail("log create b.img --part stm32l4", &["b.img", "put a Remap under it"]);
     assert!(!desk.path("b.img").exists(), "what cannot be formatted is not left behind");

@@ -37,14 +37,14 @@ fn nbdinfo_reads_size_and_abilities() {
     server.stop();
 }
 
-/// A file of so many bytes with an ext4 in it, which holds the files of a directory.
+/// A file of the given size with an ext4 file system that holds the files of a directory.
 fn ext4(directory: &Path, files: &str, bytes: u64) {
     let file = File::create(directory.join("fs.img")).unwrap();
     file.set_len(bytes).unwrap();
     run(directory, &["/usr/sbin/mkfs.ext4", "-q", "-F", "-d", files, "fs.img"]);
 }
 
-/// Files of several sizes, so many bytes in all.
+/// Files of several sizes, with the given total of bytes.
 fn files(directory: &Path, bytes: usize) {
     fs::create_dir(directory.join("files")).unwrap();
     let mut random = fastrand::Rng::with_seed(4);

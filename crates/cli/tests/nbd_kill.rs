@@ -13,7 +13,7 @@ use norn_desk::Desk;
 const SEED: u64 = 2004;
 const CLIENTS: u64 = 4;
 const PAGE_BYTES: u64 = 512;
-/// Pages of each client, which writes nobody else's.
+/// Pages of each client, which writes no others.
 const PAGES: u64 = 1500;
 
 /// What a page may hold: the number of the last write that was answered, 0 for zeros, and those that were under way
@@ -63,7 +63,7 @@ fn load(mut client: Client, first: u64, start: u64, seed: u64, trim: u16) -> Pag
     pages
 }
 
-/// Kills a server under load so many times. `trim` is what gives up pages: on parts with larger pages than these, a
+/// Kills a server under load `kills` times. `trim` is how pages are given up: on parts with larger pages than these, a
 /// trim may leave them as they are.
 fn kill_under_load(part: &str, trim: u16, kills: u64) {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));

@@ -1,5 +1,5 @@
-//! Proves that scripts run alike with and without power cuts, go on where the last run ended, and change nothing when
-//! they have a mistake.
+//! Proves that scripts run alike with and without power cuts, continue where the last run ended, and change nothing
+//! when they have a mistake.
 
 use norn_desk::{Answer, Desk, example, line};
 use norn_flash::Address;
@@ -172,7 +172,7 @@ fn damage_leads_to_the_checker() {
     let mut device = NorSim::open_image(&desk.path("a.img")).unwrap();
     leaves.iter().for_each(|&descriptor| device.poke(Address(descriptor + 3), &[0]));
     drop(device);
-    desk.fail("purse a.img pay.txt", &["the heap in the image is damaged; `norn heap check a.img` tells more"]);
+    desk.fail("purse a.img pay.txt", &["the heap in the image is damaged; `norn heap check a.img` shows where"]);
     assert_eq!(desk.run("heap check a.img").code, 1);
 }
 

@@ -1,4 +1,4 @@
-//! The error-correcting code of a cache page, stored behind it, so that correction needs no byte outside the page.
+//! The error-correcting code of a cache page, stored after the page, so that correction needs no other bytes.
 //!
 //! [`Crc32c`] is one code for both ends: 32 bits whose syndrome is another for each single flipped bit, which is
 //! corrected, and is no correctable one for two, three or four of them. (The polynomial's distance is 6 up to 655

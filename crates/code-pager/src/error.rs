@@ -11,8 +11,8 @@ use crate::address::CodeAddress;
 pub enum ImageError<E> {
     /// The device failed.
     Device(E),
-    /// Cache pages of so many bytes, with their codes, do not fit a page of the part; or they do not divide it, without
-    /// a code.
+    /// Cache pages of this size, with their codes, do not fit a page of the part; or they do not divide it, without a
+    /// code.
     PageSize {
         /// Bytes of a cache page.
         cache_page_bytes: u16,
@@ -52,7 +52,7 @@ pub enum ImageError<E> {
         /// Those of them that are bad.
         bad_blocks: u16,
     },
-    /// The image has more cache pages than a cache can tell apart.
+    /// The image has more cache pages than a cache can number.
     TooManyPages {
         /// Bytes of the image.
         image_bytes: u32,

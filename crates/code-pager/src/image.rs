@@ -14,7 +14,7 @@
 //! of a block with more in it, cut short, may leave it whole and the rest not. Its own code corrects a bit.
 //! `docs/format/code-image.md` has every bit.
 //!
-//! Invariants of an [`Image`]: its bad blocks ascend and lie behind its first block; all its cache pages lie on the
+//! Invariants of an [`Image`]: its bad blocks ascend and are after its first block; all its cache pages lie on the
 //! part.
 
 use core::num::{NonZeroU16, NonZeroU32};
@@ -132,7 +132,7 @@ impl Image {
         1 + pages.div_ceil(u32::from(self.layout.pages_per_block.get()))
     }
 
-    /// Adds a bad block behind those that are known; one before the first good block only moves that.
+    /// Adds a bad block after the known ones; one before the first good block only moves that.
     pub(crate) fn add_bad(&mut self, block: Block) -> Result<(), Block> {
         if block == self.first && self.first.0 - self.start.0 < BAD_BLOCKS_MAX as u16 {
             self.first = Block(block.0 + 1);
@@ -178,8 +178,8 @@ impl Image {
         header
     }
 
-    /// Finds the image whose header lies in the first block of those from `start` on that has one; it looks into
-    /// one block more than an image may have bad ones. Cost: a load for each.
+    /// Finds the image whose header is in the first block from `start` on that has one; it looks into one block more
+    /// than an image may have bad ones. Cost: a load for each.
     ///
     /// # Errors
     /// Says what is wrong with what was found, or that nothing was.

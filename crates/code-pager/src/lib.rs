@@ -1,10 +1,10 @@
 //! Demand paging of code from NAND flash at the scale of a smart card, after Cogniaux and Grimaud (CARDIS 2010).
 //!
 //! A [`Pager`] serves bytes of a code image through a cache of a few kilobytes. Its pages are a fraction of the part's
-//! pages, and it knows what the part's register holds and how far it has been read: what lies further on costs no load.
-//! The replacement [`Policy`](policy::Policy) is a type: [`Lru`](policy::Lru), [`Clock`](policy::Clock),
+//! pages, and it knows what the part's register holds and how far it has been read: later bytes of that page cost no
+//! load. The replacement [`Policy`](policy::Policy) is a type: [`Lru`](policy::Lru), [`Clock`](policy::Clock),
 //! [`Sieve`](policy::Sieve), [`S3Fifo`](policy::S3Fifo) and [`Greedy`](policy::Greedy). [`Crc32c`] puts an
-//! error-correcting code behind each cache page. [`ImageWriter`] writes images around bad blocks.
+//! error-correcting code after each cache page. [`ImageWriter`] writes images around bad blocks.
 //!
 //! ```
 //! use norn_code_pager::policy::S3Fifo;

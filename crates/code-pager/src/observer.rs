@@ -1,4 +1,4 @@
-//! Who is told what a pager does: nobody on a device, a counter in tests and experiments.
+//! Observers of a pager: none on a device, a counter in tests and experiments.
 
 use crate::address::CachePage;
 use crate::policy::LookUp;
@@ -31,7 +31,7 @@ pub enum Event {
     },
 }
 
-/// Who is told. The unit type takes no room, and the compiler leaves the telling out.
+/// An observer. The unit type takes no room, and the compiler removes calls to it.
 pub trait Observer {
     /// This happened.
     fn note(&mut self, event: Event);

@@ -3,15 +3,15 @@
 //! A request for bytes of cache page b of page P, in a cache that does not hold b:
 //! 1. the policy names a frame to fill; or the request is served from the register without one (bypass), if the options
 //!    say so;
-//! 2. P is loaded, if it is not in the register or the position is behind b;
+//! 2. P is loaded, if it is not in the register or the position is after b;
 //! 3. cache pages that the position passes over before b come for nothing: those that the policy remembers are filled,
 //!    if the options say so;
 //! 4. b is fetched into its frame, with its code, and corrected;
-//! 5. cache pages behind b come without a load as long as the register stands right: some of them are fetched ahead, if
-//!    the options say so.
+//! 5. cache pages after b need no load while the register holds P and its position is before them: some of them are
+//!    fetched ahead, if the options say so.
 //!
-//! Invariants: a frame that the policy says holds a page has that page's bytes, corrected; RAM beside frames and device
-//! is at most [`state_bytes_max`], a fact that the compiler checks for each pager that is made.
+//! Invariants: a frame that the policy says holds a page has that page's bytes, corrected; RAM besides frames and
+//! device is at most [`state_bytes_max`], a fact that the compiler checks for each pager that is made.
 
 use core::marker::PhantomData;
 use core::mem::size_of;
@@ -26,25 +26,25 @@ use crate::observer::{Event, Observer};
 use crate::policy::{Cost, Frame, Policy};
 use crate::register::Register;
 
-/// Bytes of RAM that a pager of so many frames takes at most beside its frames, its device and its observer.
+/// Bytes of RAM that a pager takes at most besides its frames, its device and its observer.
 pub const fn state_bytes_max(frames: usize) -> usize {
     4 * frames + 64
 }
 
-/// Which cache pages behind a requested one are fetched ahead, at the price of their bytes' transfer.
+/// Which cache pages after a requested one are fetched ahead, at the cost of their bytes' transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadAhead {
     /// None.
     #[default]
     None,
-    /// So many, up to the end of the part's page.
+    /// This number, up to the end of the part's page.
     Always(u8),
-    /// Of so many, those that the policy remembers, and what the position passes over to reach them.
+    /// Of this number, those that the policy remembers; the bytes before them are passed over.
     Remembered(u8),
 }
 
-/// What becomes of cache pages that the register's position passes over on the way to a requested one. To fetch them
-/// takes no more time than to pass them, on parts whose position only moves forwards.
+/// What happens to cache pages that the register's position passes over before a requested one. To fetch them takes no
+/// more time than to pass them, on parts whose position only moves forwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Passing {
     /// Nothing.
@@ -111,7 +111,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         );
     };
 
-    /// As [`open`](Pager::open), with an observer that is told what happens.
+    /// As [`open`](Pager::open), with an observer that is called for each event.
     ///
     /// # Errors
     /// As [`open`](Pager::open).
@@ -174,7 +174,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         }
         let page = CachePage((address.0 / PAGE as u32) as u16);
         let found = self.policy.request(page);
-        // Told in either branch, so that the compiler knows there what it was.
+        // Reported in both branches, so that the compiler knows the outcome there.
         let frame = match found.frame() {
             Some(frame) => {
                 self.observer.note(Event::LookUp(found));
@@ -265,8 +265,8 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         }
     }
 
-    /// Fills frames with pages behind one that is requested (step 5), which may take its own in a cache of few: it is
-    /// then filled again.
+    /// Fills frames with pages after a requested one (step 5), which may take the requested page's own frame in a cache
+    /// of few: it is then filled again.
     fn fill_ahead(
         &mut self,
         page: CachePage,
@@ -314,7 +314,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         self.image.layout.per_page.get().min(behind.min(0xFFFF) as u16)
     }
 
-    /// Fills frames with those of the cache pages of numbers `indices` behind `first` that the policy remembers.
+    /// Fills frames with those cache pages of numbers `indices` after `first` that the policy remembers.
     fn fill_remembered(&mut self, first: CachePage, indices: core::ops::Range<u16>) -> Result<(), ReadError<D::Error>> {
         for index in indices {
             let page = CachePage(first.0 + index);
@@ -325,8 +325,8 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         Ok(())
     }
 
-    /// Fills a frame with a page that nobody requested, unless the cache holds it. One with too many wrong bits is left
-    /// out.
+    /// Fills a frame with a page that was not requested, unless the cache holds it. One with too many wrong bits is
+    /// left out.
     fn fill_early(&mut self, page: CachePage, index: u16) -> Result<(), ReadError<D::Error>> {
         if self.policy.holds(page) {
             return Ok(());

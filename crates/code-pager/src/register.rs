@@ -2,10 +2,10 @@
 //!
 //! Three cases, on a request for a byte of page P:
 //! 1. another page is in the register, or none: load P;
-//! 2. P is in it and the byte is not behind the position: go on from there;
-//! 3. P is in it and the byte is behind the position: load P again, unless the part moves the position back.
+//! 2. P is in it and the byte is at the position or after it: continue from there;
+//! 3. P is in it and the byte is before the position: load P again, unless the part moves the position back.
 //!
-//! Invariant: `held` is what the device's register holds, as long as nobody else uses the device.
+//! Invariant: `held` is what the device's register holds, while no other client uses the device.
 
 use norn_flash::{Column, ColumnAccess, Nand};
 

@@ -17,7 +17,7 @@ use crate::code::{Code, Uncoded};
 use crate::error::ImageError;
 use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, PageLayout, stride};
 
-/// Where an image's bytes come from. They may be asked for more than once.
+/// Where an image's bytes come from. They may be requested more than once.
 pub trait Source {
     /// Copies the bytes at `offset`; both ends lie within the image.
     fn copy(&mut self, offset: u32, buffer: &mut [u8]);
@@ -160,7 +160,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
     }
 
     /// Puts the cache pages of a page of the part together, with their codes. Says how many bytes they take; `None`
-    /// behind the image's end.
+    /// after the image's end.
     fn compose(&mut self, image: &Image, page: ImagePage, source: &mut impl Source) -> Option<usize> {
         let per_page = u32::from(image.layout.per_page.get());
         let stride = usize::from(stride::<C, PAGE>());
@@ -192,7 +192,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
     }
 }
 
-/// Tells a block that went bad from a device that failed.
+/// Distinguishes a block that went bad from a device that failed.
 fn bad_or<E: NandError>(result: Result<(), E>) -> Result<Attempt, ImageError<E>> {
     match result {
         Ok(()) => Ok(Attempt::Written),
@@ -201,7 +201,7 @@ fn bad_or<E: NandError>(result: Result<(), E>) -> Result<Attempt, ImageError<E>>
     }
 }
 
-/// Whether a page reads back: without a code, but for as many wrong bits as the maker asks to correct; with one, so
+/// Whether a page reads back: without a code, except for as many wrong bits as the maker asks to correct; with one, so
 /// that each cache page can be corrected.
 fn reads_back<D: Nand, C: Code>(
     device: &mut D,

@@ -226,7 +226,7 @@ fn s3_fifo_keeps_what_is_requested_again_through_a_scan() {
     assert!(pager.observer().hits - before >= 18, "{} of 20", pager.observer().hits - before);
 }
 
-/// Hits of reading forty pages one behind the other, ten times, in a cache of sixteen.
+/// Hits of reading forty pages in sequence, ten times, in a cache of sixteen.
 fn hits_of_rounds<P: Policy + Default>(image: &[u8]) -> u64 {
     let part = written::<Uncoded>(part(ColumnAccess::Forwards), image);
     let mut pager: Pager<_, P, 16, 64, Uncoded, _> =

@@ -35,7 +35,7 @@ impl Pages {
     }
 }
 
-/// Where a page that is admitted stands.
+/// The position of an admitted page.
 #[derive(PartialEq, Eq)]
 enum Rank {
     Newest,

@@ -7,7 +7,7 @@
 //! 3. it is mounted. What it holds has to be admitted, every invariant has to hold, and no call may have broken the
 //!    device's contract;
 //! 4. the power goes and comes once more, without a cut: what it holds is the same;
-//! 5. it has to go on working.
+//! 5. it has to continue to work.
 //!
 //! A shape beyond the contract of the part is tried as the others are; [`Survey::Count`] counts what does not survive
 //! one instead of stopping.
@@ -95,7 +95,7 @@ pub trait Subject: Clone {
     /// When the power was lost.
     fn make(&mut self, call: &Self::Call) -> Result<(), PowerLost>;
 
-    /// Checks that it has kept its side of the device's contract, as far as the device could tell.
+    /// Checks that it has kept its side of the device's contract, as far as the device could detect.
     ///
     /// # Panics
     /// If it has not.
@@ -147,11 +147,11 @@ pub enum Survey {
 /// How calls are cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep {
-    /// Cut at every so many operations, from a random one on: 1 or more.
+    /// Cut at every n-th operation, from a random one on: 1 or more.
     pub stride: u64,
-    /// Cut the recovery, too, after one in so many cuts: 1 or more.
+    /// After one in n cuts, cut the recovery, too: 1 or more.
     pub second_period: u64,
-    /// Cut it at so many operations at most, and after a quarter of these once more.
+    /// Cut the recovery at n operations at most, and after a quarter of these cuts once more.
     pub second_cuts: u64,
     /// What to do about a cut that is not survived.
     pub survey: Survey,

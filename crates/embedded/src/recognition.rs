@@ -21,7 +21,7 @@ pub struct PartContent {
     pub range: Range<u16>,
     /// What the label says of it, if the label lists it.
     pub entry: Option<TenantEntry>,
-    /// What lies there. A range of the label in which nothing is recognised is reported, too.
+    /// What is there. A range of the label in which nothing is recognised is reported, too.
     pub recognised: Option<Recognised>,
 }
 
@@ -120,7 +120,7 @@ fn on_all(count: u16, recognised: Recognised) -> PartContent {
     PartContent { range: 0..count, entry: None, recognised: Some(recognised) }
 }
 
-/// A tenant has one format; what another one left there is not asked for.
+/// A tenant has one format; data that another one left there is not looked at.
 fn keep_first(content: &mut PartContent, recognised: Recognised) {
     content.recognised.get_or_insert(recognised);
 }

@@ -191,7 +191,7 @@ pub fn test_part(unit_count: u16, unit_size_bytes: u32) -> PartSpec {
     spec
 }
 
-/// A [`test_part`] whose program units, of `program_unit_bytes`, take so many programs between erases.
+/// A [`test_part`] with program units of `program_unit_bytes` and a limit of programs between erases.
 pub fn limited_test_part(
     unit_count: u16,
     unit_size_bytes: u32,

@@ -159,7 +159,7 @@ impl EepromSim {
         self.instrument.freeze();
     }
 
-    /// Lets counters and time go on.
+    /// Resumes counters and time.
     pub fn thaw_counters(&mut self) {
         self.instrument.thaw();
     }
@@ -179,7 +179,7 @@ impl EepromSim {
         Wear { min, mean: sum as f64 / f64::from(self.spec.part.size_bytes), max }
     }
 
-    /// Writes of the byte with the most, which [`wear`](Self::wear) tells too, without looking at every byte.
+    /// Writes of the byte with the most writes, as in [`wear`](Self::wear), without looking at every byte.
     pub fn most_writes(&self) -> u32 {
         self.most_writes
     }

@@ -126,7 +126,7 @@ pub enum ImageError {
         path: PathBuf,
         /// The kind that it is of.
         found: ImageKind,
-        /// The kind that was asked for.
+        /// The requested kind.
         wanted: ImageKind,
     },
     /// The image was written by a newer version.
@@ -154,7 +154,7 @@ pub enum ImageError {
 }
 
 impl ImageError {
-    /// Whether the file was read, and is not the image that was asked for.
+    /// Whether the file was read, and is not the requested image.
     pub fn is_refusal(&self) -> bool {
         match self {
             ImageError::Foreign { .. }

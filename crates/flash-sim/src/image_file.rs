@@ -100,7 +100,7 @@ fn number(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-/// Counters as they stand in the header, each as 8 bytes.
+/// Counters as they are in the header, each as 8 bytes.
 pub(crate) trait Stored: Default {
     fn to_numbers(&self) -> Vec<u64>;
 
@@ -115,7 +115,8 @@ pub(crate) struct ImageFile {
 }
 
 impl ImageFile {
-    /// A new file of so many bytes, all holes, which `fill` fills; the header comes last. A half-made file is removed.
+    /// A new file of the given length, all holes, which `fill` fills; the header is written last. An incomplete file is
+    /// removed.
     pub fn create(
         path: &Path,
         (kind, name, geometry): (&Kind, &str, &[u32]),
@@ -131,7 +132,7 @@ impl ImageFile {
         let image = ImageFile { file };
         let made = image.file.set_len(file_bytes).and_then(|()| fill(&image));
         made.and_then(|()| image.write_at(0, &kind.encode(name, geometry))).map_err(|source| {
-            // A half-made image would only stand in the way of the next attempt.
+            // An incomplete image would only prevent the next attempt.
             let _ = std::fs::remove_file(path);
             ImageError::Io { path: path.to_owned(), source }
         })?;

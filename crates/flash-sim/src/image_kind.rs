@@ -1,4 +1,4 @@
-//! The kinds of parts that have image files, told apart by the first bytes of a file.
+//! The kinds of parts that have image files, distinguished by the first bytes of a file.
 
 use std::fmt;
 use std::fs::File;

@@ -1,8 +1,8 @@
-//! What every simulated part keeps beside its cells: what it has done, how long that took, and when its power goes.
+//! What every simulated part keeps besides its cells: what it has done, how long that took, and when its power goes.
 //!
 //! `Counts` is what the kind of part counts, `Place` where an operation hits it, `Shape` how a cut tears one.
 //!
-//! Invariants: counters and time stand still while they are frozen, the number of operations does not; from a cut on,
+//! Invariants: counters and time do not change while they are frozen, the number of operations does not; from a cut on,
 //! the power is off until [`power_on`](Instrument::power_on).
 
 use crate::tear::Tear;
@@ -63,7 +63,7 @@ impl<Counts: Copy + Default, Place: Copy, Shape: Copy> Instrument<Counts, Place,
         self.torn
     }
 
-    /// Says where the loss of power at hand hits, and how.
+    /// Returns where the current loss of power hits, and how.
     pub fn tear(&mut self, place: Place, shape: Shape) {
         self.torn = Some((place, shape));
     }
@@ -86,8 +86,8 @@ impl<Counts: Copy + Default, Place: Copy, Shape: Copy> Instrument<Counts, Place,
         }
     }
 
-    /// Goes on by `operations` that a cut may hit. If the planned one is among them, the power is off from then on;
-    /// says how many operations come before it, and how it tears.
+    /// Counts `operations` further operations that a cut may hit. If the planned one is among them, the power is off
+    /// from then on; says how many operations come before it, and how it tears.
     pub fn advance(&mut self, operations: u64) -> Option<(u64, Shape)> {
         let before = self.state.operations;
         self.state.operations += operations;

@@ -155,10 +155,10 @@ impl NandSim {
         }
     }
 
-    /// Marks so many blocks as bad, drawn from `seed`; the first block stays good. Says which.
+    /// Marks `count` blocks as bad, drawn from `seed`; the first block stays good. Returns which.
     ///
     /// # Panics
-    /// If the part does not have so many, or one of them has been programmed.
+    /// If the part has fewer blocks, or one of them has been programmed.
     pub fn mark_random_bad(&mut self, count: u16, seed: u64) -> Vec<Block> {
         assert!(count < self.spec.part.block_count, "{count} bad blocks beside the first");
         let mut others: Vec<Block> = self.spec.part.blocks().skip(1).collect();
@@ -194,7 +194,7 @@ impl NandSim {
         self.instrument.freeze();
     }
 
-    /// Lets counters and time go on.
+    /// Resumes counters and time.
     pub fn thaw_counters(&mut self) {
         self.instrument.thaw();
     }
@@ -242,7 +242,7 @@ impl NandSim {
         self.failures.push(self.operations() + operations);
     }
 
-    /// Makes so many of a million programs and erases fail, each drawn by itself.
+    /// Sets how many of a million programs and erases fail, each drawn independently.
     pub fn set_failures_per_million(&mut self, failures: u32) {
         self.failures_per_million = failures;
     }
@@ -257,7 +257,7 @@ impl NandSim {
         self.noise = noise;
     }
 
-    /// Starts all that the part draws (bit errors, unstable bits, failures) anew from a seed.
+    /// Seeds all random events of the part again: bit errors, unstable bits, failures.
     pub fn reseed(&mut self, seed: u64) {
         self.random = fastrand::Rng::with_seed(seed);
     }
@@ -305,10 +305,10 @@ impl NandSim {
         self.put(page, PageCells::programmed(changed, Tear::Complete)).expect("the image file can be written");
     }
 
-    /// Flips so many different bits of a page's cells, drawn from `seed`, for good: what age and disturbance do.
+    /// Flips different bits of a page's cells permanently, drawn from `seed`, as age and disturbance do.
     ///
     /// # Panics
-    /// If there is no such page, or it does not have so many bits.
+    /// If there is no such page, or it has fewer bits.
     pub fn flip_bits(&mut self, page: PageAddress, bits: usize, seed: u64) {
         let mut changed = self.peek(page);
         let mut places: Vec<usize> = (0..8 * changed.len()).collect();
@@ -461,7 +461,7 @@ impl NandSim {
         });
     }
 
-    /// How the operation at hand ends (step 3). An erase takes place at its block's first page.
+    /// How the current operation ends (step 3). An erase takes place at its block's first page.
     fn advance(&mut self, place: PageAddress) -> Outcome {
         let number = self.operations();
         self.register = None;

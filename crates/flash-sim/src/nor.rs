@@ -142,7 +142,7 @@ impl NorSim {
         self.instrument.freeze();
     }
 
-    /// Lets counters and time go on.
+    /// Resumes counters and time.
     pub fn thaw_counters(&mut self) {
         self.instrument.thaw();
     }
@@ -157,7 +157,7 @@ impl NorSim {
         self.endurance_erases = erases;
     }
 
-    /// Makes every further program in `unit` fail: it tears and says so. Erases go on working.
+    /// Makes every further program in `unit` fail: it tears and says so. Erases still work.
     pub fn fail_programs_in(&mut self, unit: EraseUnit) {
         self.failing.push(unit);
     }

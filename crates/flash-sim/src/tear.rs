@@ -6,7 +6,8 @@
 pub enum Tear {
     /// None of them changes.
     Nothing,
-    /// All of them change, but the call fails. An erase so cut still counts as torn: nobody can know that it is whole.
+    /// All of them change, but the call fails. Such an erase still counts as torn, because nothing shows that it is
+    /// complete.
     Complete,
     /// Only the one of this number does, counted modulo their number.
     OneBit(u32),

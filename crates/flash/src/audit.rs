@@ -38,7 +38,7 @@ pub trait Marks<K> {
     fn is_marked(&self, key: K) -> bool;
 }
 
-/// Everything that a checker found, and the marks that it asked for.
+/// Everything that a checker found, and the marks that it requested.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug)]
 pub struct Collected<K = (), P = Address> {

@@ -1,6 +1,6 @@
 //! The EEPROM contract: bytes that are overwritten in place, and what power loss may do to the word in flight.
 //!
-//! Beside NOR flash ([`crate::Nor`]) there are no erase units: a write of an aligned word of 1, 2 or 4 bytes erases and
+//! Unlike NOR flash ([`crate::Nor`]) there are no erase units: a write of an aligned word of 1, 2 or 4 bytes erases and
 //! writes that word alone, and may change its bits both ways.
 //!
 //! Invariants of a valid [`EepromPart`]: it has bytes, the word is of 1, 2 or 4 of them, and divides the part.

@@ -151,7 +151,7 @@ impl<F: NorFlash> Nor for EmbeddedNor<F> {
     }
 }
 
-/// Why a driver, or the region asked for, is no part that the contract allows.
+/// Why a driver, or the requested region, is not a part that the contract allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdapterError {
     /// The driver reads in pieces of an unsupported size.
@@ -160,7 +160,7 @@ pub enum AdapterError {
     WriteSize(usize),
     /// The unit size is not a multiple of the driver's erase size.
     UnitSize {
-        /// The unit size asked for.
+        /// The requested unit size.
         unit_size_bytes: u32,
         /// The driver's erase size.
         erase_size_bytes: usize,
@@ -184,7 +184,7 @@ impl fmt::Display for AdapterError {
             AdapterError::ReadSize(bytes) => write!(f, "the driver reads {bytes} bytes at once: not 1 to 32"),
             AdapterError::WriteSize(bytes) => write!(f, "the driver programs {bytes} bytes at once: not 1 to 32"),
             AdapterError::UnitSize { unit_size_bytes, erase_size_bytes } => {
-                write!(f, "units of {unit_size_bytes} bytes are no multiple of the driver's {erase_size_bytes}")
+                write!(f, "units of {unit_size_bytes} bytes are not a multiple of the driver's {erase_size_bytes}")
             }
             AdapterError::Region { start, end } => {
                 write!(f, "bytes {start:#x} to {end:#x} leave the flash or are not whole units")

@@ -2,7 +2,7 @@
 //!
 //! A failed program or erase leaves flash as a loss of power would, and what the client has in RAM does not fit it any
 //! more. A client that went on would build on what it does not know. So the guard refuses every further call until the
-//! client begins anew: it [restarts](Nor::restart) the device and reads again what flash holds.
+//! client starts again: it [restarts](Nor::restart) the device and reads again what flash holds.
 //!
 //! A guard around a [`Nor`], [`Nand`] or [`Eeprom`] is one itself.
 //!
@@ -189,7 +189,7 @@ impl<D: Nor> Nor for Guard<D> {
     }
 }
 
-/// A block that goes bad is no failure of the device: calls go on.
+/// A block that goes bad is no failure of the device: calls continue.
 impl<D: Nand> Nand for Guard<D> {
     type Error = GuardError<D::Error>;
 
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
     use crate::nand::{BadMark, ColumnAccess, Correction};
 
-    /// A NAND part that fails as it is told, and counts what reaches it.
+    /// A NAND part that fails on request, and counts the calls that reach it.
     struct Failing {
         error: Option<NandErrorKind>,
         calls: u32,

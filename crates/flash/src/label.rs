@@ -1,4 +1,4 @@
-//! The label of a part: which tenant lies where. It survives a loss of power at any operation.
+//! The label of a part: which tenant is where. It survives a loss of power at any operation.
 //!
 //! ```text
 //! a part with a label          a copy of the label, 256 bytes
@@ -10,8 +10,8 @@
 //! └──────────────────────┘     252  CRC-32 of bytes 0..252
 //! ```
 //!
-//! A copy lies at the start of a *place*: of one of the last two units of a NOR part, or of one of the last six blocks
-//! of a NAND part, those marked bad left out. The copy with the highest sequence number counts. Writing a label:
+//! A copy is at the start of a *place*: of one of the last two units of a NOR part, or of one of the last six blocks of
+//! a NAND part, those marked bad left out. The copy with the highest sequence number counts. Writing a label:
 //! 1. find the newest copy;
 //! 2. erase the place of the oldest, or one without a whole copy: never that of the newest;
 //! 3. program the new label there.
@@ -19,14 +19,14 @@
 //! Until the last byte is programmed, the copy is not whole and the old label counts; then the new one does.
 //!
 //! A NAND page whose program was cut may read as whole now and as torn later. So a NAND copy takes three pages, one
-//! programmed after the other: if one is whole, those before it are so for good. A copy counts if its first page and
-//! another one are whole, or if all three outvote the bits that err in each. What a reading of the pages says:
+//! programmed after the other: if one is whole, those before it stay whole. A copy counts if its first page and another
+//! one are whole, or if all three outvote the bits that err in each. What a reading of the pages says:
 //!
 //! | whole pages | what may have been cut | what [`load`](LabelDevice::load) does |
 //! |---|---|---|
 //! | the first and the third, or the majority | nothing, or the third | the copy counts, and will tomorrow |
-//! | the first two | the second or the third | the copy counts; write it anew elsewhere, for the second may be torn tomorrow |
-//! | the first alone | the first or the second | the copy before it counts; write that anew as a newer one, for the second page may be whole tomorrow |
+//! | the first two | the second or the third | the copy counts; write it again elsewhere, for the second may be torn tomorrow |
+//! | the first alone | the first or the second | the copy before it counts; write that again as a newer one, for the second page may be whole tomorrow |
 //! | the first alone, and there is no other copy | the first or the second | write a label without tenants, as a newer one |
 //! | others, without the first | an erase | as for the first alone |
 //! | none | the first, or an erase | nothing: without a first page this copy will never count |
@@ -71,7 +71,7 @@ const COPY_PAGES: u16 = 3;
 /// How often a page is loaded before it is taken for torn.
 const LOADS_MAX: u32 = 8;
 
-/// One tenant: what it is called, what it holds, and where it lies.
+/// One tenant: its name, its kind, and its range.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TenantEntry {
     name: [u8; TENANT_NAME_BYTES_MAX],
@@ -286,7 +286,7 @@ pub enum Reading {
     Torn(u32),
     /// A copy that counts, and may read as `Torn` tomorrow.
     Doubtful(LabelCopy),
-    /// A copy that counts for good.
+    /// A copy that counts permanently.
     Certain(LabelCopy),
 }
 
@@ -539,7 +539,7 @@ impl<D: Nor> LabelDevice for NorLabel<D> {
         count - NOR_PLACES..count
     }
 
-    /// A torn program reads the same from then on: what counts once, counts for good.
+    /// A torn program reads the same from then on: a copy that counts once counts permanently.
     fn read_copy(&mut self, place: u16) -> Result<Reading, D::Error> {
         let mut bytes = [0; LABEL_BYTES];
         let start = self.0.part().start_of(EraseUnit(place));
@@ -566,7 +566,8 @@ fn is_programmed(bytes: &[u8]) -> bool {
 pub struct NandLabel<D>(pub D);
 
 impl<D: Nand> NandLabel<D> {
-    /// A page's first bytes, and the copy that they are. Loaded again while it is none, since bits may err by chance.
+    /// A page's first bytes, and the copy that they are. Loaded again if it is not a copy, because bits may err at
+    /// random.
     fn read_page(&mut self, page: PageAddress) -> Result<([u8; LABEL_BYTES], Option<LabelCopy>), D::Error> {
         let (mut bytes, mut copy) = ([0; LABEL_BYTES], None);
         for _ in 0..LOADS_MAX {

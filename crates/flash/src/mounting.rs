@@ -1,6 +1,6 @@
 //! Why a part could not be formatted or mounted: one family for every format.
 //!
-//! What all formats may find stands here; what one of them alone may find is its `R`, [`MountError::Refused`]. Each
+//! Errors common to all formats are here; errors of one format alone are its `R`, [`MountError::Refused`]. Each
 //! format's crate has an alias with its own `R`, so that its users write `MountError::NotFormatted` and nothing more.
 
 use core::convert::Infallible;

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Invariants of a valid [`NandPart`]: a page is a power of two of bytes, its register is addressable by 16 bits and
-//! its pages by 32, and the mark of a bad block lies out of band.
+//! its pages by 32, and the mark of a bad block is out of band.
 
 use core::fmt;
 
@@ -77,7 +77,7 @@ pub enum ColumnAccess {
 pub struct Correction {
     /// Bits that a code has to correct; 0 where the part or its driver corrects by itself.
     pub bits: u8,
-    /// In each so many bytes of a page, its out-of-band area shared out among them.
+    /// In each code word of this number of bytes; the out-of-band area is divided among the code words.
     pub bytes: u16,
 }
 
@@ -86,7 +86,7 @@ pub struct Correction {
 pub struct BadMark {
     /// The marked byte. It is 0xFF in a good block.
     pub column: Column,
-    /// The mark is in one of so many first pages of the block, or in several.
+    /// The mark is in one or several of this number of first pages of the block.
     pub pages: u16,
 }
 
@@ -227,7 +227,8 @@ impl fmt::Display for NandPartError {
 
 impl core::error::Error for NandPartError {}
 
-/// How long a part's operations take at most. Not part of the device trait: whoever plans with it is told it.
+/// How long a part's operations take at most. Not part of the device trait: callers that plan with it get it as an
+/// argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NandTimings {
     /// Loading a page into the register.
@@ -331,8 +332,8 @@ impl NandError for core::convert::Infallible {
 /// # On a shared part
 /// The promises above hold for each tenant as if it were alone, with two exceptions. A seek, a fetch or a
 /// [`program_loaded`](Nand::program_loaded) after another tenant's call costs a load and the way back to the position;
-/// and the bits that err are drawn anew by that load, so that two fetches may differ in them, and a copy may program
-/// errors that nobody checked. A client that fetches a code word in pieces, or checks what it copies, makes no room for
+/// and other bits may err after that load, so that two fetches may differ in them, and a copy may program errors that
+/// no client checked. A client that fetches a code word in pieces, or checks what it copies, makes no room for
 /// another's call in between: tenants in one thread do so by making their calls one after the other; with tenants in
 /// interrupts, it encloses its own calls in one critical section.
 ///
@@ -369,7 +370,7 @@ pub trait Nand {
     fn program(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), Self::Error>;
 
     /// Programs `page` with what the register holds, out-of-band area included, changed by `pieces`: the second half of
-    /// a copy. Bit errors in the register are programmed, too, so that whoever copies again and again checks between
+    /// a copy. Bit errors in the register are programmed, too, so that a client that copies repeatedly checks between
     /// [`load`](Nand::load) and this. The register is empty afterwards. A part that cannot do so by itself has a driver
     /// that can.
     fn program_loaded(&mut self, page: PageAddress, pieces: &[Piece<'_>]) -> Result<(), Self::Error>;
@@ -401,7 +402,8 @@ pub trait Nand {
     }
 
     /// A write barrier: no program or erase that follows outlives a loss of power that one before it does not. A part
-    /// does one after the other and needs none, so that the default does nothing; a device that writes behind does.
+    /// programs pages in order and needs no barrier, so the default does nothing; a device that may reorder writes
+    /// needs one.
     ///
     /// # Errors
     /// When it cannot.
@@ -409,7 +411,7 @@ pub trait Nand {
         Ok(())
     }
 
-    /// Makes the device ready for a client that gave up on it after a failure and begins anew; the register is empty
+    /// Makes the device ready for a client that gave up on it after a failure and starts again; the register is empty
     /// afterwards. The default does nothing.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ impl fmt::Display for EraseUnit {
 ///
 /// Parts with error-correcting codes over each program unit allow one program; nRF52 allows two per word; serial and
 /// classic NOR allow any number, each clearing further bits. `embedded_storage::nor_flash::MultiwriteNorFlash` does not
-/// tell the last two apart.
+/// distinguish the last two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reprogramming {
     /// Once: programming a programmed unit again is illegal, even with the same data.
@@ -70,7 +70,7 @@ impl NorPart {
         self.unit_count as u32 * self.unit_size_bytes
     }
 
-    /// The erase unit in which `address` lies.
+    /// The erase unit that contains `address`.
     pub const fn unit_of(&self, address: Address) -> EraseUnit {
         EraseUnit((address.0 / self.unit_size_bytes) as u16)
     }
@@ -178,7 +178,7 @@ pub trait Nor {
     /// Sets all bits of `unit`.
     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error>;
 
-    /// Makes the device ready for a client that gave up on it after a failure and begins anew. The default does
+    /// Makes the device ready for a client that gave up on it after a failure and starts again. The default does
     /// nothing.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Partitions: ranges of whole erase units or blocks that are themselves a part.
 //!
 //! A partition's addresses begin at 0. It refuses every address outside itself before the device below is asked, so
-//! that whoever has a partition can neither read, program nor erase what lies beside it, whatever it does.
+//! that the owner of a partition can neither read, program nor erase anything outside it.
 //!
 //! ```text
 //! device   │ 0 │ 1 │ 2 │ 3 │ 4 │ 5 │ 6 │ 7 │      units or blocks
@@ -12,7 +12,7 @@
 //! A [`NandPartition`] keeps track of the part's register, too: it lets its client fetch only what the client loaded by
 //! itself. Several partitions of one device are made by [`Tenancy`](crate::Tenancy), which checks them for overlap.
 //!
-//! Invariant: every unit, block and page that reaches the device lies in the range.
+//! Invariant: every unit, block and page that reaches the device is in the range.
 
 use core::fmt;
 use core::ops::Range;
@@ -50,7 +50,7 @@ impl fmt::Display for PartitionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PartitionError::Range { start, end, count } => {
-                write!(f, "{start}..{end} is no range of the part's {count} units or blocks")
+                write!(f, "{start}..{end} is not a range of the part's {count} units or blocks")
             }
             PartitionError::Overlap { start, end } => write!(f, "another tenant has {start}..{end}"),
             PartitionError::TooManyTenants { max } => write!(f, "the device is shared by {max} tenants already"),
@@ -253,7 +253,7 @@ impl<E: fmt::Debug> fmt::Display for NandRangeError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NandRangeError::Device(error) => write!(f, "the device failed: {error:?}"),
-            NandRangeError::Outside { block } => write!(f, "{block} lies outside the range"),
+            NandRangeError::Outside { block } => write!(f, "{block} is outside the range"),
             NandRangeError::NotLoaded => f.write_str("the register holds no page that was loaded here"),
         }
     }
@@ -268,7 +268,7 @@ pub(crate) enum Register {
     Own,
     /// Perhaps another's.
     Foreign,
-    /// Nobody's.
+    /// No owner.
     Empty,
 }
 
@@ -326,7 +326,7 @@ impl NandWindow {
         Ok(())
     }
 
-    /// Loads the page anew that the client loaded last, where the register does not hold it, and goes to the same
+    /// Loads again the page that the client loaded last, where the register does not hold it, and goes to the same
     /// position.
     fn regain<D: Nand>(
         &mut self,
@@ -457,7 +457,7 @@ impl<D: Nand> NandPartition<D> {
         self.window.blocks()
     }
 
-    /// The whole device below, for its settings. Whoever loads pages there takes the register from the partition
+    /// The whole device below, for its settings. A client that loads pages there takes the register from the partition
     /// without its knowledge.
     pub fn device_mut(&mut self) -> &mut D {
         &mut self.device

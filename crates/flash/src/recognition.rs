@@ -1,4 +1,4 @@
-//! What lies on a part: each format's crate recognises its own, and says so in one form.
+//! What is on a part: each format's crate recognises its own format, and reports it in one form.
 //!
 //! A crate's `recognise` looks for the records with which its format begins units, blocks or pages, whole and of any
 //! version. It says nothing of whether the rest can be mounted: what a cut left of formatting is recognised, too.
@@ -40,7 +40,7 @@ impl fmt::Display for TenantKind {
     }
 }
 
-/// Erase units or blocks, as what lies on a part states them.
+/// Erase units or blocks, as the data on a part states them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatedGeometry {
     /// How many there are.

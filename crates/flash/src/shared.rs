@@ -35,7 +35,7 @@ pub trait Lock {
     /// What is in it.
     type Value;
 
-    /// Looks into it, while nobody else does.
+    /// Accesses the contents exclusively.
     ///
     /// # Panics
     /// If `look` looks into it again: a device does not use its own tenants.
@@ -170,7 +170,7 @@ impl<D, const TENANTS: usize, L: Lock<Value = Tenancy<D, TENANTS>>> Shared for L
 
 /// A tenant of a shared NOR part: a range of its units, as a part of its own. Dropping it gives the range back.
 ///
-/// It is never [mapped](Nor::mapped): what lies in memory could be read while another tenant erases. RAM: 32 bytes.
+/// It is never [mapped](Nor::mapped): mapped bytes could be read while another tenant erases. RAM: 32 bytes.
 #[derive(Debug)]
 pub struct NorTenant<'a, S: Shared> {
     shared: &'a S,

@@ -1,5 +1,4 @@
-//! Partitions and tenants: what lies outside one is out of its reach, and on NAND so is the page that another one
-//! loaded.
+//! Partitions and tenants: bytes outside a range cannot be reached, and on NAND so is the page that another one loaded.
 //!
 //! Random calls, those with addresses outside among them, run on two tenants of one part and on two parts of their own:
 //! every answer is the same, and so are the cells afterwards.

@@ -178,7 +178,7 @@ fn damage(device: &mut NorSim, choices: &mut Choices<'_>) {
     }
 }
 
-/// What became of a damaged image.
+/// The outcome of a damaged image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fate {
     /// Mounting refused it.

@@ -14,7 +14,7 @@ const SIZE: usize = 6000;
 const EINVAL: u32 = 22;
 const ENOSPC: u32 = 28;
 
-/// What a client sends, and what it has to be told.
+/// What a client sends, and the expected answer.
 struct Script<'a> {
     bytes: &'a [u8],
     sent: Vec<u8>,
@@ -129,7 +129,7 @@ impl Script<'_> {
         self.sent.extend([&0x2560_9513_u32.to_be_bytes()[..], &[0, 0, 0, 2], &[0; 20]].concat());
     }
 
-    /// What a request does to the row of bytes, and the data or error that is told.
+    /// What a request does to the row of bytes, and the data or error that it returns.
     fn answer(&mut self, command: u16, flags: u16, at: u64, len: u32, fill: u8) -> Result<Vec<u8>, u32> {
         if command != 6 && flags & 2 != 0 {
             return Err(EINVAL);

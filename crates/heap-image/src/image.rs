@@ -15,7 +15,7 @@ use crate::part::{ImageHeap, Part};
 /// left behind.
 ///
 /// # Errors
-/// When the file exists, cannot be made, or its part is no use to a heap.
+/// When the file exists, cannot be made, or its part is not suitable for a heap.
 pub fn create(image: &Path, part: PartSpec, config: Config, spares: Option<u16>) -> Result<NorSim, HeapImageError> {
     let mut device = NorSim::create_image(image, part)?;
     match format(&mut device, config, spares) {

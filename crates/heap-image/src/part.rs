@@ -19,7 +19,7 @@ pub type ImageHeap<'a> = Heap<Part<'a>, UNITS_MAX>;
 /// A simulated part below a `Remap`.
 pub type Remapped<'a> = Remap<&'a mut NorSim, UNITS_MAX>;
 
-/// What a heap lies on; it dereferences to the simulated part.
+/// What a heap is stored on; it dereferences to the simulated part.
 #[derive(Debug)]
 pub enum Part<'a> {
     /// The part itself.
@@ -28,7 +28,7 @@ pub enum Part<'a> {
     Remapped(Box<Remapped<'a>>),
 }
 
-/// Whether the heap on `device` lies on a `Remap`.
+/// Whether the heap on `device` is on a `Remap`.
 ///
 /// # Errors
 /// The device's.

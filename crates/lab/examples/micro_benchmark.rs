@@ -52,7 +52,7 @@ impl Measured for FatList<NorSim, 4, 4> {
             self.stats_bound(objects)
         );
         println!(
-            "         bytes read: get {}, a step {}, a mount behind a stop {}, behind a cut {:?}",
+            "         bytes read: get {}, a step {}, a mount after a stop {}, after a cut {:?}",
             self.get_bound(objects),
             self.step_bound(objects),
             self.boot_bound(objects),

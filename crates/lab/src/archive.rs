@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: a file appears whole, by a rename; its name is a hash of experiment, revision and parameters, and what
-//! it holds is compared with all three when it is read, so that a row never stands for other parameters; files are
+//! it holds is compared with all three when it is read, so that a row never belongs to other parameters; files are
 //! replaced as a whole or not at all.
 
 use std::fs;
@@ -113,7 +113,7 @@ fn read_if_there(path: &Path) -> Result<Option<String>, LabError> {
     }
 }
 
-/// Writes a file that is there whole or not at all, and the directories above it.
+/// Writes a file that is there completely or not at all, and the directories above it.
 pub(crate) fn write_whole(path: &Path, contents: &str) -> Result<(), LabError> {
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory).map_err(LabError::file(directory))?;

@@ -30,7 +30,7 @@ pub enum LabError {
     /// There is no such experiment.
     #[error("no experiment or paper is named {name}; there are: {known}")]
     Unknown {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// What there is.
         known: String,

@@ -59,7 +59,7 @@ pub struct Outcome<P, R> {
     pub row: R,
 }
 
-/// How a job tells how far it is, and finds what a user brought along.
+/// How a job reports progress, and finds the user's data files.
 pub struct Context<'a> {
     pub(crate) advance: &'a dyn Fn(f64),
     pub(crate) data: Option<&'a Path>,

@@ -1,7 +1,7 @@
 //! Means with confidence intervals, from windows of a steady state.
 //!
 //! A run is cut into windows of equal length; the mean of each is one observation, and these are nearly independent
-//! when a window is long beside what the system remembers (batch means). The interval is Student's, at 95%.
+//! when a window is long compared with what the system remembers (batch means). The interval is Student's, at 95%.
 
 use serde::{Deserialize, Serialize};
 

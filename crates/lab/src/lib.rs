@@ -1,8 +1,8 @@
 //! The published evaluations that Norn builds on, redone: experiments, and what runs and shows them.
 //!
 //! `norn-lab list`, `norn-lab run NAME…` and `norn-lab report` are this crate on the command line. A run spreads its
-//! jobs over the cores, writes each finished job to disk, and goes on where it was interrupted; the report puts what a
-//! paper published beside what was measured, with CSV files and plots.
+//! jobs over the cores, writes each finished job to disk, and continues where it was interrupted; the report puts what
+//! a paper published beside what was measured, with CSV files and plots.
 //!
 //! # How to add an experiment
 //!
@@ -21,7 +21,7 @@
 //!
 //! const PAPER: Paper = Paper { id: "dice", title: "On Dice, 1654" };
 //!
-//! /// Figure 1: the mean of so many throws.
+//! /// Figure 1: the mean of n throws.
 //! struct Figure1;
 //!
 //! #[derive(Serialize, Deserialize)]
@@ -100,7 +100,7 @@ pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
     papers.into_iter().flatten().collect()
 }
 
-/// The experiments of these names; a paper's id stands for all of its own, and no name for all there are.
+/// The experiments of these names; a paper's id selects all of its experiments, and no name selects all.
 ///
 /// # Errors
 /// Names what there is if a name is not among it.

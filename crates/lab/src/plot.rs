@@ -18,7 +18,7 @@ const PANEL_PIXELS: (u32, u32) = (800, 420);
 const LEGEND_PIXELS: u32 = 220;
 const TITLE_PIXELS: u32 = 34;
 const FONT: &str = "sans-serif";
-/// Colours that people tell apart who see some colours alike (Okabe and Ito).
+/// Colours that colour-blind readers can distinguish (Okabe and Ito).
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -46,7 +46,7 @@ pub struct Plot {
 /// One pair of axes.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// What tells it from the others; may be empty.
+    /// What distinguishes it from the others; may be empty.
     pub title: String,
     /// Below; of bars the axis has no scale.
     pub x: Axis,
@@ -224,7 +224,7 @@ impl Panel {
     }
 }
 
-/// What stands for a series in a legend.
+/// The symbol of a series in a legend.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     AsMarked,
@@ -304,7 +304,7 @@ where
 enum Ends {
     /// Just below it.
     Close,
-    /// At a power of ten below it, for bars to stand on.
+    /// At a power of ten below it, as the base of bars.
     Floor,
 }
 

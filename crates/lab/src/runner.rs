@@ -5,7 +5,7 @@
 //! 3. write each result to disk as soon as it is there;
 //! 4. after a failure start no more, and report it.
 //!
-//! Whoever stops a run loses the jobs that are under way, and no others.
+//! Stopping a run loses the jobs that are under way, and no others.
 
 use std::io::{IsTerminal, stderr};
 use std::num::NonZeroUsize;
@@ -38,9 +38,9 @@ pub struct Summary {
 /// What becomes of results that are on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// They stand.
+    /// They are kept.
     Kept,
-    /// They are measured again and replaced: after a change of what is measured, which no parameter tells.
+    /// They are measured again and replaced: after a change of the measured code, which no parameter shows.
     MeasuredAgain,
 }
 
@@ -56,7 +56,7 @@ struct Pending<'a> {
 pub struct Runner<'a> {
     /// Directory of the results.
     pub out: &'a std::path::Path,
-    /// What is asked for.
+    /// What is requested.
     pub settings: &'a Settings,
     /// What becomes of results that are on disk.
     pub known: Known,

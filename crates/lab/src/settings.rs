@@ -1,4 +1,4 @@
-//! What a run is asked for, on the command line; kept beside the results.
+//! The request for a run, on the command line; kept beside the results.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub enum Depth {
     Full,
 }
 
-/// What a run is asked for.
+/// The request for a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Everything random derives from it.

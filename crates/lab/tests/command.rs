@@ -1,4 +1,4 @@
-//! `norn-lab` on the command line: what it lists, a run that is killed and goes on, a report elsewhere, and what it
+//! `norn-lab` on the command line: what it lists, a run that is killed and continues, a report elsewhere, and what it
 //! refuses.
 
 use std::fs;

@@ -131,8 +131,8 @@ fn places(layout: &Layout, code_bytes: u32) -> BTreeMap<u32, u32> {
     (0..code_bytes).map(place).collect()
 }
 
-/// A trace whose runs go on through blocks that others start or end at, as those of a processor do: every other pair of
-/// runs that touch is one.
+/// A trace whose runs continue through blocks that others start or end at, as those of a processor do: every other pair
+/// of runs that touch is one.
 fn joined(trace: &Trace) -> Trace {
     let mut runs: Vec<Run> = Vec::new();
     for (number, run) in trace.runs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Every experiment in small: it measures what it says, its files are there, the published values stand in the report,
+//! Every experiment in small: it measures what it says, its files are there, the published values are in the report,
 //! and what was measured has the shape that the papers' arguments and our own rest on.
 
 use std::collections::{BTreeMap, BTreeSet};

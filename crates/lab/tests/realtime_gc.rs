@@ -21,7 +21,7 @@ struct Sums {
     tight: u32,
 }
 
-/// Runs so many sets from `first` on, or as many as there is time for.
+/// Runs the given number of sets from `first` on, or as many as there is time for.
 fn sets(first: u64, count: u64, seconds: u64, time: Duration) {
     let (start, mut sums) = (Instant::now(), Sums::default());
     for seed in first..first + count {

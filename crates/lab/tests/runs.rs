@@ -1,4 +1,4 @@
-//! A run measures each job once: it goes on where it was interrupted, gives the same files as one that was not, and
+//! A run measures each job once: it continues where it was interrupted, gives the same files as one that was not, and
 //! never takes a row for other parameters.
 
 use std::fs;

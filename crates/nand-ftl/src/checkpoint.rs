@@ -2,7 +2,8 @@
 //!
 //! A chunk is a page like any other: it is appended, it has an entry in the map, and its predecessor is dead. Its
 //! entries take account of every program before it. A round writes each chunk once. What mounting has to look at is
-//! what was programmed since the round before the one at hand began: that is the *horizon*, and each chunk names it.
+//! what was programmed since the beginning of the round before the current one: that is the *horizon*, and each chunk
+//! names it.
 //!
 //! A trim is a chunk with none in its entries: it outlives, as the newest version of its chunk, every older version of
 //! the pages.
@@ -27,7 +28,7 @@ pub(crate) struct Checkpoint<D, M> {
     log: Log<D, M>,
     /// The chunk that is due next.
     cursor: u32,
-    /// Start of the round at hand.
+    /// Start of the current round.
     start: u64,
     /// Start of the round before it.
     horizon: u64,

@@ -9,12 +9,12 @@ use crate::layout::Lba;
 /// Why a part is not mounted or formatted.
 pub type MountError<E> = norn_flash::MountError<E, MountRefusal, NandPart>;
 
-/// Why the FTL refuses a part or an image, beside what every format may find.
+/// Why the FTL refuses a part or an image, besides the errors of all formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MountRefusal {
-    /// So many logical pages do not fit the part.
+    /// This number of logical pages does not fit the part.
     TooLarge {
-        /// Logical pages that were asked for.
+        /// Requested logical pages.
         logical_pages: u32,
         /// Most that the part has room for, with its bad blocks.
         max: u32,
@@ -27,7 +27,7 @@ impl fmt::Display for MountRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MountRefusal::TooLarge { logical_pages, max } => {
-                write!(f, "{logical_pages} logical pages asked for, the part has room for {max}")
+                write!(f, "{logical_pages} logical pages requested; the part has room for {max}")
             }
             MountRefusal::NoSpace => f.write_str("no block is left to write to"),
         }
@@ -43,9 +43,9 @@ pub enum FtlError<E> {
     Halted,
     /// Pages beyond the device.
     OutOfRange {
-        /// First page asked for.
+        /// First requested page.
         lba: Lba,
-        /// Number of pages asked for.
+        /// Number of requested pages.
         count: u32,
         /// Logical pages of the device.
         logical_pages: u32,
@@ -94,7 +94,7 @@ impl<E: fmt::Debug> fmt::Display for FtlError<E> {
                 write!(f, "{count} pages from {} on leave the device, which has {logical_pages}", lba.0)
             }
             FtlError::Length { bytes, page_bytes } => {
-                write!(f, "{bytes} bytes are no multiple of a page's {page_bytes}")
+                write!(f, "{bytes} bytes are not a multiple of a page's {page_bytes}")
             }
             FtlError::NoSpace => f.write_str("no block is left to write to"),
             FtlError::Unreadable { lba, page } => {

@@ -8,11 +8,11 @@
 //! chunk    "NFT1" 4 · logical pages 4 · as of 8 · horizon 8 · entries          (the data of a page)
 //! ```
 //!
-//! Values are little-endian. The byte that a maker marks bad blocks with is skipped wherever it lies, and is 0xFF. The
+//! Values are little-endian. The byte that a maker marks bad blocks with is skipped wherever it is, and is 0xFF. The
 //! check (CRC-32) covers the data, lba, sequence and wear; the code of word 0 covers its data and the 13 bytes before
 //! the code, that of each other word its data.
 //!
-//! Invariants: a page counts only if its check is right behind correction; an lba of ones does not occur.
+//! Invariants: a page counts only if its check is right after correction; an lba of ones does not occur.
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 use norn_flash::{Column, NandPart};
@@ -61,7 +61,7 @@ pub(crate) enum Content {
         /// Whether the data in the part's register is right, too.
         register: Register,
     },
-    /// Ones, but for a few bits.
+    /// Ones, except for a few bits.
     Blank,
     /// Anything else.
     Garbage,
@@ -114,7 +114,7 @@ impl Codec {
         (word * share_bytes..(word + 1) * share_bytes).filter(move |&at| at != mark).map(move |at| page_bytes + at)
     }
 
-    /// Copies usable bytes of a word's share to `bytes`, behind `skipped` of them.
+    /// Copies usable bytes of a word's share to `bytes`, after the first `skipped` of them.
     fn gather<const N: usize>(&self, register: &[u8], word: usize, skipped: usize) -> [u8; N] {
         let mut bytes = [0; N];
         for (byte, column) in bytes.iter_mut().zip(self.columns(word).skip(skipped)) {

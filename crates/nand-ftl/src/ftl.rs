@@ -83,7 +83,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         self.log().pages().medium().device()
     }
 
-    /// The device below, for a simulated one's settings: whoever programs it breaks the FTL.
+    /// The device below, for the settings of a simulated one. Programming it damages the FTL's data.
     pub fn device_mut(&mut self) -> &mut D {
         self.log_mut().pages_mut().medium_mut().device_mut()
     }
@@ -201,9 +201,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         self.recycler.recycle()
     }
 
-    /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag
-    /// behind the average by two or more, so that the block is soon recycled; first of all, off a block that has gone
-    /// bad. Needs a free page. Cost: O(blocks) and one copy.
+    /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag the
+    /// average by two or more, so that the block is soon recycled; first of all, off a block that has gone bad. Needs a
+    /// free page. Cost: O(blocks) and one copy.
     ///
     /// # Errors
     /// [`FtlError::NoSpace`], [`FtlError::Device`].

@@ -70,7 +70,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         }
     }
 
-    /// Releases a collector's job. One that is still there goes on as the new one.
+    /// Releases a collector's job. One that is still there continues as the new one.
     fn release(&mut self, index: usize, mut slot: Slot, collector: &Collector) {
         let deadline_us = slot.next_release_us + collector.period_us;
         let recycling = slot.job.and_then(|job| job.recycling);

@@ -19,7 +19,7 @@ pub struct Lba(pub u32);
 
 /// Bytes of memory for each block.
 pub(crate) const BLOCK_BYTES: usize = 16;
-/// Bytes of memory for each chunk, beside its entry in the map.
+/// Bytes of memory for each chunk, besides its entry in the map.
 pub(crate) const AS_OF_BYTES: usize = 8;
 
 /// Blocks that the FTL keeps for itself, so that power cuts never leave it without room to collect
@@ -141,7 +141,7 @@ impl Layout {
     }
 }
 
-/// Most logical pages of a part with so many bad blocks: what the reserve, three blocks in use and the checkpoint
+/// Most logical pages of a part with `bad_blocks` bad blocks: what the reserve, three blocks in use and the checkpoint
 /// leave. A device that is to be fast, or to live on when blocks fail, is given less.
 pub const fn max_logical_pages(part: &NandPart, bad_blocks: u16) -> u32 {
     let kept = reserve_blocks(part).saturating_add(3).saturating_add(bad_blocks);

@@ -17,7 +17,7 @@
 //! ftl.write(Lba(7), &[1; 2 * 512]).unwrap(); // two pages, each whole or not at all
 //! ftl.trim(Lba(8), 1).unwrap();
 //!
-//! let mut ftl = Ftl::mount(ftl.into_device(), vec![0; bytes]).unwrap(); // behind a power cut at any place
+//! let mut ftl = Ftl::mount(ftl.into_device(), vec![0; bytes]).unwrap(); // after a power cut at any place
 //! let mut pages = [9; 2 * 512];
 //! ftl.read(Lba(7), &mut pages).unwrap();
 //! assert!(pages[..512] == [1; 512] && pages[512..] == [0; 512]);

@@ -1,4 +1,4 @@
-//! Formatting, and mounting behind whatever a power cut left.
+//! Formatting, and mounting after a power cut of any kind.
 //!
 //! Mounting (steps 1 to 4 are in [`replay`](crate::ground::replay), 5 and 6 here):
 //! 1. load the first page of each block: its sequence says when the block was opened;
@@ -7,21 +7,21 @@
 //! 3. find the newest version of each chunk in the tail, and load them: map and table of blocks;
 //! 4. look at each page in the tail that its chunk does not take account of: the newest version of a logical page
 //!    counts. The newest page of all is the *suspect*, and does not count yet;
-//! 5. erase blocks without live pages; write the suspect anew, if it can be read;
+//! 5. erase blocks without live pages; program the suspect again, if it can be read;
 //! 6. copy what is live in each unfinished block, fewest first, and erase it.
 //!
-//! What a cut can have left, and which step sees to it:
+//! What a cut can have left, and which step handles it:
 //!
 //! | state | cause | step |
 //! |---|---|---|
 //! | a page reads as garbage or blank | its program was cut | 4 passes it over, 6 erases its block |
-//! | a page reads as whole, but may not tomorrow | its program was cut late | it is the suspect: 5 programs it anew |
+//! | a page reads as whole, but may not tomorrow | its program was cut late | it is the suspect: 5 programs it again |
 //! | a block reads as anything, none of it live | its erase was cut | not live: erased before it is used |
 //! | two versions of a page | a copy or write was cut before the erase of the older | 4 takes the newer |
 //! | blocks with pages that nothing follows | the cut itself | 6 |
 //! | all of these twice | a cut in 5 or 6 | the same |
 //!
-//! Invariant: until the suspect is programmed anew, no block with an older version of its page is erased, for that
+//! Invariant: until the suspect is programmed again, no block with an older version of its page is erased, for that
 //! version is live.
 
 use norn_flash::{Nand, NandPart, PageAddress};
@@ -44,10 +44,10 @@ use crate::recycle::Recycler;
 const FREE_BLOCKS_TO_SETTLE: u16 = 3;
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
-    /// Bytes of memory for a device of so many logical pages: for each logical page 1 to 4 bytes, as the number of the
-    /// part's pages takes; for each page of the part a bit; for each block 16 bytes; a register; 8 bytes and an entry
-    /// for each chunk of the checkpoint. The paper's 16 MB part with 16,384 logical pages takes 54 KB; a part of 1 GB
-    /// with 500,000, 1.7 MB.
+    /// Bytes of memory for a device with `logical_pages` logical pages: for each logical page 1 to 4 bytes, as the
+    /// number of the part's pages takes; for each page of the part a bit; for each block 16 bytes; a register; 8 bytes
+    /// and an entry for each chunk of the checkpoint. The paper's 16 MB part with 16,384 logical pages takes 54 KB; a
+    /// part of 1 GB with 500,000, 1.7 MB.
     pub const fn memory_bytes(part: &NandPart, logical_pages: u32) -> usize {
         Layout::new(*part, logical_pages).memory_bytes()
     }
@@ -57,7 +57,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// a program for each chunk. If it is cut short, format again.
     ///
     /// # Errors
-    /// [`MountError`], but for `NotFormatted`.
+    /// [`MountError`], except `NotFormatted`.
     pub fn format(device: D, memory: M, config: FtlConfig) -> Result<Self, MountError<D::Error>> {
         let pages = unmounted(device, memory, config.logical_pages)?;
         let part = pages.layout().part;
@@ -81,11 +81,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         Ok(Ftl::new(recycler))
     }
 
-    /// Mounts a formatted part, whatever a power cut left of the last operation. The memory has to suffice for the
-    /// number of logical pages that the part was formatted with. Cost: a load for each block, one for each chunk, up
-    /// to four for each page in the tail, which has the programs of two rounds of the checkpoint (a round has
-    /// [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk); copies of less than a block's pages and four
-    /// erases.
+    /// Mounts a formatted part, also after a power cut at any place of the last operation. The memory has to suffice
+    /// for the number of logical pages that the part was formatted with. Cost: a load for each block, one for each
+    /// chunk, up to four for each page in the tail, which has the programs of two rounds of the checkpoint (a round has
+    /// [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk); copies of less than a block's pages and
+    /// four erases.
     ///
     /// # Errors
     /// [`MountError`].
@@ -100,7 +100,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 }
 
-/// A device of which nothing is known yet, in memory for so many logical pages.
+/// A device about which nothing is known yet, with memory for `logical_pages` logical pages.
 fn unmounted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     device: D,
     memory: M,
@@ -125,7 +125,7 @@ fn unmounted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     Ok(Pages::new(medium, Memory::new(memory, layout)))
 }
 
-/// Programs the suspect anew and frees unfinished blocks (steps 5 and 6).
+/// Programs the suspect again and frees unfinished blocks (steps 5 and 6).
 fn settle<D, M>(recycler: &mut Recycler<D, M>, suspect: Suspect) -> Outcome<(), D>
 where
     D: Nand,
@@ -178,7 +178,7 @@ fn adopt<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>, s
     }
 }
 
-/// Trims what a chunk says is trimmed, and writes it anew: whatever else it says, the tail has said already.
+/// Trims what the chunk lists as trimmed, and rewrites the chunk: all its other contents are in the tail already.
 fn adopt_chunk<D, M>(recycler: &mut Recycler<D, M>, chunk: u32, page: PageAddress) -> Outcome<(), D>
 where
     D: Nand,

@@ -59,7 +59,7 @@ pub struct SystemJob {
 /// What a step of a system job did. Its cost in flash operations follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectorStep {
-    /// It found α tokens that nobody holds: no flash.
+    /// It found α free tokens: no flash operation.
     Gift,
     /// It copied a page: one load and one program.
     Copied,
@@ -76,7 +76,7 @@ pub enum CollectorStep {
 pub enum BackgroundStep {
     /// There are tokens enough.
     Ready,
-    /// It took tokens that nobody holds: no flash.
+    /// It took free tokens: no flash operation.
     Gift,
     /// It copied a page.
     Copied,
@@ -91,10 +91,10 @@ pub enum BackgroundStep {
 pub enum Guarantee {
     /// It is.
     Holds,
-    /// Blocks failed, and with those that are left the equations do not hold any more. Tasks go on; they may have to
+    /// Blocks failed, and with those that are left the equations do not hold any more. Tasks continue; they may have to
     /// wait for tokens.
     Lost(AdmissionError),
-    /// Blocks failed, and so many tokens are not backed by pages.
+    /// Blocks failed, and this number of tokens is not backed by pages.
     Overdrawn(u32),
 }
 
@@ -148,9 +148,9 @@ pub enum StartError<E> {
 impl<E: core::fmt::Debug> core::fmt::Display for StartError<E> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            StartError::Alpha(alpha) => write!(f, "{alpha} is no bound on the pages of a block"),
+            StartError::Alpha(alpha) => write!(f, "α is {alpha}, and has to be from 1 to the pages of a block"),
             StartError::Checkpoint(error) => write!(f, "the checkpoint is not admitted: {error}"),
-            StartError::Tokens { wanted, free } => write!(f, "{wanted} tokens are asked for, {free} pages can be free"),
+            StartError::Tokens { wanted, free } => write!(f, "{wanted} tokens requested; {free} pages can be free"),
             StartError::Ftl(error) => error.fmt(f),
         }
     }
@@ -367,7 +367,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         Ok(())
     }
 
-    /// Reads logical pages, whoever asks. Cost: a load a page.
+    /// Reads logical pages, for any client. Cost: a load a page.
     ///
     /// # Errors
     /// As [`Ftl::read`].

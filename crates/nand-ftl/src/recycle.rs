@@ -6,7 +6,7 @@
 //!    preempted;
 //! 3. a step: erase the block (`ioctl_erase`).
 //!
-//! Pages that die between steps need no copy. A page of the checkpoint is written anew instead, which is cheaper and
+//! Pages that die between steps need no copy. A page of the checkpoint is rewritten instead, which is cheaper and
 //! shortens mounting.
 //!
 //! Invariant: a block that is being recycled is locked, so that no other collector chooses it.
@@ -22,7 +22,7 @@ use crate::ground::memory::Memory;
 use crate::ground::memory::blocks::{BlockState, Flag};
 use crate::layout::{Lba, reserve_blocks};
 
-/// Erases by which a block has to lag behind the average before the wear leveler empties it (paper, section 3.4.2).
+/// The wear leveler empties a block that has at least this many erases fewer than the average (paper, section 3.4.2).
 const WEAR_LAG: u64 = 2;
 /// Pages that the wear leveler copies for each block that a write without deadlines recycles.
 const LEVELED_PER_RECYCLE: u32 = 2;
@@ -32,7 +32,7 @@ const LEVELED_PER_RECYCLE: u32 = 2;
 pub struct Recycling {
     /// The block.
     pub victim: Block,
-    /// Pages that were not live when it was chosen: so many free pages the recycling yields at least.
+    /// Pages that were not live when it was chosen: the recycling yields at least this number of free pages.
     pub dead: u16,
     /// Where to look for the next live page.
     next: u16,
@@ -52,9 +52,9 @@ pub enum RecycleStep {
 /// What a step of the wear leveler did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelStep {
-    /// It copied a page off a block that lags behind, or that has gone bad.
+    /// It copied a page off a block with fewer erases than others, or one that has gone bad.
     Copied,
-    /// No block lags behind.
+    /// No block has too few erases.
     Idle,
 }
 
@@ -168,7 +168,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         }
     }
 
-    /// Says which logical page cannot be read any more; a page of the checkpoint is written anew instead. Cost: O(map),
+    /// Returns which logical page cannot be read any more; a page of the checkpoint is rewritten instead. Cost: O(map),
     /// no flash.
     fn unreadable(&mut self, page: PageNumber) -> Outcome<(), D> {
         let layout = *self.log().layout();
@@ -208,9 +208,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         Ok(())
     }
 
-    /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag
-    /// behind the average by two or more, so that the block is soon recycled; first of all, off a block that has gone
-    /// bad. Needs a free page. Cost: O(blocks) and one copy.
+    /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag the
+    /// average by two or more, so that the block is soon recycled; first of all, off a block that has gone bad. Needs a
+    /// free page. Cost: O(blocks) and one copy.
     pub fn level(&mut self) -> Outcome<LevelStep, D> {
         let block_count = u32::from(self.log().layout().part.block_count);
         for passed in 0..block_count {

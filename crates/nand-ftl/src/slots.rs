@@ -1,6 +1,6 @@
 //! Slots: the tasks that are admitted, each with its collector, its tokens and where the two are in time.
 //!
-//! Invariant: a handle names the task that it was given for, and after that has left nobody.
+//! Invariant: a handle names the task that it was given for, and no task after that one has left.
 
 use crate::admission::Load;
 use crate::recycle::Recycling;
@@ -104,7 +104,7 @@ impl<const SLOTS: usize> Slots<SLOTS> {
         self.slots[index] = Some(slot);
     }
 
-    /// The task has left: its handle names nobody any more.
+    /// The task has left: its handle names no task any more.
     pub fn vacate(&mut self, index: usize) {
         self.slots[index] = None;
         self.generations[index] = self.generations[index].wrapping_add(1);

@@ -9,7 +9,7 @@ pub struct Pool {
     pub free: u32,
     /// ρ_nr: of tasks without deadlines.
     pub background: u32,
-    /// For blocks that fail, and for the collections behind power cuts.
+    /// For blocks that fail, and for collections after power cuts.
     pub reserve: u32,
 }
 
@@ -25,7 +25,7 @@ pub struct TaskTokens {
 /// Takes tokens from a counter.
 ///
 /// # Panics
-/// If there are not so many: the invariant was broken before.
+/// If there are fewer tokens: the invariant was broken before.
 pub(crate) fn take(counter: &mut u32, count: u32) {
     *counter = counter.checked_sub(count).expect("no counter of tokens is ever negative");
 }

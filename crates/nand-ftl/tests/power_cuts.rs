@@ -33,7 +33,7 @@ fn run_into_cut(mut ftl: TestFtl, model: &mut Model, random: &mut fastrand::Rng,
     None
 }
 
-/// Mounts, the power being cut `mount_cuts` times on the way, each time after so many operations.
+/// Mounts, with `mount_cuts` power cuts on the way, each after a number of operations.
 fn mounted_through(mut sim: NandSim, mount_cuts: &[(u64, Tear)]) -> TestFtl {
     let part = sim.spec().part;
     for &(after, tear) in mount_cuts {

@@ -1,7 +1,7 @@
 //! The handshake: greeting, flags, and options until the client takes the export or leaves.
 //!
 //! There is one export, whose name is empty. Options that are not known, and those for encryption, structured replies
-//! and metadata, are refused by the protocol's error, which tells a client to do without them.
+//! and metadata, are refused by the protocol's error, after which a client does without them.
 //!
 //! Invariant: at most [`OPTION_BYTES_MAX`] bytes of an option are kept, whatever length it announces.
 
@@ -32,13 +32,13 @@ enum Next {
     Leave,
 }
 
-/// What there is to tell of the export.
+/// Information about the export.
 struct Export {
     size_bytes: u64,
     preferred_bytes: u32,
 }
 
-/// Shakes hands. The caller sees to it that the reader does not wait for ever.
+/// Shakes hands. The caller ensures that the reader does not wait forever.
 pub(crate) fn shake_hands<S: BlockStore>(
     reader: &mut impl Read,
     writer: &mut impl Write,
@@ -123,7 +123,7 @@ impl Export {
         answer
     }
 
-    /// A reply for each thing that is told.
+    /// A reply for each piece of information.
     fn described(&self, option: u32, request: &InfoRequest<'_>) -> Vec<u8> {
         let mut answer = Vec::new();
         let mut tell = |info: Info, text: &[&[u8]]| {

@@ -10,7 +10,7 @@ pub struct RamStore {
 }
 
 impl RamStore {
-    /// So many zeros.
+    /// A store of the given number of zeros.
     pub fn new(size_bytes: usize) -> Self {
         RamStore { bytes: vec![0; size_bytes], flushes: 0 }
     }

@@ -1,7 +1,7 @@
 //! The server: a thread for each client, one lock around the store.
 //!
 //! Stopping:
-//! 1. nobody is let in any more;
+//! 1. no client is accepted any more;
 //! 2. readers find the end of their connection; a request that has arrived is carried out and answered;
 //! 3. all threads have ended, the slowest after [`MESSAGE_TIME`]; the store is given back.
 //!
@@ -51,7 +51,7 @@ pub struct Server<S> {
 }
 
 impl<S: BlockStore + 'static> Server<S> {
-    /// Serves a store to whoever connects.
+    /// Serves a store to all clients that connect.
     ///
     /// # Errors
     /// When the system has no thread or address.

@@ -1,7 +1,7 @@
 //! Where a server listens: TCP on a loopback address, or a socket in the file system; and one shape for both.
 //!
-//! The protocol is neither encrypted nor authenticated here, so other addresses are refused. Whoever may connect to a
-//! loopback address, or may write to the socket's file, may read and write the store.
+//! The protocol is neither encrypted nor authenticated here, so other addresses are refused. A client that can connect
+//! to a loopback address, or may write to the socket's file, may read and write the store.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -27,10 +27,10 @@ pub enum Address {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// It is none at all.
-    #[error("{0:?} is no address: 127.0.0.1:10809, [::1]:10809, localhost:10809 and unix:PATH are")]
+    #[error("{0:?} is not an address: write 127.0.0.1:10809, [::1]:10809, localhost:10809 or unix:PATH")]
     Form(String),
     /// Others could connect.
-    #[error("{0} is no loopback address: whoever can connect may read and write everything")]
+    #[error("{0} is not a loopback address: any client that can connect may read and write everything")]
     NotLoopback(SocketAddr),
 }
 
@@ -123,7 +123,7 @@ impl Drop for Listener {
     }
 }
 
-/// Removes a socket's file that nobody listens at. Nothing else is removed.
+/// Removes a socket's file at which no server listens. Nothing else is removed.
 fn remove_orphan(path: &Path) {
     if UnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
         use std::os::unix::fs::FileTypeExt;
@@ -168,7 +168,7 @@ impl Stream {
         self.shut(Shutdown::Read);
     }
 
-    /// Ends the connection, whoever still holds it.
+    /// Ends the connection, even if others still hold it.
     pub fn hang_up(&self) {
         self.shut(Shutdown::Both);
     }

@@ -47,7 +47,8 @@ pub trait BlockStore: Send {
     /// [`StoreError`].
     fn write_zeroes(&mut self, at: u64, len: u32, holes: Holes) -> Result<(), StoreError>;
 
-    /// Is told that nobody needs `len` bytes from `at` on: they may be anything from now on, until they are written.
+    /// Called when no client needs `len` bytes from `at` on any more: they may be anything from now on, until they are
+    /// written.
     ///
     /// # Errors
     /// [`StoreError`].

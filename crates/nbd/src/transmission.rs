@@ -66,7 +66,7 @@ fn read_header(reader: &mut impl Read, stopping: &AtomicBool) -> io::Result<Opti
     }
 }
 
-/// Appends so many bytes; the buffer grows as they come.
+/// Appends the given number of bytes; the buffer grows as they arrive.
 fn read_payload(reader: &mut impl Read, len: u32, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.reserve(KEPT_BYTES.min(len as usize));
     let read = reader.take(u64::from(len)).read_to_end(buffer)?;

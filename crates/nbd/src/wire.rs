@@ -149,11 +149,11 @@ impl OptionHeader {
     }
 }
 
-/// What INFO and GO can tell.
+/// Information that INFO and GO can return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Info {
-    /// Size and flags; told always.
+    /// Size and flags; always sent.
     Export = 0,
     /// The name.
     Name = 1,
@@ -168,7 +168,7 @@ pub enum Info {
 pub struct InfoRequest<'a> {
     /// The export.
     pub name: &'a [u8],
-    /// What is to be told, two bytes each.
+    /// Kinds of information requested, two bytes each.
     wanted: &'a [u8],
 }
 
@@ -181,7 +181,7 @@ impl<'a> InfoRequest<'a> {
         (wanted.len() == 2 * usize::from(u16::from_be_bytes(*count))).then_some(InfoRequest { name, wanted })
     }
 
-    /// Whether the client wants to be told this.
+    /// Whether the client requests this.
     pub fn wants(&self, info: Info) -> bool {
         self.wanted.chunks_exact(2).any(|number| number == (info as u16).to_be_bytes())
     }

@@ -56,7 +56,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         };
         match programmed {
             Ok(true) => Ok(()),
-            // The table is full: the unit is written anew, with the change in it.
+            // The table is full: the unit is switched, with the change in it.
             Ok(false) => self.switch(unit, Contents::Changed { offset, bytes }),
             // A cell that a cut program used up, or that is bad, is not there any more in the new home.
             Err(error) => {
@@ -115,7 +115,7 @@ impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
         Ok(())
     }
 
-    /// Whole or not at all, whatever becomes of the power. Cost: 40 bytes programmed, and an erase.
+    /// Atomic, also if the power fails. Cost: 40 bytes programmed, and an erase.
     fn erase(&mut self, unit: EraseUnit) -> Result<(), Self::Error> {
         self.guard.expect_running()?;
         if unit.0 >= self.virtual_units() {

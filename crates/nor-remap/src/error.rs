@@ -9,7 +9,7 @@ use norn_flash::{GuardError, MountError};
 pub enum RemapError<E> {
     /// The device failed, and another unit did not help.
     Device(E),
-    /// The operation has to move or erase a unit, and every spare one has been retired. Reading goes on.
+    /// The operation has to move or erase a unit, and every spare one has been retired. Reading still works.
     NoSpare,
     /// A call that the contract does not allow: its range leaves the part, or a program is not made of whole program
     /// units.

@@ -13,7 +13,7 @@
 //! delta          group 2 · zeros 1 · crc 1 · the group's bytes 4, 4, 8 or 16 · ones          (8, 8, 16 or 32 bytes)
 //! ```
 //!
-//! A count of zeros (a Berger code) tells every torn record, whatever the order in which its bits were cleared, and a
+//! A count of zeros (a Berger code) detects every torn record, whatever the order in which its bits were cleared, and a
 //! CRC damage that goes both ways.
 //!
 //! Invariant: the erased state (all ones) and all zeros are valid for no record.
@@ -53,7 +53,7 @@ fn zeros(bytes: &[u8]) -> u8 {
     bytes.iter().map(|byte| byte.count_zeros() as u8).sum()
 }
 
-/// How a virtual unit lies in a physical one.
+/// How a virtual unit is laid out in a physical one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Representation {
     /// As it is: the part's words may be programmed any number of times.

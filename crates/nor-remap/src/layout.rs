@@ -51,7 +51,7 @@ impl Layout {
         }
         let cell_bytes = u32::from(part.program_unit_bytes).max(4);
         if !part.unit_size_bytes.is_multiple_of(VIRTUAL_MULTIPLE) || part.unit_size_bytes / 32 >= 1 << 24 {
-            return Err("erase units that are no multiple of 32 bytes, or of 512 MB and more");
+            return Err("erase units that are not a multiple of 32 bytes, or of 512 MB and more");
         }
         let base_offset = HEADER_BYTES + (1 + STATE_PLACES) * cell_bytes.max(STATE_BYTES as u32);
         let body = part.unit_size_bytes.saturating_sub(base_offset);
@@ -121,7 +121,7 @@ impl Layout {
         self.base(unit, self.base_bytes + place * self.record_bytes)
     }
 
-    /// Most places that are in use before the unit is written anew: three quarters.
+    /// Most places that are in use before the unit is switched: three quarters.
     pub fn places_max(&self) -> u32 {
         self.places / 4 * 3
     }

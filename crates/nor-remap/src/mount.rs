@@ -1,4 +1,4 @@
-//! Formatting and mounting: from whatever a power cut left to a part between two operations.
+//! Formatting and mounting: from any state that a power cut left to a part between two operations.
 //!
 //! Formatting:
 //! 1. mark the spare (any unit, where nothing can be mounted) with a header of the highest generation that says

@@ -40,7 +40,7 @@ pub struct Remap<D: Nor, const UNITS: usize> {
     pub(crate) used: [u16; UNITS],
     /// Physical units that failed.
     pub(crate) retired: [bool; UNITS],
-    /// The home with the highest generation, which tells of the spare.
+    /// The home with the highest generation, whose header names the spare.
     pub(crate) newest: EraseUnit,
     pub(crate) generation: u32,
     /// The next place for a state in the newest home.
@@ -72,7 +72,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         (unit.0 < self.virtual_units()).then(|| EraseUnit(self.home[usize::from(unit.0)]))
     }
 
-    /// Delta records that a virtual unit has, and how many it may have before it is written anew. Cost: RAM only.
+    /// Delta records that a virtual unit has, and how many it may have before it is switched. Cost: RAM only.
     pub fn deltas(&self, unit: EraseUnit) -> (u32, u32) {
         let used = if unit.0 < self.virtual_units() { self.used[usize::from(unit.0)] } else { 0 };
         (u32::from(used), self.layout.places_max())

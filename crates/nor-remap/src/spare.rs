@@ -1,10 +1,10 @@
 //! The spare: erased wholly, and flash says so. What fails is retired, and a *cold* spare takes its place: one of the
-//! further spare units, of which nobody knows what they hold.
+//! further spare units, whose contents are unknown.
 //!
-//! States stand after the newest home's header, one after the other; the last whole one counts, and a torn one after
+//! States are after the newest home's header, one after the other; the last whole one counts, and a torn one after
 //! "ready" takes it back. Before them, the header itself says that the unit it names is being erased. The last two
 //! places are never used for "ready": when the others are used up, flash says "being erased", and every mount erases
-//! the spare anew, until the next switch begins with fresh places.
+//! the spare again, until the next switch begins with fresh places.
 //!
 //! Invariants: no unit of which flash says "ready" is being erased (unless both last places were used up by cuts that
 //! left no trace in them); a retired unit is neither home nor spare.

@@ -22,7 +22,7 @@ use crate::table::is_erased;
 /// Bytes that a copy handles at once: whole cells of any part.
 const CHUNK_BYTES: usize = 128;
 
-/// Every how many switches another unit moves for the sake of wear.
+/// Wear levelling: every n-th switch moves another unit, too.
 const WEAR_PERIOD: u32 = 64;
 
 const _: () = assert!(CHUNK_BYTES.is_multiple_of(CELL_BYTES_MAX));

@@ -1,7 +1,7 @@
 //! Delta records: a table by open addressing in every unit, keyed by the group of words that a record replaces.
 //!
-//! A group's *path* visits every place once, from a start and by a step that derive from the group. Its records stand
-//! on the path in the order in which they were made, so that the last whole one says what the group holds. A change:
+//! A group's *path* visits every place once, from a start and by a step that derive from the group. Its records are on
+//! the path in the order in which they were made, so that the last whole one says what the group holds. A change:
 //! 1. if the base cell is erased, program it;
 //! 2. else find the group's last record, and after it the first erased place on the path; program a record there.
 //!

@@ -59,7 +59,7 @@ fn units_wear_alike() {
     }
     let erases: Vec<u32> = pair.remap.device().erase_counts().collect();
     let (sum, max) = (erases.iter().sum::<u32>(), *erases.iter().max().unwrap());
-    // The unit of which nobody knows what it holds serves when another fails.
+    // The unit with unknown contents replaces another that fails.
     let ratio = f64::from(max) * 19.0 / f64::from(sum);
     println!(
         "most erases by mean erases of a unit in use: {ratio:.3}; erases a call: {}",

@@ -35,7 +35,7 @@ pub struct StoreConfig {
 }
 
 impl Default for StoreConfig {
-    /// Two log units, and nothing beside.
+    /// Two log units, and no other features.
     fn default() -> Self {
         StoreConfig {
             log_units: 2,

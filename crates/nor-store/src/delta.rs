@@ -1,9 +1,9 @@
 //! Deltas: new values of single items, one after the other in a sector of their own.
 //!
 //! A chain of sectors may end in *delta sectors*, of kind opaque: a link, then deltas. A delta says "item *i* has this
-//! value"; the last one for *i* that stands counts, and what the chain's other sectors hold for *i* does not. So an
-//! item is changed by one program, outside transactions and in them: the deltas of a transaction are *open* until it
-//! commits, and made void when it aborts. This file has their bits; `versions.rs` adds and closes them.
+//! value"; the last one for *i* that was not undone counts, and what the chain's other sectors hold for *i* does not.
+//! So an item is changed by one program, outside transactions and in them: the deltas of a transaction are *open* until
+//! it commits, and made void when it aborts. This file has their bits; `versions.rs` adds and closes them.
 //!
 //! ```text
 //! narrow bits 0..16 value · 16..24 index · 24 at once · 25 one · 26..31 zeros · 31 open                (4 bytes)
@@ -11,11 +11,11 @@
 //! void   narrow: bits 24 and 25 zero · wide: bit 8 zero
 //! ```
 //!
-//! A value of one or two bytes is in the delta; a wider one is after its delta, in whole words. These are
-//! programmed first, so that a whole delta has a whole value. The count of zeros, of bits 0 to 25, tells a torn one
-//! (`format.rs` says why); after a torn delta there is none. Committing and making void each clear one bit. That is
-//! safe, since no torn delta has a bit cleared that the whole one has not: none is void, and one that is torn from *at
-//! once* is not open.
+//! A value of one or two bytes is in the delta; a wider one is after its delta, in whole words. These are programmed
+//! first, so that a whole delta has a whole value. The count of zeros, of bits 0 to 25, detects a torn one (`format.rs`
+//! says why); after a torn delta there is none. Committing and making void each clear one bit. That is safe, since no
+//! torn delta has a bit cleared that the whole one has not: none is void, and one that is torn from *at once* is not
+//! open.
 //!
 //! Invariants: deltas of a sector are taken in order; outside a transaction none is open.
 
@@ -23,7 +23,7 @@ use crate::format::{Close, LINK_BYTES};
 
 /// Bytes of a delta without the value after it.
 pub(crate) const DELTA_BYTES: u32 = 4;
-/// Where the first delta of a sector stands.
+/// Where the first delta of a sector is.
 pub const DELTAS_OFFSET: u32 = LINK_BYTES;
 /// Bytes of the widest value that is in the delta itself.
 const NARROW_BYTES: usize = 2;
@@ -31,7 +31,7 @@ const NARROW_BYTES: usize = 2;
 const WORDS_MAX: u32 = 64;
 const CODED_BITS: u32 = 26;
 const OPEN: u32 = 1 << 31;
-/// The two bits that tell narrow deltas, wide ones, and void narrow ones.
+/// The two bits that distinguish narrow deltas, wide ones, and void narrow ones.
 const KIND: u32 = 0b11 << 24;
 const NARROW: u32 = 1 << 25;
 /// Of a narrow delta: whether it counted at once. Of a wide one, it is always set.
@@ -58,12 +58,12 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Whether a value of so many bytes is after its delta.
+    /// Whether a value of this length follows its delta.
     pub(crate) const fn is_wide_value(value_bytes: usize) -> bool {
         value_bytes > NARROW_BYTES
     }
 
-    /// Bytes that a delta with a value of so many bytes takes.
+    /// Bytes of a delta with a value of this length.
     pub const fn bytes(value_bytes: u32) -> u32 {
         match Self::is_wide_value(value_bytes as usize) {
             true => DELTA_BYTES + value_bytes.next_multiple_of(4),
@@ -117,7 +117,7 @@ impl Delta {
         if self.is_wide() { self.at + DELTA_BYTES } else { self.at }
     }
 
-    /// Where the next delta stands.
+    /// Where the next delta is.
     pub fn end(&self) -> u32 {
         self.at + DELTA_BYTES + 4 * self.words()
     }

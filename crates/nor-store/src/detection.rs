@@ -1,7 +1,7 @@
-//! Error detection: what the store adds so that every flipped bit of what is in use shows, and how it tells damage from
-//! what a power cut leaves.
+//! Error detection: what the store adds so that every flipped bit of what is in use shows, and how it distinguishes
+//! damage from what a power cut leaves.
 //!
-//! A torn program and a flipped bit can look alike. They are told apart by place: only what the log's last entries
+//! A torn program and a flipped bit can look alike. They are distinguished by place: only what the log's last entries
 //! announce may be torn, and recovery completes it or makes it *void*. After a mount, whatever is neither whole nor
 //! erased nor void is damage. `docs/design/error-detection.md` has the reasons.
 //!
@@ -13,7 +13,7 @@
 //!    codes, then the rest.
 //!
 //! Invariants with detection on: after a mount no descriptor and no link is torn, and of the log's places at most the
-//! last; a commit that has begun to take effect is written twice; tree words that stand agree with their
+//! last; a commit that has begun to take effect is written twice; tree words that are not void agree with their
 //! mirrors.
 
 use crc::{CRC_8_SMBUS, CRC_16_IBM_3740, Crc, NoTable};

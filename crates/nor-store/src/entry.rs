@@ -200,7 +200,7 @@ impl Entry {
     }
 }
 
-/// What stands where an entry may be.
+/// What is in the place of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EntryState {
     Erased,

@@ -6,17 +6,17 @@ use norn_flash::{GuardError, Violation};
 
 /// Why an operation on a mounted store failed.
 ///
-/// After `Device` the store is *halted*: the operation stands half done on flash, as after a power cut, and every
-/// further call says `Halted` until the device is mounted again, which completes or undoes it.
+/// After `Device` the store is *halted*: the operation is half done on flash, as after a power cut, and every further
+/// call says `Halted` until the device is mounted again, which completes or undoes it.
 ///
-/// It is kept small, since every call passes it on: one word beside what the device says. Bytes would take more code: a
-/// processor returns, compares and copies words.
+/// It is kept small, since every call passes it on: one word besides the device's error. More bytes would take more
+/// code: a processor returns, compares and copies words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum StoreError<E> {
     /// The device failed.
     Device(E),
-    /// The flash holds something impossible: [`Store::corruption`](crate::Store::corruption) tells what, and where.
+    /// The flash holds something impossible: [`Store::corruption`](crate::Store::corruption) returns what, and where.
     Corrupted,
     /// No room.
     Full,
@@ -31,7 +31,7 @@ impl<E: fmt::Debug> fmt::Display for StoreError<E> {
         match self {
             StoreError::Device(error) => write!(f, "the device failed: {error:?}"),
             StoreError::Corrupted => f.write_str("corrupted: the flash holds something impossible"),
-            StoreError::Full => f.write_str("full: no room for what is to be stored"),
+            StoreError::Full => f.write_str("full: no room for the new data"),
             StoreError::TransactionTooLarge => f.write_str("the transaction exceeds the log units it may use"),
             StoreError::Halted => f.write_str("an earlier operation failed part-way: mount the device again"),
         }
@@ -52,7 +52,7 @@ impl<E> From<GuardError<E>> for StoreError<E> {
 /// Why a device could not be formatted or mounted. The device is as it was, except that a recovery may have begun.
 pub type MountError<E> = norn_flash::MountError<E, MountRefusal>;
 
-/// Why a store or heap refuses an image, beside what every format may find.
+/// Why a store or heap refuses an image, besides the errors of all formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MountRefusal {
     /// The image was made with settings that this program does not know.
@@ -77,7 +77,7 @@ impl fmt::Display for MountRefusal {
     }
 }
 
-/// Why a mount fails, as long as the store is there to tell more.
+/// Why a mount fails, while the store is still available for details.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MountFault<E> {
     /// What is known already.

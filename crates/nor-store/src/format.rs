@@ -18,7 +18,7 @@
 //! its errors point the same way. The number of zero bits, stored with the bits (a Berger code), catches **every** such
 //! error, in whatever order the words of a record were programmed: leaving a data bit uncleared lowers the true count,
 //! and leaving a bit of the stored count uncleared raises the stored one, so that the two can only agree when nothing
-//! is missing. A CRC alone would catch most of them. The CRC beside it catches damage that goes both ways.
+//! is missing. A CRC alone would catch most of them. The CRC beside it detects damage in both directions.
 //!
 //! Invariants: the erased state (all ones) and the void state (all zeros) are valid for no code.
 

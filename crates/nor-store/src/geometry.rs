@@ -64,7 +64,7 @@ impl Geometry {
             return Err(MountError::Unsuitable(why));
         }
         if !part.unit_size_bytes.is_multiple_of(UNIT_BYTES_STEP) {
-            return Err(MountError::Unsuitable("erase units that are no multiple of 32 bytes"));
+            return Err(MountError::Unsuitable("erase units that are not a multiple of 32 bytes"));
         }
         let addressable = part.unit_size_bytes.div_ceil(GRANULES_MAX).next_power_of_two();
         let granule_bytes = addressable.max(4).max(u32::from(part.program_unit_bytes));
@@ -77,8 +77,8 @@ impl Geometry {
         })
     }
 
-    /// Whether beside the log and the units that must stay free the part has room for the reserve, and for something to
-    /// keep.
+    /// Whether the part has room besides the log and the units that must stay free for the reserve, and for something
+    /// to keep.
     pub fn suits(&self, config: &StoreConfig) -> Result<(), &'static str> {
         let data_units = u32::from(self.part.unit_count).saturating_sub(1 + u32::from(config.log_units));
         let node = self.node_granules(config.error_detection);
@@ -94,7 +94,7 @@ impl Geometry {
         self.granules(detection.node_bytes()) + 1
     }
 
-    /// Granules that so many bytes take. A function of its own: everybody asks.
+    /// Granules that `bytes` bytes take. A function of its own because many callers need it.
     #[inline(never)]
     pub fn granules(&self, bytes: u32) -> u32 {
         (bytes >> self.granule_log2) + u32::from(bytes & (self.granule_bytes - 1) != 0)

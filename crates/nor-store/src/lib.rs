@@ -5,7 +5,8 @@
 //! [search trees](Trees::set), and makes any sequence of changes one [transaction](Store::commit). Power may fail at
 //! any device operation; [`Store::mount`] completes or undoes what was interrupted.
 //!
-//! After TinyStore (LCTES 2006), section 4; what TFFS's paper would tell is ours and described in `docs/papers.md`.
+//! After TinyStore (LCTES 2006), section 4; details that TFFS's paper has are our own design, described in
+//! `docs/papers.md`.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};

@@ -1,7 +1,7 @@
 //! Marks on physical units: which of them a reclamation has moved since the client last looked, and those that it
 //! marked itself.
 //!
-//! They are bits of the unit table in RAM, so that whoever keeps physical addresses learns of moves at no cost.
+//! They are bits of the unit table in RAM, so that clients that keep physical addresses learn of moves at no cost.
 //! Invariant: a unit is marked before its first sector is copied, and only the client takes a mark away.
 
 use norn_flash::{EraseUnit, Nor};

@@ -1,4 +1,4 @@
-//! Formatting and mounting: from whatever a power cut left to a store between two operations.
+//! Formatting and mounting: from any state that a power cut left to a store between two operations.
 //!
 //! Mounting:
 //! 1. find the newest complete log unit (the highest sequence number with `Ready`) and read it;
@@ -6,9 +6,9 @@
 //! 3. give every unit its role;
 //! 4. resume or finish the last `Move`;
 //! 5. redo the last commit, or repair the last link, when it is the log's last entry; or undo the open transaction;
-//! 6. go on with a switch to a new log unit;
+//! 6. continue with a switch to a new log unit;
 //! 7. erase units that a cut left neither free nor in use, and log units that are not needed;
-//! 8. empty the notify tree, which is of no use to another run of the program;
+//! 8. empty the notify tree, because pointers end with the program;
 //! 9. switch to a new log unit if the reserve of the log was used.
 //!
 //! Steps 1 to 3 and 5 append nothing before they are done, so that a cut during recovery finds the same last entry

@@ -71,7 +71,7 @@ impl fmt::Debug for SectorPtr {
     }
 }
 
-/// The 24 bits that stand for an optional pointer; 0 is none.
+/// The 24 bits of an optional pointer; 0 is none.
 pub(crate) fn pointer_bits(pointer: Option<SectorPtr>) -> u32 {
     pointer.map_or(0, SectorPtr::bits)
 }

@@ -28,7 +28,7 @@ use crate::versions::Versions;
 /// layers, each of which works through the one below it: [`trees`](Self::trees), [`versions`](Self::versions),
 /// [`space`](Self::space) and [`sectors`](Self::sectors).
 ///
-/// `F` is what the program has [code](Features) for; images that need more are refused.
+/// `F` lists the features that the program has [code](Features) for; images that need more are refused.
 ///
 /// RAM: eight bytes for each erase unit, which are the caller's, and about 200 bytes.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl<D: Nor, M: UnitRows, F: Features> StoreIn<D, M, F> {
         self.log_mut().units.medium.device_mut()
     }
 
-    /// Gives the device back. An open transaction is undone at the next mount.
+    /// Returns the device. An open transaction is undone at the next mount.
     pub fn into_device(self) -> D {
         self.trees.versions.space.sectors.log.units.medium.into_device()
     }
@@ -135,7 +135,7 @@ impl<D: Nor, M: UnitRows, F: Features> StoreIn<D, M, F> {
         self.log_mut().units.medium.halt();
     }
 
-    /// What the last call that returned `Corrupted` came upon.
+    /// What the last call that returned `Corrupted` found.
     pub fn corruption(&self) -> Option<Violation> {
         self.log().units.medium.corruption()
     }

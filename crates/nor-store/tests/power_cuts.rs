@@ -2,7 +2,7 @@
 //! recovery.
 //!
 //! After each cut the store is mounted. It must hold what was committed before the operation in flight, or what was
-//! committed after it, and nothing in between; the checker must be silent; and it must go on working.
+//! committed after it, and nothing in between; the checker must be silent; and it must continue to work.
 
 mod model;
 
@@ -149,7 +149,7 @@ fn a_cut_formatting_leaves_no_store_or_an_empty_one() {
             device.power_on();
             match TestStore::mount(device.clone()) {
                 Ok(store) => {
-                    // The old log stands until its newest unit is void.
+                    // The old log counts until its newest unit is void.
                     let mut store = store;
                     let found = read(&mut store).unwrap();
                     assert!(found.is_empty() || found == pair.committed, "cut by {tear:?} at {cut}");

@@ -37,7 +37,7 @@ fn units_with_static_data_are_worn_as_well() {
     assert!(least < 10 && most > 30 * least, "without a wear period {least} to {most}");
 }
 
-/// Whoever keeps the address of a sector learns from marks when it is somewhere else.
+/// A client that keeps the address of a sector learns from marks when it has moved.
 #[test]
 fn every_unit_whose_sectors_move_is_marked() {
     let mut pair = worn(4, 500);

@@ -12,9 +12,9 @@
 //! sparsely.
 //!
 //! A slot is torn when a power cut hit 1 or 3 between value and flag. Inside a transaction an object is rewritten at
-//! its first change, unless it takes [deltas](crate::list::delta), and that representation, which nobody else sees yet,
-//! is then changed in place as above. Several elements of an array are stored in place as one is, where all are in the
-//! same state.
+//! its first change, unless it takes [deltas](crate::list::delta), and that representation, which no other version
+//! contains yet, is then changed in place as above. Several elements of an array are stored in place as one is, where
+//! all are in the same state.
 
 use norn_flash::Nor;
 use norn_nor_store::{Counting, Features, StoreError, UnitRows};
@@ -42,7 +42,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.get(reference, Kind::Object, index, buffer)
     }
 
-    /// Makes field `index` of an object `value`, whose length is the field's width: whole or not at all.
+    /// Atomically sets field `index` of an object. `value.len()` must equal the field's width.
     ///
     /// Cost: the reads of [`get_field`](Self::get_field) and a few more. Programs: the value's words and 1 for a flag;
     /// 4 more when a record is added to the list; when the list is full, as [`Config`](crate::Config) says, the
@@ -67,7 +67,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.get(reference, Kind::Array, index, buffer)
     }
 
-    /// Makes element `index` of an array `value`, whose length is the element's width: whole or not at all. Cost: as
+    /// Atomically sets element `index` of an array. `value.len()` must equal the element's width. Cost: as
     /// [`put_field`](Self::put_field).
     ///
     /// # Errors
@@ -95,8 +95,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         Ok(length)
     }
 
-    /// Replaces the header, whole or not at all. Cost: as a compaction in [`put_field`](Self::put_field), and the
-    /// header.
+    /// Atomically replaces the header. Cost: as a compaction in [`put_field`](Self::put_field), and the header.
     ///
     /// # Errors
     /// `Stale`, `HeaderTooLarge`: nothing was changed. The store's, `Full` among them: the header is the old one, and
@@ -187,7 +186,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         }
     }
 
-    /// Updates a field: in place (steps 1 to 4) if that goes, else by a new representation.
+    /// Updates a field: in place (steps 1 to 4) if possible, else by a new representation.
     pub(crate) fn update(&mut self, object: &Object, field: &Field, value: &[u8]) -> Result<(), StoreError<D::Error>> {
         self.pointers().forget_values(object)?;
         let in_place = self.changes_in_place(object);

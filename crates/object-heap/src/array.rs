@@ -2,8 +2,8 @@
 //!
 //! An array descriptor leads to a tree of the array's, the tree by section number to section descriptors, each of these
 //! to its section's records. A section is read and updated like an object. When it is compacted, the array's tree gets
-//! a new section descriptor; only when that gives the tree another root is the array descriptor written anew and the
-//! REF tree changed.
+//! a new section descriptor; only when that gives the tree another root is the array descriptor rewritten and the REF
+//! tree changed.
 //!
 //! Invariants: an array has every section of its number of elements; all sections but the last have the same number of
 //! elements, chosen so that two records fit an erase unit.

@@ -182,7 +182,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.audit_fields(auditor, object)
     }
 
-    /// With error detection, what lies between and behind the parts of a record is erased.
+    /// With error detection, bytes between and after the parts of a record are erased.
     fn audit_padding(
         &mut self,
         auditor: &mut (impl Auditor + Marks<SectorPtr>),

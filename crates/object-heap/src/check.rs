@@ -29,7 +29,7 @@ impl ValueCheck {
         ValueCheck::default().with(value)
     }
 
-    /// The code of further bytes behind these.
+    /// The code of these and further bytes.
     pub fn with(self, bytes: &[u8]) -> Self {
         bytes.iter().fold(self, |code, byte| ValueCheck(crc_8(code.0, &[!byte])))
     }
@@ -39,7 +39,7 @@ impl ValueCheck {
         (0..width).fold(ValueCheck::default(), |code, _| code.with(&[0]))
     }
 
-    /// The code as it stands on flash for field `index`.
+    /// The code as it is on flash for field `index`.
     pub fn at(self, index: usize) -> u8 {
         self.0 ^ index as u8
     }

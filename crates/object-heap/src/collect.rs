@@ -4,7 +4,7 @@
 //! 2. Mark the roots as reached: the named ones, and the client's.
 //! 3. While there is an object that was reached and not traced, have it traced, which marks what it refers to, and mark
 //!    it as traced. A few that were reached last are kept in RAM, so that chains are followed without a search; when
-//!    there are none, a cursor goes round the bits.
+//!    there are none, a cursor walks the bits again and again.
 //! 4. Delete every object that was not reached, one by one.
 //!
 //! RAM is constant, and so is the stack: the structure of what is collected does not matter. Two bits an object are all
@@ -46,7 +46,7 @@ pub struct TracerIn<'a, D: Nor, M: UnitRows, L = (), F = AllFeatures> {
 /// A [`TracerIn`] for a [`Heap`](crate::Heap) of at most `UNITS` erase units.
 pub type Tracer<'a, D, const UNITS: usize, L = (), F = AllFeatures> = TracerIn<'a, D, [UnitRow; UNITS], L, F>;
 
-/// The slots that were reached last, the newest of them last; and whether the cursor has to go round once more.
+/// The slots that were reached last, the newest of them last; and whether the cursor has to walk the bits once more.
 #[derive(Debug, Default)]
 struct Pending {
     slots: [u16; PENDING],
@@ -72,7 +72,7 @@ impl Pending {
 }
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> TracerIn<'_, D, M, L, F> {
-    /// The heap, for reading the object that is traced. It must not be changed, nor asked for pointers with
+    /// The heap, for reading the object that is traced. The caller must not change it, nor request pointers with
     /// notification.
     pub fn heap(&mut self) -> &mut HeapIn<D, M, L, F> {
         self.heap
@@ -102,7 +102,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> TracerIn<'_, D, M, L, F> {
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
     /// Deletes every object and array that neither the named roots nor `roots` reach. `trace` is called once for each
-    /// object that is reached, and tells the tracer to what it refers.
+    /// object that is reached, and passes its references to the tracer.
     ///
     /// Works on a full device. Cost: for each object two look-ups, what `trace` reads, and 2 words programmed; for each
     /// deleted one a [`delete`](Self::delete); an erase once in several collections.
@@ -213,7 +213,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> TracerIn<'_, D, M, L, F> {
         Ok(self.heap.store_mut().scratch().clear_bit(self.scratch, traced_bit(slot))?)
     }
 
-    /// The next slot behind the cursor that was reached and not traced; `None` once there are none at all.
+    /// The next slot after the cursor that was reached and not traced; `None` once there are none at all.
     fn next_untraced(&mut self, cursor: &mut u32) -> Result<Option<u32>, AccessError<D::Error>> {
         let slots = self.scratch.len() / 2;
         let mut passed = 0;

@@ -53,7 +53,7 @@ pub(crate) struct Range<'a> {
 pub(crate) enum Source<'a> {
     /// One value for all.
     Value(&'a [u8]),
-    /// Their values, one behind the other.
+    /// Their values, one after the other.
     Bytes(&'a [u8]),
     /// The elements of an array of the same width, from this index on.
     Array(&'a ObjectForm, u32),
@@ -105,7 +105,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Compaction<D, M, L, F> {
         self.pointers.lists.descriptors.has_deltas()
     }
 
-    /// Writes an object anew, with a change.
+    /// Rewrites an object, with a change.
     pub(crate) fn compact(&mut self, object: &Object, change: Change<'_>) -> Result<(), StoreError<D::Error>> {
         self.pointers.forget_values(object)?;
         let data_bytes = self.descriptors().data_bytes(object)?;
@@ -349,7 +349,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Compaction<D, M, L, F> {
     }
 
     /// Makes the array's tree lead to a new section descriptor; where that gives it another root, writes the array
-    /// descriptor anew.
+    /// descriptor again.
     fn point_to_section(&mut self, array: &Array, number: u32, leaf: SectorPtr) -> Result<(), StoreError<D::Error>> {
         let tree = self.store_mut().trees().set(array.tree, number, Some(leaf), Room::Replacing)?;
         if tree == array.tree {

@@ -24,12 +24,12 @@ pub struct Config {
     /// Most erase units that the log may take while a transaction is open, 2 to 8. One unit of *n* bytes holds *n*/8
     /// entries; an updated object takes three to five.
     pub log_units: u8,
-    /// Every how many reclamations, on average, a random unit is reclaimed too, so that static data moves; 0 for never.
+    /// Wear levelling: reclaim a random unit once per N reclamations on average, so that static data moves; 0 is off.
     pub wear_period: u16,
     /// Whether flipped bits are noticed: [`Corrupted`](crate::StoreError::Corrupted) instead of a wrong value. Costs a
     /// byte a field and record, a word a field update, and reads; and there are no delta records.
     pub error_detection: ErrorDetection,
-    /// Whether lists of records may grow by delta records. With error detection they do not, whatever is said here.
+    /// Whether lists of records may grow by delta records. With error detection they never do.
     pub delta_records: DeltaRecords,
 }
 
@@ -48,7 +48,7 @@ impl Config {
         }
     }
 
-    /// The same, with what it says come true.
+    /// The same, as it takes effect.
     pub(crate) fn consistent(self) -> Config {
         match self.error_detection {
             ErrorDetection::On => Config { delta_records: DeltaRecords::Off, ..self },

@@ -1,8 +1,8 @@
 //! What can go wrong, a family per kind of operation: creating, accessing, transactions. Mounting has its own in the
 //! store.
 //!
-//! Errors are small, at most a word beside their kind, since every call passes them on. Where a heap is corrupted,
-//! [`Heap::corruption`](crate::Heap::corruption) tells.
+//! Errors are small, at most a word besides their kind, since every call passes them on. Where a heap is corrupted,
+//! [`Heap::corruption`](crate::Heap::corruption) returns it.
 
 use core::fmt;
 
@@ -17,7 +17,7 @@ pub enum CreateError<E> {
     NoFields,
     /// More fields or elements than an object or small array can have.
     TooManyFields {
-        /// Fields asked for.
+        /// Requested fields.
         count: usize,
     },
     /// A field of no bytes.
@@ -167,9 +167,9 @@ impl<E> From<StoreError<E>> for CollectError<E> {
 /// Why there is no pointer with notification. Nothing was changed, but that the value may have been compacted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointerError<E> {
-    /// A transaction is open: until it ends nobody knows where values will stay.
+    /// A transaction is open: until it ends the final place of values is unknown.
     TransactionOpen,
-    /// The heap was mounted without a listener, so that nobody could be told.
+    /// The heap was mounted without a listener, so notifications are impossible.
     NoListener,
     /// There is no such value, or the store failed; `Full` where there is no room to note the pointer.
     Access(AccessError<E>),

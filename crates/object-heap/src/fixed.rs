@@ -11,7 +11,7 @@ use crate::notify::Listener;
 /// Persistent objects and arrays on one NOR part of at most `UNITS` erase units: a [`HeapIn`] that holds its unit table
 /// itself.
 ///
-/// RAM: at most 1 KiB for 64 units beside the device, of which eight bytes a unit.
+/// RAM: at most 1 KiB for 64 units besides the device, of which eight bytes per unit.
 pub type Heap<D, const UNITS: usize, L = (), F = AllFeatures> = HeapIn<D, [UnitRow; UNITS], L, F>;
 
 impl<D: Nor, const UNITS: usize> Heap<D, UNITS> {
@@ -52,7 +52,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 
     /// As [`mount`](Heap::mount), with somebody to notify of pointers that are no longer valid. Those of the time
-    /// before are not: the listener is told so at once, of all.
+    /// before are not: the listener is notified at once, of all.
     ///
     /// # Errors
     /// As `mount`.
@@ -70,7 +70,7 @@ impl<D: Nor, const UNITS: usize, L: Listener, F: Features> Heap<D, UNITS, L, F> 
     }
 }
 
-/// A device of no size, to measure the heap beside it.
+/// A device of no size, to measure the heap without it.
 struct NoDevice;
 
 impl Nor for NoDevice {

@@ -106,7 +106,7 @@ impl Object {
             + if self.shape.form.has_flags() { flag_bytes(self.shape.count, detection) } else { 0 }
     }
 
-    /// Where the initialization flags stand in the descriptor.
+    /// Where the initialization flags are in the descriptor.
     pub fn flags_offset(&self, detection: ErrorDetection) -> u32 {
         match self.owner {
             Owner::RefTree => initialization_flags_offset(detection),

@@ -31,7 +31,7 @@
 //! byte *i*/8; with error detection the two bits from 2(*i* mod 4) on of byte *i*/4, and a flag is erased where both
 //! are.
 //!
-//! Invariant: a slot behind the record that holds a field's value is erased, or a power cut left it torn.
+//! Invariant: a slot after the record that holds a field's value is erased, or a power cut left it torn.
 
 use norn_nor_store::ErrorDetection;
 
@@ -45,15 +45,15 @@ pub(crate) const CHUNK_BYTES: usize = 32;
 
 /// Bytes of an object descriptor without its initialization flags.
 pub const DESCRIPTOR_BYTES: u32 = 16;
-/// Where the link to the first record stands.
+/// Where the link to the first record is.
 pub const FIRST_RECORD_OFFSET: usize = 4;
-/// Where the link to the header stands.
+/// Where the link to the header is.
 pub const HEADER_OFFSET: usize = 8;
-/// Where the shape stands.
+/// Where the shape is.
 pub const SHAPE_OFFSET: usize = 12;
 /// Bytes of the code of a descriptor, a header or a name, where error detection is on.
 pub const CHECKSUM_BYTES: u32 = 2;
-/// Where a record's valid flags stand, behind the link.
+/// Where a record's valid flags are, after the link.
 pub const VALID_FLAGS_OFFSET: u32 = 4;
 /// Bytes of a header sector before its codes and the widths.
 pub const HEADER_LENGTHS_BYTES: u32 = 4;
@@ -62,13 +62,13 @@ pub const NAME_HEAD_BYTES: u32 = 5;
 /// Bytes of the number of elements, at the end of an array descriptor.
 pub const ELEMENTS_BYTES: u32 = 4;
 
-/// Where the references of a bucket stand, behind a word that stays erased: it would be a link.
+/// Where the references of a bucket are, after a word that stays erased in the place of a link.
 pub const BUCKET_REFERENCES_OFFSET: u32 = 4;
 
-/// How the reference that is all ones stands in a bucket, where that means an erased place.
+/// How the reference that is all ones is stored in a bucket, where all ones mean an erased place.
 pub const BUCKET_LAST_REFERENCE: u32 = 0xFFFF;
 
-/// Where the initialization flags stand in a section descriptor, behind the link to its first record.
+/// Where the initialization flags are in a section descriptor, after the link to its first record.
 pub const SECTION_FLAGS_OFFSET: u32 = 4;
 
 const ARRAY: u8 = 1;
@@ -78,7 +78,7 @@ const SPLIT: u8 = 1 << 3;
 const READ_OPTIMIZED: u8 = 1 << 4;
 const DENSE: u8 = 1 << 5;
 
-/// Bytes of so many codes, where there are any.
+/// Bytes of `codes` codes with error detection; 0 without.
 pub const fn checksum_bytes(codes: u32, detection: ErrorDetection) -> u32 {
     match detection {
         ErrorDetection::Off => 0,
@@ -86,22 +86,22 @@ pub const fn checksum_bytes(codes: u32, detection: ErrorDetection) -> u32 {
     }
 }
 
-/// Where the initialization flags stand in an object descriptor.
+/// Where the initialization flags are in an object descriptor.
 pub const fn initialization_flags_offset(detection: ErrorDetection) -> u32 {
     DESCRIPTOR_BYTES + checksum_bytes(1, detection)
 }
 
-/// Where the number of elements stands in an array descriptor.
+/// Where the number of elements is in an array descriptor.
 pub const fn elements_offset(detection: ErrorDetection) -> u32 {
     DESCRIPTOR_BYTES + checksum_bytes(2, detection)
 }
 
-/// Where the widths stand in a header sector.
+/// Where the widths are in a header sector.
 pub const fn widths_offset(detection: ErrorDetection) -> u32 {
     HEADER_LENGTHS_BYTES + checksum_bytes(2, detection)
 }
 
-/// Where the name stands in a name's sector.
+/// Where the name is in a name's sector.
 pub const fn name_offset(detection: ErrorDetection) -> u32 {
     NAME_HEAD_BYTES + checksum_bytes(1, detection)
 }
@@ -149,8 +149,8 @@ pub enum Density {
     Sparse,
 }
 
-/// What the first byte of a shape says, as it stands on flash: that takes less code to keep and copy than a field for
-/// each fact.
+/// What the first byte of a shape says, as it is on flash: that takes less code to keep and copy than a field for each
+/// fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form(u8);
 
@@ -258,7 +258,7 @@ pub struct SplitShape {
     pub form: Form,
     /// Bytes of an element.
     pub width: u8,
-    /// Elements of a section, but for the last one.
+    /// Elements of each section except the last one.
     pub section_elements: u8,
     /// Levels of the array's tree.
     pub height: u8,
@@ -270,7 +270,7 @@ impl SplitShape {
         Form(Form::new(Kind::Array, flags, representation).0 | SPLIT)
     }
 
-    /// The shape of a section of so many elements: that of a small array.
+    /// The shape of a section with `count` elements: that of a small array.
     pub fn of_section(&self, count: u16) -> Shape {
         Shape { form: Form(self.form.0 & !SPLIT | DENSE), width: self.width, count }
     }

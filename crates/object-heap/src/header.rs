@@ -40,7 +40,8 @@ impl<D: Nor, M: UnitRows, F: Features> Checked<D, M, F> {
         self.checksum(sector, &[0..HEADER_LENGTHS_BYTES, start..start + widths_bytes])
     }
 
-    /// Lengths of the header and of the data that the header sector states, in which the widths take so many bytes.
+    /// Lengths of the header and of the data that the header sector states, in which the widths take `widths_bytes`
+    /// bytes.
     pub(crate) fn header_lengths(
         &mut self,
         header: Option<SectorPtr>,
@@ -73,7 +74,7 @@ impl<D: Nor, M: UnitRows, F: Features> Checked<D, M, F> {
         Ok(Some(pointer))
     }
 
-    /// Allocates a header sector and programs it, but for its widths and codes.
+    /// Allocates a header sector and programs it, except its widths and codes.
     pub(crate) fn begin_header(
         &mut self,
         widths_bytes: u32,

@@ -28,15 +28,15 @@ enum Transaction {
 
 /// Persistent objects and arrays on one NOR part. The unit table is in memory `M` that the caller gives: an array, a
 /// slice or a `Vec` of at least as many rows as [`UnitRow::count_for`](crate::UnitRow::count_for) returns.
-/// [`Heap`](crate::Heap) holds an array itself. `L` hears which pointers are no longer valid: see [`Listener`].
+/// [`Heap`](crate::Heap) holds an array itself. `L` is notified of pointers that are no longer valid: see [`Listener`].
 ///
-/// `F` is what the program has [code](Features) for. With [`AllFeatures`] each image is used as it was formatted. With
-/// [`LeastFeatures`](crate::LeastFeatures) a fifth less is linked, and an image with [error
+/// `F` lists the features that the program has [code](Features) for. With [`AllFeatures`] each image is used as it was
+/// formatted. With [`LeastFeatures`](crate::LeastFeatures) a fifth less is linked, and an image with [error
 /// detection](Config::error_detection) or [delta records](Config::delta_records) gives
 /// [`MissingFeature`](MountRefusal::MissingFeature): `Heap<_, 64, (), LeastFeatures>`, made by
 /// [`format_with`](crate::Heap::format_with) and [`mount_with`](crate::Heap::mount_with).
 ///
-/// RAM: eight bytes for each erase unit, which are the caller's, and at most 512 beside them and the device. No call
+/// RAM: eight bytes for each erase unit, which are the caller's, and at most 512 besides them and the device. No call
 /// recurses.
 ///
 /// Costs are stated with each method, in aligned words of 4 bytes or less. A *look-up* takes *h*(3+*s*)+5 reads, on a
@@ -99,8 +99,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.store_mut().reformat(config.settings())
     }
 
-    /// As [`mount`](crate::Heap::mount), in place. It also recovers after a device error, which halts a heap. Pointers
-    /// of the time before are not valid any more, and an open transaction is undone.
+    /// As [`mount`](crate::Heap::mount), in place. It also recovers after a device error, which halts a heap. Earlier
+    /// pointers are no longer valid, and an open transaction is undone.
     ///
     /// # Errors
     /// As `mount`; the heap is as [`unmounted_in`](Self::unmounted_in) then.
@@ -119,18 +119,18 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         }
     }
 
-    /// Forgets what RAM holds of the time before.
+    /// Forgets the state in RAM.
     fn forget(&mut self) {
         (self.transaction, self.slot_hint) = (Transaction::None, 0);
         self.pointers().listener_mut().all_invalidated();
     }
 
-    /// Who is notified of pointers.
+    /// The listener, which is notified of pointers.
     pub fn listener(&self) -> &L {
         self.compaction.pointers.listener()
     }
 
-    /// Who is notified of pointers, for example to give it a new one.
+    /// The listener, which is notified of pointers, for example to store a new pointer in it.
     pub fn listener_mut(&mut self) -> &mut L {
         self.pointers().listener_mut()
     }
@@ -185,7 +185,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.compaction.pointers.lists.descriptors.has_deltas()
     }
 
-    /// What the last call that failed with `Corrupted` came upon, and where.
+    /// What the last call that failed with `Corrupted` found, and where.
     pub fn corruption(&self) -> Option<Violation> {
         self.store().corruption()
     }
@@ -200,7 +200,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.store_mut().device_mut()
     }
 
-    /// Gives the device back. An open transaction is undone at the next mount.
+    /// Returns the device. An open transaction is undone at the next mount.
     pub fn into_device(self) -> D {
         self.compaction.pointers.lists.descriptors.checked.store.into_device()
     }
@@ -265,12 +265,12 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.conclude(undone)
     }
 
-    /// Does some of the work ahead of time that other calls would do when they need room: begins a new log unit if more
-    /// than half of this one is used; else reclaims one unit, if that wins at least `least_bytes`. Returns whether
-    /// there was something to do. Nothing is done while a transaction is open.
+    /// Does housekeeping ahead of time that other calls would do when they need room: begins a new log unit if more
+    /// than half of the current one is used; else reclaims one unit, if that frees at least `least_bytes`. Returns
+    /// whether there was something to do. Does nothing while a transaction is open.
     ///
-    /// A caller with deadlines calls it when there is time, until it returns `false`, with as much for `least_bytes` as
-    /// it can do without: then as long as `ready_bytes` last, and half a log unit, no call erases. With units of *n*
+    /// A caller with deadlines calls it when there is time, until it returns `false`. While `ready_bytes()` and half a
+    /// log unit remain, no call erases. The larger `least_bytes`, the fewer units are reclaimed. With units of *n*
     /// bytes and two of them as a reserve:
     ///
     /// ```text

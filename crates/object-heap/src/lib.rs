@@ -52,7 +52,7 @@
 //! assert_eq!((collected.live, collected.deleted), (1, 1));
 //! ```
 //!
-//! A program that reads a value often may keep its address, until it is told that the value is no longer there:
+//! A program that reads a value often may keep its address, until it is notified that the value is no longer there:
 //!
 //! ```
 //! # use norn_flash::Nor;
@@ -76,7 +76,7 @@
 //! let tariff = heap.create(Layout::uniform(10, 2)).unwrap();
 //! heap.put_field(tariff, 4, &[120, 0]).unwrap();
 //!
-//! let pointer = heap.field_pointer(tariff, 4).unwrap(); // fields 4 to 9, one behind the other
+//! let pointer = heap.field_pointer(tariff, 4).unwrap(); // fields 4 to 9, one after the other
 //! heap.listener_mut().0 = Some(pointer);
 //! let mut price = [0; 2];
 //! heap.device_mut().read(pointer.address, &mut price).unwrap(); // on mapped parts a load

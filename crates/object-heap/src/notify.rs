@@ -2,7 +2,7 @@
 //!
 //! The store's notify tree has, for each physical unit into which there are such pointers, a *bucket*: a leaf with the
 //! references of the objects that they point to (section 5.4). A reference is noted before a pointer is returned; it is
-//! taken out, and the listener told,
+//! removed, and the listener notified,
 //! 1. when a call is about to change or free the values or the header that a pointer shows (`forget_…`): from the
 //!    bucket of their unit, by programming zeros over it, which is no part of any transaction;
 //! 2. at the end of every call, for each unit that a reclamation has moved meanwhile, with the whole bucket
@@ -34,9 +34,9 @@ pub(crate) const BUCKET_BYTES_MIN: u32 = 32;
 
 /// Hears which pointers with notification are no longer valid, during the call that makes them so.
 ///
-/// A client's rule: whatever it keeps of an object's addresses it forgets when it is told so; then what it keeps is
-/// right between any two calls. It may be told of objects of which it keeps nothing. `()` is for programs that keep no
-/// pointers.
+/// A client's rule: when it is notified of an object, it forgets all addresses of that object. Then all addresses that
+/// it keeps are right between any two calls. It may be notified of objects of which it keeps no address. `()` is for
+/// programs that keep no pointers.
 pub trait Listener {
     /// Whether pointers are given out at all. Where not, the code that keeps account of them is left out of the
     /// program.
@@ -63,13 +63,13 @@ impl Listener for () {
 struct BucketSurvey {
     /// References in it.
     live: u32,
-    /// Where the wanted reference stands.
+    /// Where the wanted reference is.
     found: Option<u32>,
     /// The first place that is erased.
     free: Option<u32>,
 }
 
-/// What stands at a place of a bucket.
+/// What is at a place of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BucketPlace {
     Erased,
@@ -78,7 +78,7 @@ pub(crate) enum BucketPlace {
 }
 
 impl BucketPlace {
-    /// How a reference stands in a bucket: never like an erased place.
+    /// How a reference is stored in a bucket: never as an erased place.
     fn encode(reference: Ref) -> [u8; REFERENCE_BYTES as usize] {
         match reference.bits() {
             u32::MAX => BUCKET_LAST_REFERENCE.to_le_bytes(),
@@ -295,7 +295,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Pointers<D, M, L, F> {
         }
     }
 
-    /// Writes a bucket anew, with one more reference and room for half as many again, and a few.
+    /// Rewrites a bucket, with one more reference and room for half as many again, and a few.
     pub(crate) fn write_bucket(&mut self, unit: EraseUnit, reference: Ref) -> Result<(), StoreError<D::Error>> {
         let live = match self.bucket(unit)? {
             Some(bucket) => self.survey_bucket(&bucket, reference)?.live,
@@ -348,7 +348,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Pointers<D, M, L, F> {
         Ok(survey)
     }
 
-    /// What stands in a bucket at `at`. Cost: 1 read, 2 with error detection.
+    /// What is in a bucket at `at`. Cost: 1 read, 2 with error detection.
     pub(crate) fn read_place(&mut self, bucket: &Sector, at: u32) -> Result<BucketPlace, StoreError<D::Error>> {
         let mut copies = [[0; REFERENCE_BYTES as usize]; 2];
         for (copy, at) in copies.iter_mut().zip((at..at + self.place_bytes()).step_by(REFERENCE_BYTES as usize)) {
@@ -360,7 +360,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Pointers<D, M, L, F> {
         }
     }
 
-    /// Programs a place of a bucket: with error detection what stands there stands twice.
+    /// Programs a place of a bucket: with error detection each entry is stored twice.
     fn program_place(
         &mut self,
         bucket: &Sector,
@@ -375,7 +375,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> Pointers<D, M, L, F> {
         if self.detects() { 2 * REFERENCE_BYTES } else { REFERENCE_BYTES }
     }
 
-    /// Where references may stand in a bucket.
+    /// Where references may be in a bucket.
     pub(crate) fn places(&self, bucket: &Sector) -> impl DoubleEndedIterator<Item = u32> + use<D, M, L, F> {
         let (from, step) = (BUCKET_REFERENCES_OFFSET, self.place_bytes());
         let count = (bucket.bytes - from) / step;

@@ -114,8 +114,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
 
     /// Deletes an object or array. Roots that name it are left with a stale reference.
     ///
-    /// Works on a full device. Cost: 8 words programmed, one for each of its sectors, and 2 more where these are more
-    /// than two beside the descriptor; where the tree's node has no spare left, a copy of the node, at most 24 words.
+    /// Works on a full device. Cost: 8 words programmed, one for each of its sectors, and 2 more where there are more
+    /// than two besides the descriptor; where the tree's node has no spare left, a copy of the node, at most 24 words.
     ///
     /// # Errors
     /// `Stale`; the store's. Nothing is deleted then, and an open transaction is undone if the store failed.
@@ -167,7 +167,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.settle(changed)
     }
 
-    /// The object or array with the smallest reference slot behind that of `after`, or the first one.
+    /// The object or array with the smallest reference slot above that of `after`, or the first one.
     ///
     /// Cost: a look-up, and 24 words for each tree node that is passed.
     ///

@@ -1,10 +1,10 @@
-//! Physical pointers: where values and headers stand on flash (section 5.4).
+//! Physical pointers: where values and headers are on flash (section 5.4).
 //!
 //! *Short-lived* pointers are for parts whose bytes are mapped into memory. They are borrows of the heap, so that no
-//! call that might move the value can come between. A default value, which need not stand on flash, is a borrow of
-//! zeros. Nothing is programmed.
+//! call that might move the value can come between. A default value, which need not be on flash, is a borrow of zeros.
+//! Nothing is programmed.
 //!
-//! Pointers *with notification* are addresses, on any part, and stay valid until the heap's [`Listener`] is told
+//! Pointers *with notification* are addresses, on any part, and stay valid until the heap's [`Listener`] is notified
 //! otherwise. To make one to a field:
 //! 1. where the values of its list are spread over several records, compact the list;
 //! 2. where some are there by default, program zeros for them and clear their initialization flags: from here on all
@@ -33,13 +33,12 @@ static ZEROS: [u8; 255] = [0; 255];
 /// full.
 const ATTEMPTS: usize = 4;
 
-/// Where bytes of an object or array stand on the part.
+/// Where bytes of an object or array are on the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhysicalPointer {
     /// The first byte.
     pub address: Address,
-    /// Bytes from there on that stand one behind the other: to the end of the object, the array's section or the
-    /// header.
+    /// Contiguous bytes from there on: to the end of the object, the array's section or the header.
     pub len: usize,
 }
 
@@ -62,7 +61,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.bytes_at(place)
     }
 
-    /// The values of elements from `index` on, in place: as many as stand one behind the other, and at least one.
+    /// The values of elements from `index` on, in place: as many as are contiguous, and at least one.
     ///
     /// Cost: as [`array_load`](Self::array_load), without the value's words, once for each element.
     ///
@@ -93,8 +92,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.bytes_at(place)
     }
 
-    /// Where the value of field `index` of an object stands, with those of the fields behind it, until the [`Listener`]
-    /// is told of the object. A client that asks again gets the same.
+    /// Where the value of field `index` of an object is, with those of the fields after it, until the [`Listener`] is
+    /// notified of the object. A second call returns the same address.
     ///
     /// Cost: a look-up, about 20 reads, and the bucket's words; programs 1 word. Where the bucket of the erase unit is
     /// new or full: a new one, 11 words and what is in it, and 8 for each new tree node. Where the value has been
@@ -109,8 +108,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.conclude(made)
     }
 
-    /// Where the value of element `index` of an array stands, with those behind it in its section, until the
-    /// [`Listener`] is told of the array. Cost: as [`field_pointer`](Self::field_pointer).
+    /// Where the value of element `index` of an array is, with those after it in its section, until the [`Listener`] is
+    /// notified of the array. Cost: as [`field_pointer`](Self::field_pointer).
     ///
     /// # Errors
     /// As [`field_pointer`](Self::field_pointer).
@@ -119,8 +118,8 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.conclude(made)
     }
 
-    /// Where the header of an object or array stands, until the [`Listener`] is told of it; `None` where there is no
-    /// header, of which nothing is noted: the listener is not told when there is one. Cost: as
+    /// Where the header of an object or array is, until the [`Listener`] is notified of it; `None` if there is no
+    /// header. That answer is not noted: the listener is not notified when a header is set. Cost: as
     /// [`field_pointer`](Self::field_pointer), without compaction.
     ///
     /// # Errors
@@ -293,7 +292,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         Ok(count)
     }
 
-    /// Where the value of an element stands; `None` for a default value.
+    /// Where the value of an element is; `None` for a default value.
     fn address_of_value(&mut self, list: &Object, index: usize) -> Result<Option<Address>, StoreError<D::Error>> {
         let field = self.descriptors().field(list, index)?;
         Ok(self.lists().find_value(list, &field)?.map(|holder| holder.sector.address.offset(holder.at)))

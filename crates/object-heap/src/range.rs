@@ -1,12 +1,12 @@
 //! Operations on ranges of array elements: read, fill, copy, compare, each cheaper than element by element.
 //!
-//! The atomic copy writes every section that it touches anew, in one transaction. The others work through the range in
+//! The atomic copy rewrites every section that it touches, in one transaction. The others work through the range in
 //! chunks of up to 32 bytes. A chunk is changed in place where all its elements are in the same state, that is
 //! 1. at their default value, with room in the first record: program the chunk there, then clear the initialization
 //!    flags; or
 //! 2. all in one record, with room in the next: program the chunk there, then clear the valid flags.
 //!
-//! A chunk that is in neither state, or finds no room, has the rest of its section written anew with the rest of the
+//! A chunk that is in neither state, or finds no room, makes the rest of its section be rewritten with the rest of the
 //! range in it. Flags are cleared for eight elements at once, after all values: a power cut leaves each element old or
 //! new.
 //!
@@ -163,7 +163,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         Ok(self.descriptors().list_of_section(&named, number)?)
     }
 
-    /// Copies by writing each section of the target anew, in the open transaction.
+    /// Copies by rewriting each section of the target, in the open transaction.
     fn copy_sections(&mut self, from: Elements, to: Elements) -> Result<(), AccessError<D::Error>> {
         let direction = direction(from, to);
         let elements = self.look_up(to.array)?.section_elements();
@@ -207,7 +207,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         Ok(())
     }
 
-    /// Stores a range of one list of records, in place as far as that goes.
+    /// Stores a range of one list of records, in place as far as possible.
     pub(crate) fn store_range(
         &mut self,
         section: &Object,
@@ -222,7 +222,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
         self.compaction().compact(section, Change::Range(range.part(direction, done, range.count - done)))
     }
 
-    /// Stores as many elements of a range in place as that goes; returns their number.
+    /// Stores as many elements of a range in place as possible; returns their number.
     #[inline(never)]
     fn store_chunks(
         &mut self,
@@ -252,7 +252,7 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
 }
 
 impl<'a> Range<'a> {
-    /// So many elements of `width` bytes from `first` on.
+    /// `count` elements of `width` bytes from `first` on.
     pub fn of_elements(first: u32, count: u32, width: u32, source: Source<'a>) -> Range<'a> {
         Range { first, count, offset: first * width, bytes: count * width, source }
     }

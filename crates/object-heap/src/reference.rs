@@ -20,7 +20,7 @@ impl Ref {
         Ref(slot | (serial % 0xFFFF + 1) << 16)
     }
 
-    /// The reference as a number, for keeping it in a field. Never 0, which may stand for null.
+    /// The reference as a number, for keeping it in a field. Never 0, which a client may use for null.
     pub const fn bits(self) -> u32 {
         self.0
     }

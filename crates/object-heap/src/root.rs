@@ -1,4 +1,4 @@
-//! Roots as they stand in the store: a reference and a name each, in a tree of their own.
+//! Roots as they are in the store: a reference and a name each, in a tree of their own.
 
 use norn_flash::Nor;
 use norn_nor_store::{Features, Room, SectorKind, SectorPtr, SectorSpec, StoreError, TreeId, UnitRows};
@@ -11,7 +11,7 @@ use crate::reference::Ref;
 /// Longest name of a root in bytes.
 pub const NAME_BYTES_MAX: usize = 32;
 
-/// A root as it stands on flash.
+/// A root as it is on flash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Root {
     pub key: u32,

@@ -1,7 +1,7 @@
 //! Writing several fields or elements at once, from RAM: all of them or none.
 //!
 //! 1. A few fields become deltas, where the list has room for them: open ones, which the commit makes count together.
-//! 2. A representation that the open transaction has made is changed in place, as far as that goes.
+//! 2. A representation that the open transaction has made is changed in place, as far as possible.
 //! 3. Else the list is [compacted](crate::compact) with all of them: its data once, and one transaction for all.
 
 use norn_flash::Nor;
@@ -20,8 +20,8 @@ use crate::reference::Ref;
 const FEW: u32 = 8;
 
 impl<D: Nor, M: UnitRows, L: Listener, F: Features> HeapIn<D, M, L, F> {
-    /// Makes the fields of an object from `first` on the values that stand one behind the other in `values`: all of
-    /// them or none.
+    /// Sets the fields of an object from `first` on to the values that follow each other in `values`: all of them or
+    /// none.
     ///
     /// Cost: for up to eight fields, where delta records are on and there is room, 2 words programmed a field (and a
     /// wide value's words), and 4; else as a compaction in [`put_field`](Self::put_field): the object's data, and 20

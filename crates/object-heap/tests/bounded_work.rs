@@ -66,7 +66,7 @@ fn rewrite(elements: u64, width: u64, config: &Config) -> Work {
     new.and(Work { freed: 1 + u64::from(config.list_length_max), others: 8, ..Work::default() })
 }
 
-/// A record added to a list, or a slot filled in one, for each of so many elements.
+/// A record added to a list, or a slot filled in one, for each element.
 fn updates(elements: u64, width: u64, config: &Config) -> Work {
     let in_place = Work { others: 2 * width + 8, ..Work::default() };
     let section = u64::from(config.array_threshold).min(elements);

@@ -1,4 +1,5 @@
-//! With error detection no flipped bit gives a wrong value: it is refused, reported by the checker, or lies where it means nothing.
+//! With error detection no flipped bit gives a wrong value: it is refused, reported by the checker, or is in a place
+//! without meaning.
 //!
 //! Every single bit of an image with every kind of structure is flipped, one at a time. After each flip the mount refuses the
 //! image, or every value reads as it should or gives an error. What neither the mount nor the checker reports must lie in one
@@ -75,7 +76,7 @@ fn image(left: Left) -> (NorSim, Model) {
     (heap.into_device(), model)
 }
 
-/// What became of a damaged image.
+/// The outcome of a damaged image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     Refused,
@@ -287,14 +288,14 @@ fn flip_bits(left: Left, stride: u64) -> BTreeMap<(Fate, &'static str), u64> {
 const SILENT: [&str; 7] = [
     // Looks like a cut assignment: the unit is erased once more.
     "assignment of a free unit",
-    // Looks like a cut entry, and a cut there loses nothing: a commit stands twice.
+    // Looks like a cut entry, and a cut there loses nothing: a commit is written twice.
     "last log entry, or the place behind it",
     "obsolete sector",
     // The live bit of a sector that the last commit freed: the mount frees it once more.
     "descriptors or gap",
     // The open bit of a word that the last commit closed: the mount closes it once more.
     "node",
-    // Flags behind the last, and slots without a value in effect: superseded, or not taken yet.
+    // Flags after the last, and slots without a current value: superseded, or not taken yet.
     "record",
     "leaf",
 ];
@@ -355,7 +356,7 @@ fn several_bits(left: Left, images: u64) {
     assert!(wrong * 100 <= images, "{wrong} wrong values in {images} images");
 }
 
-/// Damages the image somewhere in use, and tells how and what came of it.
+/// Damages the image somewhere in use, and reports how, and the outcome.
 fn damaged(device: &NorSim, model: &Model, seed: u64) -> (&'static str, &'static str) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut device = device.clone();

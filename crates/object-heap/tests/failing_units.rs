@@ -1,5 +1,5 @@
-//! Erase units that wear out or take no programs: below a `Remap` with spares the heap goes on as if nothing had been, on parts of
-//! every kind, until no spare is left.
+//! Erase units that wear out or take no programs: below a `Remap` with spares the heap continues as if nothing had
+//! happened, on parts of every kind, until no spare is left.
 
 mod model;
 

@@ -47,7 +47,7 @@ fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
     churn_on(catalogue::test_part(12, 2048), (ERASES_MAX, PROGRAMS_MAX), seed, records, operations)
 }
 
-/// The same on a part where an operation may take so many erases and programs at most.
+/// The same on a part, with a limit of erases and programs for each operation.
 fn churn_on(part: PartSpec, costs_max: (u64, u64), seed: u64, records: usize, operations: u64) -> (u64, u64) {
     let error_detection = if seed % 3 == 2 { ErrorDetection::On } else { ErrorDetection::Off };
     let config = Config { wear_period: 8, error_detection, ..Config::tinystore_2006() };

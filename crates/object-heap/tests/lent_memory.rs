@@ -94,7 +94,7 @@ fn too_few_rows_are_refused_with_both_numbers() {
         assert_eq!(HeapIn::mount_in(&mut part, &mut rows[..]).map(|_| ()), refusal());
         assert_eq!(part.operations(), 0, "a part that does not fit the memory was used");
 
-        // A heap that lies there is not touched by a program that has too little memory for it.
+        // A program with too little memory for the heap on the part does not change it.
         let heap = HeapIn::format_in(part, rows_for(&device(geometry).part()), Config::default()).unwrap();
         let mut part = heap.into_device();
         let (before, operations) = (cells(&part), part.operations());

@@ -1,5 +1,5 @@
-//! Pointers with notification: a client that keeps every pointer until it is told never reads a stale byte, whatever it does,
-//! on a mapped part and on one that is not, with room and without. And what they cost.
+//! Pointers with notification: a client that keeps every pointer until it is notified never reads a stale byte,
+//! whatever it does, on a mapped part and on one that is not, with room and without. And what they cost.
 
 mod model;
 
@@ -15,7 +15,7 @@ use norn_object_heap::{
     Ref, Representation, StoreError,
 };
 
-/// A simulated part that is mapped into memory: what the cells hold stands in an array, too.
+/// A simulated part that is mapped into memory: the cells' contents are in an array, too.
 #[derive(Clone)]
 struct Mapped {
     sim: NorSim,
@@ -285,7 +285,7 @@ fn an_aborted_transaction_leaves_no_note_behind() {
     assert_eq!(heap.field_pointer(object, 0).unwrap(), before, "the old representation is back");
 }
 
-/// On a device that fails, nobody knows what a call has moved: it ends all pointers.
+/// On a device that fails, it is unknown what a call has moved: all pointers end.
 #[test]
 fn a_failing_device_ends_all_pointers() {
     let mut held = 0;
@@ -440,7 +440,7 @@ fn what_pointers_cost() {
     table.push(("the last one's update", cost(&mut heap, &mut |heap| heap.put_field(object, 7, &[1, 2]).unwrap())));
     assert!(has_no_notes(&heap));
     let (_, programs) = cost(&mut heap, &mut |heap| {
-        // But for those that were updated.
+        // Except those that were updated.
         objects[..100].iter().for_each(|&object| {
             let pointer = heap.field_pointer(object, 0).unwrap();
             heap.listener_mut().pointers.insert((object, Some(0)), pointer);
@@ -503,7 +503,7 @@ fn a_pointer_to_defaults_programs_them() {
     assert_eq!(whole, expected);
 }
 
-/// With error detection no flipped bit keeps a client from hearing of an update: it is told, or the update fails.
+/// With error detection no flipped bit keeps a client from hearing of an update: it is notified, or the update fails.
 #[test]
 fn a_flipped_bit_hides_no_update() {
     let config = Config { error_detection: ErrorDetection::On, ..Config::default() };

@@ -1,8 +1,8 @@
 //! Power is cut at every device operation of random operation sequences, in every torn shape, and again during recovery.
 //!
-//! After each cut the heap is mounted; it must hold what it held before the operation in flight, or what it would have held
-//! after it, and nothing in between; the checker must be silent; and it must go on working. Inside a transaction, only what
-//! was committed may be left.
+//! After each cut the heap is mounted; it must hold what it held before the operation in flight, or what it would have
+//! held after it, and nothing in between; the checker must be silent; and it must continue to work. Inside a
+//! transaction, only what was committed may be left.
 
 mod model;
 
@@ -133,7 +133,7 @@ fn cut_everywhere(
     sweep.cut(trial, random)
 }
 
-/// The shapes to try at the device operation `cut`, by the number of bits that it changes; none behind the last.
+/// The shapes to try at the device operation `cut`, by the number of bits that it changes; none after the last.
 fn shapes(pair: &Pair, op: &Op, cut: u64, width: Width, random: &mut fastrand::Rng) -> Vec<Tear> {
     let torn = |tear| lose_power(pair, op, cut, tear);
     let (Some(none), Some(all)) = (torn(Tear::Nothing), torn(Tear::Complete)) else {

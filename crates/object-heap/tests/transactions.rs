@@ -120,7 +120,7 @@ fn a_transaction_too_large_for_its_log_is_undone_and_says_so() {
     heap.abort().unwrap();
     assert!(objects.iter().all(|&object| balance(&mut heap, object) == 0));
 
-    // The same with a log of four units, which an image is told when it is formatted.
+    // The same with a log of four units, which is set when an image is formatted.
     let mut heap = heap_of(16, 512, Config { log_units: 4, ..Config::tinystore_2006() });
     let objects: Vec<Ref> = (0..40).map(|_| heap.create(Layout::uniform(2, 4)).unwrap()).collect();
     heap.begin().unwrap();

@@ -1,4 +1,5 @@
-//! The codes that tell a whole record from a torn one, and the identity with which every index begins its blocks.
+//! The codes that distinguish a whole record from a torn one, and the identity with which every index begins its
+//! blocks.
 //!
 //! ```text
 //! identity │ magic 4 │ version 1 │ facts 23 │ zeros 2 │ CRC 2 │

@@ -28,7 +28,7 @@ impl<E: fmt::Debug> fmt::Display for IndexError<E> {
             IndexError::Halted => f.write_str("the device failed earlier: mount the index again"),
             IndexError::Full => f.write_str("no room for a further key"),
             IndexError::KeyExists => f.write_str("the key is there already"),
-            IndexError::KeyAbsent => f.write_str("the key is not there"),
+            IndexError::KeyAbsent => f.write_str("the key is not in the index"),
             IndexError::Corrupted(violation) => write!(f, "corrupted: {violation}"),
         }
     }

@@ -15,7 +15,7 @@ pub type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
 /// The error of an index over the device `D`.
 pub type ErrorOf<D> = IndexError<<D as Nor>::Error>;
 
-/// Which neighbour of a place among the keys is asked for.
+/// Which neighbour of a place among the keys is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The least key at or above a bound.

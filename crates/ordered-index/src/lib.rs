@@ -2,7 +2,7 @@
 //!
 //! [`FatList`] is the one to use: a skip list of objects with many keys, whose *soft pointers* outlive the moving of
 //! blocks, so that neither a mapping table nor a scan at boot is needed. With [`Settings::soft_list`] its objects have
-//! one key. Both are behind one trait, [`OrderedIndex`], and survive a loss of power at any device operation. What they
+//! one key. Both implement one trait, [`OrderedIndex`], and survive a loss of power at any device operation. What they
 //! are compared with is in `norn-baselines`: a µ-tree, and a B⁺-tree with logged leaves.
 //!
 //! After *Fat Lists* (2011); `docs/papers.md` says what differs, `docs/design/ordered-index.md` why.

@@ -6,7 +6,7 @@ use norn_flash_sim::{NorSim, catalogue};
 use norn_ordered_index::fat_list::format::{IDENTITY_BYTES, Identity};
 use norn_ordered_index::{FatList, OrderedIndex, Settings};
 
-/// A list of so many keys, with so many updates behind it, on K8C1215ETM with so many blocks.
+/// A list of `keys` keys after `updates` updates, on K8C1215ETM with `unit_count` blocks.
 fn stopped_list(unit_count: u16, keys: u32, updates: u32) -> NorSim {
     let mut spec = catalogue::k8c1215etm();
     spec.part = NorPart { unit_count, ..spec.part };
@@ -69,7 +69,7 @@ fn a_mount_after_a_stop_is_fast() {
     }
 }
 
-/// On a large part with few objects, cells by chance find nothing: the head is then where a format puts it, or near.
+/// On a large part with few objects, random cells find nothing: the head is then where a format puts it, or near.
 #[test]
 fn a_mount_after_a_stop_is_fast_on_a_part_that_is_nearly_empty() {
     for keys in [0, 1, 25, 400] {

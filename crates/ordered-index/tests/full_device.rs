@@ -1,4 +1,4 @@
-//! A full list says `Full` and keeps what it holds, updates go on, and removing keys makes room again.
+//! A full list says `Full` and keeps what it holds, updates continue, and removing keys makes room again.
 
 mod model;
 

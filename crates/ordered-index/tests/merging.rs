@@ -6,7 +6,7 @@ mod model;
 use model::{Op, Pair, objects, setups};
 use norn_ordered_index::{OrderedIndex, Reclaimed};
 
-/// A list of objects with one to two keys each, but for the one that has `rich`, which has four.
+/// A list of objects with one to two keys each, except the one that has `rich`, which has four.
 fn thinned(rich: u8) -> Pair {
     let mut pair = Pair::new(&setups()[0], 1);
     for number in 0..60_u8 {

@@ -141,7 +141,7 @@ fn a_cut_shift_leaves_no_key_twice() {
     for number in 6..14_u8 {
         pair.step(&Op::Remove([number, 0]), &String::new);
     }
-    // Two keys are left behind the first object's; updates fill the slots of theirs.
+    // Two keys are left after the first object's; updates fill the slots of theirs.
     let mut shifts = 0;
     for round in 0..40 {
         let op = Op::Update([5, 0], [round; 3]);
@@ -214,8 +214,8 @@ fn marks_of_head(pair: &Pair) -> usize {
     before.iter().zip(after).position(|(old, new)| *old != new).unwrap()
 }
 
-/// A cut erase of the block from which the head was moved may set again just the bit that says that the list was opened: a mount
-/// that believed it would go on in a block that no longer counts.
+/// A cut erase of the block from which the head was moved may set again just the bit that says that the list was
+/// opened: a mount that believed it would continue in a block that no longer counts.
 #[test]
 fn no_single_bit_that_a_cut_erase_sets_hides_the_cut() {
     let (mut random, mut cuts, mut moves) = (fastrand::Rng::with_seed(7), 0, 0);

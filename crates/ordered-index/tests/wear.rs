@@ -5,7 +5,7 @@ mod model;
 use model::{Op, Pair, setups};
 use norn_ordered_index::OrderedIndex;
 
-/// Erases of the least and the most worn block behind so many updates of one key among others.
+/// Erases of the least and the most worn block after `updates` updates of one key among others.
 fn worn(setup: &model::Setup, others: u8, updates: u16) -> (u32, u32) {
     let mut pair = Pair::new(setup, 1);
     for key in 0..others {

@@ -3,10 +3,10 @@
 //! read in order, all removed at random.
 //!
 //! Every call is durable when it returns. A map with a batch of *n* gets the same keys, *n* at a time, sorted and
-//! without doubles. A phase ends early after so many words, read and programmed: a run of a map that reads or copies
-//! much has to end, too. Keys that were not inserted by then are inserted uncounted. Every figure comes with the number
-//! of keys behind it. A copy of the part is mounted and one key queried behind the updates, and behind a stop where a
-//! map has one.
+//! without doubles. A phase ends early after a number of words, read and programmed: a run of a map that reads or
+//! copies much has to end, too. Keys that were not inserted by then are inserted uncounted. Every figure comes with the
+//! number of keys after it. A copy of the part is mounted and one key queried after the updates, and after a stop where
+//! a map has one.
 
 use std::time::Instant;
 
@@ -156,7 +156,7 @@ impl Meter {
         counters.reads() + counters.programs() > self.words_max
     }
 
-    /// Watches one call, for so many keys.
+    /// Watches one call, for the given number of keys.
     fn call<T>(&mut self, keys: usize, call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let before = self.device.elapsed_ns();
         let answer = call().map_err(|failure| match failure {

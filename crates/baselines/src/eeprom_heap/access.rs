@@ -4,7 +4,7 @@
 //! the new ones; end the transaction, if it is the bytes' own. Bytes of an object that the transaction has created need
 //! no record; those that it has a record of need no second.
 //!
-//! Bytes that are what they are to become are left alone: a read costs nothing beside a write.
+//! Bytes that already have the new value are not written: a read costs almost nothing compared with a write.
 
 use core::cmp::Ordering;
 
@@ -39,7 +39,7 @@ impl<D: Eeprom> EepromHeap<D> {
         self.get(reference, Kind::Object, index, buffer)
     }
 
-    /// Makes field `index` of an object `value`, whose length is the field's width: whole or not at all.
+    /// Atomically sets field `index` of an object. `value.len()` must equal the field's width.
     ///
     /// Cost: the old and the new value's words written, and for each window of 8 bytes 2 more; 1 to end it. A field of
     /// two bytes that is aligned takes 5. Nothing where the field has the value already.
@@ -60,7 +60,7 @@ impl<D: Eeprom> EepromHeap<D> {
         self.get(reference, Kind::Array, index, buffer)
     }
 
-    /// Makes element `index` of an array `value`, whose length is the element's width: whole or not at all. Cost: as
+    /// Atomically sets element `index` of an array. `value.len()` must equal the element's width. Cost: as
     /// [`put_field`](Self::put_field).
     ///
     /// # Errors

@@ -57,7 +57,8 @@ impl Allocator {
         medium.update_word(FREE_LIST_AT, first.0)
     }
 
-    /// Finds the first free block of so many granules or more (step 1). Cost: 2 reads for each free block up to it.
+    /// Finds the first free block with at least `granules` granules (step 1). Cost: 2 reads for each free block up to
+    /// it.
     pub fn find<D: Eeprom>(&self, medium: &mut Medium<D>, granules: u32) -> Result<Found, StoreError<D::Error>> {
         let mut link = FREE_LIST_AT;
         while let Some(block) = self.follow(medium, link)? {

@@ -57,7 +57,7 @@ impl<D: Eeprom> EepromHeap<D> {
             at = at.offset(head.bytes());
         }
         if self.allocator.follow(&mut self.medium, link)?.is_some() {
-            violation(link, "a free list that goes on behind the last free block");
+            violation(link, "a free list that continues after the last free block");
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ pub(crate) enum Transaction {
 /// Objects and arrays that are overwritten in place on an EEPROM part of up to 512 KB, with the same calls as
 /// [`Heap`](norn_object_heap::Heap): what TinyStore (LCTES 2006, section 6.1) is compared with.
 ///
-/// RAM: at most 100 bytes beside the device. No call recurses.
+/// RAM: at most 100 bytes besides the device. No call recurses.
 ///
 /// Costs are stated with each method, in aligned words of 4 bytes or less. Reads are stated only where they grow with
 /// something: a word written takes as long as 35,300 words read.
@@ -150,7 +150,7 @@ impl<D: Eeprom> EepromHeap<D> {
         }
     }
 
-    /// What the last call that failed with `Corrupted` came upon, and where.
+    /// What the last call that failed with `Corrupted` found, and where.
     pub fn corruption(&self) -> Option<Violation> {
         self.medium.corruption
     }
@@ -165,7 +165,7 @@ impl<D: Eeprom> EepromHeap<D> {
         self.medium.guard.device_mut()
     }
 
-    /// Gives the device back. An open transaction is undone at the next mount.
+    /// Returns the device. An open transaction is undone at the next mount.
     pub fn into_device(self) -> D {
         self.medium.guard.into_device()
     }

@@ -19,7 +19,7 @@ use super::format::{
 };
 use super::medium::Medium;
 
-/// Where the log stands.
+/// Where the log is.
 #[derive(Clone, Debug)]
 pub(crate) struct Log {
     pub slots: u32,
@@ -70,7 +70,7 @@ impl Log {
         }
         for slot in end..self.slots {
             if self.stamp(medium, slot)?.is_none_or(|stamp| stamp.round == round) {
-                return medium.corrupted(self.address(slot), "a stamp behind the log's head");
+                return medium.corrupted(self.address(slot), "a stamp after the log's head");
             }
         }
         (self.head, self.round) = if end == self.slots { (0, round.other()) } else { (end, round) };

@@ -1,4 +1,4 @@
-//! The device as the EEPROM heap sees it: words, behind a guard that halts after the first failure.
+//! The device as the EEPROM heap sees it: words; a guard refuses every call after the first failure.
 
 use norn_flash::{Address, Eeprom, Guard, Violation};
 use norn_nor_store::StoreError;
@@ -6,7 +6,7 @@ use norn_nor_store::StoreError;
 /// Bytes that are read at a time.
 pub(crate) const CHUNK_BYTES: usize = 32;
 
-/// A device behind its guard, and what was last found impossible on it.
+/// A device with its guard, and what was last found impossible on it.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium<D> {
     pub guard: Guard<D>,
@@ -42,7 +42,7 @@ impl<D: Eeprom> Medium<D> {
         self.write(address, &word.to_le_bytes())
     }
 
-    /// Writes a word unless it is there: a read costs nothing beside a write.
+    /// Writes a word unless it has the value already: a read costs almost nothing compared with a write.
     pub fn update_word(&mut self, address: Address, word: u32) -> Result<(), StoreError<D::Error>> {
         if self.read_word(address)? == word {
             return Ok(());

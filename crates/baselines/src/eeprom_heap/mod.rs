@@ -5,7 +5,7 @@
 //! where it is.
 //!
 //! 1. [`format`]: every bit;
-//! 2. [`medium`]: the device behind a halt;
+//! 2. [`medium`]: the device, which refuses every call after its first error;
 //! 3. [`allocator`]: blocks and the free list, with a log of its own;
 //! 4. [`log`]: the commit log;
 //! 5. [`heap`]: state, mounting, transactions;

@@ -4,8 +4,8 @@
 //! which need no record, since the block is freed if the transaction does not commit. To delete one: write a
 //! `DeleteObject` record; the commit frees it.
 //!
-//! A reference is the block's granule and generation: the offset of the object, as in the paper, and what tells its
-//! successor there from it.
+//! A reference is the block's granule and generation: the offset of the object, as in the paper, and what distinguishes
+//! it from its successor there from it.
 
 use norn_flash::{Address, Eeprom};
 use norn_nor_store::StoreError;
@@ -23,7 +23,7 @@ const FIELDS_MAX: usize = 255;
 /// Bytes of a root before its name: the reference.
 const ROOT_HEAD_BYTES: u32 = 4;
 
-/// An allocated block, as it stands.
+/// An allocated block, as it is on the part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     pub address: Address,
@@ -177,7 +177,7 @@ impl<D: Eeprom> EepromHeap<D> {
         Ok(granule_of(block.address))
     }
 
-    /// Allocates a block for contents of so many bytes, and writes its shape; `shape` states no slack.
+    /// Allocates a block for `content_bytes` bytes, and writes its shape; `shape` states no slack.
     fn allocate(
         &mut self,
         record: RecordKind,
@@ -358,7 +358,7 @@ impl<D: Eeprom> EepromHeap<D> {
         Ok(header.content_bytes as usize)
     }
 
-    /// Replaces the header, whole or not at all: in a new block, to which a pointer changes.
+    /// Atomically replaces the header: in a new block, to which a pointer changes.
     ///
     /// Cost: 21 words written, and the header; 12 to 15 more where there was one before.
     ///

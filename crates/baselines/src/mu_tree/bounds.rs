@@ -1,4 +1,4 @@
-//! What calls that only read take at most, whatever the tree went through (`docs/design/ordered-index.md` derives it).
+//! What calls that only read take at most, for any history of the tree (`docs/design/ordered-index.md` derives it).
 //!
 //! The idea: a search reads one node on each level, of each a count, the keys that a bisection looks at, and a child's
 //! number. With a log the leaf is read with all of its records.
@@ -10,7 +10,7 @@ use norn_flash::Nor;
 use super::format::{IDENTITY_BYTES, PAGE_NUMBER_BYTES, entry_bytes, node_range};
 use super::nodes::MuTree;
 
-/// Keys that a bisection of so many looks at, at most.
+/// Keys that a bisection of `entries` entries reads at most.
 fn bisection(entries: u64) -> u64 {
     u64::from(entries.checked_ilog2().map_or(0, |power| power + 1))
 }
@@ -33,14 +33,14 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         2 * (self.descent_read() + Self::ENTRY)
     }
 
-    /// Bytes that [`len`](norn_ordered_index::OrderedIndex::len) reads at most of a tree of so many leaves.
+    /// Bytes that [`len`](norn_ordered_index::OrderedIndex::len) reads at most in a tree with this number of leaves.
     pub fn len_bound(&self, leaves: u32) -> u64 {
         u64::from(leaves) * self.descent_read()
     }
 
-    /// Bytes that [`stats`](norn_ordered_index::OrderedIndex::stats) reads at most of a tree of so many leaves: those
-    /// of [`len`](Self::len_bound), each block's identity, and for each page its header and a search for every node
-    /// that may be in it.
+    /// Bytes that [`stats`](norn_ordered_index::OrderedIndex::stats) reads at most in a tree with this number of
+    /// leaves: those of [`len`](Self::len_bound), each block's identity, and for each page its header and a search for
+    /// every node that may be in it.
     pub fn stats_bound(&self, leaves: u32) -> u64 {
         let page = 4 + 6 + u64::from(self.height) * (1 + K as u64 + self.trace_read());
         let units = u64::from(self.medium.part().unit_count) * IDENTITY_BYTES as u64;

@@ -31,7 +31,7 @@ pub const ROOT: u8 = 1;
 /// Flag: a node in the page may be under another page's node.
 pub const SCATTERED: u8 = 2;
 
-/// Where a node of a page lies: offset and bytes.
+/// Where a node is in a page: offset and bytes.
 pub fn node_range(page_bytes: usize, level: u8, height: u8) -> (usize, usize) {
     let payload = page_bytes - HEADER_BYTES;
     let len = |level: u8| (payload >> (level + 1)) & !3;

@@ -1,7 +1,7 @@
 //! A leaf with the changes that its page's log holds.
 //!
 //! A record of the log is a key, a value and a code over both and the kind of the change; the newest one of a key
-//! counts. Without a log a leaf is read where it lies.
+//! counts. Without a log a leaf is read in place.
 //!
 //! Invariants: a leaf with its log has no more entries than a leaf takes, and is empty only where the tree is; records
 //! are written in order, and one that is not whole is passed over.

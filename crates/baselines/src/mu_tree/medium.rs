@@ -1,4 +1,4 @@
-//! The device as the tree sees it: aligned programs, behind a guard that halts after the first failure.
+//! The device as the tree sees it: aligned programs; a guard refuses every call after the first failure.
 //!
 //! Invariant: no program asks for a cleared bit to be set.
 
@@ -8,7 +8,7 @@ use norn_ordered_index::IndexError;
 /// Largest program unit that the tree works on, in bytes.
 pub(crate) const PROGRAM_UNIT_BYTES_MAX: usize = 4;
 
-/// A device behind its guard.
+/// A device with its guard.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium<D> {
     guard: Guard<D>,

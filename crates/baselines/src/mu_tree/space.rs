@@ -8,8 +8,8 @@
 //! A page is live while a node in it is reached from the root. A path is always written as a whole, so that a page
 //! whose leaf is not live has no live node, unless it is of a split of several levels, which is marked.
 //!
-//! Mounting looks for the newest whole page with a root. The block in which it is goes on being filled; no other block
-//! is taken for erased, but those that were not begun since formatting.
+//! Mounting looks for the newest whole page with a root. The block in which it is will be filled further; no other
+//! block is taken for erased, but those that were not begun since formatting.
 //!
 //! Invariant: outside of step 3 there is a block without live pages besides the one that is being filled.
 
@@ -121,7 +121,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         self.medium.program(part.start_of(EraseUnit(unit)), &identity.encode())
     }
 
-    /// Sees to it that `count` pages can be written.
+    /// Makes room so that `count` pages can be written.
     pub(crate) fn make_room(&mut self, count: u32) -> Outcome<(), D> {
         for _ in 0..self.medium.part().unit_count {
             if self.pages_left() >= count {
@@ -445,7 +445,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         Ok(())
     }
 
-    /// Goes on moving pages if a cut left no block without live ones.
+    /// Continues moving pages if a cut left no block without live ones.
     fn complete_moves(&mut self) -> Outcome<(), D> {
         if self.taken < self.medium.part().unit_count {
             return Ok(());
@@ -485,7 +485,7 @@ mod tests {
         tree.update(&key, &[round as u8, (round >> 8) as u8, 0])
     }
 
-    /// A tree with so many keys, or as many as it takes, and its keys.
+    /// A tree with the given number of keys, or as many as fit, and its keys.
     fn filled(most: usize, random: &mut fastrand::Rng) -> (Tree, Vec<[u8; 2]>) {
         let spec = catalogue::limited_test_part(6, 4096, 2, Reprogramming::Unlimited);
         let (mut tree, mut keys) = (Tree::format(NorSim::new(spec)).unwrap(), Vec::new());

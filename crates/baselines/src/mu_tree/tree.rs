@@ -28,7 +28,7 @@ pub(crate) struct Step {
 /// The steps of a path, by level.
 pub(crate) type Path = [Step; HEIGHT_MAX as usize];
 
-/// What happens to an entry of a node that is written anew.
+/// What happens to an entry of a node that is rewritten.
 enum Change<'a> {
     /// The value of the entry at the step's index becomes this.
     Value(&'a [u8]),
@@ -165,7 +165,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         Ok(count)
     }
 
-    /// Writes the path anew with `change` in its leaf.
+    /// Rewrites the path with `change` in its leaf.
     fn write_path(&mut self, path: &Path, leaf: &Leaf<PAGE>, change: Change<'_>) -> Outcome<(), D> {
         let is_full = |level: u8, count: u8| usize::from(count) >= capacity(Self::BODY, level, self.height, K, V);
         let splits = match change {
@@ -196,7 +196,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
             let entry = entry_bytes(level, K, V);
             let mut border = 0;
             if let (true, Some(left)) = (level < splits, left.as_mut()) {
-                // Keys that come in ascending order leave full nodes behind.
+                // Keys in ascending order leave full nodes.
                 let is_last = usize::from(step.index) + 2 >= usize::from(step.count);
                 let most = capacity(Self::BODY, level, height, K, V);
                 border = if is_last { most.min(count - 1) } else { count.div_ceil(2) };
@@ -237,7 +237,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         Ok(())
     }
 
-    /// Writes the path to `key` anew, unchanged, so that no node of it is where it was.
+    /// Rewrites the path to `key` unchanged, so that all of its nodes move.
     pub(crate) fn move_path(&mut self, key: &[u8; K]) -> Outcome<(), D> {
         let (path, leaf) = self.descend(key)?;
         if leaf.count == 0 {

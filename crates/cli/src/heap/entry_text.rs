@@ -25,7 +25,7 @@ pub fn entry_text(entry: &Entry) -> String {
             0 => format!("ReleaseTree: the chain from {node} on"),
             height => format!("ReleaseTree: node {node}, height {height}"),
         },
-        Entry::Link { last, new } => format!("Link: {new} behind {last}"),
+        Entry::Link { last, new } => format!("Link: {new} after {last}"),
         Entry::Commit { serial } => format!("Commit: serial {serial}"),
         Entry::Abort { serial } => format!("Abort: serial {serial}"),
     }
@@ -91,7 +91,7 @@ mod tests {
             (0xCEE0_0000_0001_0037, "New: 1:3"),
             (0x4AE0_0100_2001_0038, "Swap: node 1:3, replaces 1:2"),
             (0x86E0_0100_4001_0019, "Release: 1:1 and 1:4"),
-            (0xDAE0_0100_4001_001A, "Link: 1:4 behind 1:1"),
+            (0xDAE0_0100_4001_001A, "Link: 1:4 after 1:1"),
             (0xD700_0000_0000_001B, "Commit: serial 1"),
         ] {
             assert_eq!(text(word), expected);

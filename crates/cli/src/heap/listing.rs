@@ -103,7 +103,7 @@ fn contents_text(heap: &mut ImageHeap<'_>, reference: Ref, info: &Info) -> Resul
     Ok(contents)
 }
 
-/// A value of whatever width: the heap tells the width when it is asked with an empty buffer.
+/// A value of any width: with an empty buffer the heap returns the width.
 fn read_value(heap: &mut ImageHeap<'_>, reference: Ref, kind: Kind, index: usize) -> Result<Vec<u8>, HeapFailure> {
     let mut value = Vec::new();
     match load(heap, reference, kind, index, &mut value) {

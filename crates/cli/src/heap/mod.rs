@@ -1,7 +1,8 @@
 //! `norn heap`: makes, checks and shows heaps in image files.
 //!
-//! [`audit`] checks; [`listing`] shows what a heap has, [`dump`] how that lies on the part: its units ([`raw_unit`],
-//! [`unit_detail`]), the log's entries ([`entry_text`]), and the layer for limited parts ([`remap_dump`]).
+//! [`audit`] checks; [`listing`] shows what a heap has, [`dump`] how that is stored on the part: its units
+//! ([`raw_unit`], [`unit_detail`]), the log's entries ([`entry_text`]), and the layer for limited parts
+//! ([`remap_dump`]).
 
 pub mod audit;
 pub mod dump;
@@ -19,7 +20,7 @@ use crate::error::Error;
 /// Makes an image file with an empty heap, and says what it is.
 ///
 /// # Errors
-/// When the file exists or cannot be made, or its part is no use to a heap.
+/// When the file exists or cannot be made, or its part is not suitable for a heap.
 pub fn create(arguments: &CreateArguments) -> Result<String, Error> {
     let (image, config) = (&arguments.image, arguments.config());
     let device = norn_heap_image::create(image, arguments.part.clone(), config, arguments.spares)?;

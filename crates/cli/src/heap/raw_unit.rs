@@ -1,4 +1,5 @@
-//! An erase unit as its bytes say, read past the heap: for what the heap does not tell, and for what cannot be mounted.
+//! An erase unit decoded from its bytes without the heap: for data that the heap does not return, and for images that
+//! cannot be mounted.
 //!
 //! Nothing here is trusted: a unit of any contents is read to an end. Nothing is counted or changed either.
 

@@ -52,7 +52,7 @@ pub fn headers_text(device: &NorSim, numbers: Range<u16>) -> String {
         ("Generation", Side::Right),
         ("Erases", Side::Right),
         ("By header", Side::Right),
-        ("Spare, as the unit told", Side::Left),
+        ("Spare in this header", Side::Left),
     ]);
     for number in numbers {
         let erases = device.erase_counts().nth(usize::from(number)).unwrap_or(0);

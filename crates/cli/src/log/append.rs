@@ -137,7 +137,7 @@ impl Run<'_> {
         let mut log = SensorLog::mount(device).map_err(LogFailure::Mount)?;
         if self.cuts.is_some() {
             if self.books.is_none() {
-                // Before the first cut the log itself tells what it holds.
+                // Before the first cut the log itself shows what it holds.
                 self.books = Some(contents(&mut log)?);
                 return Ok(Session::Prepared);
             }

@@ -77,7 +77,7 @@ pub enum LogFailure {
         to: Timestamp,
     },
     /// A span that ends before it begins.
-    #[error("from {from} to {to} is no time at all")]
+    #[error("the span from {from} to {to} is empty")]
     EmptySpan {
         /// Its start.
         from: Timestamp,

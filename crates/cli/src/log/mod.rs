@@ -28,10 +28,10 @@ use crate::wear::Wear;
 /// A log on a simulated part.
 type Log<'a> = SensorLog<&'a mut NorSim>;
 
-/// Makes an image file with an empty log. One that cannot be formatted is not left behind.
+/// Creates an image file with an empty log. If it cannot be formatted, the file is removed.
 ///
 /// # Errors
-/// When the file exists or cannot be made, or its part is no use to a log.
+/// When the file exists or cannot be made, or its part is not suitable for a log.
 pub fn create(path: &Path, spec: PartSpec) -> Result<String, crate::error::Error> {
     let mut device = NorSim::create_image(path, spec)?;
     let formatted = SensorLog::format(&mut device).map(|_| ()).map_err(LogFailure::Format);

@@ -60,7 +60,7 @@ fn utc(civil: DateTime) -> Instant {
 pub enum Moment {
     /// By itself.
     Absolute(Timestamp),
-    /// A time of a day that the newest reading names: so many days before it.
+    /// A time of day, a given number of days before the day of the newest reading.
     Relative {
         /// 0 for today, 1 for yesterday.
         days_before: u8,
@@ -100,7 +100,7 @@ impl FromStr for Moment {
             if let Some(rest) = text.strip_prefix(day) {
                 let time = rest.trim_start_matches(['T', ' ']);
                 let time = if time.is_empty() { Ok(Time::midnight()) } else { time.parse() };
-                let time = time.map_err(|_| format!("{text:?}: {rest:?} is no time of day, such as 10:00"))?;
+                let time = time.map_err(|_| format!("{text:?}: {rest:?} is not a time of day, such as 10:00"))?;
                 return Ok(Moment::Relative { days_before, time });
             }
         }

@@ -18,7 +18,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// An empty one of so many columns, or one a second if there are fewer seconds.
+    /// An empty plot with the given number of columns, or one per second if there are fewer seconds.
     pub fn new(span: Range<Seconds>, columns: usize) -> Plot {
         let columns = columns.min((span.end - span.start) as usize).max(1);
         Plot { span, columns: vec![None; columns] }
@@ -31,7 +31,7 @@ impl Plot {
         self.columns[column] = Some(Summary::with(self.columns[column], reading));
     }
 
-    /// The plot with so many rows; nothing if there is nothing to show.
+    /// The plot with the given number of rows; empty if there is nothing to show.
     pub fn text(&self, rows: usize) -> Option<String> {
         let means: Vec<Option<i32>> = self.columns.iter().map(|column| Some(column.as_ref()?.mean_milli())).collect();
         let (low, high) = (*means.iter().flatten().min()?, *means.iter().flatten().max()?);

@@ -57,7 +57,7 @@ fn reading(record: &csv::StringRecord) -> Result<Reading, String> {
 
 /// A decimal number in thousandths, rounded.
 fn milli(text: &str) -> Result<i32, String> {
-    let value: f64 = text.parse().map_err(|_| format!("value {text:?} is no number"))?;
+    let value: f64 = text.parse().map_err(|_| format!("value {text:?} is not a number"))?;
     let milli = (value * 1e3).round();
     match milli.is_finite() && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&milli) {
         true => Ok(milli as i32),
@@ -77,7 +77,7 @@ mod tests {
         let wrong = [
             ("1,2\n3\n", 2, "1 field instead"),
             ("1,2,3\n", 1, "3 fields"),
-            ("1,2\n\n\n2,warm\n", 4, "\"warm\" is no number"),
+            ("1,2\n\n\n2,warm\n", 4, "\"warm\" is not a number"),
             ("1,nan\n", 1, "\"nan\" is not within"),
             ("1,3000000\n", 1, "not within"),
             ("1,2\ntimestamp,value\n", 2, "timestamp \"timestamp\""),

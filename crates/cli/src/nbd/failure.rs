@@ -18,8 +18,8 @@ pub enum NbdFailure {
     /// Checking or flushing.
     #[error("{}", told(.0))]
     Ftl(FtlError<NandSimError>),
-    /// The size asked for is no multiple of a page.
-    #[error("{size} bytes are no multiple of {unit}, of which the device has to consist")]
+    /// The requested size is no multiple of a page.
+    #[error("{size} bytes are not a multiple of {unit}")]
     Size {
         /// The size.
         size: u64,
@@ -34,8 +34,8 @@ pub enum NbdFailure {
         /// Bad blocks that are reckoned with.
         bad_blocks: u16,
     },
-    /// The size asked for is more than fits, or nothing.
-    #[error("{size} bytes asked for; {part} with {bad_blocks} bad blocks has room for {max}")]
+    /// The requested size is more than fits, or nothing.
+    #[error("{size} bytes requested; {part} with {bad_blocks} bad blocks has room for {max}")]
     Room {
         /// The size.
         size: u64,
@@ -58,7 +58,7 @@ impl NbdFailure {
     }
 }
 
-/// Why a device cannot be mounted; what the part says is told in its words.
+/// Why a device cannot be mounted; errors of the part are printed in its words.
 fn of_mounting(error: &MountError<NandSimError>) -> String {
     match error {
         MountError::Device(error) => error.to_string(),
@@ -66,7 +66,7 @@ fn of_mounting(error: &MountError<NandSimError>) -> String {
     }
 }
 
-/// What an operation failed with; what the part says is told in its words.
+/// Why an operation failed; errors of the part are printed in its words.
 pub fn told(error: &FtlError<NandSimError>) -> String {
     match error {
         FtlError::Device(error) => error.to_string(),

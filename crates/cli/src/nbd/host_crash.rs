@@ -149,7 +149,7 @@ fn memory(part: &NandPart, logical_pages: u32) -> Vec<u8> {
     vec![0xA5; WatchedFtl::memory_bytes(part, logical_pages)]
 }
 
-/// Loses the host's power so often on one image, in sectors of so many bytes.
+/// Loses the host's power repeatedly on one image with sectors of a given size.
 fn lose_power(spec: NandSpec, logical_pages: u32, sector_bytes: usize, losses: u32, seed: u64) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("disk.img");

@@ -65,7 +65,7 @@ impl Plan {
     }
 }
 
-/// Makes an image file with an empty device. A file that cannot be formatted is not left behind.
+/// Creates an image file with an empty device. If it cannot be formatted, the file is removed.
 ///
 /// # Errors
 /// When the file exists or cannot be made, or the device does not fit.
@@ -179,13 +179,13 @@ impl Display for Served {
     }
 }
 
-/// Serves the device in an image until a signal says to stop. `ready` is told when clients can connect.
+/// Serves the device in an image until a signal says to stop. `ready` is called when clients can connect.
 ///
 /// # Errors
 /// When it cannot be mounted, listened to, or brought to the host's disk at the end.
 pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Result<(), Error>) -> Result<Served, Error> {
     let bound = |error| in_image(NbdFailure::Listen(listen.clone(), error), image);
-    // From here on a signal is kept until it is asked for.
+    // From here on a signal is kept until it is queried.
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(bound)?;
     let mounted = mount(image)?;
     let before = mounted.ftl.device().part().counters();
@@ -225,7 +225,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         _ => (text, 0),
     };
     let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    bytes.ok_or_else(|| format!("{text:?} is no size: 4096, 64K, 12M and 1G are"))
+    bytes.ok_or_else(|| format!("{text:?} is not a size: write 4096, 64K, 12M or 1G"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Bytes at any address on a device of pages.
 //!
 //! A request is a row of spans: a part of a page, whole pages, a part of a page. Whole pages are written as they are;
-//! of a part, the page is read, changed and written, under the server's lock. Each page changes whole or not at all.
+//! of a part, the page is read, changed and written, under the server's lock. Each page changes atomically.
 //!
 //! Invariant: a trim gives up only pages that it covers.
 
@@ -25,7 +25,7 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 pub struct PageStore {
     ftl: ImageFtl,
     page: Vec<u8>,
-    /// What the device failed with last, so that a row of failures is told once.
+    /// The device's last failure, so that repeated failures are reported once.
     told: Option<FtlError<NandSimError>>,
 }
 
@@ -153,7 +153,7 @@ impl PageStore {
         self.ftl.device_mut().flush().map_err(FtlError::Device)
     }
 
-    /// Tells a failure on stderr, where the protocol has but a number for it.
+    /// Reports a failure on stderr, because the protocol has only a number for it.
     fn tell(&mut self, done: FtlResult) -> Result<(), StoreError> {
         let Err(error) = done else { return Ok(()) };
         let answer = if error == FtlError::NoSpace { StoreError::NoSpace } else { StoreError::Io };

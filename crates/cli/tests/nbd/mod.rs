@@ -52,7 +52,7 @@ impl Served {
         Served { process, output, socket: desk.path("norn.sock"), greeting }
     }
 
-    /// As clients are told.
+    /// The address as clients write it.
     pub fn uri(&self) -> String {
         format!("nbd+unix:///?socket={}", self.socket.display())
     }

@@ -1,6 +1,6 @@
 //! CLOCK: frames in a ring, a hand, and a bit for each that a request sets and the hand clears.
 //!
-//! Invariant: the hand stands on a frame.
+//! Invariant: the hand points to a frame.
 
 use super::contract::{Cost, Frame, LookUp, Policy};
 use super::index::Index;
@@ -20,7 +20,7 @@ impl<const FRAMES: usize> Clock<FRAMES> {
         self.hand = ((usize::from(self.hand) + 1) % FRAMES) as u8;
     }
 
-    /// The victim. The hand stands on it; it passes each frame at most once before it comes to one whose bit it
+    /// The victim. The hand points to it; it passes each frame at most once before it comes to one whose bit it
     /// cleared.
     fn sweep(&mut self) -> Frame {
         while core::mem::take(&mut self.requested[usize::from(self.hand)]) {

@@ -30,7 +30,7 @@ impl LookUp {
     /// Frames that a cache can have: one number is left for "none".
     pub const FRAMES_MAX: usize = 255;
 
-    /// The page is in this frame, as so many comparisons of a page's number told.
+    /// The page is in this frame. Also the number of comparisons of page numbers that it took to find it.
     #[inline]
     pub const fn hit(frame: Frame, comparisons: u16) -> Self {
         LookUp { frame: frame.0, comparisons }
@@ -69,8 +69,8 @@ pub trait Policy {
     /// The frame for a page that was requested and is in none. What the frame held is gone from the cache.
     fn admit(&mut self, page: CachePage, cost: Cost) -> Frame;
 
-    /// The frame for a page that nobody requested yet, but that comes along without a load. It should not drive out
-    /// what was requested lately.
+    /// The frame for a page that was not requested yet, but needs no load. It should not drive out what was requested
+    /// lately.
     fn admit_early(&mut self, page: CachePage) -> Frame;
 
     /// Whether the page is in a frame. Takes no note.

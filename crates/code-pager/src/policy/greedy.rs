@@ -5,9 +5,9 @@
 //!    at most.
 //! 2. The victim is the page of the least worth, by which all worths sink: what is not requested any more loses by and
 //!    by.
-//! 3. Of a row of misses, each of the page behind the one before, those after the first [`STREAM_PAGES`] share a frame.
-//!    A straight piece of code longer than the cache so leaves its first pages there, and next time a few more, instead
-//!    of driving out all the rest and itself.
+//! 3. Of a sequence of misses, each for the page after the previous one, those after the first [`STREAM_PAGES`] share a
+//!    frame. A straight piece of code longer than the cache so leaves its first pages there, and next time a few more,
+//!    instead of driving out all the rest and itself.
 //!
 //! Invariant: a worth is at most 15 × `REQUESTS_MAX`, and fits a byte.
 

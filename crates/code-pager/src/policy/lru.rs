@@ -2,8 +2,8 @@
 //!
 //! 1. A request is found by an [`Index`], and stamps its frame with the next number: no other frame is touched.
 //! 2. The victim is the frame of the lowest stamp. Only a miss looks for it, and waits for the part much longer.
-//! 3. Stamps are bytes. When they are used up, after 255 - `FRAMES` requests or more, they are numbered anew from 1 on,
-//!    in their order.
+//! 3. Stamps are bytes. When they are used up, after 255 - `FRAMES` requests or more, they are numbered again from 1
+//!    on, in their order.
 //!
 //! A list of frames in the order of their requests would name the victim at once, but takes another byte a frame, and
 //! six more stores a request that finds its page.

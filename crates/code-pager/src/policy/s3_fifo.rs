@@ -4,7 +4,7 @@
 //! 1. A new page goes to the main queue if a ghost remembers it, else to the small one.
 //! 2. If the small queue has more than a tenth of the frames, its oldest page leaves: to the main queue if it was
 //!    requested again, else out of the cache, to be a ghost.
-//! 3. Else the oldest page of the main queue leaves, or goes round once more for each time it was requested, three at
+//! 3. Else the oldest page of the main queue leaves, or is queued once more for each time it was requested, three at
 //!    most.
 //!
 //! A ghost is a byte, a hash of the page's number: two pages in 256 are taken for each other. A frame's byte is its
@@ -90,7 +90,7 @@ impl<const FRAMES: usize> S3Fifo<FRAMES> {
         self.ghost_len = (self.ghost_len + 1).min(FRAMES as u8);
     }
 
-    /// Takes the victim out of its queue (steps 2 and 3). A page goes round at most three times.
+    /// Takes the victim out of its queue (steps 2 and 3). A page is queued at most three times.
     fn evict(&mut self) -> Frame {
         while self.small.len > Self::SMALL || self.main.len == 0 {
             let Some(frame) = self.small.pop(&self.links) else { break };

@@ -2,7 +2,7 @@
 //! new one, sparing what was requested. Unlike with CLOCK, new pages do not take the place of their victims, but the
 //! new end.
 //!
-//! Invariants: `order` is a permutation, its first frame the newest; the hand stands on a place.
+//! Invariants: `order` is a permutation, its first frame the newest; the hand points to a place.
 
 use super::contract::{Cost, Frame, LookUp, Policy};
 use super::tags::Tags;
@@ -19,7 +19,7 @@ pub struct Sieve<const FRAMES: usize> {
 }
 
 impl<const FRAMES: usize> Sieve<FRAMES> {
-    /// The place of the victim, on which the hand stands.
+    /// The place of the victim, to which the hand points.
     fn sweep(&mut self) -> usize {
         let mut hand = usize::from(self.hand);
         while core::mem::take(&mut self.requested[usize::from(self.order[hand])]) {

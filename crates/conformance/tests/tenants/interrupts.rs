@@ -68,7 +68,7 @@ fn clients_in_two_threads_fetch_their_own_pages() {
     assert_eq!(part.refusals(), 0);
 }
 
-/// A client that holds a critical section around several calls is alone in it: nobody's call costs it a load.
+/// A client that holds a critical section around several calls is alone in it: no other client's call costs it a load.
 #[test]
 fn a_section_around_several_calls_keeps_the_register() {
     let cell = Mutex::new(RefCell::new(Tenancy::<_, 2>::new(NandSim::new(nand_catalogue::test_part(8, 4, 256)))));

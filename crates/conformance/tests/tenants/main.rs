@@ -1,6 +1,5 @@
 //! Tenants of one part, interleaved at random, with power cuts at every operation of the part: each finds its own as it
-//! left it, or as the call in flight was to leave it, and nobody's bytes are seen or changed by another, whatever it
-//! does.
+//! left it, or as the call in flight was to leave it, and no client sees or changes another's bytes, whatever it does.
 
 mod interrupts;
 mod nand;

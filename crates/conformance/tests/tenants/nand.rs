@@ -428,7 +428,7 @@ fn recover(end: End, errors_max: u32, context: &dyn Fn() -> String) -> (NandSim,
     (part, disk)
 }
 
-/// Cuts a session at every operation, that of mounting too, each in some shapes, and goes on with the next one.
+/// Cuts a session at every operation, that of mounting too, each in some shapes, and continues with the next one.
 fn sweep(seeds_of: Range<u64>, sessions: usize, shapes: usize) {
     let (mut cuts, mut reloads) = (0, 0);
     for run in seeds(seeds_of, "-p norn-conformance --test tenants nand") {

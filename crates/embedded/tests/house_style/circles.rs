@@ -58,7 +58,7 @@ impl Imports {
     }
 }
 
-/// Asserts that nobody has more in circles than its ceiling.
+/// Asserts that no crate has more files in circles than its ceiling.
 fn expect_ceilings(what: &str, all: BTreeMap<String, Imports>, ceilings: &[(&str, usize)]) {
     assert!(!all.is_empty(), "the sources are where they were");
     let mut offences = Vec::new();
@@ -290,7 +290,7 @@ fn imports_of_packages(files: &[(PathBuf, String)]) -> Imports {
     imports
 }
 
-/// The tokens of a Java source, in which a dotted name is some tokens in a row, and another sign stands between any two
+/// The tokens of a Java source, in which a dotted name is some tokens in a row, and another sign is between any two
 /// names.
 fn java_tokens_of(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const LINES_MAX: usize = 700;
 /// Names of rooms that say nothing about what is in them.
 const DUMPING_ROOMS: [&str; 9] = ["util", "utils", "common", "misc", "core", "manager", "helper", "helpers", "stuff"];
-/// The package whose classes stand in for those of `java.util`, and is called as that is.
+/// The package whose classes replace those of `java.util`, and which has the same name.
 const LIKE_JAVA_UTIL: &str = "java/sas/src/main/java/dev/norn/sas/util";
 /// Boolean parameters of Java methods at most.
 const BOOLEANS_IN_JAVA_MAX: usize = 10;

@@ -2,8 +2,8 @@
 //! names it, and the first figure of ARCHITECTURE.md shows every crate.
 //!
 //! In the tables of papers.md a noun is set in italics, and the last column links files. Each noun of a row is named by
-//! a file of the row: its words stand there one after the other, in a comment or as an identifier, in the singular or
-//! the plural.
+//! a file of the row: its words are there one after the other, in a comment or as an identifier, in the singular or the
+//! plural.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Lines are at most 120 columns wide: rustfmt wraps code and no comments, and nobody wraps Java.
+//! Lines are at most 120 columns wide: rustfmt wraps code and no comments, and no tool wraps Java.
 //!
 //! Crates and Java modules that had wider lines when this was first counted have a ceiling, which may only sink. Lines
 //! of Rust count if they are comments; strings that would be harder to read in two lines, and links, stay as they are.

@@ -66,7 +66,7 @@ fn unstable_bits(changing: &[u8], tear: Tear) -> Vec<u8> {
     }
 }
 
-/// What is known of a block beside its pages.
+/// What is known of a block besides its pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BlockState {
     /// Erases so far, those that were cut included, those that failed not.

@@ -42,7 +42,7 @@ pub enum NandSimError {
         register_bytes: u16,
     },
     /// The register's position is asked to go back, and cannot.
-    #[error("{column} is behind the register's position, {position}, which only moves forwards")]
+    #[error("{column} is before the register's position, {position}, which only moves forwards")]
     Backwards {
         /// Where it was to go.
         column: Column,

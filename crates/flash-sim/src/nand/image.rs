@@ -66,7 +66,7 @@ pub(super) struct NandImage {
     layout: Layout,
 }
 
-/// What an image file holds beside cells.
+/// What an image file holds besides cells.
 pub(super) struct Opened {
     pub image: NandImage,
     pub spec: NandSpec,

@@ -1,14 +1,14 @@
-//! Bit errors of loads, drawn anew each time.
+//! Bit errors of loads, drawn at random for each load.
 
 use norn_flash::NandPart;
 
-/// How many bits of a loaded page read wrong. Each load draws them anew; the cells stay as they are.
+/// How many bits of a loaded page read wrong. They are drawn at random for each load; the cells do not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Noise {
-    /// Most wrong bits in each code word of [`NandPart::correction`]: from none to so many, all equally often.
+    /// Most wrong bits in each code word of [`NandPart::correction`]: from none to this number, all equally often.
     pub bits_max: u8,
-    /// Of a million loads, so many have one code word with more wrong bits than a code corrects: from one to that many
-    /// and two more.
+    /// How many of a million loads have one code word with more wrong bits than the code corrects: from one to that
+    /// many and two more.
     pub beyond_per_million: u32,
 }
 

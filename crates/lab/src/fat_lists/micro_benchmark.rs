@@ -129,7 +129,7 @@ impl Row {
 pub struct Run<'a> {
     /// Its parameters.
     pub benchmark: Benchmark,
-    /// Told how far it is.
+    /// Gets reports of progress.
     pub context: &'a Context<'a>,
 }
 
@@ -186,7 +186,7 @@ impl Run<'_> {
             let copy = I::mount(copy)?;
             let counters = copy.counters() - before;
             if counters.programs() + counters.erases > 0 {
-                return Err(JobError::Failed("a mount behind a stop changed the part".to_owned()));
+                return Err(JobError::Failed("a mount after a stop changed the part".to_owned()));
             }
             reads += counters.reads();
             copy_ns.push(copy.elapsed_ns() - before_ns);

@@ -159,7 +159,7 @@ impl Found<'_> {
         let claim = |what: &str, claim: &str, found| Comparison::claim(what, claim, found);
         vec![
             claim("Figure 14a: sizes, fat list", "the flash size does not affect insertion", self.is_flat(Structure::FatList))
-                .because("but for 1 MB, where blocks are reclaimed before the last key comes: objects that ascending keys leave behind are half full"),
+                .because("except at 1 MB: there blocks are reclaimed before the last key is inserted, because ascending keys leave objects half full"),
             claim("Figure 14a: sizes, µ-tree", "the flash size does not affect insertion", self.is_flat(Structure::MuTree))
                 .because("each insertion writes a page of 512 bytes, 12.8 MB in all, so that blocks are reclaimed from the first round on"),
             claim(
@@ -201,7 +201,7 @@ impl Found<'_> {
         ]
     }
 
-    /// The fat list beside what was asked of it at 2 MB.
+    /// The fat list beside its targets at 2 MB.
     fn bars(&self) -> Table {
         let columns = ["fat list, ms", "bar at 2 MB", "1 MB", "2 MB", "4 MB", "8 MB"];
         let mut table = Table::new("Norn's bars:", &columns);

@@ -57,7 +57,7 @@ pub trait Subject: OrderedIndex<4, 4, Device = NorSim> + Sized {
     /// Mounts a device and gives it back.
     fn mount(device: NorSim) -> Result<NorSim, JobError>;
 
-    /// What became of pointers that were followed, where there are such.
+    /// The outcome of pointers that were followed, where there are such.
     fn probes(&self) -> Option<Probes>;
 
     /// Makes the next mounts of a device draw other random numbers, where they draw any.
@@ -118,7 +118,7 @@ pub trait Task {
     fn carry_out<I: Subject>(self, index: I) -> Result<Self::Answer, JobError>;
 }
 
-/// The paper's part with so many megabytes.
+/// The paper's part with the given number of megabytes.
 pub fn part(megabytes: u16) -> PartSpec {
     let mut spec = catalogue::k8c1215etm();
     spec.part = NorPart { unit_count: 16 * megabytes, ..spec.part };

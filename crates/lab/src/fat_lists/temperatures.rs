@@ -10,7 +10,7 @@ use crate::settings::Settings;
 /// The file's name in the directory of `--data`.
 pub const FILE: &str = "intel-lab-temperature-centidegrees-i16le.xz";
 
-/// A checksum of the file as it lies there, if it does: the result of a job depends on it.
+/// A checksum of the file, if it exists: the result of a job depends on it.
 pub fn checksum(settings: &Settings) -> Option<u64> {
     let bytes = std::fs::read(data_file(settings, FILE)?).ok()?;
     Some(fnv1a(&bytes))
@@ -30,7 +30,7 @@ pub fn read(directory: Option<&Path>, expected: u64) -> Result<Vec<i16>, JobErro
     let mut plain = Vec::new();
     lzma_rs::xz_decompress(&mut &bytes[..], &mut plain).map_err(|error| failed(format!("no xz file: {error}")))?;
     if plain.is_empty() || plain.len() % 2 != 0 {
-        return Err(failed(format!("{} bytes are no readings of two bytes each", plain.len())));
+        return Err(failed(format!("{} bytes are not readings of two bytes each", plain.len())));
     }
     Ok(plain.chunks_exact(2).map(|pair| i16::from_le_bytes([pair[0], pair[1]])).collect())
 }
@@ -61,7 +61,7 @@ mod tests {
         let checksum = write(&[0x34, 0x12, 0xFF, 0xFF]);
         assert_eq!(read(Some(directory.path()), checksum).unwrap(), [0x1234, -1]);
         assert!(problem(checksum + 1).contains("has changed"));
-        assert!(problem(write(&[1, 2, 3])).contains("3 bytes are no readings"));
+        assert!(problem(write(&[1, 2, 3])).contains("3 bytes are not readings"));
         std::fs::write(directory.path().join(FILE), b"text").unwrap();
         assert!(problem(fnv1a(b"text")).contains("no xz file"));
     }

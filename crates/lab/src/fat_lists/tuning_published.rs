@@ -5,7 +5,7 @@ use super::micro_benchmark::{Phase, Row};
 use super::tuning_runs::{DEFAULT, Measured, by_level, by_turnstile, row, total};
 use crate::presentation::{Comparison, Published, figure};
 
-/// Of so many levels: pointers visited, probes, and successful, low, over, back and null probes a pointer.
+/// By number of levels: pointers visited, probes, and successful, low, over, back and null probes a pointer.
 const PROBES: [(u8, [f64; 7]); 4] = [
     (5, [13_082_578.0, 34_529_843.0, 0.775, 0.020, 0.676, 0.364, 0.804]),
     (4, [13_130_214.0, 28_286_792.0, 0.837, 0.017, 0.487, 0.233, 0.580]),

@@ -75,7 +75,7 @@ pub struct Row {
 /// The bus of Table 1.
 pub(super) const SLOW_BUS: &str = "33MHz-8bits";
 
-/// The part with pages of so many bytes, on a bus.
+/// The part with pages of the given size, on a bus.
 pub(super) fn part(nand_page_bytes: u16, bus: &str) -> NandSpec {
     let bus = if bus == "54MHz-16bits" { Bus::Mhz54Bits16 } else { Bus::Mhz33Bits8 };
     if nand_page_bytes == 512 { k9f1208q0b(bus) } else { mt29f2g08(bus) }

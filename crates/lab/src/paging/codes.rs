@@ -68,7 +68,7 @@ pub struct Row {
     code_bytes: u32,
 }
 
-/// The program's bytes are not in the trace; these stand for them.
+/// The program's bytes are not in the trace; these replace them.
 struct MadeUp;
 
 impl MadeUp {

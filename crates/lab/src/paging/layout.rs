@@ -25,7 +25,7 @@ pub struct Layout {
     pub code_bytes: u32,
 }
 
-/// A place in an order of blocks: a block, or room up to the next multiple of so many bytes.
+/// A place in an order of blocks: a block, or room up to the next multiple of a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     /// A block.

@@ -32,7 +32,7 @@ pub fn next_requests(requests: &[CachePage]) -> Vec<u32> {
 }
 
 impl<'a> Min<'a> {
-    /// An empty cache of so many frames, for a sequence of requests of which [`next_requests`] are given.
+    /// An empty cache of `frames` frames, for a sequence of requests of which [`next_requests`] are given.
     pub fn new(next: &'a [u32], frames: usize) -> Self {
         let frame_of = vec![None; usize::from(u16::MAX) + 1];
         Min { next, at: usize::MAX, frame_of, frames: vec![(u16::MAX, NEVER); frames] }

@@ -88,7 +88,7 @@ struct Register {
 }
 
 impl LruModel {
-    /// A cache of so many frames, over code of so many bytes on a part.
+    /// A cache of the given number of frames, for code of the given length on a part.
     ///
     /// # Errors
     /// If there are no frames, cache pages do not divide the part's into powers of two, or the code does not fit the

@@ -1,4 +1,4 @@
-//! What a profile trace tells about the code: its basic blocks, and how often control goes from one to another.
+//! What a profile trace shows about the code: its basic blocks, and how often control goes from one to another.
 //!
 //! 1. A run's end is a control transfer, the next run's start its target. A target that is the end of a run on a shadow
 //!    stack is a return: the run before it ended in a call.
@@ -51,7 +51,7 @@ pub struct Edge {
     pub called: u64,
 }
 
-/// What a profile tells.
+/// What a profile shows.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// The blocks.

@@ -48,7 +48,7 @@ impl Cost {
     }
 }
 
-/// How often consecutive misses in one page of the part were so many cache pages apart.
+/// Counts, by distance in cache pages, of consecutive misses in one page of the part.
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     /// What else is counted.
@@ -62,7 +62,7 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Over parts with so many cache pages a page.
+    /// For parts with the given number of cache pages per page.
     pub fn new(per_page: u16) -> Self {
         Distances { per_page, ..Distances::default() }
     }

@@ -6,7 +6,7 @@
 //! 3. Replay the samples through a pager as the device will have it; keep the order if the time is no longer, or, early
 //!    on, hardly longer.
 //!
-//! What neither edges nor windows tell is so counted as it is: which pages drive which out, where in its page of the
+//! So the simulation counts what neither edges nor windows show: which pages drive which out, where in its page of the
 //! part a block is, and what the register still holds.
 //!
 //! Invariant: an order has every executed block once.
@@ -46,7 +46,7 @@ struct Trial<'a> {
 }
 
 impl Search {
-    /// An order at least as good as `order` on the samples. `progress` is told how many orders have been tried.
+    /// An order at least as good as `order` on the samples. `progress` is called with the number of orders tried.
     pub fn improve(
         &self,
         profile: &Profile,

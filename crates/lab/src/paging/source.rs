@@ -14,7 +14,7 @@ use crate::error::JobError;
 use crate::experiment::Context;
 use crate::settings::{Depth, Settings};
 
-/// A trace, by name, with what tells one version of it from another.
+/// A trace, by name, with a checksum that distinguishes its versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The program, or `made-up`.
@@ -76,7 +76,7 @@ impl Source {
         if self.program == MADE_UP {
             return Ok(Arc::new(made_up(self.version, 30_000)));
         }
-        // Whoever comes while it is being read waits for it. Nothing panics with the lock but what is no trace.
+        // Callers that come while it is being read wait for it. Only an invalid trace panics with the lock held.
         let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((_, trace)) = last.as_ref().filter(|(source, _)| source == self) {
             return Ok(trace.clone());

@@ -39,8 +39,8 @@ const PUBLISHED: [(u8, &str, f64, f64, f64); 6] = [
     (2, "NOR", 0.0, 108.0, 108.0),
 ];
 
-/// Bandwidth in MiB/s of one load and the fetch of so many bytes at the end of the page, and the time of the fetch in
-/// µs.
+/// Bandwidth in MiB/s of one load and the fetch of the given number of bytes at the end of the page, and the time of
+/// the fetch in µs.
 fn read(spec: NandSpec, bytes: u16) -> Result<(f64, f64), JobError> {
     let failed = JobError::while_doing("reading a simulated part");
     let mut sim = NandSim::new(spec);

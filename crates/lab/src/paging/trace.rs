@@ -54,7 +54,7 @@ pub enum TraceError {
     #[error("no records")]
     Empty,
     /// A run has no bytes, or leaves the addresses of 32 bits.
-    #[error("record {record} is no run: {bytes} bytes at {address:#x}")]
+    #[error("record {record} is not a run of code: {bytes} bytes at {address:#x}")]
     NoRun {
         /// Its number.
         record: usize,
@@ -163,8 +163,8 @@ mod tests {
         let message = |bytes: &[u8]| Trace::decode(bytes).unwrap_err().to_string();
         assert_eq!(message(&bytes[..15]), "truncated: 15 bytes are not whole records of 8");
         assert_eq!(message(&[]), "no records");
-        assert_eq!(message(&[0; 8]), "record 0 is no run: 0 bytes at 0x0");
-        assert_eq!(message(&[0xFF; 8]), "record 0 is no run: 65535 bytes at 0xffffffff");
+        assert_eq!(message(&[0; 8]), "record 0 is not a run of code: 0 bytes at 0x0");
+        assert_eq!(message(&[0xFF; 8]), "record 0 is not a run of code: 65535 bytes at 0xffffffff");
     }
 
     fn made_up_bytes() -> Vec<u8> {

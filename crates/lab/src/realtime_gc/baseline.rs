@@ -13,13 +13,13 @@ use super::system::{System, Write};
 
 /// Free pages above which a page may be written (paper, section 5.2).
 const FREE_PAGES: u32 = 100;
-/// Erases by which a block has to lag behind the average to be recycled whatever it holds.
+/// A block with this many erases fewer than the average is recycled regardless of its contents.
 const WEAR_LAG: u64 = 2;
 
 /// How victims are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The block that lags furthest behind in erases, if one lags by two; else the largest a(1−u)/(2u).
+    /// The block with the fewest erases, if it has at least two fewer than the average; else the largest a(1−u)/(2u).
     CostBenefit,
     /// The fewest live pages.
     Greedy,

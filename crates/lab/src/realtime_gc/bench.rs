@@ -59,7 +59,7 @@ pub struct Setting {
 pub enum Admission {
     /// It is.
     On,
-    /// It is told that nothing takes any time, so that (14) holds whatever the tasks need: a bypass of the lab's own.
+    /// It is configured with operation times of 0, so that (14) always holds: a bypass for the lab.
     Deceived,
 }
 

@@ -9,7 +9,7 @@ use super::edf::{Background, Client, Leveler, Processor};
 use super::system::{Collected, RealTimeDevice, System};
 use super::workload::{Access, Downloader, Pattern};
 
-/// What became of a set.
+/// The outcome of a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SetOutcome {
     /// Tasks that asked, and that were admitted.

@@ -6,10 +6,10 @@
 use norn_flash_sim::NandSim;
 use norn_nand_ftl::{BackgroundStep, CollectorStep, Lba, LevelStep, RealTime, TaskError, TaskHandle};
 
-/// A device of so many tasks at most, with the checkpoint's.
+/// A device with at most the given number of tasks, including the checkpoint's.
 pub type RealTimeDevice = RealTime<NandSim, Vec<u8>, 64>;
 
-/// What became of a write.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
     Done,
@@ -27,7 +27,7 @@ pub trait System {
     fn next_release_us(&self) -> Option<u64>;
     /// The earliest deadline of its jobs.
     fn next_deadline_us(&self) -> Option<u64>;
-    /// One operation of that job. Says what it computed beside, in microseconds.
+    /// One operation of that job. Returns the time that it computed meanwhile, in microseconds.
     fn step(&mut self) -> u64;
     /// A page for a task.
     fn write(&mut self, task: Option<TaskHandle>, lba: u32) -> Write;

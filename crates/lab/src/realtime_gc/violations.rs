@@ -17,7 +17,7 @@ pub struct Violations;
 const PATTERNS: [Pattern; 3] = [Pattern::Trace, Pattern::Sequential, Pattern::Random];
 const ALPHA: u32 = 16;
 
-/// The left side of (14) with so many writes of T1.
+/// The left side of (14) with the given number of writes of T1.
 fn utilization(writes: u32) -> f64 {
     let times = OperationTimes::paper();
     let tasks = [Task::new(3_000, 4, writes, 20_000, &times), Task::new(5_000, 2, 5, 200_000, &times)];

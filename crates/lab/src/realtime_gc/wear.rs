@@ -151,7 +151,7 @@ fn name(setting: &Setting) -> String {
     format!("{:?} {}%{cold}{speed}", setting.collector, setting.use_percent)
 }
 
-/// How long a run is beside the others.
+/// How long a run is compared with the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Length {
     /// Figure 9's.

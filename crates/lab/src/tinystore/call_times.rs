@@ -234,7 +234,7 @@ fn plot(outcomes: &[Outcome<Parameters, Row>]) -> Plot {
     Plot::single(
         "tinystore-call-times",
         "Times of single updates",
-        Axis::log("one call in so many takes longer"),
+        Axis::log("one call in N takes longer"),
         Axis::log("simulated milliseconds"),
         Chart::Lines(outcomes.iter().map(line).collect()),
     )

@@ -1,8 +1,8 @@
 //! What updates cost in a steady state, and how long the part lasts under them.
 //!
-//! A run: updates until the part has been erased so many times over that objects and free space are mixed as they will
-//! stay; then windows of as many erases each, whose means give costs with confidence intervals; on, if a lifetime is
-//! asked for, until the most worn unit or byte reaches the limit.
+//! A run: updates until the part has been erased often enough that objects and free space are mixed as they will stay;
+//! then windows of as many erases each, whose means give costs with confidence intervals; on, if a lifetime is asked
+//! for, until the most worn unit or byte reaches the limit.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// On flash of so many units: erases of each unit, on average, before and while counting.
+    /// On flash, with the part's number of units: erases of each unit, on average, before and while counting.
     pub fn per_unit(units: u64, warm_up: u64, measured: u64, windows: usize) -> Plan {
         Plan { warm_up: warm_up * units, windows, window: (measured * units).div_ceil(windows as u64) }
     }
@@ -77,7 +77,7 @@ impl Window {
 }
 
 impl Costs {
-    /// Of windows with so many updates altogether; where the words went is left out.
+    /// Sums windows with the given number of updates in all, without the causes of the words.
     pub fn of(windows: &[Window], updates: u64) -> Costs {
         let [reads, writes, erases, ms] =
             [0, 1, 2, 3].map(|which| Interval::of(&windows.iter().map(|window| window.0[which]).collect::<Vec<_>>()));

@@ -1,6 +1,6 @@
 //! Figure 6: updates until the first erase unit or the first byte is worn out, on both heaps.
 //!
-//! A job notes the updates at half of its limit, too; one configuration goes on to ten times the limit. Both are the
+//! A job notes the updates at half of its limit, too; one configuration continues to ten times the limit. Both are the
 //! check that lifetimes at a low limit may be scaled to the paper's.
 
 use serde::{Deserialize, Serialize};
@@ -41,10 +41,10 @@ pub struct Row {
 const PUBLISHED_ENDURANCE: f64 = 100_000.0;
 /// Seconds for each erase of a flash unit.
 const SECONDS_PER_ERASE: f64 = 0.0012;
-/// The most telling first, for whoever looks at a run that is not done.
+/// The most informative first, for readers of an unfinished run.
 const SIZES: [u32; 3] = [100, 20, 500];
 const QUICK_SIZES: [u32; 1] = [100];
-/// The configuration that goes on to ten times the limit.
+/// The configuration that continues to ten times the limit.
 const LONG: (Workload, u32, u32) = (Workload::HotAndCold, 50, 100);
 
 impl Experiment for Lifetimes {

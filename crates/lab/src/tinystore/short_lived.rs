@@ -1,8 +1,8 @@
 //! Initialization flags under short-lived objects, which the paper argues about and does not test (section 6.3).
 //!
-//! Objects are created, updated so many times, field after field, and deleted when they are the oldest; as many live at
-//! a time as make the flash half full. What is counted is a life: creation, updates, deletion, and the reclamations
-//! that follow from them.
+//! Objects are created, updated a given number of times, field after field, and deleted when they are the oldest; as
+//! many live at a time as make the flash half full. What is counted is a life: creation, updates, deletion, and the
+//! reclamations that follow from them.
 
 use std::collections::VecDeque;
 

@@ -158,7 +158,7 @@ pub fn configuration(list_length_max: u8, flags: Flags) -> Config {
     Config { list_length_max, initialization_flags: flags.into(), ..Config::tinystore_2006() }
 }
 
-/// A fresh heap on the paper's EEPROM with a commit log of so many bytes; the part never wears out.
+/// A fresh heap on the paper's EEPROM with a commit log of the given length; the part never wears out.
 pub fn eeprom(log_bytes: u32) -> EepromSubject {
     let mut part = EepromSim::new(catalogue::tinystore_eeprom());
     part.set_endurance(None);

@@ -218,7 +218,7 @@ impl Bench {
         done.map_err(|error| format!("{error} after {} updates", self.updates))
     }
 
-    /// Goes on until the part has erased so many units.
+    /// Continues until the part has erased the given number of units.
     fn run(&mut self, erases: u64) -> Result<Window, String> {
         let ((before, ns), updates) = (self.heap.totals(), self.updates);
         while self.heap.totals().0.erases < before.erases + erases && self.updates < updates + UPDATES_MAX {

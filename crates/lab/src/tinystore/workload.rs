@@ -71,7 +71,7 @@ pub struct Update {
 }
 
 impl Updates {
-    /// Updates of so many objects of so many fields.
+    /// Updates of the given number of objects with the given number of fields.
     ///
     /// # Panics
     /// If the workload needs more objects.

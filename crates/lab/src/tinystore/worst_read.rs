@@ -142,7 +142,7 @@ fn read_all(heap: &mut FlashHeap, objects: &[Ref]) -> Result<(u64, u64), JobErro
     Ok((sum, most))
 }
 
-/// A listener that is never told, since nothing is changed while there is a pointer.
+/// A listener that is never called, because nothing is changed while there is a pointer.
 struct Unchanged;
 
 impl Listener for Unchanged {

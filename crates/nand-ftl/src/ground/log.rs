@@ -3,7 +3,7 @@
 //!
 //! Appending a page:
 //! 1. program the next page of the open block; if it is full, open the free block that was erased least; if the block
-//!    fails, retire it and go on in another;
+//!    fails, retire it and continue in another;
 //! 2. point the map to the page; the page that it pointed to is dead.
 //!
 //! Invariants: the map names the newest version of each logical page; programs are numbered in their order; a block is
@@ -141,13 +141,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
         self.pages.memory.remap(index, None);
     }
 
-    /// Writes an entry of the map anew, which needs a free page.
+    /// Rewrites the page of an entry of the map, which needs a free page.
     pub fn write(&mut self, index: u32, data: &[u8]) -> Outcome<(), D> {
         self.pages.memory.data_mut().copy_from_slice(data);
         self.append(index, Source::Buffer)
     }
 
-    /// Writes a chunk of the checkpoint as it is now, which needs a free page. Behind a barrier: mounting takes its
+    /// Writes a chunk of the checkpoint as it is now, which needs a free page. After a barrier: mounting trusts its
     /// word for pages that it does not look at.
     pub fn write_chunk(&mut self, chunk: u32, horizon: u64) -> Outcome<(), D> {
         self.pages.medium.barrier()?;

@@ -1,4 +1,4 @@
-//! The device: pages behind their codes, erases, marks. It refuses every call after its first failure.
+//! The device: pages with their codes, erases, marks. It refuses every call after its first failure.
 
 use norn_flash::{Block, Column, Guard, GuardError, Nand, NandError, NandErrorKind, NandPart, PageAddress, Piece};
 
@@ -19,7 +19,7 @@ pub(crate) enum Source {
     Register,
 }
 
-/// What became of an operation on a block that may fail.
+/// The outcome of an operation on a block that may fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
     Done,
@@ -27,7 +27,7 @@ pub(crate) enum Attempt {
     BlockFailed,
 }
 
-/// A device behind its guard, with the codes of its pages.
+/// A device with its guard, and the codes of its pages.
 #[derive(Debug)]
 pub(crate) struct Medium<D> {
     device: Guard<D>,

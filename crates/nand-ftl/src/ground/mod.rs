@@ -7,7 +7,7 @@
 //! replay   what flash holds, while mounting; it ends as a log
 //! pages    pages of flash in the buffer
 //! memory   map, blocks and live pages, in the caller's memory
-//! medium   the device behind its guard, and the codes of its pages
+//! medium   the device with its guard, and the codes of its pages
 //! ```
 //!
 //! Only these files can load, program or erase, and only they change what memory says of blocks and pages. What is

@@ -1,4 +1,4 @@
-//! What flash holds, found while mounting behind whatever a power cut left: the steps 1 to 4 of [mounting](crate::mount).
+//! What flash holds, found while mounting after a power cut of any kind: the steps 1 to 4 of [mounting](crate::mount).
 
 use norn_flash::{Block, Nand, PageAddress};
 
@@ -58,7 +58,7 @@ where
 fn find_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(pages: &mut Pages<D, M>) -> Outcome<(), D> {
     let part = pages.layout().part;
     for block in part.blocks() {
-        // Pages behind one that cannot be read say as well when the block was opened, or a little later.
+        // If a page cannot be read, the next pages also show when the block was opened, or a little later.
         for page in 0..part.pages_per_block {
             match pages.load(block.page(page))? {
                 Content::Page { tag, .. } => {
@@ -99,7 +99,7 @@ fn newest_block_before<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, sequenc
     memory.layout().part.blocks().filter(earlier).max_by_key(|&block| memory.opened(block))
 }
 
-/// Goes on with the number of logical pages that was found.
+/// Continues with the number of logical pages that was found.
 fn with_logical_pages<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     pages: Pages<D, M>,
     logical_pages: u32,

@@ -123,7 +123,7 @@ pub fn formatted(spec: NandSpec, bad: u16, logical_pages: u32, seed: u64) -> (Te
     (ftl, Model::new(&part, logical_pages))
 }
 
-/// Mounts behind a power cut.
+/// Mounts after a power cut.
 pub fn mounted(mut sim: NandSim) -> TestFtl {
     sim.power_on();
     let part = sim.spec().part;

@@ -150,7 +150,7 @@ impl<D: Nor, M: UnitRows, F: Features> Sectors<D, M, F> {
         Ok(())
     }
 
-    /// Reports what a call that returned `Corrupted` came upon.
+    /// Reports what a call that returned `Corrupted` found.
     pub fn report_corruption(&self, auditor: &mut impl Auditor) {
         if let Some(violation) = self.log.units.medium.corruption() {
             auditor.violation(violation);

@@ -1,6 +1,6 @@
-//! The device: words and aligned programs, behind a guard that refuses every call after the first failure.
+//! The device: words and aligned programs; a guard refuses every call after the first failure.
 //!
-//! This is the one file that calls the device. Beside it stands what every other file asks of the medium as a whole:
+//! This is the one file that calls the device. It also has what all other files need to know of the medium as a whole:
 //! the geometry, whether there are codes that show flipped bits, and what was found to be impossible.
 
 use core::marker::PhantomData;
@@ -16,14 +16,14 @@ use crate::geometry::Geometry;
 /// Largest program unit of a part, in bytes.
 const PROGRAM_UNIT_BYTES_MAX: usize = 32;
 
-/// Whether what is programmed anew is erased, or may hold part of it already.
+/// Whether the place to be programmed again is erased, or may hold a part of the data already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Erased,
     Started,
 }
 
-/// A device behind its guard.
+/// A device with its guard.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium<D, F> {
     guard: Guard<D>,
@@ -41,7 +41,7 @@ impl<D: Nor, F: Features> Medium<D, F> {
         Medium { guard: Guard::unstarted(device), geometry, corruption: None, error_detection, features: PhantomData }
     }
 
-    /// Lets calls reach the device, if the part can be used with a table of so many units.
+    /// Lets calls reach the device, if the part can be used with a unit table of this length.
     pub(super) fn restart(&mut self, table: usize) -> Result<(), MountError<D::Error>> {
         self.guard.halt();
         self.geometry = Geometry::of(self.geometry.part, table)?;
@@ -98,7 +98,7 @@ impl<D: Nor, F: Features> Medium<D, F> {
         self.detection().is_on()
     }
 
-    /// What the last call that returned `Corrupted` came upon.
+    /// What the last call that returned `Corrupted` found.
     pub fn corruption(&self) -> Option<Violation> {
         self.corruption
     }

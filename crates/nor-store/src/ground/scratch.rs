@@ -86,7 +86,7 @@ impl<'a, D: Nor, M: UnitRows, F: Features> Scratch<'a, D, M, F> {
         Ok(scratch)
     }
 
-    /// Ends a field; its units stand in for free ones again. Cost: none.
+    /// Ends a field; its units count as free again. Cost: none.
     pub fn end(&mut self, _: ScratchBits) {
         for unit in self.log.units.table.all() {
             if self.log.units.table.role(unit) == Role::ScratchInUse {

@@ -20,7 +20,7 @@ use crate::format::{DESCRIPTOR_LIVE, Descriptor, LINK_BYTES, Link, SectorKind, S
 use crate::geometry::Geometry;
 use crate::ground::table::UnitRows;
 
-/// On a full part, replacing sectors leaves about so many of them for each descriptor of nothing.
+/// On a full part, replacing sectors leaves about this number of sectors for each unused descriptor.
 const HOLES_PART: u32 = 8;
 
 /// Where a sector is at the moment: valid until the next call that allocates.
@@ -49,8 +49,8 @@ impl DescriptorCounts {
         self.live += u32::from(survey.live);
     }
 
-    /// Descriptors of nothing that are to be expected beyond those that there are: each wastes a granule until it is
-    /// used again.
+    /// Unused descriptors that are expected in addition to the present ones: each wastes a granule until it is used
+    /// again.
     pub fn holes_to_come(self) -> u32 {
         (self.live / HOLES_PART).saturating_sub(self.descriptors.saturating_sub(self.live))
     }
@@ -280,7 +280,7 @@ impl<D: Nor, M: UnitRows, F: Features> Sectors<D, M, F> {
         if let Some(new) = self.find(new)?
             && let Some(address) = self.first_programmed_of(&new)?
         {
-            return self.corrupted(address, "data behind a link that is not there");
+            return self.corrupted(address, "data in a sector whose link is torn");
         }
         let word = self.link_word(sector)?;
         self.clear_upper_bit(sector.address, word)

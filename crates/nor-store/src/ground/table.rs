@@ -23,7 +23,7 @@ pub enum Role {
     Log,
     /// Holds sectors.
     Data(LogicalUnit),
-    /// Holds scratch bits that nobody needs: as good as free, after an erase.
+    /// Holds scratch bits that are not in use: free after an erase.
     Scratch,
     /// Holds scratch bits in use.
     ScratchInUse,

@@ -10,7 +10,7 @@
 //! record with slots takes less room for the same values. Its next representation says so, and its list grows by such
 //! records until few of their fields turn out to be used. Sections of split arrays are dense always.
 //!
-//! Invariants: behind a list's first record are records with slots or delta records, not both; the first record of a
+//! Invariants: after a list's first record are records with slots or delta records, not both; the first record of a
 //! list with delta records has all its valid flags erased; deltas of read-optimized lists, or with error detection, do
 //! not exist.
 
@@ -26,10 +26,10 @@ use crate::list::{Lists, ValueLocation};
 
 /// Deltas of a record at most: a read looks at each.
 const DELTAS_MAX: u32 = 20;
-/// The same where so many sixteenths of the part are free. Under one, lists do not grow: on a full part the room that
-/// they take costs more than it saves.
+/// The same if this number of sixteenths of the part is free. Under one, lists do not grow: on a full part the room
+/// that they take costs more than it saves.
 const DELTAS_MAX_BY_ROOM: [u32; 4] = [0, 4, 8, DELTAS_MAX];
-/// A record of so few fields one behind the other is taken for the beginning of a longer row.
+/// This number of fields in sequence is taken for the beginning of a longer row.
 const ROW_MIN: u32 = 4;
 /// Bytes of a delta record at least: small objects are not to be rewritten at every other update.
 const RECORD_BYTES_MIN: u32 = DELTAS_OFFSET + 4 * 4;
@@ -70,7 +70,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         Ok(deltas)
     }
 
-    /// The next delta that stands; behind the last one the place is where another could be added.
+    /// The next delta that counts; after the last one, the place where another could be added.
     pub(crate) fn next_delta(&mut self, deltas: &mut Deltas) -> Result<Option<Delta>, StoreError<D::Error>> {
         while deltas.position > 1 {
             if let Some(delta) = self.store_mut().versions().delta(&deltas.sector, deltas.at)? {
@@ -147,7 +147,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         Ok(true)
     }
 
-    /// Adds a delta record behind the last record of a list, if the list may grow and a delta of so many bytes fits.
+    /// Adds a delta record after the last record of a list, if the list may grow and a delta of this length fits.
     fn add_delta_record(
         &mut self,
         list: &Object,
@@ -171,7 +171,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         Ok(record.clamp(RECORD_BYTES_MIN, (DELTAS_OFFSET + most * delta).max(RECORD_BYTES_MIN)))
     }
 
-    /// Puts values from deltas into a stretch, but for bytes that are known.
+    /// Puts values from deltas into a stretch, except bytes that are known.
     pub(crate) fn take_deltas(&mut self, list: &Object, stretch: &mut Stretch) -> Result<(), StoreError<D::Error>> {
         let (mut deltas, known) = (self.deltas(list)?, stretch.known);
         while let Some(delta) = self.next_delta(&mut deltas)? {
@@ -211,7 +211,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         let (first, form) = (self.record(list.first)?, list.shape.form);
         if updated == FieldSet::default() {
             let mut flags = [0xFF; size_of::<FieldSet>()];
-            // Bits behind the last flag are erased.
+            // Bits after the last flag are erased.
             self.sectors().read(&first, VALID_FLAGS_OFFSET, &mut flags[..usize::from(list.shape.count).div_ceil(8)])?;
             updated = flags.map(|byte| !byte);
         }

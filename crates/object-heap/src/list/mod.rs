@@ -1,7 +1,7 @@
 //! Lists of records: where the value of a field or element is.
 //!
 //! The first record of a list whose valid flag of a field is erased holds the field's value, unless the field's
-//! initialization flag is erased: then it has its default value. A delta record behind the first record comes before
+//! initialization flag is erased: then it has its default value. A delta record after the first record comes before
 //! both.
 
 pub(crate) mod delta;
@@ -20,7 +20,7 @@ use crate::descriptor::Descriptors;
 use crate::form::{Field, Object};
 use crate::format::{CHUNK_BYTES, VALID_FLAGS_OFFSET, flag_bytes, flag_place};
 
-/// Where a value stands.
+/// Where a value is.
 pub(crate) struct ValueLocation {
     pub sector: Sector,
     /// Where the value starts in it.
@@ -80,7 +80,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         }
     }
 
-    /// The record behind `sector`, which is number `position` of its list, from 1.
+    /// The record after `sector`, which is number `position` of its list, from 1.
     pub(crate) fn next_record(
         &mut self,
         sector: &Sector,
@@ -105,7 +105,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         Ok(records)
     }
 
-    /// Where the value of a field stands; `None` for a default value (steps 1 and 2).
+    /// Where the value of a field is; `None` for a default value (steps 1 and 2).
     pub(crate) fn find_value(
         &mut self,
         object: &Object,
@@ -139,7 +139,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         unreachable!()
     }
 
-    /// Adds a record behind `last`, the last of a list; `None` on a full part. Compaction takes room only until its
+    /// Adds a record after `last`, the last of a list; `None` on a full part. Compaction takes room only until its
     /// commit, so that a device full of short lists takes updates.
     pub(crate) fn extend_list(
         &mut self,
@@ -155,8 +155,8 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         }
     }
 
-    /// The record that holds every value of a list, but for defaults, if one does. Cost: for each record up to that one
-    /// 2 reads and the valid flags' words.
+    /// The record that holds every value of a list except defaults, if there is one. Cost: for each record up to that
+    /// one 2 reads and the valid flags' words.
     pub(crate) fn whole_record(&mut self, list: &Object) -> Result<Option<Sector>, StoreError<D::Error>> {
         let detection = self.detection();
         let mut buffer = [0; 2 * CHUNK_BYTES];

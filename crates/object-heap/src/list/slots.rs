@@ -22,9 +22,9 @@ enum FlagsState {
 }
 
 impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
-    /// Stores values in place, of `field` and of those behind it, `count` in all: in the first record where all have
-    /// their default value, or behind the record that holds all. `false` where they are not all in one state, or there
-    /// is no room.
+    /// Stores values in place, of `field` and the fields after it, `count` in all: in the first record if all have
+    /// their default value, or after the record that holds all. `false` if they are not all in one state, or there is
+    /// no room.
     pub(crate) fn store_in_place(
         &mut self,
         object: &Object,
@@ -59,7 +59,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         Ok(true)
     }
 
-    /// The record that holds all fields of a row, and the one behind it, added to the list if that may grow.
+    /// The record that holds all of these fields, and the one after it, added to the list if that may grow.
     fn holder_and_next(
         &mut self,
         object: &Object,
@@ -119,7 +119,7 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
         self.sectors().program(sector, offset + first, &bytes[..len])
     }
 
-    /// Whether slots from that of `field` on, which take so many bytes, can take values.
+    /// Whether the slots from that of `field` on, of the given total length, can take values.
     fn slots_are_erased(
         &mut self,
         object: &Object,
@@ -133,8 +133,8 @@ impl<D: Nor, M: UnitRows, F: Features> Lists<D, M, F> {
             && (!self.detects() || self.checked().is_erased(record, codes_at, bytes / field.width)?))
     }
 
-    /// Programs values of the width of `field` into its slot and those behind it, at most 32 if they are several; and
-    /// their codes.
+    /// Programs values of the width of `field` into its slot and the slots after it, at most 32 if they are several;
+    /// and their codes.
     fn program_slots(
         &mut self,
         object: &Object,

@@ -38,7 +38,7 @@ impl Flags {
 }
 
 impl Stretch {
-    /// Bytes `start` to `start + len` of what starts at `base` in a record, of nobody so far.
+    /// Bytes `start` to `start + len` of what starts at `base` in a record, without values so far.
     pub fn new(base: u32, start: u32, len: usize) -> Self {
         Stretch { base, start, len, bytes: [0xFF; CHUNK_BYTES], owners: [0; CHUNK_BYTES], known: 0, defaults: 0 }
     }
@@ -57,7 +57,7 @@ impl Stretch {
         self.start..self.start + self.len as u32
     }
 
-    /// Some of them, as they stand in records.
+    /// Some of them, as they are in records.
     pub fn part(&self, range: core::ops::Range<u32>) -> &[u8] {
         &self.bytes[(range.start - self.start) as usize..(range.end - self.start) as usize]
     }

@@ -234,7 +234,7 @@ pub fn perform<D: Nor<Error = SimError>>(heap: &mut TestHeap<D>, op: &Op) -> Res
     }
 }
 
-/// Tells a collection what an object refers to: every field or element of four bytes may hold a reference.
+/// Passes an object's references to a collection: every field or element of four bytes may hold a reference.
 fn trace<D: Nor<Error = SimError>>(
     tracer: &mut Tracer<'_, D, 64, Cache>,
     reference: Ref,
@@ -639,7 +639,7 @@ pub fn configs() -> [Config; 4] {
     ]
 }
 
-/// The same with delta records, but for lists of one record.
+/// The same with delta records, except for lists of one record.
 pub fn delta_configs() -> [Config; 4] {
     let [short, one, long, without_flags] = configs();
     [short, Config { list_length_max: 2, ..one }, long, without_flags]

@@ -2,7 +2,7 @@
 //!
 //! Between two operations:
 //! - blocks and cells are as [their checker](crate::fat_list::ground::audit) says;
-//! - each level's pointers lead through every object that hooks on it, in ascending order, and back to the head;
+//! - each level's pointers lead through every object that is linked on it, in ascending order, and back to the head;
 //! - an object's keys are in its range.
 
 use norn_flash::{Auditor, Nor};
@@ -17,7 +17,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Reports every invariant that does not hold. Cost: reads all that is in use, and each level's list.
     ///
     /// # Errors
-    /// `Corrupted` where the walk cannot go on, and the device's.
+    /// `Corrupted` where the walk cannot continue, and the device's.
     pub fn audit(&mut self, auditor: &mut impl Auditor) -> Outcome<(), D> {
         let list = self.skip_list();
         let hooked = list.turnstiles.audit(list.head(), auditor)?;

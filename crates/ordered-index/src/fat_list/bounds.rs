@@ -1,4 +1,4 @@
-//! What calls cost at most, whatever the list went through (`docs/design/ordered-index.md` derives it).
+//! What calls cost at most, for any history of the list (`docs/design/ordered-index.md` derives it).
 //!
 //! The idea: a search moves to higher low keys only, so that it follows a pointer for each object, and one for each
 //! level where it ends; following one probes a column of a turnstile. Every other reading is of fields of fixed
@@ -32,7 +32,7 @@ const HEAD_BYTES: u64 = CELLS_OFFSET as u64;
 /// Bytes of a stamp.
 const STAMP_BYTES: u64 = 2;
 
-/// Words that a bisection of so many reads at most.
+/// Words that a bisection of `entries` entries reads at most.
 fn bisection(entries: u64) -> u64 {
     u64::from(entries.checked_ilog2().map_or(0, |power| power + 1))
 }
@@ -56,7 +56,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         let own = u64::from(self.layout().slot_bytes) + 2 * PROGRAM_UNIT_BYTES_MAX as u64;
         let block = costs.cells_per_block() * (costs.object_written() + 4 * levels) + HEAD_BYTES;
         // A step of the call's loop makes room by one of these, or is the last one of the call or of an object taken
-        // out behind it.
+        // out after it.
         let steps = moves + objects_written + 2;
         CallBound {
             erases: moves as u32,
@@ -73,7 +73,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Bytes that [`get`](crate::OrderedIndex::get) reads at most in a list of `objects` objects.
     pub fn get_bound(&self, objects: u32) -> u64 {
         let costs = self.costs();
-        // A key of ones is read again, to tell an erased slot from it.
+        // A key of ones is read again, to distinguish it from an erased slot.
         costs.search(objects)
             + costs.bitmap_read()
             + costs.slots() * (costs.key_bytes + costs.slot_record())
@@ -81,7 +81,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     }
 
     /// Bytes that a step of a range reads at most, `first` and `last` included: every object but the head has keys, so
-    /// that the next key is in the object at hand or in its neighbour.
+    /// that the next key is in the current object or in its neighbour.
     pub fn step_bound(&self, objects: u32) -> u64 {
         let costs = self.costs();
         2 * costs.search(objects)
@@ -104,7 +104,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         self.len_bound(objects) + u64::from(self.layout().unit_count) * 8 + costs.cells() * STAMP_BYTES
     }
 
-    /// Bytes that a mount behind a [`stop`](Self::stop) reads at most.
+    /// Bytes that a mount after a [`stop`](Self::stop) reads at most.
     pub fn boot_bound(&self, objects: u32) -> u64 {
         let costs = self.costs();
         let units = u64::from(self.layout().unit_count) + 1;
@@ -120,7 +120,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
             + blocks * FILLING_BYTES as u64
     }
 
-    /// What a mount behind a power cut costs at most: what a boot reads, every block's head, a word of each cell, all
+    /// What a mount after a power cut costs at most: what a boot reads, every block's head, a word of each cell, all
     /// slots and a walk; a move is completed or an outlived block erased, then a structural change, then an object
     /// without keys is taken out.
     pub fn recovery_bound(&self, objects: u32) -> CallBound {
@@ -183,7 +183,8 @@ impl Costs<'_> {
         u64::from(self.layout.cell_bytes) + 5 * PROGRAM_UNIT_BYTES_MAX as u64
     }
 
-    /// The latest pointer of a level in a pool of so many entries: the pool's border, then its entries from there back.
+    /// Finding the latest pointer of a level in a pool of `entries` entries: the pool's border, then its entries from
+    /// there back.
     fn pool_read(entries: u64) -> u64 {
         4 * (bisection(entries) + entries)
     }
@@ -217,8 +218,7 @@ impl Costs<'_> {
         Self::pool_read(self.pool_entries())
     }
 
-    /// An object that is written anew: what is read of the old one, and a flag of program units read for each that is
-    /// set.
+    /// An object that is rewritten: what is read of the old one, and a flag of program units read for each that is set.
     fn object_copied(&self) -> u64 {
         let levels = u64::from(self.layout.settings.levels);
         let flags = 5 * PROGRAM_UNIT_BYTES_MAX as u64;

@@ -11,7 +11,7 @@ use crate::fat_list::widths::{EntryOf, Widths};
 use crate::index::Hint;
 
 impl<D: Nor, W: Widths> SkipList<D, W> {
-    /// The object in which a cursor goes on: where the step before ended, or where `limit` leads.
+    /// The object in which a cursor continues: where the step before ended, or where `limit` leads.
     fn resume(&mut self, hint: &Hint, limit: Limit<'_, W::Key>) -> Outcome<Node<W::Key>, D> {
         if let Some(cell) = hint.0.map(Cell::from_u32)
             && let Some(node) = self.node(cell)?

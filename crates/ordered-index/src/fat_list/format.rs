@@ -1,4 +1,4 @@
-//! Every bit that a fat list puts on flash, and the codes that tell whole from torn.
+//! Every bit that a fat list puts on flash, and the codes that distinguish whole from torn.
 //!
 //! ```text
 //! block   │ identity 32 │ void 4 │ filling 8 │ active 4 │ cell │ cell │ …
@@ -63,7 +63,7 @@ pub enum Flag {
 /// The first word of a cell that has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// The highest level on which the object hooks.
+    /// The highest level on which the object is linked.
     pub level: u8,
     /// What it is.
     pub kind: Kind,
@@ -150,7 +150,7 @@ fn fold(data: u32) -> u32 {
     (0..8).fold(0, |sum, digit| sum ^ data >> (3 * digit)) & 7
 }
 
-/// The code behind a slot's key and value.
+/// The code after a slot's key and value.
 pub fn slot_code(data: &[u8]) -> u16 {
     zeros(data) as u16 | crc16(&[data]) << 10
 }

@@ -1,7 +1,7 @@
 //! What a list is made like, and the lengths and places that follow from it and from the part.
 //!
-//! Invariants: a field that is programmed by itself starts and ends on a border of program units; every cell lies
-//! within its block; a pool has room for two pointers of every level.
+//! Invariants: a field that is programmed by itself starts and ends on a border of program units; every cell is within
+//! its block; a pool has room for two pointers of every level.
 
 use norn_flash::{Address, EraseUnit, NorPart, Reprogramming};
 
@@ -19,7 +19,7 @@ pub const ENTRY_BYTES_MAX: usize = 126;
 pub struct Settings {
     /// Blocks of a turnstile, one of which is spare: 2 to 255.
     pub turnstile_blocks: u8,
-    /// Levels, 1 to 8. An object hooks on level *i* with probability 4⁻ⁱ.
+    /// Levels, 1 to 8. An object is linked on level *i* with probability 4⁻ⁱ.
     pub levels: u8,
     /// Slots of an object, *m*: 2 to 64.
     pub slots: u8,
@@ -30,7 +30,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults of the paper's evaluation, but for a pool of 10 pointers instead of 7.
+    /// The defaults of the paper's evaluation, except for a pool of 10 pointers instead of 7.
     pub const fn paper_2011() -> Self {
         Settings { turnstile_blocks: 8, levels: 5, slots: 40, keys: 20, pool: 10 }
     }

@@ -1,4 +1,4 @@
-//! The list's state, and what its clients call, whatever the widths of keys and values are.
+//! The list's state, and what its clients call, for all widths of keys and values.
 //!
 //! A change of the contents is one slot written, which checks itself, or one bit cleared. Everything else (rewriting,
 //! splitting, merging and taking out objects, moving blocks) leaves the contents as they are and is done before or
@@ -7,8 +7,8 @@
 //! 2. if the object has a free slot, write it, clear the bit of the slot before it, and end;
 //! 3. else take one step that makes room, and begin again.
 //!
-//! Invariants: the value holds nothing that flash does not tell, but for counts and random numbers; each step of the
-//! loop gives an object room, gives a pointer pool room, or frees cells, so that the loop ends.
+//! Invariants: all state in RAM can be rebuilt from flash, except counts and random numbers; each step of the loop
+//! gives an object room, gives a pointer pool room, or frees cells, so that the loop ends.
 
 use core::ops::Bound;
 
@@ -79,12 +79,12 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         self.shape.room.replacements.list.turnstiles.blocks.cells.into_device()
     }
 
-    /// What became of the pointers followed so far. The counts start again from 0 at 2³².
+    /// The outcome of the pointers followed so far. The counts start again from 0 at 2³².
     pub fn probes(&self) -> Probes {
         self.shape.room.replacements.list.probes()
     }
 
-    /// Says on flash that nothing is under way, so that the next mount is fast. The list can go on being used.
+    /// Says on flash that nothing is under way, so that the next mount is fast. The list can still be used.
     ///
     /// Cost: a word programmed; the head is rewritten once per `slots / 2` stops.
     ///

@@ -7,7 +7,7 @@
 //!
 //! Mounting (section 0.4.3):
 //! 1. take the settings from the first block that has an identity;
-//! 2. look at cells by chance until there is an object, and climb from it to the head; after some tries, in order, from
+//! 2. look at random cells until there is an object, and climb from it to the head; after some tries, in order, from
 //!    the last cell of every block on, where a format puts the head;
 //! 3. if the head says that the list was stopped, and its block is not one that is being moved away, that is all;
 //! 4. else recover (`recover.rs`).
@@ -26,7 +26,7 @@ use crate::fat_list::list::FatListOf;
 use crate::fat_list::search::{Node, Session};
 use crate::fat_list::widths::Widths;
 
-/// Cells that a mount looks at by chance before it looks at all.
+/// Random cells that a mount looks at before it looks at all cells.
 pub(crate) const TRIES: usize = 64;
 
 impl<D: Nor, W: Widths> FatListOf<D, W> {

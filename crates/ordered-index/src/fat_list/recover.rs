@@ -1,4 +1,4 @@
-//! Recovery: from whatever a power cut left to a list between two operations.
+//! Recovery: from any state that a power cut left to a list between two operations.
 //!
 //! First the blocks: the table in `ground/recover.rs`. Then the cells: the table in `replace.rs`. Last the slots:
 //!

@@ -1,10 +1,10 @@
 //! Changes of the list's structure that leave its contents as they are.
 //!
-//! Replacing an object A (and B behind it) by L (and R behind that):
-//! 1. see to it that each pointer that has to be swung has room, and that there are free cells;
+//! Replacing an object A (and B after it) by L (and R after that):
+//! 1. make sure that each pointer that has to be set has room, and that there are free cells;
 //! 2. write and seal R, then L, whose header names A, and B or R: from here on the change is made;
-//! 3. on each level, let the last object before A lead to the first of L and R that hooks there, or to what followed A
-//!    and B;
+//! 3. on each level, let the last object before A point to the first of L and R that is linked there, or to what
+//!    followed A and B;
 //! 4. mark A and B dead; settle R, then L.
 //!
 //! Taking D out: mark it doomed (from here on the change is made), let the last object before it lead to what follows
@@ -19,7 +19,7 @@
 //! | keys of a left neighbour beyond its range | while shifting, before D was doomed | clear their bits |
 //!
 //! Invariants: step 3 asks flash what is to be done, so that doing it twice does no harm; low keys of objects never
-//! change, and L has A's, so that searches for the objects before A do not come upon what is half replaced.
+//! change, and L has A's, so that searches for the objects before A do not reach objects that are half replaced.
 
 use norn_flash::Nor;
 
@@ -36,7 +36,7 @@ use crate::fat_list::widths::Widths;
 #[derive(Clone, Copy)]
 pub(crate) struct Old<K> {
     pub node: Node<K>,
-    /// The object behind it, if it is replaced, too.
+    /// The object after it, if it is replaced, too.
     pub merged: Option<Node<K>>,
 }
 
@@ -66,7 +66,7 @@ impl<D: Nor, W: Widths> Replacements<D, W> {
         self.list.cells()
     }
 
-    /// Where the pointer of `level` behind `old`, or from the object before it, leads.
+    /// Where the pointer of `level` from `old`, or from the object before it, leads.
     pub fn continuation(&mut self, old: Option<&Old<W::Key>>, path: &Path, level: u8) -> Outcome<Column, D> {
         let merged = old.and_then(|old| old.merged).filter(|node| node.level >= level);
         let node = merged.or_else(|| old.map(|old| old.node).filter(|node| node.level >= level));
@@ -179,7 +179,7 @@ impl<D: Nor, W: Widths> Replacements<D, W> {
     /// Lets every object before the doomed one in `cell` lead to what follows it, and marks it dead.
     pub fn finish_taking_out(&mut self, cell: Cell) -> Outcome<(), D> {
         let Some(Node { low: Some(low), level, .. }) = self.list.node(cell)? else {
-            return Err(self.cells().damage(cell, 0, "a doomed cell that is no object"));
+            return Err(self.cells().damage(cell, 0, "a doomed cell that is not an object"));
         };
         let path = self.list.path_before(Some(&low))?;
         for level in 0..=level {

@@ -3,8 +3,8 @@
 //! An object whose pool is full is rewritten, which takes room in the pools of the objects before it, and so on; or its
 //! block is moved, which gives all of the block's pools room.
 //!
-//! Invariant: what is moved or rewritten here leaves every object's keys as they are, but for keys that go from an
-//! object with few of them to the one before it.
+//! Invariant: moving and rewriting here do not change any object's keys, except for keys that go from an object with
+//! few of them to the one before it.
 
 use norn_flash::{EraseUnit, Nor};
 
@@ -21,7 +21,7 @@ use crate::fat_list::widths::Widths;
 /// How far from an object its predecessors are rewritten so that it can be, before a block is moved instead.
 pub(crate) const PROPAGATION_MAX: usize = 4;
 
-/// What a structural change may go on with.
+/// What a structural change may continue with.
 pub(crate) enum Readiness {
     /// The objects before the change on each level, and two cells (the second one is the first if one is enough).
     Ready(Path, [Cell; 2]),
@@ -32,12 +32,12 @@ pub(crate) enum Readiness {
 /// An object that can take further keys, and its first free slot.
 type Roomy<W> = (Node<<W as Widths>::Key>, u8);
 
-/// Objects that the call at hand may still rewrite for their pointers' sake, before it moves blocks instead.
+/// Objects that the current call may still rewrite for room in pools, before it moves blocks instead.
 #[derive(Debug)]
 pub(crate) struct Rewrites(u8);
 
 impl Rewrites {
-    /// What a call on a list of so many levels begins with.
+    /// What a call on a list with `levels` levels begins with.
     pub fn of_call(levels: u8) -> Self {
         Rewrites(2 * levels)
     }
@@ -76,8 +76,7 @@ impl<D: Nor, W: Widths> Room<D, W> {
         self.list().rotate(victim)
     }
 
-    /// Step 1: `levels` from 0 on are to be swung before `low`, by any but `old` itself, and `count` cells to be
-    /// written.
+    /// Step 1: `levels` from 0 on are to be set before `low`, by any but `old` itself, and `count` cells to be written.
     pub fn ready(
         &mut self,
         rewrites: &mut Rewrites,
@@ -104,7 +103,7 @@ impl<D: Nor, W: Widths> Room<D, W> {
         }
     }
 
-    /// An object on `path` whose pool has not the room for its pointers to be swung.
+    /// An object on `path` whose pool has no room for setting its pointers.
     pub fn starved(&mut self, path: &Path, levels: u8, old: Option<Cell>) -> Outcome<Option<Cell>, D> {
         let path = &path[..usize::from(levels)];
         for (level, &cell) in path.iter().enumerate().filter(|&(_, &cell)| Some(cell) != old) {
@@ -117,8 +116,8 @@ impl<D: Nor, W: Widths> Room<D, W> {
         Ok(None)
     }
 
-    /// Gives the pool of `starved` room: rewrites it, or an object before it that stands in the way of that, or moves
-    /// its block.
+    /// Gives the pool of `starved` room: rewrites it, or an object before it whose pool prevents that, or moves its
+    /// block.
     ///
     /// Where a rewrite lacks nothing but a cell, the block to reclaim is chosen among all, so that objects which are
     /// changed all the time wander. The call's last rewrite is of `starved` itself: in its place no block is moved.
@@ -190,7 +189,7 @@ impl<D: Nor, W: Widths> Room<D, W> {
         Ok(())
     }
 
-    /// Whether every pool before `node` has room for its pointers to be swung, and once more for all of its own.
+    /// Whether every pool before `node` has room for setting its pointers, and once more for all of its own.
     fn has_ample_room(&mut self, node: &Node<W::Key>) -> Outcome<bool, D> {
         let path = self.list().path_before(node.low.as_ref())?;
         for level in 0..=node.level {

@@ -1,9 +1,9 @@
 //! Following soft pointers: finding the object of a key, predecessors and successors.
 //!
 //! Dereferencing a soft pointer probes the cells of one number in all blocks of a turnstile (the paper's Figures 7, 8
-//! and 12). Of what is found there, the *target object* is the live object on the level whose low key is the least above
-//! the current one's: between an object and its successor there is no other object of the level. The others are its
-//! *buddy objects*. A search may go on to any object that lies before the key. The low key never changes; it takes the
+//! and 12). Of what is found there, the *target object* is the live object on the level whose low key is the least
+//! above the current one's: between an object and its successor there is no other object of the level. The others are
+//! its *buddy objects*. A search may continue to any object before the key. The low key never changes; it takes the
 //! place of the paper's min-max area.
 //!
 //! Invariants: a search moves to higher low keys only, so that it ends on any flash content; a pointer leads to
@@ -28,7 +28,7 @@ pub(crate) enum Session {
     Open,
 }
 
-/// What became of pointers that were followed, in searches and steps of cursors.
+/// The outcome of pointers that were followed, in searches and steps of cursors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probes {
     /// Soft pointers that were followed.
@@ -219,7 +219,7 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
         Ok(node)
     }
 
-    /// Moves on from `node`, to the first object found that lies before `limit` (Figure 8).
+    /// Moves on from `node`, to the first object found that is before `limit` (Figure 8).
     fn skip(&mut self, node: &Node<W::Key>, level: u8, limit: Limit<'_, W::Key>) -> Outcome<Option<Node<W::Key>>, D> {
         let column = self.cells().pointer(node.cell, node.kind(), level)?;
         self.probes.pointers = self.probes.pointers.wrapping_add(1);
@@ -270,7 +270,7 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
         Ok(Probe::Ahead(Node { cell, level: stamp.level, low }))
     }
 
-    /// The next object on `level`; `None` behind the last one.
+    /// The next object on `level`; `None` after the last one.
     pub fn successor(&mut self, node: &Node<W::Key>, level: u8) -> Outcome<Option<Node<W::Key>>, D> {
         let column = self.cells().pointer(node.cell, node.kind(), level)?;
         let (mut nearest, mut is_end) = (None::<Node<W::Key>>, false);
@@ -320,7 +320,7 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
 enum Probe<K> {
     /// An object of the level beyond the current one.
     Ahead(Node<K>),
-    /// The head: behind the last object.
+    /// The head: after the last object.
     Head,
     /// Nothing of the three.
     Useless,

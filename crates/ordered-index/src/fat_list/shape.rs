@@ -47,7 +47,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         self.room.replacements.list.layout()
     }
 
-    /// Writes an object anew, with its latest pointers and slots only.
+    /// Rewrites an object, with its latest pointers and slots only.
     pub fn rewrite(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>) -> Outcome<(), D> {
         match self.room.ready(rewrites, node.low.as_ref(), node.level + 1, Some(node.cell), 1)? {
             Readiness::Ready(path, [cell, _]) => {

@@ -14,7 +14,7 @@ use crate::index::{Direction, Entry, Hint, IndexStats, OrderedIndex, Reclaimed};
 pub type FatList<D, const K: usize, const V: usize> = FatListOf<D, Fixed<K, V>>;
 
 impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
-    /// Lays out an empty list. What the part held is lost, but for the erase counts of blocks of a list.
+    /// Lays out an empty list. What the part held is lost, except the erase counts of blocks of a list.
     ///
     /// Cost: an erase and some 25 words programmed for each erase unit.
     ///

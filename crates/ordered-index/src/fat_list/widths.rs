@@ -1,7 +1,7 @@
 //! How long keys and values are: known when a program is compiled, or when it runs.
 //!
 //! A list is the same code over both. What differs is where it keeps a key while it works: in an array of just its
-//! length, or in one of the greatest length with a length beside it.
+//! length, or in one of the greatest length with a separate length.
 
 use core::cmp::Ordering;
 use core::fmt;

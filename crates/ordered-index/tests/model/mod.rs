@@ -59,7 +59,7 @@ pub fn setups() -> [Setup; 5] {
 pub struct Pair {
     pub list: TestList,
     pub map: BTreeMap<Key, Value>,
-    /// Keys are drawn from so many.
+    /// Keys are drawn from this number of keys.
     pub keys: u16,
 }
 

@@ -18,7 +18,7 @@ Exit codes:
   0  all is well
   2  wrong usage, or a file that cannot be used";
 
-/// The published evaluations that Norn builds on, redone: published values beside what is measured.
+/// The published evaluations that Norn builds on, repeated: published values beside measured ones.
 #[derive(Debug, Parser)]
 #[command(name = "norn-lab", version, after_help = EXAMPLES)]
 pub struct Arguments {
@@ -32,7 +32,7 @@ pub struct Arguments {
 pub enum Command {
     /// List the experiments: name, figure or table, jobs of a full run.
     List,
-    /// Run experiments, or go on with a run that was interrupted: finished jobs are on disk and are not repeated.
+    /// Run experiments, or continue with a run that was interrupted: finished jobs are on disk and are not repeated.
     ///
     /// Writes report.md, a CSV file for each experiment, and plots as SVG and PNG.
     Run(RunArguments),
@@ -63,7 +63,7 @@ pub struct RecordArguments {
     /// NAME.runs.zst of a directory.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Stop the program after so many instructions of its code section.
+    /// Stop the program after N instructions of its code section.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub instructions: Option<u64>,
     /// The program and its arguments.

@@ -19,7 +19,7 @@ pub fn list() -> String {
     text
 }
 
-/// Runs experiments, goes on with those that were interrupted, and returns their report.
+/// Runs experiments, continues with those that were interrupted, and returns their report.
 pub fn run(arguments: &RunArguments) -> Result<String, LabError> {
     let experiments = experiments_named(&arguments.names)?;
     let chosen = if arguments.quick { Settings::quick() } else { Settings::full() };

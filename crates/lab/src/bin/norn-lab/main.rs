@@ -35,7 +35,7 @@ enum Error {
 fn main() -> ExitCode {
     match answer(Arguments::parse().command).and_then(|text| print(&text)) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads us has seen enough.
+        // The reader of our output has closed the pipe.
         Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("norn-lab: {error}");

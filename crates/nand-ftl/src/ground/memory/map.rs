@@ -54,7 +54,7 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         self.set_entry(index, page);
     }
 
-    /// Counts live pages anew from the map. An entry that names a page that is another entry's is dropped.
+    /// Recounts live pages from the map. An entry that names a page that is another entry's is dropped.
     pub fn recount(&mut self) {
         let layout = self.layout;
         self.bytes.as_mut()[layout.live_at()..layout.buffer_at()].fill(0);

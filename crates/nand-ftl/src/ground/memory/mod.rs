@@ -18,7 +18,7 @@ pub(crate) struct Counts {
     pub erase_sum: u64,
 }
 
-/// The memory behind its layout.
+/// The memory with its layout.
 #[derive(Debug)]
 pub(crate) struct Memory<M> {
     bytes: M,
@@ -35,7 +35,7 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         memory
     }
 
-    /// Goes on with another number of logical pages, if the memory suffices; the map is forgotten.
+    /// Continues with another number of logical pages, if the memory suffices; the map is forgotten.
     pub fn with_layout(self, layout: Layout) -> Option<Self> {
         if self.len() < layout.memory_bytes() {
             return None;

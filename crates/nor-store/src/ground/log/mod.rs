@@ -7,7 +7,7 @@
 //! 3. unless a transaction is open, erase the older units. If one is open, the `Chain` entry names the oldest unit that
 //!    it needs, and they are erased after its commit or abort.
 //!
-//! A mount that finds a switch cut before `Ready` goes on with it, and a mount that had to use the reserve ends with a
+//! A mount that finds a switch cut before `Ready` continues it, and a mount that had to use the reserve ends with a
 //! switch: however often power fails in a row, the log does not fill up.
 //!
 //! Invariants: at every moment exactly one unit is the newest with `Ready`; ordinary entries leave `RESERVE` entries
@@ -36,11 +36,11 @@ const RESERVE: u16 = TREES as u16 + 1 + 1 + 1 + 1 + (LOG_UNITS_MAX as u16 - 1) +
 /// Entries of a transaction that replaces or deletes one thing, at most: two for each level of a tree, a move, and its
 /// own.
 const SMALL_TRANSACTION: u16 = 2 * HEIGHT_MAX as u16 + 4 + 6;
-/// Serial numbers go round after so many: they fit 24 bits and make whole rounds of 16 bits without a zero.
+/// Serial numbers wrap after this number: they fit 24 bits and make whole rounds of 16 bits without a zero.
 const SERIALS: u32 = 256 * 0xFFFF;
 
-/// Position of a log unit in the chain. It goes round after 2²⁴ units; those on a part at any time are few and near
-/// each other.
+/// Position of a log unit in the chain. It wraps after 2²⁴ units; those on a part at any time are few and near each
+/// other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sequence(u32);
 
@@ -439,7 +439,7 @@ impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
         self.units.erase(unit, count)
     }
 
-    /// Erases a unit of scratch bits that nobody needs.
+    /// Erases a unit of scratch bits that is not in use.
     fn clear_scratch_unit(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
         match self.units.table.all().find(|&unit| self.units.table.role(unit) == Role::Scratch) {
             Some(unit) => self.erase_unit(unit).map(|()| unit),

@@ -1,7 +1,7 @@
 //! Mounting the log: the newest unit is found and read, and its last entries say what a power cut interrupted.
 //!
-//! The steps are those of `mount.rs`, where they stand as a table. Nothing here appends an entry before the roles of
-//! all units are known.
+//! The steps are those of `mount.rs`, which has them as a table. Nothing here appends an entry before the roles of all
+//! units are known.
 
 use norn_flash::{EraseUnit, Nor};
 
@@ -32,7 +32,7 @@ pub(crate) struct Replay {
     changed: bool,
 }
 
-/// How the last transaction stands.
+/// The state of the last transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastTransaction {
     /// It is closed.
@@ -144,7 +144,7 @@ impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
             let state = self.read(self.extent.unit, self.extent.next)?;
             match state {
                 EntryState::Erased => break,
-                // Recovery makes a torn place void before it goes on after it.
+                // Recovery makes a torn place void before it continues after it.
                 _ if self.extent.torn && self.units.medium.detects() => {
                     self.extent.next -= 1;
                     return self.damage("a damaged log entry");
@@ -330,7 +330,7 @@ impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
         Ok(())
     }
 
-    /// Finds where the last transaction starts, and how it stands (before step 5).
+    /// Finds where the last transaction starts, and its state (before step 5).
     pub(crate) fn find_last_transaction(&mut self, replay: &Replay) -> Result<LastTransaction, MountFault<D::Error>> {
         let closed = if replay.last_is_commit() { replay.closed_before } else { replay.closed };
         let chained = closed.is_none() && self.extent.sequence.is_after(replay.chain_first);
@@ -371,7 +371,7 @@ impl<D: Nor, M: UnitRows, F: Features> Log<D, M, F> {
         self.serial = (self.serial + entries) % SERIALS;
     }
 
-    /// Goes on with a switch to a new log unit (step 6).
+    /// Continues with a switch to a new log unit (step 6).
     pub(crate) fn finish_switch(&mut self) -> Result<(), StoreError<D::Error>> {
         for unit in self.units.table.all() {
             let unused = match self.units.table.role(unit) {

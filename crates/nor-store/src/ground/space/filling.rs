@@ -1,6 +1,6 @@
 //! The unit being filled: the next sectors are allocated in it.
 //!
-//! Descriptors of nothing are used again, the first one first; sectors are taken from the unit's end downwards.
+//! Unused descriptors are used again, the first one first; sectors are taken from the unit's end downwards.
 
 use norn_flash::{EraseUnit, Nor};
 

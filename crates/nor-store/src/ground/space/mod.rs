@@ -45,7 +45,7 @@ pub struct SectorSpec {
 /// Whether a chain's new sector is complete in itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extension {
-    /// It stays, whatever becomes of an open transaction: as long as it is erased it says nothing.
+    /// It stays even if the open transaction is undone: while it is erased it has no meaning.
     Alone,
     /// The open transaction has allocated the rest of the chain, too.
     OfTransaction,
@@ -251,7 +251,7 @@ impl<D: Nor, M: UnitRows, F: Features> Space<D, M, F> {
         self.reclaim_for(need, sectors)
     }
 
-    /// The unit with the largest gap, if that is of so many granules.
+    /// The unit with the largest gap, if the gap has at least `granules` granules.
     fn unit_with_gap(&self, granules: u32) -> Option<EraseUnit> {
         let table = self.sectors.table();
         let (mut found, mut largest) = (None, granules);

@@ -6,7 +6,7 @@
 //! 4. Append `Erase`, erase the victim, write its identity: it is the free unit now.
 //!
 //! A cut before 3 resumes at 2: the copy is deterministic, so that programming what differs completes it. A cut after 3
-//! resumes at 4. The victim is marked from the beginning on, for whoever keeps physical addresses (`marks.rs`).
+//! resumes at 4. The victim is marked from the beginning on, for clients that keep physical addresses (`marks.rs`).
 //! Invariant: a victim is erased only when every live sector is in an assigned target.
 
 use norn_flash::{EraseUnit, Nor};
@@ -82,9 +82,9 @@ impl<D: Nor, M: UnitRows, F: Features> Space<D, M, F> {
         Ok(least.map(|(_, unit)| unit))
     }
 
-    /// Every so often reclaims a random unit, whatever it holds, so that static data moves and all units wear alike.
-    /// Not within a transaction, so that at most one of the reclamations of an operation is for wear. Returns whether
-    /// it did.
+    /// Once per wear period reclaims a random unit, regardless of its contents, so that static data moves and all units
+    /// wear alike. Not within a transaction, so that at most one of the reclamations of an operation is for wear.
+    /// Returns whether it did.
     fn reclaim_for_wear(&mut self) -> Result<bool, StoreError<D::Error>> {
         let period = u32::from(self.sectors.log.config().wear_period);
         if period == 0 || self.sectors.log.is_open() || !self.next_random().is_multiple_of(period) {
@@ -99,7 +99,7 @@ impl<D: Nor, M: UnitRows, F: Features> Space<D, M, F> {
         Ok(unit.is_some())
     }
 
-    /// Begins another sequence of random numbers, which follows from where the log stands.
+    /// Begins another sequence of random numbers, which derives from the log's position.
     pub(crate) fn seed_random(&mut self) {
         self.random = self.sectors.log.seed();
     }

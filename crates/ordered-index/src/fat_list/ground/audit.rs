@@ -1,7 +1,7 @@
 //! The checker of blocks and cells: reports every invariant that does not hold in them.
 //!
 //! Between two operations:
-//! - each turnstile has one spare block, erased but for its identity; the others are active;
+//! - each turnstile has one spare block, erased except for its identity; the others are active;
 //! - a cell is erased, dead, or a settled object; nothing is half done;
 //! - there is one head;
 //! - an object has keys, each of them once, and slots that are whole and written in order.
@@ -26,7 +26,7 @@ pub(crate) fn check((holds, what): Finding, address: Address, auditor: &mut impl
 }
 
 impl<D: Nor, W: Widths> Turnstiles<D, W> {
-    /// Checks every block and cell of a list whose head is `head`; returns how many objects hook on each level.
+    /// Checks every block and cell of a list whose head is `head`; returns how many objects are linked on each level.
     pub fn audit(&mut self, head: Cell, auditor: &mut impl Auditor) -> Outcome<[u32; LEVELS_MAX], D> {
         let mut hooked = [0; LEVELS_MAX];
         for turnstile in 0..self.layout().turnstiles {

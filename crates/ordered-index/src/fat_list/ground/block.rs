@@ -74,7 +74,7 @@ impl<D: Nor, W: Widths> Blocks<D, W> {
         self.cells.medium.program(self.cells.layout().block(unit).offset(VOID_OFFSET), &[0; 4])
     }
 
-    /// Formats a block: active, but for the last one of a turnstile.
+    /// Formats a block: active, except the last one of a turnstile.
     pub fn lay_out(&mut self, unit: EraseUnit) -> Outcome<(), D> {
         let erase_count = self.block_state(unit)?.erase_count().map_or(0, |count| count.saturating_add(1));
         self.erase_block(unit, erase_count)?;
@@ -158,7 +158,7 @@ impl<D: Nor, W: Widths> Blocks<D, W> {
         }
     }
 
-    /// Erases a block and makes it a spare one with so many erases.
+    /// Erases a block and makes it a spare block with the given erase count.
     pub fn erase_block(&mut self, unit: EraseUnit, erase_count: u32) -> Outcome<(), D> {
         self.cells.medium.erase(unit)?;
         let identity = self.identity(erase_count).encode();

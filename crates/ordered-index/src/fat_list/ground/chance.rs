@@ -1,4 +1,4 @@
-//! Random numbers: blocks and cells by chance, and the levels of objects.
+//! Random numbers: random blocks and cells, and the levels of objects.
 
 /// Random numbers (xorshift), and the level that was drawn for the next object.
 #[derive(Clone, Debug)]

@@ -1,5 +1,4 @@
-//! The device as a list sees it: aligned programs and single bits, behind a guard that refuses every call after the
-//! first failure.
+//! The device as a list sees it: aligned programs and single bits; a guard refuses every call after the first failure.
 //!
 //! This is the one file that calls the device.
 //!
@@ -10,7 +9,7 @@ use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart};
 use crate::error::{IndexError, MountError};
 use crate::fat_list::layout::PROGRAM_UNIT_BYTES_MAX;
 
-/// A device behind its guard.
+/// A device with its guard.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium<D> {
     guard: Guard<D>,
@@ -68,7 +67,7 @@ impl<D: Nor> Medium<D> {
         Ok(self.guard.program(from, &bytes[first * unit..behind])?)
     }
 
-    /// Clears one bit of the byte at `address`. Whatever a cut leaves, it is cleared or not.
+    /// Clears one bit of the byte at `address`. After a cut it is cleared or not.
     pub(super) fn clear_bit(&mut self, address: Address, bit: u8) -> Result<(), IndexError<D::Error>> {
         let unit = u32::from(self.part.program_unit_bytes);
         let into = address.0 % unit;

@@ -1,4 +1,4 @@
-//! Recovery of blocks: from whatever a power cut left to a turnstile.
+//! Recovery of blocks: from any state that a power cut left to a turnstile.
 //!
 //! Of the rows, the first that fits applies:
 //!

@@ -9,7 +9,7 @@
 //! Soft pointers survive this, because a cell's number and turnstile stay. Copies depend on v alone, so that a move
 //! which was cut is completed by writing the same bytes again.
 //!
-//! Invariants: between moves each turnstile has one block that is not active, and it is erased but for its identity;
+//! Invariants: between moves each turnstile has one block that is not active, and it is erased except for its identity;
 //! nothing else changes during a move.
 
 use norn_flash::{EraseUnit, Nor, Violation};
@@ -25,7 +25,7 @@ use crate::fat_list::widths::Widths;
 
 /// Erases between the most and the least worn block from which on the latter is moved at times.
 const WEAR_GAP: u32 = 16;
-/// Of so many reclamations one looks at wear.
+/// One in this number of reclamations looks at wear.
 const WEAR_PERIOD: u8 = 8;
 
 /// How many cells of a block are in which state.
@@ -74,7 +74,7 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
         Ok(counts)
     }
 
-    /// A free cell for an object of `level` other than `taken`, in a block by chance (section 0.4.2).
+    /// A free cell for an object of `level` other than `taken`, in a random block (section 0.4.2).
     ///
     /// Cost: a word for each cell looked at, of all cells if none is free.
     pub fn free_cell(&mut self, level: u8, taken: Option<Cell>) -> Outcome<Option<Cell>, D> {

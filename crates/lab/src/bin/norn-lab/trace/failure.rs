@@ -10,7 +10,7 @@ use norn_lab::paging::model::ShapeError;
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// There is no program to record.
-    #[error("no program to record; it stands behind --")]
+    #[error("no program to record: give it after --")]
     NoProgram,
     /// A program is not where it was looked for.
     #[error("{}: no such program, here or in a directory of PATH", program.display())]

@@ -1,4 +1,4 @@
-//! Runs a program under valgrind's tool lackey, and makes runs of what that tells: a line for each instruction, `I
+//! Runs a program under valgrind's tool lackey, and makes runs of its output: a line for each instruction, `I
 //! 04001090,3` with its address and length, between lines for data and valgrind's own.
 
 use std::ffi::OsString;
@@ -14,7 +14,8 @@ use super::failure::TraceError;
 /// The shell connects lackey's log with our pipe, and the program's own output with standard error.
 const SCRIPT: &str = "exec valgrind --tool=lackey --trace-mem=yes --log-fd=9 -- \"$@\" 9>&1 1>&2";
 
-/// The runs of a program in its code section, and how it ended; nothing if it was stopped after so many instructions.
+/// The runs of a program in its code section, and how it ended; nothing if it was stopped after the given number of
+/// instructions.
 pub fn runs(
     program: &Path,
     arguments: &[OsString],
@@ -74,7 +75,7 @@ impl Runs {
     }
 }
 
-/// Address and length of the instruction that a line tells of.
+/// Address and length of the instruction in a line.
 fn instruction(line: &[u8]) -> Option<(u64, u16)> {
     let text = str::from_utf8(line.strip_prefix(b"I ")?).ok()?;
     let (address, bytes) = text.trim().split_once(',')?;
