@@ -19,6 +19,22 @@ pub enum ImageError<E> {
         /// Bytes of a page of the part.
         page_bytes: u16,
     },
+    /// The policy takes no cache of this number of frames.
+    Frames {
+        /// Frames requested.
+        given: u8,
+        /// The most frames that the policy takes; the fewest are one.
+        max: u8,
+    },
+    /// Memory that the caller lends is too small.
+    TooSmall {
+        /// What there is too little of.
+        what: &'static str,
+        /// How much is needed.
+        needed: u32,
+        /// How much was given.
+        given: u32,
+    },
     /// There is no image: none of the blocks that may bear its header has a whole one.
     NoImage {
         /// The first of them.
@@ -86,6 +102,8 @@ impl<E: fmt::Debug> fmt::Display for ImageError<E> {
             ImageError::PageSize { cache_page_bytes, page_bytes } => {
                 write!(f, "cache pages of {cache_page_bytes} bytes do not divide the part's pages of {page_bytes}")
             }
+            ImageError::Frames { given, max } => write!(f, "a cache of {given} frames: the policy takes 1 to {max}"),
+            ImageError::TooSmall { what, needed, given } => write!(f, "{needed} {what} needed, {given} given"),
             ImageError::NoImage { start, end } => write!(f, "no whole header of an image in {start} to {end}"),
             ImageError::Newer { version } => write!(f, "the image's version {version} is newer than this program's"),
             ImageError::Layout { cache_page_bytes, code_bytes } => {

@@ -33,41 +33,59 @@ const MAGIC: [u8; 4] = *b"NPAG";
 pub(crate) const FORMAT_VERSION: u8 = 1;
 const CHECKED_BYTES: usize = HEADER_BYTES - Crc32c::BYTES;
 
+/// The blocks that an image may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// The first.
+    pub start: Block,
+    /// How many there are.
+    pub blocks: u16,
+}
+
 /// How cache pages lie in the pages and blocks of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageLayout {
     /// Cache pages of a page of the part.
     pub per_page: NonZeroU16,
     pages_per_block: NonZeroU16,
+    /// Bytes of a cache page, its code not counted.
+    pub cache_page_bytes: u16,
 }
 
 impl PageLayout {
-    /// Cache pages of `PAGE` bytes with code `C` on `part`.
+    /// Cache pages of this width with code `C` on `part`.
     ///
     /// # Errors
     /// If they do not fit.
-    pub const fn of<C: Code, const PAGE: usize>(part: &NandPart) -> Result<Self, (u16, u16)> {
+    pub fn of<C: Code, E>(part: &NandPart, cache_page_bytes: usize) -> Result<Self, ImageError<E>> {
         let page_bytes = part.page_bytes as usize;
-        let too_large = PAGE > u16::MAX as usize - C::BYTES || page_bytes < HEADER_BYTES;
-        if PAGE == 0 || too_large || C::BYTES == 0 && !page_bytes.is_multiple_of(PAGE) {
-            return Err((PAGE as u16, part.page_bytes));
+        let refusal = ImageError::PageSize { cache_page_bytes: cache_page_bytes as u16, page_bytes: part.page_bytes };
+        let too_large = cache_page_bytes > u16::MAX as usize - C::BYTES || page_bytes < HEADER_BYTES;
+        if cache_page_bytes == 0 || too_large || C::BYTES == 0 && !page_bytes.is_multiple_of(cache_page_bytes) {
+            return Err(refusal);
         }
-        let per_page = page_bytes / (PAGE + C::BYTES);
+        let per_page = page_bytes / (cache_page_bytes + C::BYTES);
+        let cache_page_bytes = cache_page_bytes as u16;
         match (NonZeroU16::new(per_page as u16), NonZeroU16::new(part.pages_per_block)) {
-            (Some(per_page), Some(pages_per_block)) => Ok(PageLayout { per_page, pages_per_block }),
-            _ => Err((PAGE as u16, part.page_bytes)),
+            (Some(per_page), Some(pages_per_block)) => Ok(PageLayout { per_page, pages_per_block, cache_page_bytes }),
+            _ => Err(refusal),
         }
+    }
+
+    /// Cache pages of an image.
+    const fn cache_pages(&self, image_bytes: u32) -> u32 {
+        image_bytes.div_ceil(self.cache_page_bytes as u32)
     }
 }
 
 /// From one cache page to the next, in bytes.
-pub(crate) const fn stride<C: Code, const PAGE: usize>() -> u16 {
-    (PAGE + C::BYTES) as u16
+pub(crate) const fn stride<C: Code>(cache_page_bytes: usize) -> u16 {
+    (cache_page_bytes + C::BYTES) as u16
 }
 
 /// The column at which the cache page of number `index` in its page starts.
-pub(crate) const fn column<C: Code, const PAGE: usize>(index: u16) -> Column {
-    Column(index * stride::<C, PAGE>())
+pub(crate) const fn column<C: Code>(index: u16, cache_page_bytes: usize) -> Column {
+    Column(index * stride::<C>(cache_page_bytes))
 }
 
 /// Where an image is: what its header says, and what follows from the part.
@@ -82,38 +100,59 @@ pub struct Image {
 }
 
 impl Image {
-    /// An image without bad blocks, whose header is in `start`, for a program that keeps images without headers.
+    /// An image without bad blocks in cache pages of this width, whose header is in `start`, for a program that keeps
+    /// images without headers.
     ///
     /// # Errors
     /// If its cache pages do not fit the part's pages, or are too many.
-    pub fn without_bad_blocks<C: Code, const PAGE: usize>(
+    pub fn without_bad_blocks<C: Code>(
         part: &NandPart,
+        cache_page_bytes: usize,
         start: Block,
         image_bytes: u32,
     ) -> Result<Self, ImageError<core::convert::Infallible>> {
-        let layout = PageLayout::of::<C, PAGE>(part)
-            .map_err(|(cache_page_bytes, page_bytes)| ImageError::PageSize { cache_page_bytes, page_bytes })?;
+        Self::planned::<C, _>(part, cache_page_bytes, Room { start, blocks: u16::MAX }, image_bytes)
+    }
+
+    /// An image in a room without bad blocks.
+    pub(crate) fn planned<C: Code, E>(
+        part: &NandPart,
+        cache_page_bytes: usize,
+        room: Room,
+        image_bytes: u32,
+    ) -> Result<Self, ImageError<E>> {
+        let layout = PageLayout::of::<C, E>(part, cache_page_bytes)?;
         if image_bytes == 0 {
             return Err(ImageError::Empty);
         }
-        if image_bytes.div_ceil(PAGE as u32) > CACHE_PAGES_MAX {
-            return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: PAGE as u16 });
+        if layout.cache_pages(image_bytes) > CACHE_PAGES_MAX {
+            return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: layout.cache_page_bytes });
         }
-        let image = Image::new(layout, image_bytes, start);
-        let blocks = part.block_count.saturating_sub(start.0);
-        if image.block_count::<PAGE>() > u32::from(blocks) {
+        let image = Image::new(layout, image_bytes, room.start);
+        let blocks = part.block_count.saturating_sub(room.start.0).min(room.blocks);
+        if image.block_count() > u32::from(blocks) {
             return Err(ImageError::TooLarge { image_bytes, blocks, bad_blocks: 0 });
         }
         Ok(image)
     }
 
-    pub(crate) fn new(layout: PageLayout, image_bytes: u32, start: Block) -> Self {
+    fn new(layout: PageLayout, image_bytes: u32, start: Block) -> Self {
         Image { image_bytes, start, first: start, bad_count: 0, bad: [Block(0); BAD_BLOCKS_MAX], layout }
     }
 
     /// Bytes of the image.
     pub const fn size_bytes(&self) -> u32 {
         self.image_bytes
+    }
+
+    /// Bytes of a cache page, its code not counted.
+    pub const fn cache_page_bytes(&self) -> u16 {
+        self.layout.cache_page_bytes
+    }
+
+    /// Cache pages, the last of which may be filled up.
+    pub(crate) const fn cache_pages(&self) -> u32 {
+        self.layout.cache_pages(self.image_bytes)
     }
 
     /// The bad blocks among its own, which it leaves out.
@@ -127,8 +166,8 @@ impl Image {
     }
 
     /// Blocks that it uses, the header's included, bad ones not.
-    pub(crate) fn block_count<const PAGE: usize>(&self) -> u32 {
-        let pages = self.image_bytes.div_ceil(PAGE as u32).div_ceil(u32::from(self.layout.per_page.get()));
+    pub(crate) fn block_count(&self) -> u32 {
+        let pages = self.cache_pages().div_ceil(u32::from(self.layout.per_page.get()));
         1 + pages.div_ceil(u32::from(self.layout.pages_per_block.get()))
     }
 
@@ -162,11 +201,11 @@ impl Image {
     }
 
     /// The header's bytes.
-    pub(crate) fn encode<C: Code, const PAGE: usize>(&self) -> [u8; HEADER_BYTES] {
+    pub(crate) fn encode<C: Code>(&self) -> [u8; HEADER_BYTES] {
         let mut header = [0; HEADER_BYTES];
         header[..4].copy_from_slice(&MAGIC);
         header[4..6].copy_from_slice(&[FORMAT_VERSION, C::BYTES as u8]);
-        header[6..8].copy_from_slice(&(PAGE as u16).to_le_bytes());
+        header[6..8].copy_from_slice(&self.layout.cache_page_bytes.to_le_bytes());
         header[8..12].copy_from_slice(&self.image_bytes.to_le_bytes());
         header[12..14].copy_from_slice(&self.start.0.to_le_bytes());
         header[14..16].copy_from_slice(&self.bad_count.to_le_bytes());
@@ -178,24 +217,24 @@ impl Image {
         header
     }
 
-    /// Finds the image whose header is in the first block from `start` on that has one; it looks into one block more
-    /// than an image may have bad ones. Cost: a load for each.
+    /// Finds the image in cache pages of this width, whose header is in the first block from `start` on that has one;
+    /// it looks into one block more than an image may have bad ones. Cost: a load for each.
     ///
     /// # Errors
     /// Says what is wrong with what was found, or that nothing was.
-    pub fn find<D: Nand, C: Code, const PAGE: usize>(
+    pub fn find<D: Nand, C: Code>(
         device: &mut D,
         start: Block,
+        cache_page_bytes: usize,
     ) -> Result<Self, ImageError<D::Error>> {
         let part = device.part();
-        let layout = PageLayout::of::<C, PAGE>(&part)
-            .map_err(|(cache_page_bytes, page_bytes)| ImageError::PageSize { cache_page_bytes, page_bytes })?;
+        let layout = PageLayout::of::<C, _>(&part, cache_page_bytes)?;
         let end = start.0.saturating_add(BAD_BLOCKS_MAX as u16 + 1).min(part.block_count);
         for block in (start.0..end).map(Block) {
             let page = block.page(0);
             match read_header(device, page)? {
                 Some(header) if header[12..14] == start.0.to_le_bytes() => {
-                    return Self::decode::<D::Error, C, PAGE>(&header, &part, layout, page);
+                    return Self::decode::<D::Error, C>(&header, &part, layout, page);
                 }
                 _ => {}
             }
@@ -203,7 +242,7 @@ impl Image {
         Err(ImageError::NoImage { start, end: Block(end.saturating_sub(1)) })
     }
 
-    fn decode<E, C: Code, const PAGE: usize>(
+    fn decode<E, C: Code>(
         header: &[u8; HEADER_BYTES],
         part: &NandPart,
         layout: PageLayout,
@@ -214,7 +253,7 @@ impl Image {
         if version > FORMAT_VERSION {
             return Err(ImageError::Newer { version });
         }
-        if usize::from(code_bytes) != C::BYTES || usize::from(cache_page_bytes) != PAGE {
+        if usize::from(code_bytes) != C::BYTES || cache_page_bytes != layout.cache_page_bytes {
             return Err(ImageError::Layout { cache_page_bytes, code_bytes });
         }
         let image_bytes = u32::from(half(8)) | u32::from(half(10)) << 16;
@@ -228,10 +267,10 @@ impl Image {
             }
             previous = bad;
         }
-        let blocks = image.block_count::<PAGE>() + u32::from(image.bad_count);
+        let blocks = image.block_count() + u32::from(image.bad_count);
         let fits = u32::from(image.first.0) + blocks <= u32::from(part.block_count);
-        let pages = image_bytes.div_ceil(PAGE as u32);
-        if bad_count > BAD_BLOCKS_MAX || image_bytes == 0 || !fits || pages > CACHE_PAGES_MAX {
+        let too_many_pages = image.cache_pages() > CACHE_PAGES_MAX;
+        if bad_count > BAD_BLOCKS_MAX || image_bytes == 0 || !fits || too_many_pages {
             return Err(ImageError::Header { page });
         }
         Ok(image)

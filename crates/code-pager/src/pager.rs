@@ -10,8 +10,9 @@
 //! 5. cache pages after b need no load while the register holds P and its position is before them: some of them are
 //!    fetched ahead, if the options say so.
 //!
-//! Invariants: a frame that the policy says holds a page has that page's bytes, corrected; RAM besides frames and
-//! device is at most [`state_bytes_max`], a fact that the compiler checks for each pager that is made.
+//! Invariants: a frame that the policy says holds a page has that page's bytes, corrected; frames are as wide as the
+//! image's cache pages; RAM besides frames and device is at most [`state_bytes_max`], a fact that the compiler checks
+//! for each pager that holds its frames itself.
 
 use core::marker::PhantomData;
 use core::mem::size_of;
@@ -21,12 +22,13 @@ use norn_flash::{Block, Column, ColumnAccess, Nand};
 use crate::address::{CachePage, CodeAddress, ImagePage};
 use crate::code::{Code, Uncoded};
 use crate::error::{ImageError, ReadError};
+use crate::frames::Frames;
 use crate::image::{Image, column, stride};
 use crate::observer::{Event, Observer};
 use crate::policy::{Cost, Frame, Policy};
 use crate::register::Register;
 
-/// Bytes of RAM that a pager takes at most besides its frames, its device and its observer.
+/// Bytes of RAM that a [`Pager`] takes at most besides its frames, its device and its observer.
 pub const fn state_bytes_max(frames: usize) -> usize {
     4 * frames + 64
 }
@@ -76,19 +78,23 @@ pub struct Options {
     pub bypass: Bypass,
 }
 
-/// A cache of `FRAMES` pages of `PAGE` bytes over a device `D`, with replacement policy `P` and error-correcting code
-/// `C`.
+/// A cache of pages in the frames `F` over a device `D`, with replacement policy `P` and error-correcting code `C`: a
+/// [`Pager`], or a [`LentPager`](crate::LentPager).
 #[derive(Clone, Debug)]
-pub struct Pager<D, P, const FRAMES: usize, const PAGE: usize, C = Uncoded, O = ()> {
+pub struct PagerIn<D, P, F, C = Uncoded, O = ()> {
     device: D,
     image: Image,
     register: Register,
     options: Options,
     policy: P,
     observer: O,
-    frames: [[u8; PAGE]; FRAMES],
+    frames: F,
     code: PhantomData<C>,
 }
+
+/// A cache of `FRAMES` pages of `PAGE` bytes, which it holds itself.
+pub type Pager<D, P, const FRAMES: usize, const PAGE: usize, C = Uncoded, O = ()> =
+    PagerIn<D, P, [[u8; PAGE]; FRAMES], C, O>;
 
 impl<D: Nand, P: Policy + Default, const FRAMES: usize, const PAGE: usize, C: Code> Pager<D, P, FRAMES, PAGE, C> {
     /// A pager over the image that starts in `start` or in one of the next blocks. RAM: the pager itself. Cost: a load
@@ -119,15 +125,26 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     where
         P: Default,
     {
-        let image = Image::find::<D, C, PAGE>(&mut device, start)?;
+        let image = Image::find::<D, C>(&mut device, start, PAGE)?;
         Ok(Self::over(device, image, P::default(), options, observer))
     }
 
     /// A pager over an image whose place is known, with an empty policy. RAM: the pager itself. Cost: none.
+    ///
+    /// # Panics
+    /// If the image has cache pages of another width.
     pub fn over(device: D, image: Image, policy: P, options: Options, observer: O) -> Self {
         let () = Self::SMALL_ENOUGH;
+        Self::with_frames(device, image, policy, [[0; PAGE]; FRAMES], options, observer)
+    }
+}
+
+impl<D: Nand, P: Policy, F: Frames, C: Code, O: Observer> PagerIn<D, P, F, C, O> {
+    pub(crate) fn with_frames(device: D, image: Image, policy: P, frames: F, options: Options, observer: O) -> Self {
+        let widths = (usize::from(image.cache_page_bytes()), frames.page_bytes());
+        assert!(widths.0 == widths.1, "an image in cache pages of {} bytes, frames of {}", widths.0, widths.1);
         let register = Register::new(device.part().columns);
-        Pager { device, image, register, options, policy, observer, frames: [[0; PAGE]; FRAMES], code: PhantomData }
+        PagerIn { device, image, register, options, policy, observer, frames, code: PhantomData }
     }
 
     /// Where the image is.
@@ -172,7 +189,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         if address.0 >= image_bytes {
             return Err(ReadError::OutOfImage { address, len: 1, image_bytes });
         }
-        let page = CachePage((address.0 / PAGE as u32) as u16);
+        let page = self.page_of(address);
         let found = self.policy.request(page);
         // Reported in both branches, so that the compiler knows the outcome there.
         let frame = match found.frame() {
@@ -185,9 +202,9 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
                 self.fill_requested(page)?
             }
         };
-        let start = address.0 as usize % PAGE;
-        let end = PAGE.min((image_bytes - address.0) as usize + start);
-        Ok(&self.frames[usize::from(frame.0)][start..end])
+        let start = self.start_in_page(address);
+        let end = self.frames.page_bytes().min((image_bytes - address.0) as usize + start);
+        Ok(&self.frames.frame(frame)[start..end])
     }
 
     /// Copies `buffer.len()` bytes from `address` on. Cost: as [`view`](Self::view) for each cache page of the range.
@@ -199,9 +216,10 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         if u64::from(address.0) + buffer.len() as u64 > u64::from(image_bytes) {
             return Err(ReadError::OutOfImage { address, len: buffer.len(), image_bytes });
         }
+        let page_bytes = self.frames.page_bytes();
         let (mut at, mut rest) = (address, buffer);
         while !rest.is_empty() {
-            let len = rest.len().min(PAGE - at.0 as usize % PAGE);
+            let len = rest.len().min(page_bytes - self.start_in_page(at));
             let (piece, behind) = rest.split_at_mut(len);
             self.read_piece(at, piece)?;
             (at, rest) = (CodeAddress(at.0 + len as u32), behind);
@@ -211,7 +229,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
 
     /// Copies bytes of one cache page.
     fn read_piece(&mut self, address: CodeAddress, buffer: &mut [u8]) -> Result<(), ReadError<D::Error>> {
-        let page = CachePage((address.0 / PAGE as u32) as u16);
+        let page = self.page_of(address);
         let may_bypass = self.options.bypass == Bypass::Unremembered && C::BYTES == 0;
         if may_bypass && !self.policy.holds(page) && !self.policy.remembers(page) {
             return self.serve_from_register(page, address, buffer);
@@ -228,12 +246,24 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         buffer: &mut [u8],
     ) -> Result<(), ReadError<D::Error>> {
         let (image_page, index) = self.place(page);
-        let column = Column(column::<C, PAGE>(index).0 + (address.0 as usize % PAGE) as u16);
+        let column = Column(self.column(index).0 + self.start_in_page(address) as u16);
         self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
         self.register.fetch(&mut self.device, column, buffer)?;
         self.policy.bypass(page);
         self.observer.note(Event::Bypassed { page, bytes: buffer.len() as u16 });
         Ok(())
+    }
+
+    /// The cache page that a byte is in. Cost: a division, where the type does not say how wide pages are.
+    #[inline]
+    fn page_of(&self, address: CodeAddress) -> CachePage {
+        CachePage((address.0 / self.frames.page_bytes() as u32) as u16)
+    }
+
+    /// The place of a byte in its cache page. Cost: that of [`page_of`](Self::page_of).
+    #[inline]
+    fn start_in_page(&self, address: CodeAddress) -> usize {
+        (address.0 % self.frames.page_bytes() as u32) as usize
     }
 
     /// The page of the part that a cache page is in, and its number there.
@@ -243,18 +273,30 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         (ImagePage(u32::from(page.0 / per_page)), page.0 % per_page)
     }
 
+    /// From one cache page to the next in a page of the part, in bytes.
+    #[inline]
+    fn stride(&self) -> u16 {
+        stride::<C>(self.frames.page_bytes())
+    }
+
+    /// The column at which the cache page of number `index` in its page starts.
+    #[inline]
+    fn column(&self, index: u16) -> Column {
+        column::<C>(index, self.frames.page_bytes())
+    }
+
     /// Fills a frame with a page that is requested, and others with what comes along (steps 1 to 5).
     #[inline]
     fn fill_requested(&mut self, page: CachePage) -> Result<Frame, ReadError<D::Error>> {
         let (image_page, index) = self.place(page);
-        let column = column::<C, PAGE>(index);
+        let column = self.column(index);
         let (position, load) = self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
         if self.options.passing == Passing::FillRemembered && self.register_is_forwards() {
             let first = CachePage(page.0 - index);
-            let passed = position.0.div_ceil(stride::<C, PAGE>())..index;
+            let passed = position.0.div_ceil(self.stride())..index;
             self.fill_remembered(first, passed)?;
         }
-        let passed = index.saturating_sub(position.0 / stride::<C, PAGE>());
+        let passed = index.saturating_sub(position.0 / self.stride());
         let cost = Cost(load.saturating_add(passed.min(250) as u8 + 1));
         let frame = self.policy.admit(page, cost);
         self.fill(frame, page, index)?;
@@ -295,7 +337,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     /// Fills a frame with a page that is requested, and no other.
     fn fill_requested_alone(&mut self, page: CachePage) -> Result<Frame, ReadError<D::Error>> {
         let (image_page, index) = self.place(page);
-        let column = column::<C, PAGE>(index);
+        let column = self.column(index);
         self.register.stand_before(&mut self.device, &self.image, image_page, column)?;
         let frame = self.policy.admit(page, Cost(1));
         self.fill(frame, page, index)?;
@@ -309,7 +351,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
 
     /// One more than the number of the last cache page that the image has in the part's page of `page`.
     fn last_index(&self, page: CachePage, index: u16) -> u16 {
-        let pages = self.image.size_bytes().div_ceil(PAGE as u32);
+        let pages = self.image.size_bytes().div_ceil(self.frames.page_bytes() as u32);
         let behind = pages - u32::from(page.0 - index);
         self.image.layout.per_page.get().min(behind.min(0xFFFF) as u16)
     }
@@ -345,12 +387,13 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     /// Fetches a cache page into a frame, and corrects it (step 4).
     #[inline]
     fn fill(&mut self, frame: Frame, page: CachePage, index: u16) -> Result<(), ReadError<D::Error>> {
-        let bytes = &mut self.frames[usize::from(frame.0)];
-        let column = column::<C, PAGE>(index);
+        let column = self.column(index);
+        let page_bytes = self.frames.page_bytes();
+        let bytes = self.frames.frame_mut(frame);
         let mut code = [0; 4];
         let mut fetched = self.register.fetch(&mut self.device, column, bytes);
         if C::BYTES > 0 && fetched.is_ok() {
-            let behind = Column(column.0 + PAGE as u16);
+            let behind = Column(column.0 + page_bytes as u16);
             fetched = self.register.fetch(&mut self.device, behind, &mut code[..C::BYTES]);
         }
         if let Err(error) = fetched {
@@ -365,7 +408,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
             }
             Err(_) => {
                 self.policy.abandon(frame);
-                Err(ReadError::Uncorrectable { address: CodeAddress(u32::from(page.0) * PAGE as u32) })
+                Err(ReadError::Uncorrectable { address: CodeAddress(u32::from(page.0) * page_bytes as u32) })
             }
         }
     }

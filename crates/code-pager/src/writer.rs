@@ -10,12 +10,15 @@
 //!
 //! Invariant: at most one header of this image's room is on the part.
 
+use core::marker::PhantomData;
+
 use norn_flash::{Block, Column, Nand, NandError, NandErrorKind, NandPart, Piece};
 
 use crate::address::ImagePage;
 use crate::code::{Code, Uncoded};
 use crate::error::ImageError;
-use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, PageLayout, stride};
+use crate::image::{BAD_BLOCKS_MAX, HEADER_BYTES, Image, Room, stride};
+use crate::policy::ByteLane;
 
 /// Where an image's bytes come from. They may be requested more than once.
 pub trait Source {
@@ -29,15 +32,6 @@ impl Source for &[u8] {
     }
 }
 
-/// The blocks that an image may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
-    /// The first.
-    pub start: Block,
-    /// How many there are.
-    pub blocks: u16,
-}
-
 /// How one block went.
 enum Attempt {
     Written,
@@ -45,10 +39,10 @@ enum Attempt {
 }
 
 /// Writes images of cache pages of `PAGE` bytes with code `C`, with a page of the part, of at most `BUFFER` bytes, in
-/// RAM.
+/// RAM: an [`ImageWriterIn`] that holds its memory itself.
 pub struct ImageWriter<const PAGE: usize, const BUFFER: usize, C = Uncoded> {
     page: [u8; BUFFER],
-    code: core::marker::PhantomData<C>,
+    code: PhantomData<C>,
 }
 
 impl<const PAGE: usize, const BUFFER: usize, C: Code> Default for ImageWriter<PAGE, BUFFER, C> {
@@ -60,14 +54,48 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> Default for ImageWriter<PA
 impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, C> {
     /// A writer.
     pub const fn new() -> Self {
-        ImageWriter { page: [0; BUFFER], code: core::marker::PhantomData }
+        ImageWriter { page: [0; BUFFER], code: PhantomData }
+    }
+
+    /// As [`ImageWriterIn::write`].
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn write<D: Nand>(
+        &mut self,
+        device: &mut D,
+        room: Room,
+        image_bytes: u32,
+        source: &mut impl Source,
+    ) -> Result<Image, ImageError<D::Error>> {
+        ImageWriterIn::<_, C>::new(PAGE, &mut self.page[..]).write(device, room, image_bytes, source)
+    }
+}
+
+/// Writes images of cache pages of a width that is known when the program runs, with code `C`, and with a page of the
+/// part in memory of the caller's.
+#[derive(Debug)]
+pub struct ImageWriterIn<M, C = Uncoded> {
+    cache_page_bytes: usize,
+    page: M,
+    code: PhantomData<C>,
+}
+
+impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
+    /// A writer of cache pages of this width. `page` has at least the data bytes of a page of the part,
+    /// [`NandPart::page_bytes`]; what is in it does not matter.
+    pub const fn new(cache_page_bytes: usize, page: M) -> Self {
+        ImageWriterIn { cache_page_bytes, page, code: PhantomData }
     }
 
     /// Writes an image of `image_bytes`. Cost: an erase and a look at the mark for each block, a program and a load for
     /// each page, and as much again for each block that fails.
     ///
     /// # Errors
-    /// If the image does not fit, too many of its blocks are bad, or the device fails.
+    /// If the image does not fit, the memory is too small, too many of its blocks are bad, or the device fails.
     ///
     /// # Panics
     /// If `source` is a slice of fewer bytes.
@@ -84,7 +112,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
         let mut image = image;
         let end = (room.start.0.saturating_add(room.blocks)).min(part.block_count);
         let (mut number, mut bad_blocks) = (0, 0);
-        while number < image.block_count::<PAGE>() {
+        while number < image.block_count() {
             let block = image.block(number);
             if block.0 >= end {
                 return Err(ImageError::TooLarge { image_bytes, blocks: room.blocks, bad_blocks });
@@ -103,21 +131,10 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
 
     /// The image on a part without bad blocks.
     fn plan<E>(&self, part: &NandPart, room: Room, image_bytes: u32) -> Result<Image, ImageError<E>> {
-        let layout = PageLayout::of::<C, PAGE>(part)
-            .map_err(|(cache_page_bytes, page_bytes)| ImageError::PageSize { cache_page_bytes, page_bytes })?;
-        if BUFFER < usize::from(part.page_bytes) {
-            return Err(ImageError::PageSize { cache_page_bytes: BUFFER as u16, page_bytes: part.page_bytes });
-        }
-        if image_bytes == 0 {
-            return Err(ImageError::Empty);
-        }
-        if image_bytes.div_ceil(PAGE as u32) > CACHE_PAGES_MAX {
-            return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: PAGE as u16 });
-        }
-        let image = Image::new(layout, image_bytes, room.start);
-        let blocks = part.block_count.saturating_sub(room.start.0).min(room.blocks);
-        if image.block_count::<PAGE>() > u32::from(blocks) {
-            return Err(ImageError::TooLarge { image_bytes, blocks, bad_blocks: 0 });
+        let image = Image::planned::<C, E>(part, self.cache_page_bytes, room, image_bytes)?;
+        let (needed, given) = (u32::from(part.page_bytes), self.page.as_ref().len() as u32);
+        if given < needed {
+            return Err(ImageError::TooSmall { what: "bytes for a page of the part", needed, given });
         }
         Ok(image)
     }
@@ -148,7 +165,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
         let pages_per_block = u32::from(device.part().pages_per_block);
         for page in (number.saturating_sub(1) * pages_per_block..number * pages_per_block).map(ImagePage) {
             let Some(len) = self.compose(image, page, source) else { break };
-            let bytes = &self.page[..len];
+            let bytes = &self.page.as_ref()[..len];
             if matches!(bad_or(device.program(image.address(page), &[Piece::new(Column(0), bytes)]))?, Attempt::Bad) {
                 return Ok(Attempt::Bad);
             }
@@ -163,16 +180,17 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
     /// after the image's end.
     fn compose(&mut self, image: &Image, page: ImagePage, source: &mut impl Source) -> Option<usize> {
         let per_page = u32::from(image.layout.per_page.get());
-        let stride = usize::from(stride::<C, PAGE>());
+        let cache_page_bytes = self.cache_page_bytes;
+        let stride = usize::from(stride::<C>(cache_page_bytes));
         let mut len = 0;
         for index in 0..per_page {
-            let offset = (page.0 * per_page + index) * PAGE as u32;
+            let offset = (page.0 * per_page + index) * cache_page_bytes as u32;
             if offset >= image.size_bytes() {
                 break;
             }
             let start = index as usize * stride;
-            let (cache_page, code) = self.page[start..start + stride].split_at_mut(PAGE);
-            let inside = PAGE.min((image.size_bytes() - offset) as usize);
+            let (cache_page, code) = self.page.as_mut()[start..start + stride].split_at_mut(cache_page_bytes);
+            let inside = cache_page_bytes.min((image.size_bytes() - offset) as usize);
             source.copy(offset, &mut cache_page[..inside]);
             cache_page[inside..].fill(0xFF);
             code.copy_from_slice(&C::encode(cache_page)[..C::BYTES]);
@@ -183,7 +201,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
 
     /// Step 3.
     fn write_header<D: Nand>(&self, device: &mut D, image: &Image) -> Result<(), ImageError<D::Error>> {
-        let header: [u8; HEADER_BYTES] = image.encode::<C, PAGE>();
+        let header: [u8; HEADER_BYTES] = image.encode::<C>();
         let page = image.header_page();
         if matches!(bad_or(device.program(page, &[Piece::new(Column(0), &header)]))?, Attempt::Bad) {
             return Err(ImageError::ReadBack { page });

@@ -1,7 +1,8 @@
 //! What the directory of a cache and its replacement policy promise, and what they are asked with.
 //!
 //! Invariants of every policy: a page is in at most one frame, a frame holds at most one page; no look-up costs more
-//! than `FRAMES` comparisons of a page's number; [`state_bytes_max`](crate::pager::state_bytes_max) bounds its bytes.
+//! than one comparison of a page's number for each frame; [`state_bytes_max`](crate::pager::state_bytes_max) bounds its
+//! bytes.
 
 use crate::address::CachePage;
 

@@ -12,6 +12,7 @@
 //! Invariant: a worth is at most 15 × `REQUESTS_MAX`, and fits a byte.
 
 use super::contract::{Cost, Frame, LookUp, Policy};
+use super::table::{ByteLane, FrameTable, PageLane, PolicyIn, fixed};
 use super::tags::Tags;
 use crate::address::CachePage;
 
@@ -23,24 +24,28 @@ pub const STREAM_PAGES: u8 = 5;
 
 /// Replaces what is cheap to miss and seldom requested. 4 bytes a frame and 2; up to 255 frames.
 #[derive(Clone, Debug)]
-pub struct Greedy<const FRAMES: usize> {
-    tags: Tags<FRAMES>,
-    worth: [u8; FRAMES],
+pub struct GreedyIn<P, B> {
+    tags: Tags<P>,
+    worth: B,
     /// The cost in the upper four bits, requests in the lower.
-    history: [u8; FRAMES],
+    history: B,
     /// The frame that was filled last, and how many misses before that one were of the page before.
     last: Frame,
     row: u8,
 }
 
-impl<const FRAMES: usize> Greedy<FRAMES> {
+/// [`GreedyIn`] over `FRAMES` frames, with its table in itself.
+pub type Greedy<const FRAMES: usize> = GreedyIn<[u16; FRAMES], [u8; FRAMES]>;
+
+impl<P: PageLane, B: ByteLane> GreedyIn<P, B> {
     fn value(&mut self, frame: usize) {
-        let (cost, requests) = (self.history[frame] >> 4, self.history[frame] & 0xF);
-        self.worth[frame] = cost * requests;
+        let history = self.history.as_ref()[frame];
+        let (cost, requests) = (history >> 4, history & 0xF);
+        self.worth.as_mut()[frame] = cost * requests;
     }
 
     fn put(&mut self, frame: usize, page: CachePage, cost: Cost) -> Frame {
-        self.history[frame] = cost.0.min(15) << 4 | 1;
+        self.history.as_mut()[frame] = cost.0.min(15) << 4 | 1;
         self.value(frame);
         self.last = Frame(frame as u8);
         self.tags.set(self.last, page);
@@ -48,9 +53,9 @@ impl<const FRAMES: usize> Greedy<FRAMES> {
     }
 
     fn victim(&mut self) -> usize {
-        let (victim, floor) =
-            (0..FRAMES).map(|frame| (frame, self.worth[frame])).min_by_key(|pair| pair.1).unwrap_or((0, 0));
-        self.worth.iter_mut().for_each(|worth| *worth -= floor);
+        let worth = self.worth.as_mut();
+        let (victim, floor) = worth.iter().copied().enumerate().min_by_key(|pair| pair.1).unwrap_or((0, 0));
+        worth.iter_mut().for_each(|worth| *worth -= floor);
         victim
     }
 }
@@ -58,18 +63,29 @@ impl<const FRAMES: usize> Greedy<FRAMES> {
 impl<const FRAMES: usize> Default for Greedy<FRAMES> {
     /// An empty cache.
     fn default() -> Self {
-        const { assert!(FRAMES > 0 && FRAMES <= LookUp::FRAMES_MAX, "1 to 255 frames") };
-        Greedy { tags: Tags::new(), worth: [0; FRAMES], history: [0; FRAMES], last: Frame(0), row: 0 }
+        fixed()
     }
 }
 
-impl<const FRAMES: usize> Policy for Greedy<FRAMES> {
+impl<P: PageLane, B: ByteLane> PolicyIn<P, B> for GreedyIn<P, B> {
+    const FRAMES_MAX: usize = LookUp::FRAMES_MAX;
+
+    fn over(table: FrameTable<P, B>) -> Self {
+        let FrameTable { pages, bytes: [mut worth, mut history] } = table.checked(LookUp::FRAMES_MAX);
+        worth.as_mut().fill(0);
+        history.as_mut().fill(0);
+        GreedyIn { tags: Tags::over(pages), worth, history, last: Frame(0), row: 0 }
+    }
+}
+
+impl<P: PageLane, B: ByteLane> Policy for GreedyIn<P, B> {
     fn request(&mut self, page: CachePage) -> LookUp {
         let found = self.tags.look_up(page);
         if let Some(frame) = found.frame() {
             let frame = usize::from(frame.0);
-            if self.history[frame] & 0xF < REQUESTS_MAX {
-                self.history[frame] += 1;
+            let history = &mut self.history.as_mut()[frame];
+            if *history & 0xF < REQUESTS_MAX {
+                *history += 1;
             }
             self.value(frame);
         }
@@ -95,6 +111,6 @@ impl<const FRAMES: usize> Policy for Greedy<FRAMES> {
 
     fn abandon(&mut self, frame: Frame) {
         self.tags.clear(frame);
-        self.worth[usize::from(frame.0)] = 0;
+        self.worth.as_mut()[usize::from(frame.0)] = 0;
     }
 }

@@ -12,6 +12,7 @@
 //! held a page that no image has.
 
 use super::contract::{Frame, LookUp};
+use super::table::{ByteLane, PageLane};
 use crate::address::CachePage;
 
 /// No page: an image's numbers are lower.
@@ -23,23 +24,23 @@ const LISTS: usize = 16;
 
 /// The pages in the frames, with lists to find them by: 3 bytes a frame and 16; up to 255 frames.
 #[derive(Clone, Debug)]
-pub(crate) struct Index<const FRAMES: usize> {
-    pages: [u16; FRAMES],
-    next: [u8; FRAMES],
+pub(crate) struct Index<P, B> {
+    pages: P,
+    next: B,
     heads: [u8; LISTS],
 }
 
-impl<const FRAMES: usize> Index<FRAMES> {
-    pub const fn new() -> Self {
-        const { assert!(FRAMES > 0 && FRAMES <= LookUp::FRAMES_MAX, "1 to 255 frames") };
-        let mut new = Index { pages: [NO_PAGE; FRAMES], next: [NO_FRAME; FRAMES], heads: [NO_FRAME; LISTS] };
-        new.heads[list(NO_PAGE)] = 0;
-        let mut at = 0;
-        while at + 1 < FRAMES {
-            new.next[at] = at as u8 + 1;
-            at += 1;
+impl<P: PageLane, B: ByteLane> Index<P, B> {
+    /// Frames without pages, as many as the lanes are long.
+    pub fn over(mut pages: P, mut next: B) -> Self {
+        let mut heads = [NO_FRAME; LISTS];
+        heads[list(NO_PAGE)] = 0;
+        pages.as_mut().fill(NO_PAGE);
+        next.as_mut().iter_mut().enumerate().for_each(|(at, next)| *next = at as u8 + 1);
+        if let Some(last) = next.as_mut().last_mut() {
+            *last = NO_FRAME;
         }
-        new
+        Index { pages, next, heads }
     }
 
     /// Looks at the frames of the page's list, up to the one that holds it.
@@ -48,12 +49,12 @@ impl<const FRAMES: usize> Index<FRAMES> {
         let mut at = self.heads[list(page.0)];
         let mut comparisons = 0;
         // A list ends with a number that no frame has. It is no longer than there are frames, each being in one list.
-        while let Some(&held) = self.pages.get(usize::from(at)) {
+        while let Some(&held) = self.pages.as_ref().get(usize::from(at)) {
             comparisons += 1;
             if held == page.0 {
                 return LookUp::hit(Frame(at), comparisons);
             }
-            at = self.next[usize::from(at)];
+            at = self.next.as_ref()[usize::from(at)];
         }
         LookUp::miss(comparisons)
     }
@@ -66,9 +67,9 @@ impl<const FRAMES: usize> Index<FRAMES> {
     #[inline]
     pub fn set(&mut self, frame: Frame, page: CachePage) {
         let at = usize::from(frame.0);
-        let held = core::mem::replace(&mut self.pages[at], page.0);
+        let held = core::mem::replace(&mut self.pages.as_mut()[at], page.0);
         self.leave_list(frame, held);
-        self.next[at] = core::mem::replace(&mut self.heads[list(page.0)], frame.0);
+        self.next.as_mut()[at] = core::mem::replace(&mut self.heads[list(page.0)], frame.0);
     }
 
     /// The frame holds nothing any more.
@@ -79,14 +80,14 @@ impl<const FRAMES: usize> Index<FRAMES> {
     /// Takes a frame out of the list of the page that it held.
     #[inline]
     fn leave_list(&mut self, frame: Frame, held: u16) {
-        let behind = self.next[usize::from(frame.0)];
+        let behind = self.next.as_ref()[usize::from(frame.0)];
         let head = &mut self.heads[list(held)];
         let mut before = *head;
         if before == frame.0 {
             *head = behind;
             return;
         }
-        while let Some(next) = self.next.get_mut(usize::from(before)) {
+        while let Some(next) = self.next.as_mut().get_mut(usize::from(before)) {
             if *next == frame.0 {
                 *next = behind;
                 return;

@@ -13,26 +13,32 @@
 
 use super::contract::{Cost, Frame, LookUp, Policy};
 use super::index::Index;
+use super::table::{ByteLane, FrameTable, PageLane, PolicyIn, fixed};
 use crate::address::CachePage;
 
 /// The stamp of a frame without a page.
 const NEVER: u8 = 0;
+/// Frames at most: stamps are numbered anew after 127 requests or more.
+const FRAMES_MAX: usize = 128;
 
 /// Replaces the page whose last request is longest ago. A look-up compares the pages whose numbers end in the same four
 /// bits, half of them on average if it finds one; a miss looks at a byte of each frame. 4 bytes a frame and 17; up to
 /// 128 frames.
 #[derive(Clone, Debug)]
-pub struct Lru<const FRAMES: usize> {
-    index: Index<FRAMES>,
-    stamps: [u8; FRAMES],
+pub struct LruIn<P, B> {
+    index: Index<P, B>,
+    stamps: B,
     now: u8,
 }
 
-impl<const FRAMES: usize> Lru<FRAMES> {
+/// [`LruIn`] over `FRAMES` frames, with its table in itself.
+pub type Lru<const FRAMES: usize> = LruIn<[u16; FRAMES], [u8; FRAMES]>;
+
+impl<P: PageLane, B: ByteLane> LruIn<P, B> {
     /// Makes this frame's page the one requested last.
     #[inline]
     fn stamp(&mut self, frame: Frame) {
-        self.stamps[usize::from(frame.0)] = self.now;
+        self.stamps.as_mut()[usize::from(frame.0)] = self.now;
     }
 
     /// The frame of the lowest stamp, the first of those that have none.
@@ -41,7 +47,7 @@ impl<const FRAMES: usize> Lru<FRAMES> {
         // Stamp and frame are one number, so that the lowest is found without branches: wide processors take eight at a
         // time.
         let numbered = |(at, &stamp): (usize, &u8)| i16::from_le_bytes([at as u8, stamp ^ 0x80]);
-        let lowest = self.stamps.iter().enumerate().map(numbered).min().unwrap_or(0);
+        let lowest = self.stamps.as_ref().iter().enumerate().map(numbered).reduce(i16::min).unwrap_or(0);
         Frame(lowest.to_le_bytes()[0])
     }
 
@@ -50,23 +56,35 @@ impl<const FRAMES: usize> Lru<FRAMES> {
     #[cold]
     #[inline(never)]
     fn renumber(&mut self) {
-        let before = self.stamps;
-        for (stamp, old) in self.stamps.iter_mut().zip(before) {
+        let stamps = self.stamps.as_mut();
+        let mut before = [NEVER; FRAMES_MAX];
+        let before = &mut before[..stamps.len()];
+        before.copy_from_slice(stamps);
+        for (stamp, &old) in stamps.iter_mut().zip(&*before) {
             *stamp = before.iter().fold(1, |rank, &other| rank + u8::from(other < old));
         }
-        self.now = FRAMES as u8;
+        self.now = before.len() as u8;
     }
 }
 
 impl<const FRAMES: usize> Default for Lru<FRAMES> {
     /// An empty cache.
     fn default() -> Self {
-        const { assert!(FRAMES > 0 && FRAMES <= 128, "1 to 128 frames") };
-        Lru { index: Index::new(), stamps: [NEVER; FRAMES], now: NEVER }
+        fixed()
     }
 }
 
-impl<const FRAMES: usize> Policy for Lru<FRAMES> {
+impl<P: PageLane, B: ByteLane> PolicyIn<P, B> for LruIn<P, B> {
+    const FRAMES_MAX: usize = FRAMES_MAX;
+
+    fn over(table: FrameTable<P, B>) -> Self {
+        let FrameTable { pages, bytes: [next, mut stamps] } = table.checked(FRAMES_MAX);
+        stamps.as_mut().fill(NEVER);
+        LruIn { index: Index::over(pages, next), stamps, now: NEVER }
+    }
+}
+
+impl<P: PageLane, B: ByteLane> Policy for LruIn<P, B> {
     #[inline]
     fn request(&mut self, page: CachePage) -> LookUp {
         if self.now == u8::MAX {
@@ -101,6 +119,6 @@ impl<const FRAMES: usize> Policy for Lru<FRAMES> {
 
     fn abandon(&mut self, frame: Frame) {
         self.index.clear(frame);
-        self.stamps[usize::from(frame.0)] = NEVER;
+        self.stamps.as_mut()[usize::from(frame.0)] = NEVER;
     }
 }

@@ -13,12 +13,15 @@
 //! Invariants: each frame is in one queue; the queues' lengths add up to `FRAMES`; no count exceeds 3.
 
 use super::contract::{Cost, Frame, LookUp, Policy};
+use super::table::{ByteLane, FrameTable, PageLane, PolicyIn, fixed};
 use super::tags::Tags;
 use crate::address::CachePage;
 
 const NEXT: u8 = 0b0011_1111;
 const COUNT: u8 = 0b1100_0000;
 const ONE: u8 = 0b0100_0000;
+/// Frames whose numbers fit a link.
+const FRAMES_MAX: usize = NEXT as usize + 1;
 
 /// A queue of frames, linked through their bytes.
 #[derive(Clone, Debug)]
@@ -30,15 +33,18 @@ struct Queue {
 
 /// Replaces new pages that were not requested again before old ones that were. 4 bytes a frame; up to 64 frames.
 #[derive(Clone, Debug)]
-pub struct S3Fifo<const FRAMES: usize> {
-    tags: Tags<FRAMES>,
-    links: [u8; FRAMES],
-    ghosts: [u8; FRAMES],
+pub struct S3FifoIn<P, B> {
+    tags: Tags<P>,
+    links: B,
+    ghosts: B,
     ghost_at: u8,
     ghost_len: u8,
     small: Queue,
     main: Queue,
 }
+
+/// [`S3FifoIn`] over `FRAMES` frames, with its table in itself.
+pub type S3Fifo<const FRAMES: usize> = S3FifoIn<[u16; FRAMES], [u8; FRAMES]>;
 
 impl Queue {
     const EMPTY: Queue = Queue { oldest: 0, newest: 0, len: 0 };
@@ -66,34 +72,37 @@ fn hash(page: CachePage) -> u8 {
     (page.0.wrapping_mul(0x9E37) >> 8) as u8
 }
 
-impl<const FRAMES: usize> S3Fifo<FRAMES> {
+impl<P: PageLane, B: ByteLane> S3FifoIn<P, B> {
     /// Frames of the small queue, at most.
-    const SMALL: u8 = if FRAMES < 10 { 1 } else { (FRAMES / 10) as u8 };
+    fn small_max(&self) -> u8 {
+        (self.tags.frames() / 10).max(1) as u8
+    }
 
     fn count(&self, frame: Frame) -> u8 {
-        self.links[usize::from(frame.0)] & COUNT
+        self.links.as_ref()[usize::from(frame.0)] & COUNT
     }
 
     fn set_count(&mut self, frame: Frame, count: u8) {
-        let link = &mut self.links[usize::from(frame.0)];
+        let link = &mut self.links.as_mut()[usize::from(frame.0)];
         *link = *link & NEXT | count;
     }
 
     fn ghost(&self, page: CachePage) -> Option<usize> {
         let len = usize::from(self.ghost_len);
-        self.ghosts[..len].iter().position(|&ghost| ghost == hash(page))
+        self.ghosts.as_ref()[..len].iter().position(|&ghost| ghost == hash(page))
     }
 
     fn remember(&mut self, page: CachePage) {
-        self.ghosts[usize::from(self.ghost_at)] = hash(page);
-        self.ghost_at = ((usize::from(self.ghost_at) + 1) % FRAMES) as u8;
-        self.ghost_len = (self.ghost_len + 1).min(FRAMES as u8);
+        let frames = self.tags.frames();
+        self.ghosts.as_mut()[usize::from(self.ghost_at)] = hash(page);
+        self.ghost_at = ((usize::from(self.ghost_at) + 1) % frames) as u8;
+        self.ghost_len = (self.ghost_len + 1).min(frames as u8);
     }
 
     /// Takes the victim out of its queue (steps 2 and 3). A page is queued at most three times.
     fn evict(&mut self) -> Frame {
-        while self.small.len > Self::SMALL || self.main.len == 0 {
-            let Some(frame) = self.small.pop(&self.links) else { break };
+        while self.small.len > self.small_max() || self.main.len == 0 {
+            let Some(frame) = self.small.pop(self.links.as_ref()) else { break };
             if self.count(frame) == 0 {
                 if let Some(page) = self.tags.page(frame) {
                     self.remember(page);
@@ -101,15 +110,15 @@ impl<const FRAMES: usize> S3Fifo<FRAMES> {
                 return frame;
             }
             self.set_count(frame, 0);
-            self.main.push(frame, &mut self.links);
+            self.main.push(frame, self.links.as_mut());
         }
-        while let Some(frame) = self.main.pop(&self.links) {
+        while let Some(frame) = self.main.pop(self.links.as_ref()) {
             let count = self.count(frame);
             if count == 0 {
                 return frame;
             }
             self.set_count(frame, count - ONE);
-            self.main.push(frame, &mut self.links);
+            self.main.push(frame, self.links.as_mut());
         }
         Frame(0)
     }
@@ -118,22 +127,29 @@ impl<const FRAMES: usize> S3Fifo<FRAMES> {
 impl<const FRAMES: usize> Default for S3Fifo<FRAMES> {
     /// An empty cache.
     fn default() -> Self {
-        const { assert!(FRAMES > 0 && FRAMES <= 64, "1 to 64 frames") };
-        let (links, ghosts) = ([0; FRAMES], [0; FRAMES]);
-        let (small, main) = (Queue::EMPTY, Queue::EMPTY);
-        let mut new = S3Fifo { tags: Tags::new(), links, ghosts, ghost_at: 0, ghost_len: 0, small, main };
-        for frame in 0..FRAMES {
-            new.main.push(Frame(frame as u8), &mut new.links);
-        }
-        new
+        fixed()
     }
 }
 
-impl<const FRAMES: usize> Policy for S3Fifo<FRAMES> {
+impl<P: PageLane, B: ByteLane> PolicyIn<P, B> for S3FifoIn<P, B> {
+    const FRAMES_MAX: usize = FRAMES_MAX;
+
+    fn over(table: FrameTable<P, B>) -> Self {
+        let FrameTable { pages, bytes: [mut links, mut ghosts] } = table.checked(FRAMES_MAX);
+        ghosts.as_mut().fill(0);
+        let links_empty = links.as_mut();
+        links_empty.fill(0);
+        let (small, mut main) = (Queue::EMPTY, Queue::EMPTY);
+        (0..links_empty.len()).for_each(|frame| main.push(Frame(frame as u8), links_empty));
+        S3FifoIn { tags: Tags::over(pages), links, ghosts, ghost_at: 0, ghost_len: 0, small, main }
+    }
+}
+
+impl<P: PageLane, B: ByteLane> Policy for S3FifoIn<P, B> {
     fn request(&mut self, page: CachePage) -> LookUp {
         let found = self.tags.look_up(page);
         if let Some(frame) = found.frame() {
-            let link = &mut self.links[usize::from(frame.0)];
+            let link = &mut self.links.as_mut()[usize::from(frame.0)];
             *link = link.checked_add(ONE).unwrap_or(*link);
         }
         found
@@ -145,9 +161,9 @@ impl<const FRAMES: usize> Policy for S3Fifo<FRAMES> {
         self.tags.set(frame, page);
         self.set_count(frame, 0);
         if known {
-            self.main.push(frame, &mut self.links)
+            self.main.push(frame, self.links.as_mut())
         } else {
-            self.small.push(frame, &mut self.links)
+            self.small.push(frame, self.links.as_mut())
         }
         frame
     }
@@ -157,7 +173,7 @@ impl<const FRAMES: usize> Policy for S3Fifo<FRAMES> {
         let frame = self.evict();
         self.tags.set(frame, page);
         self.set_count(frame, 0);
-        self.small.push(frame, &mut self.links);
+        self.small.push(frame, self.links.as_mut());
         frame
     }
 

@@ -120,7 +120,7 @@ pub fn pager<P: Policy, const FRAMES: usize, const PAGE: usize, O: Observer>(
     options: Options,
     observer: O,
 ) -> Result<Replay<P, FRAMES, PAGE, O>, String> {
-    let image = Image::without_bad_blocks::<Uncoded, PAGE>(&spec.part, Block(0), code_bytes);
+    let image = Image::without_bad_blocks::<Uncoded>(&spec.part, PAGE, Block(0), code_bytes);
     let image = image.map_err(|error| error.to_string())?;
     Ok(Pager::over(CountingNand::new(spec), image, policy, options, observer))
 }
