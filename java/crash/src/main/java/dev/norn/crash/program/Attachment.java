@@ -48,10 +48,13 @@ final class Attachment {
 
     /**
      * Closes the store while threads use it, and opens it again. A store that a transaction keeps open, which is
-     * starved of the processor or waits for a stopped process, stays as it is.
+     * starved of the processor or waits for a stopped process, stays as it is, and one that was closed for good closed.
      */
     void reopen() {
         Store old = store;
+        if (old == null) {
+            return;
+        }
         store = null;
         closings++;
         try {
@@ -72,7 +75,9 @@ final class Attachment {
         return e instanceof SASException && closingsSeen.get() != closings;
     }
 
+    /** Closes the store for good. */
     void close() {
         store.close();
+        store = null;
     }
 }

@@ -1,5 +1,6 @@
 package dev.norn.sas.runtime;
 
+import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.store.Format;
@@ -14,11 +15,11 @@ final class Committed {
      * What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be
      * anything.
      */
-    private static <T> T attempt(Pool pool, Supplier<T> reading, long offset, long quiet) {
+    private static <T> T attempt(Pool pool, Supplier<T> reading, long reference, long quiet) {
         try {
             return reading.get();
         } catch (RuntimeException e) {
-            if (pool.isStill(offset, quiet)) {
+            if (pool.isStill(reference, quiet)) {
                 throw e;
             }
             return null;
@@ -40,6 +41,11 @@ final class Committed {
             return value;
         } catch (InternalError e) {
             throw unreadable(reference, e);
+        } catch (ObjectDestroyed e) {
+            // Whoever destroyed it, too, is told by nobody before that is durable.
+            pool.requireAttached();
+            pool.awaitDurable(reference);
+            throw e;
         } catch (RuntimeException e) {
             pool.requireAttached();
             throw e;
@@ -47,11 +53,12 @@ final class Committed {
     }
 
     private static <T> T readQuietly(Pool pool, long reference, Supplier<T> reading) {
-        long offset = Format.offsetOf(reference);
         for (;;) {
+            long unsynced = pool.unsynced(reference);
             long quiet = pool.quiet(reference);
-            T value = attempt(pool, reading, offset, quiet);
-            if (pool.isStill(offset, quiet)) {
+            T value = attempt(pool, reading, reference, quiet);
+            // The count of changes is the same again after 16,384 of them, the other number is not.
+            if (pool.isStill(reference, quiet) && pool.unsynced(reference) == unsynced) {
                 return value;
             }
         }

@@ -271,6 +271,7 @@ public final class Directory {
     public static Entry findLasting(Work work, Kind kind, String name) {
         for (Entry entry : glance(work.pool(), kind)) {
             if (entry.name().equals(name) && isCommitted(work.pool(), entry)) {
+                work.hasSeen(entry.reference);
                 return entry;
             }
         }
@@ -401,7 +402,7 @@ public final class Directory {
      * ago. Null if there is none.
      */
     static Range findRange(Pool pool, long offset) {
-        for (Entry entry : read(Kind.CONTAINER)) {
+        for (Entry entry : glance(pool, Kind.CONTAINER)) {
             if (offset >= entry.first && offset < entry.first + Range.span(entry.second)) {
                 Range range = fromEntry(pool, entry);
                 // One whose making is undone is not to be known here: its addresses are given out again.

@@ -34,6 +34,8 @@ public final class Format {
     static final long LOG_RING = 152;
     static final long LOG_IDENTITY_HIGH = 160;
     static final long LOG_IDENTITY_LOW = 168;
+    /** Only who has this latch value appends, who has {@link #CHECKPOINT_LATCH} and needs much room; 0: everybody. */
+    static final long LOG_RESERVED = 176;
     static final long SYNC_LATCH = 192;
     static final long CHECKPOINT_LATCH = 200;
     static final long NEXT_INCARNATION = 320;

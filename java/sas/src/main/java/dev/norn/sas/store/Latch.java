@@ -145,6 +145,9 @@ final class Latch {
             // Both are held while the ring grows.
             log.recoverCheckpoint();
         }
+        if (word == SYNC_LATCH) {
+            log.recoverSyncing();
+        }
         if (word == LOG_LATCH) {
             log.recoverAppending(slot);
         }
@@ -189,7 +192,8 @@ final class Latch {
             }
         }
 
-        private void lookAtHolder() {
+        /** Recovers a holder that is dead; gives up where that is possible and the holder keeps the latch for too long. */
+        void lookAtHolder() {
             long holder = Memory.getVolatile(word) - 1;
             if (holder < 0 || holder >= SLOTS_MAX) {
                 return;

@@ -98,6 +98,11 @@ final class LogRecords {
         return position >= at && (position - at) % ring == 0 ? find(position) : 0;
     }
 
+    /** All bytes of the record that was found. */
+    ByteBuffer whole(int length) {
+        return window.slice(window.position(), length);
+    }
+
     /** The operations of the record that was found. */
     ByteBuffer operations(int length) {
         return window.slice(window.position() + headerBytes, length - headerBytes - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN);

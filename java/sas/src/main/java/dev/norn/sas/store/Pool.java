@@ -186,6 +186,10 @@ public final class Pool {
             throw damage;
         }
         ranges.clear();
+        if (damage == null && limit != Long.MAX_VALUE) {
+            // The pool, which knows of it, is gone from here on.
+            log.cutOff(limit);
+        }
         file.remake();
         if (damage == null) {
             log.restart(limit);
@@ -255,33 +259,48 @@ public final class Pool {
         return quiet;
     }
 
+    /** Waits until that is durable which was read of an object without a lock. */
+    public void awaitDurable(long reference) {
+        awaitDurableUpTo(unsynced(reference));
+    }
+
     /**
-     * Waits until the log is durable up to a position.
+     * Waits until the log is durable up to a position. Who has appended syncs it, too, so this needs no slot if none is
+     * free.
      *
-     * @param slot that of a transaction; null for a slot of the store's own
      * @throws StorageWriteFailure if a sync fails, or has failed
      */
-    void awaitDurable(Slot slot, long end) {
-        if (Memory.getVolatile(LOG_SYNCED) >= end) {
-            return;
-        }
-        Slot its = slot == null ? slots.claim() : slot;
-        try {
-            log.sync(its, end);
-        } finally {
-            if (slot == null) {
-                slots.release(its);
+    void awaitDurableUpTo(long end) {
+        for (int spins = 0; Memory.getVolatile(LOG_SYNCED) < end; spins++) {
+            Slot slot = slots.tryClaim();
+            if (slot != null) {
+                sync(slot, end);
+                return;
+            }
+            idle(spins);
+            if (spins % SPINS == SPINS - 1) {
+                recovery.reap();
             }
         }
     }
 
-    /** Waits until that is durable which was read of an object without a lock. */
-    public void awaitDurable(long reference) {
-        awaitDurable(null, Unsynced.of(offsetOf(reference)));
+    private void sync(Slot slot, long end) {
+        try {
+            log.sync(slot, end);
+        } finally {
+            slots.release(slot);
+        }
     }
 
-    public boolean isStill(long offset, long quiet) {
-        return Locks.isStill(offset, quiet);
+    /** A number that is another one once somebody has changed the object; other changes make it another one, too. */
+    public long unsynced(long reference) {
+        return Unsynced.of(offsetOf(reference));
+    }
+
+    /** Whether nobody has held the object exclusively since {@link #quiet} returned this, and it is there. */
+    public boolean isStill(long reference, long quiet) {
+        // In this order: another object in its place may have a lock word like this one's, but no such reference.
+        return Locks.isStill(offsetOf(reference), quiet) && isObject(reference);
     }
 
     static dev.norn.sas.ObjectDestroyed destroyed(long reference) {

@@ -174,10 +174,11 @@ final class Recovery {
 
     /**
      * Gives a lock up, where there still is an object: recovery that was cut off may have given its storage back
-     * before.
+     * before, and whoever waited for an object may find that the making of its container was undone.
      */
     private void release(Slot slot, long offset) {
-        if (pool.ranges().of(offset).startsAt(offset) && classOf(Memory.getLong(offset)) != CLASS_VALUE) {
+        Range range = pool.ranges().find(offset);
+        if (range != null && range.startsAt(offset) && classOf(Memory.getLong(offset)) != CLASS_VALUE) {
             Locks.release(slot, offset);
         }
     }

@@ -103,11 +103,7 @@ final class RedoLog {
         StackRoom.require(FRAMES);
         int length = record.position() + LogRecords.CHECK_BYTES;
         long end = append(slot, record, length);
-        while (end == NO_ROOM) {
-            makeRoom(slot, length);
-            end = append(slot, record, length);
-        }
-        return end;
+        return end == NO_ROOM ? Latch.hold(slot, CHECKPOINT_LATCH, () -> makeRoom(slot, record, length)) : end;
     }
 
     /** Returns the position behind the record, or {@link #NO_ROOM}. */
@@ -123,7 +119,8 @@ final class RedoLog {
         requireWritable();
         long position = Memory.getLong(LOG_TAIL);
         long end = position + length;
-        if (end - Memory.getVolatile(LOG_BASE) > ring()) {
+        long reserved = Memory.getVolatile(LOG_RESERVED);
+        if (end - Memory.getVolatile(LOG_BASE) > ring() || reserved != 0 && reserved != slot.latchValue()) {
             return NO_ROOM;
         }
         LogRecords.complete(record, position, Memory.getLong(slot.head + SLOT_TRANSACTION), Memory.getVolatile(LOG_SYNCED));
@@ -173,11 +170,26 @@ final class RedoLog {
         if (trySync(slot, end) != Latch.BUSY) {
             return;
         }
+        if (pool.attachments().isAlone()) {
+            // The first of the queue may wait for what only this thread can do: to free the latch of one who died.
+            syncUnqueued(slot, end);
+            return;
+        }
         Queue<Thread> queue = pool.waitQueues().join(WaitQueues.SYNC);
         try {
             syncQueued(slot, end, queue);
         } finally {
             pool.waitQueues().leave(WaitQueues.SYNC);
+        }
+    }
+
+    private void syncUnqueued(Slot slot, long end) {
+        Latch.Waiting waiting = new Latch.Waiting(slot, SYNC_LATCH);
+        while (Memory.getVolatile(LOG_SYNCED) < end) {
+            requireWritable();
+            if (trySync(slot, end) == Latch.BUSY) {
+                waiting.pause();
+            }
         }
     }
 
@@ -187,6 +199,7 @@ final class RedoLog {
             requireWritable();
             if (!WaitQueues.isFirst(queue)) {
                 LockSupport.parkNanos(this, QUEUED_NANOS);
+                waiting.lookAtHolder();
                 continue;
             }
             if (trySync(slot, end) == Latch.BUSY) {
@@ -231,6 +244,8 @@ final class RedoLog {
         if (Memory.getVolatile(LOG_SYNCED) >= end) {
             return 0;
         }
+        // Another's sync may have failed since the last look: a second one would succeed without what was lost.
+        requireWritable();
         long tail = Memory.getVolatile(LOG_TAIL);
         try {
             file.sync();
@@ -262,6 +277,34 @@ final class RedoLog {
     }
 
     /**
+     * What a dead slot left while it held the latch of syncing. Its sync may have failed, which is said to nobody again
+     * who opens the file later: so what it was to make durable is written once more, for the next sync. If it cannot be
+     * read back, the store takes no more changes.
+     */
+    void recoverSyncing() {
+        if (Memory.getVolatile(POOL_WRITE_FAILED) != 0) {
+            return;
+        }
+        try {
+            rewriteUnsynced();
+        } catch (IOException e) {
+            takeNoMoreChanges("cannot write again what a dead process was syncing", e);
+        }
+    }
+
+    private void rewriteUnsynced() throws IOException {
+        LogRecords records = LogRecords.inUse(file, ring());
+        long end = Memory.getVolatile(LOG_TAIL);
+        for (long position = Math.max(Memory.getVolatile(LOG_SYNCED), Memory.getVolatile(LOG_BASE)), length; position < end; position += length) {
+            length = records.find(position);
+            if (length == 0) {
+                throw new IOException("the record at position " + position + " is not what was written");
+            }
+            file.write(records.whole((int) length), position, ring());
+        }
+    }
+
+    /**
      * What a dead slot left while it held the latch of checkpoints, which is still its: the header may say more than
      * the shared memory.
      */
@@ -271,6 +314,7 @@ final class RedoLog {
             begin(header);
         }
         Memory.putVolatile(LOG_BASE, header.beginning());
+        Memory.putVolatile(LOG_RESERVED, 0);
     }
 
     /** Says in shared memory that the log is empty. */
@@ -295,7 +339,8 @@ final class RedoLog {
      */
     private void replay(LogFile.Header header, long limit) throws IOException {
         requireRecords(header, limit);
-        if (header.version() == LogFile.VERSION && limit > header.applied()) {
+        // Also when it says so already: the sync of who wrote that may have failed.
+        if (header.version() == LogFile.VERSION && limit > header.beginning() && limit >= header.applied()) {
             file.writeHeader(header.applying(limit));
         }
         applyAll(header, header.beginning(), limit);
@@ -382,6 +427,15 @@ final class RedoLog {
         LogFile.Header header = file.readHeader();
         pool.settings.withLog(header.identity()).write(pool.directory);
         begin(header);
+    }
+
+    /**
+     * Keeps what comes behind a position from being taken for records, also by those who do not know of the failed sync
+     * that it may not have survived. Nobody else uses the store.
+     */
+    void cutOff(long limit) throws IOException {
+        file.write(ByteBuffer.allocate(LogFile.WORD_BYTES), limit, ring());
+        file.sync();
     }
 
     /**
@@ -488,8 +542,29 @@ final class RedoLog {
         }
     }
 
-    private void makeRoom(Slot slot, int length) {
-        Latch.hold(slot, CHECKPOINT_LATCH, () -> length > ring() ? lengthen(slot, length) : used() + length > ring() ? checkpointLatched(slot) : 0);
+    /**
+     * Appends a record that found no room. Others append while a first checkpoint makes some; if that does not suffice,
+     * they wait for the latch of checkpoints, so that they do not take the room again and again before this record
+     * does. Whoever is cut off in here has the reservation taken away with that latch.
+     *
+     * @return the position behind the record
+     */
+    private long makeRoom(Slot slot, ByteBuffer record, int length) {
+        long end = append(slot, record, length);
+        while (end == NO_ROOM) {
+            if (length > ring()) {
+                Memory.putVolatile(LOG_RESERVED, slot.latchValue());
+                lengthen(slot, length);
+            } else {
+                checkpointLatched(slot);
+            }
+            end = append(slot, record, length);
+            if (end == NO_ROOM) {
+                Memory.putVolatile(LOG_RESERVED, slot.latchValue());
+            }
+        }
+        Memory.putVolatile(LOG_RESERVED, 0);
+        return end;
     }
 
     private long checkpointLatched(Slot slot) {
@@ -519,12 +594,11 @@ final class RedoLog {
     }
 
     /** Makes the ring longer for a record that does not fit it, while the log is empty. */
-    private long lengthen(Slot slot, int length) {
+    private void lengthen(Slot slot, int length) {
         try {
             do {
                 checkpointLatched(slot);
             } while (Latch.hold(slot, LOG_LATCH, () -> lengthenEmpty(length)) == NO_ROOM);
-            return ring();
         } catch (IOException e) {
             throw takeNoMoreChanges("cannot write the header of the log " + file.path, e);
         }

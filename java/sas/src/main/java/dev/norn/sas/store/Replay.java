@@ -169,6 +169,8 @@ final class Replay implements AutoCloseable {
         private FileChannel channel;
         /** Pages that differ from what was written. */
         private final BitSet damaged = new BitSet();
+        /** Whether its length is durable: a replay that was cut off may have made it longer a moment ago. */
+        private boolean isLengthDurable;
         /** By the index's upper and lower bits; null where none is kept. */
         private final ByteBuffer[][] pages;
 
@@ -292,8 +294,9 @@ final class Replay implements AutoCloseable {
             // which was cut off.
             long size = channel.size();
             write(firstPage, Long.MAX_VALUE);
-            if (channel.size() != size) {
+            if (!isLengthDurable || channel.size() != size) {
                 channel.force(true);
+                isLengthDurable = true;
             }
             write(0, firstPage);
             java.util.Arrays.fill(pages, null);

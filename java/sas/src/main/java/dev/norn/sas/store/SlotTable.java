@@ -70,6 +70,11 @@ final class SlotTable {
         return slot == null ? claimQueued(its) : slot;
     }
 
+    /** Claims a slot for something that this JVM does on its own; null if all are taken. */
+    Slot tryClaim() {
+        return tryClaim(SELF);
+    }
+
     private Slot tryClaim(Work.Tenant its) {
         for (int i = 0; i < SLOTS_MAX; i++) {
             int index = (int) ((i + pool.incarnation()) % SLOTS_MAX);

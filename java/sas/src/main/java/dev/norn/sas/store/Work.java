@@ -411,7 +411,13 @@ public final class Work {
             abandon();
         }
         try {
-            pool.awaitDurable(slot, awaited);
+            awaitDurable();
+        } catch (dev.norn.sas.TransactionConflict e) {
+            if (!hasChanges) {
+                throw e;
+            }
+            // It is not to be run again: its record counts.
+            throw new dev.norn.sas.StorageWriteFailure("the transaction is committed, but not known to be durable: " + e.getMessage(), e);
         } finally {
             if (slot != null) {
                 end();
@@ -421,6 +427,22 @@ public final class Work {
         if (record.capacity() > 1 << 20) {
             record = RedoLog.newRecord(4096);
         }
+    }
+
+    /** Waits for what was changed and read; in the slot, unless that was left to recovery. */
+    private void awaitDurable() {
+        if (slot == null) {
+            pool.awaitDurableUpTo(awaited);
+        } else {
+            pool.log().sync(slot, awaited);
+        }
+    }
+
+    /**
+     * The transaction has seen the object without locking it: it ends when what it has seen is durable.
+     */
+    void hasSeen(long reference) {
+        awaited = Math.max(awaited, Unsynced.of(offsetOf(reference)));
     }
 
     /**

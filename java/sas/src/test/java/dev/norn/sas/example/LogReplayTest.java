@@ -3,11 +3,14 @@ package dev.norn.sas.example;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.store.SlotState;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +23,21 @@ class LogReplayTest {
     private static final int WINDOW_LONGS = (1 << 20) / 8;
     @TempDir
     Path directory;
+
+    /**
+     * A replay that was cut off may have made the file longer, which is not durable because it can be seen: a
+     * descriptor that is durable before it says that the file was cut off.
+     */
+    @Test
+    void aFileIsAsLongAsItsDescriptorsSayBeforeTheyDo() throws Exception {
+        try (Store store = Store.create(directory.resolve("long"), Stores.SMALL)) {
+            Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+            store.pool().checkpoint();
+            List<Boolean> done = SlotState.replayInto(store, ann);
+            assertTrue(done.contains(false) && done.contains(true), "both are written: " + done);
+            assertTrue(done.subList(0, done.indexOf(true)).contains(null), "a sync comes before the first descriptor: " + done);
+        }
+    }
 
     /** An object whose array makes its record as long as wanted. */
     static class Block {

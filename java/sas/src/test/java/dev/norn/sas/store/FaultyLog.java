@@ -9,6 +9,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
@@ -18,6 +21,10 @@ public final class FaultyLog extends FileChannel {
         NONE, SYNC_FAILS, WRITE_FAILS_HALFWAY,
         /** Waits until the fault is another one. */
         SYNC_WAITS,
+        /** Takes as long as on a disk. */
+        SYNC_TAKES_LONG,
+        /** What is read is not what was written. */
+        READS_ZEROS,
         /** What has waited fails. */
         WAITING_SYNC_FAILS,
         /** A replay can be begun, but not ended. */
@@ -37,9 +44,11 @@ public final class FaultyLog extends FileChannel {
     private volatile Fault fault = Fault.NONE;
     private int syncs;
     private int headers;
+    /** What was done: the place of each write, and -1 for each sync that did not fail. */
+    private final List<Long> trace = Collections.synchronizedList(new ArrayList<>());
     private final CountDownLatch isSyncing = new CountDownLatch(1);
 
-    private FaultyLog(FileChannel channel) {
+    FaultyLog(FileChannel channel) {
         this.channel = channel;
     }
 
@@ -65,6 +74,11 @@ public final class FaultyLog extends FileChannel {
         fault = next;
     }
 
+    /** What was done: the place of each write, and -1 for each sync that did not fail. */
+    public List<Long> trace() {
+        return List.copyOf(trace);
+    }
+
     /** Attempts to sync, failed ones too. */
     public int syncs() {
         return syncs;
@@ -75,6 +89,9 @@ public final class FaultyLog extends FileChannel {
         syncs++;
         if (fault == Fault.SYNC_FAILS) {
             throw new IOException("Input/output error");
+        }
+        if (fault == Fault.SYNC_TAKES_LONG) {
+            LockSupport.parkNanos(5_000_000);
         }
         while (fault == Fault.SYNC_WAITS) {
             LockSupport.parkNanos(100_000);
@@ -94,6 +111,7 @@ public final class FaultyLog extends FileChannel {
             die();
         }
         channel.force(metaData);
+        trace.add(-1L);
         if (fault == Fault.DIES_BEHIND_SYNC) {
             die();
         }
@@ -128,6 +146,7 @@ public final class FaultyLog extends FileChannel {
             fault = Fault.NONE;
             stop();
         }
+        trace.add(position);
         int written = channel.write(from, position);
         if (fault == Fault.DIES_BEHIND_WRITE) {
             die();
@@ -187,6 +206,11 @@ public final class FaultyLog extends FileChannel {
 
     @Override
     public int read(ByteBuffer to, long position) throws IOException {
+        if (fault == Fault.READS_ZEROS) {
+            int length = to.remaining();
+            to.put(new byte[length]);
+            return length;
+        }
         return channel.read(to, position);
     }
 

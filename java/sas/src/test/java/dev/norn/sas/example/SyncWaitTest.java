@@ -1,0 +1,117 @@
+package dev.norn.sas.example;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.norn.sas.Factory;
+import dev.norn.sas.StorageWriteFailure;
+import dev.norn.sas.Store;
+import dev.norn.sas.Transaction;
+import dev.norn.sas.store.FaultyLog;
+import dev.norn.sas.store.FaultyLog.Fault;
+import dev.norn.sas.store.SlotState;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who waits for a sync of the log. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SyncWaitTest {
+    @TempDir
+    Path directory;
+
+    private static CompletableFuture<Void> begin(Runnable action) {
+        return CompletableFuture.runAsync(action, task -> Thread.ofPlatform().daemon().start(task));
+    }
+
+    /**
+     * One thread waits for the sync of another process, and a second one, which recovers and is alone for that, waits
+     * behind it. Then that process dies: only the second can give its latch back.
+     */
+    @Test
+    void whoRecoversWaitsForNobodyOfTheQueue() throws Exception {
+        Store store = Store.create(directory.resolve("store"), Stores.SMALL);
+        Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+        SlotState.OtherProcess living = new SlotState.OtherProcess(store, 40, 1000);
+        living.syncs();
+        CompletableFuture<Void> commit = begin(() -> ann.add(1));
+        while (SlotState.unsynced() == 0) {
+            Thread.sleep(1);
+        }
+        Thread.sleep(300);
+        SlotState.OtherProcess dead = new SlotState.OtherProcess(store, 41, 1001);
+        dead.hasAppended();
+        dead.close();
+        CompletableFuture<Void> recovery = begin(() -> SlotState.recover(store));
+        Thread.sleep(300);
+        living.close();
+        recovery.orTimeout(15, TimeUnit.SECONDS).join();
+        commit.orTimeout(15, TimeUnit.SECONDS).join();
+        assertEquals(1, ann.balance());
+        store.close();
+    }
+
+    private static CompletableFuture<Void> commitBesideADyingSync(Store store, FaultyLog log, Account ann, Fault then) throws Exception {
+        SlotState.OtherProcess dying = new SlotState.OtherProcess(store, 40, 1000);
+        dying.syncs();
+        CompletableFuture<Void> commit = begin(() -> ann.add(1));
+        while (SlotState.unsynced() == 0) {
+            Thread.sleep(1);
+        }
+        log.fault(then);
+        dying.close();
+        return commit.orTimeout(60, TimeUnit.SECONDS);
+    }
+
+    /** Its sync may have failed, which is said to it only. */
+    @Test
+    void whatADeadProcessWasSyncingIsWrittenAgain() throws Exception {
+        Store store = Store.create(directory.resolve("store"), Stores.SMALL);
+        Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+        FaultyLog log = FaultyLog.install(store);
+        commitBesideADyingSync(store, log, ann, Fault.NONE).join();
+        List<Long> done = log.trace();
+        long record = done.getFirst();
+        assertTrue(done.subList(1, done.indexOf(-1L)).contains(record), "written again before the sync: " + done);
+        store.close();
+    }
+
+    @Test
+    void whatADeadProcessWasSyncingAndCannotBeReadIsNotDurable() throws Exception {
+        Store store = Store.create(directory.resolve("store"), Stores.SMALL);
+        Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+        FaultyLog log = FaultyLog.install(store);
+        CompletableFuture<Void> commit = commitBesideADyingSync(store, log, ann, Fault.READS_ZEROS);
+        Throwable thrown = assertThrows(CompletionException.class, commit::join).getCause();
+        assertTrue(thrown instanceof StorageWriteFailure, thrown.toString());
+        assertTrue(SlotState.unsynced() > 0, "it is not said to be durable");
+        log.fault(Fault.NONE);
+        store.close();
+    }
+
+    /** A thread finds that the store takes changes, and is stopped. Then another one's sync fails. */
+    @Test
+    void nobodySyncsBehindASyncThatFailed() throws Exception {
+        Store store = Store.create(directory.resolve("store"), Stores.SMALL);
+        Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+        FaultyLog log = FaultyLog.install(store);
+        log.fault(Fault.SYNC_FAILS);
+        assertThrows(StorageWriteFailure.class, () -> Transaction.run(() -> ann.add(5)));
+        log.fault(Fault.NONE);
+        int syncs = log.syncs();
+        try {
+            SlotState.syncLate(store);
+        } catch (java.lang.reflect.InvocationTargetException e) {
+            assertTrue(e.getCause() instanceof StorageWriteFailure, e.getCause().toString());
+        }
+        assertEquals(syncs, log.syncs(), "a failed sync is not tried again");
+        assertTrue(SlotState.unsynced() > 0, "what it was to make durable is not said to be so");
+        store.close();
+    }
+}
