@@ -20,8 +20,9 @@ public final class Transaction {
     /**
      * Makes the changes durable; costs a sync of the log, which other transactions may share, if there are any.
      *
-     * @throws StorageWriteFailure if they cannot be made durable
-     * @throws TransactionConflict if a changed array cannot be locked; in both cases everything is undone
+     * @throws StorageWriteFailure if they cannot be written to the log: everything is undone then. Or if a sync fails:
+     *     the store takes no more changes then, and its next start decides whether the transaction was committed
+     * @throws TransactionConflict if a changed array cannot be locked: everything is undone then
      */
     public static void commit() {
         Session.get().commit();

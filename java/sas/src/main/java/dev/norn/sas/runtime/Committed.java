@@ -42,9 +42,8 @@ final class Committed {
         } catch (InternalError e) {
             throw unreadable(reference, e);
         } catch (ObjectDestroyed e) {
-            // Whoever destroyed it, too, is told by nobody before that is durable.
             pool.requireAttached();
-            pool.awaitDurable(reference);
+            pool.awaitDurable();
             throw e;
         } catch (RuntimeException e) {
             pool.requireAttached();

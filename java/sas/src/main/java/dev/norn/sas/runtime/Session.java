@@ -1,6 +1,7 @@
 package dev.norn.sas.runtime;
 
 import dev.norn.sas.SASException;
+import dev.norn.sas.StorageWriteFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction.Body;
 import dev.norn.sas.TransactionConflict;
@@ -445,7 +446,8 @@ public final class Session implements Work.Tenant {
 
     /**
      * Begins, and runs the action, which commits or leaves that for later; again after each
-     * {@link TransactionConflict}. Any exception undoes it.
+     * {@link TransactionConflict}. Any exception undoes it, and comes out when all that others have committed is
+     * durable.
      */
     private <T, X extends Exception> T run(Body<T, X> action) throws X {
         hasWaited = false;
@@ -464,8 +466,24 @@ public final class Session implements Work.Tenant {
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
             } catch (Throwable e) {
                 undo();
+                awaitReasons(e);
                 throw e;
             }
+        }
+    }
+
+    /** What an exception says may be what others have done: nobody is told that before it is durable. */
+    private void awaitReasons(Throwable e) {
+        try {
+            work.pool().awaitDurable();
+        } catch (StorageWriteFailure failure) {
+            if (e instanceof StorageWriteFailure) {
+                return;
+            }
+            failure.addSuppressed(e);
+            throw failure;
+        } catch (RuntimeException other) {
+            e.addSuppressed(other);
         }
     }
 

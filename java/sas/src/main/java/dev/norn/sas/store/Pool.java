@@ -259,6 +259,11 @@ public final class Pool {
         return quiet;
     }
 
+    /** Waits until all is durable that was committed before. */
+    public void awaitDurable() {
+        awaitDurableUpTo(Memory.getVolatile(LOG_TAIL));
+    }
+
     /** Waits until that is durable which was read of an object without a lock. */
     public void awaitDurable(long reference) {
         awaitDurableUpTo(unsynced(reference));

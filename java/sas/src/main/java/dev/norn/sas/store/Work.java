@@ -107,6 +107,15 @@ public final class Work {
      * @throws dev.norn.sas.TransactionConflict on deadlock or timeout
      */
     public int lockShared(long reference) {
+        try {
+            return takeShared(reference);
+        } catch (dev.norn.sas.ObjectDestroyed e) {
+            hasSeenAll();
+            throw e;
+        }
+    }
+
+    private int takeShared(long reference) {
         long offset = offsetOf(reference);
         int number = held.get(reference);
         if (number != 0) {
@@ -167,6 +176,15 @@ public final class Work {
      * @throws ObjectAccessDenied if the container is read-only
      */
     public int lockExclusive(long reference) {
+        try {
+            return takeExclusive(reference);
+        } catch (dev.norn.sas.ObjectDestroyed e) {
+            hasSeenAll();
+            throw e;
+        }
+    }
+
+    private int takeExclusive(long reference) {
         long offset = offsetOf(reference);
         int number = held.get(reference);
         int place = number >>> MODE_BITS;
@@ -236,10 +254,8 @@ public final class Work {
         if (offsetOf(reference) < CONTAINERS) {
             throw Pool.destroyed(reference);
         }
-        if (Locks.isOfFirstHolder(Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK), slot)) {
+        if (Locks.isOfFirstHolder(Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK), slot) || !pool.isObject(reference)) {
             lockShared(reference);
-        } else {
-            pool.requireObject(reference);
         }
     }
 
@@ -438,11 +454,14 @@ public final class Work {
         }
     }
 
-    /**
-     * The transaction has seen the object without locking it: it ends when what it has seen is durable.
-     */
+    /** The transaction has seen the object without locking it: it ends when that is durable. */
     void hasSeen(long reference) {
         awaited = Math.max(awaited, Unsynced.of(offsetOf(reference)));
+    }
+
+    /** The transaction has seen what somebody did, nobody knows who. */
+    private void hasSeenAll() {
+        awaited = Memory.getVolatile(LOG_TAIL);
     }
 
     /**

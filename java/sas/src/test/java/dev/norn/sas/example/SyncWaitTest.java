@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
+import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.StorageWriteFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
@@ -13,9 +14,11 @@ import dev.norn.sas.store.FaultyLog.Fault;
 import dev.norn.sas.store.SlotState;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -113,5 +116,39 @@ class SyncWaitTest {
         assertEquals(syncs, log.syncs(), "a failed sync is not tried again");
         assertTrue(SlotState.unsynced() > 0, "what it was to make durable is not said to be so");
         store.close();
+    }
+
+    /** An object's end is told when it is durable, in whatever way somebody finds it out. */
+    @Test
+    void nobodyIsToldThatAnObjectIsGoneBeforeThatIsDurable() throws Exception {
+        try (Store store = Store.create(directory.resolve("store"), Stores.SMALL)) {
+            Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
+            store.setRoot("ann", ann);
+            Map<String, Supplier<Object>> ways = Map.of("a read", () -> ann.balance(), "a change", () -> {
+                ann.add(1);
+                return null;
+            }, "a transaction that ends well", () -> Transaction.call(() -> assertThrows(ObjectDestroyed.class, ann::balance)),
+                    "a root", () -> store.root("ann", Account.class), "another one's end", () -> {
+                        Factory.destroyInstance(ann);
+                        return null;
+                    }, "a root's change", () -> {
+                        store.setRoot("eve", ann);
+                        return null;
+                    });
+            FaultyLog log = FaultyLog.install(store);
+            log.fault(Fault.SYNC_WAITS);
+            CompletableFuture<Void> end = begin(() -> Factory.destroyInstance(ann));
+            while (SlotState.unsynced() == 0) {
+                Thread.sleep(1);
+            }
+            Map<String, CompletableFuture<Void>> told = new java.util.HashMap<>();
+            ways.forEach((way, asking) -> told.put(way, begin(asking::get)));
+            Thread.sleep(500);
+            List<String> early = told.entrySet().stream().filter(asked -> asked.getValue().isDone()).map(Map.Entry::getKey).toList();
+            log.fault(Fault.NONE);
+            end.join();
+            told.values().forEach(asked -> asked.handle((nothing, thrown) -> null).join());
+            assertEquals(List.of(), early);
+        }
     }
 }
