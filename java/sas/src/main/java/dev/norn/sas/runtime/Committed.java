@@ -2,12 +2,13 @@ package dev.norn.sas.runtime;
 
 import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.StorageReadFailure;
+import dev.norn.sas.StorageWriteFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.store.Format;
 import dev.norn.sas.store.Pool;
 import java.util.function.Supplier;
 
-/** Reads of committed values outside transactions, which take no locks. */
+/** What is told outside transactions: committed values, which are read without locks, and why one was undone. */
 final class Committed {
     private Committed() {}
 
@@ -60,6 +61,21 @@ final class Committed {
             if (pool.isStill(reference, quiet) && pool.unsynced(reference) == unsynced) {
                 return value;
             }
+        }
+    }
+
+    /** What an exception says may be what others have done: nobody is told that before it is durable. */
+    static void awaitReasons(Pool pool, Throwable e) {
+        try {
+            pool.awaitDurable();
+        } catch (StorageWriteFailure failure) {
+            if (e instanceof StorageWriteFailure) {
+                return;
+            }
+            failure.addSuppressed(e);
+            throw failure;
+        } catch (RuntimeException other) {
+            e.addSuppressed(other);
         }
     }
 

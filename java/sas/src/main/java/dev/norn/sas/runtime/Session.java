@@ -1,7 +1,6 @@
 package dev.norn.sas.runtime;
 
 import dev.norn.sas.SASException;
-import dev.norn.sas.StorageWriteFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction.Body;
 import dev.norn.sas.TransactionConflict;
@@ -466,24 +465,9 @@ public final class Session implements Work.Tenant {
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
             } catch (Throwable e) {
                 undo();
-                awaitReasons(e);
+                Committed.awaitReasons(work.pool(), e);
                 throw e;
             }
-        }
-    }
-
-    /** What an exception says may be what others have done: nobody is told that before it is durable. */
-    private void awaitReasons(Throwable e) {
-        try {
-            work.pool().awaitDurable();
-        } catch (StorageWriteFailure failure) {
-            if (e instanceof StorageWriteFailure) {
-                return;
-            }
-            failure.addSuppressed(e);
-            throw failure;
-        } catch (RuntimeException other) {
-            e.addSuppressed(other);
         }
     }
 

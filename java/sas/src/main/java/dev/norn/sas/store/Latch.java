@@ -192,7 +192,7 @@ final class Latch {
             }
         }
 
-        /** Recovers a holder that is dead; gives up where that is possible and the holder keeps the latch for too long. */
+        /** Recovers a holder that is dead; gives up, where that is possible, if the latch is kept for too long. */
         void lookAtHolder() {
             long holder = Memory.getVolatile(word) - 1;
             if (holder < 0 || holder >= SLOTS_MAX) {

@@ -295,12 +295,13 @@ final class RedoLog {
     private void rewriteUnsynced() throws IOException {
         LogRecords records = LogRecords.inUse(file, ring());
         long end = Memory.getVolatile(LOG_TAIL);
-        for (long position = Math.max(Memory.getVolatile(LOG_SYNCED), Memory.getVolatile(LOG_BASE)), length; position < end; position += length) {
+        long position = Math.max(Memory.getVolatile(LOG_SYNCED), Memory.getVolatile(LOG_BASE));
+        for (int length; position < end; position += length) {
             length = records.find(position);
             if (length == 0) {
                 throw new IOException("the record at position " + position + " is not what was written");
             }
-            file.write(records.whole((int) length), position, ring());
+            file.write(records.whole(length), position, ring());
         }
     }
 

@@ -254,7 +254,8 @@ public final class Work {
         if (offsetOf(reference) < CONTAINERS) {
             throw Pool.destroyed(reference);
         }
-        if (Locks.isOfFirstHolder(Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK), slot) || !pool.isObject(reference)) {
+        long lock = Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK);
+        if (Locks.isOfFirstHolder(lock, slot) || !pool.isObject(reference)) {
             lockShared(reference);
         }
     }
@@ -433,7 +434,8 @@ public final class Work {
                 throw e;
             }
             // It is not to be run again: its record counts.
-            throw new dev.norn.sas.StorageWriteFailure("the transaction is committed, but not known to be durable: " + e.getMessage(), e);
+            throw new dev.norn.sas.StorageWriteFailure(
+                    "the transaction is committed, but not known to be durable: " + e.getMessage(), e);
         } finally {
             if (slot != null) {
                 end();

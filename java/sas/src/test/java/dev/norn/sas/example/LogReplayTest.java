@@ -35,7 +35,8 @@ class LogReplayTest {
             store.pool().checkpoint();
             List<Boolean> done = SlotState.replayInto(store, ann);
             assertTrue(done.contains(false) && done.contains(true), "both are written: " + done);
-            assertTrue(done.subList(0, done.indexOf(true)).contains(null), "a sync comes before the first descriptor: " + done);
+            assertTrue(done.subList(0, done.indexOf(true)).contains(null),
+                    "a sync comes before the first descriptor: " + done);
         }
     }
 

@@ -40,8 +40,8 @@ class LongRecordTest {
         }
         Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 3, "Ann");
         try {
-            CompletableFuture.runAsync(() -> Transaction.run(() -> Factory.newLongArrayNear(100_000, ann)), task -> Thread.ofPlatform().daemon().start(task))
-                    .orTimeout(40, TimeUnit.SECONDS).join();
+            CompletableFuture.runAsync(() -> Transaction.run(() -> Factory.newLongArrayNear(100_000, ann)),
+                    task -> Thread.ofPlatform().daemon().start(task)).orTimeout(40, TimeUnit.SECONDS).join();
         } finally {
             isOver.set(true);
         }

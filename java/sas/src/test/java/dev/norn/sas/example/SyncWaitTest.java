@@ -60,7 +60,8 @@ class SyncWaitTest {
         store.close();
     }
 
-    private static CompletableFuture<Void> commitBesideADyingSync(Store store, FaultyLog log, Account ann, Fault then) throws Exception {
+    private static CompletableFuture<Void> commitBesideADyingSync(Store store, FaultyLog log, Account ann, Fault then)
+            throws Exception {
         SlotState.OtherProcess dying = new SlotState.OtherProcess(store, 40, 1000);
         dying.syncs();
         CompletableFuture<Void> commit = begin(() -> ann.add(1));
@@ -127,8 +128,8 @@ class SyncWaitTest {
             Map<String, Supplier<Object>> ways = Map.of("a read", () -> ann.balance(), "a change", () -> {
                 ann.add(1);
                 return null;
-            }, "a transaction that ends well", () -> Transaction.call(() -> assertThrows(ObjectDestroyed.class, ann::balance)),
-                    "a root", () -> store.root("ann", Account.class), "another one's end", () -> {
+            }, "a transaction that ends well",
+                    () -> Transaction.call(() -> assertThrows(ObjectDestroyed.class, ann::balance)), "a root", () -> store.root("ann", Account.class), "another one's end", () -> {
                         Factory.destroyInstance(ann);
                         return null;
                     }, "a root's change", () -> {
@@ -144,7 +145,7 @@ class SyncWaitTest {
             Map<String, CompletableFuture<Void>> told = new java.util.HashMap<>();
             ways.forEach((way, asking) -> told.put(way, begin(asking::get)));
             Thread.sleep(500);
-            List<String> early = told.entrySet().stream().filter(asked -> asked.getValue().isDone()).map(Map.Entry::getKey).toList();
+            List<String> early = told.keySet().stream().filter(way -> told.get(way).isDone()).toList();
             log.fault(Fault.NONE);
             end.join();
             told.values().forEach(asked -> asked.handle((nothing, thrown) -> null).join());

@@ -1,5 +1,8 @@
 package dev.norn.sas.store;
 
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
 import dev.norn.sas.Store;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
@@ -83,7 +86,7 @@ public final class SlotState {
 
         public OtherProcess(Store store, int slot, int attachment) throws java.io.IOException {
             Pool pool = store.pool();
-            lock = NativeFile.open(pool.directory.resolve("lock"), java.nio.file.StandardOpenOption.READ, java.nio.file.StandardOpenOption.WRITE);
+            lock = NativeFile.open(pool.directory.resolve("lock"), READ, WRITE);
             long number = pool.incarnation() + attachment;
             lock.tryLock((1L << 32) + number);
             head = Format.slotHead(slot);
@@ -135,7 +138,7 @@ public final class SlotState {
         Pool pool = store.pool();
         long offset = Format.offsetOf(((SasObject) object).$sas$reference());
         Range range = pool.containerOf(((SasObject) object).$sas$reference());
-        FaultyLog file = new FaultyLog(NativeFile.open(pool.directory.resolve(range.name + ".container"), java.nio.file.StandardOpenOption.READ, java.nio.file.StandardOpenOption.WRITE));
+        FaultyLog file = new FaultyLog(NativeFile.open(pool.directory.resolve(range.name + ".container"), READ, WRITE));
         try (Replay replay = new Replay(pool)) {
             Field channel = null;
             for (Object its : files(replay)) {
@@ -153,7 +156,8 @@ public final class SlotState {
             replay.finish();
         }
         java.util.List<Boolean> done = new java.util.ArrayList<>();
-        file.trace().forEach(place -> done.add(place < 0 ? null : Boolean.valueOf(place < range.pageOffset(0) - range.base)));
+        long objects = range.pageOffset(0) - range.base;
+        file.trace().forEach(place -> done.add(place < 0 ? null : Boolean.valueOf(place < objects)));
         return done;
     }
 
