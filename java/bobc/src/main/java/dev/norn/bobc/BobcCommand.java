@@ -120,7 +120,8 @@ public final class BobcCommand implements Callable<Integer> {
         }
     }
 
-    @Command(name = "storage", description = "Populate one warehouse of SAS objects; print what it takes beside the paper's figures.")
+    @Command(name = "storage", description = "Populate one warehouse of SAS objects; print the storage that it "
+            + "takes, and the paper's figures.")
     static final class Storage implements Callable<Integer> {
         @Option(names = "--scale", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})", defaultValue = "FULL")
         private Scale scale;
@@ -144,7 +145,8 @@ public final class BobcCommand implements Callable<Integer> {
         }
     }
 
-    @Command(name = "overcommit", description = "SAS with a page pool on disk and less memory for it than data, in a control group; the specified mix.")
+    @Command(name = "overcommit", description = "Run SAS with a page pool on disk and less memory than data, in a "
+            + "control group, with the specified mix.")
     static final class Overcommit implements Callable<Integer> {
         @Mixin
         private Setup setup;

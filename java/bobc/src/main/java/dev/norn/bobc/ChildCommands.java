@@ -118,7 +118,7 @@ final class ChildCommands {
                 }
                 System.out.println("ready");
                 if (System.in.read() < 0) {
-                    throw new RunFailed("whoever started this process is gone");
+                    throw new RunFailed("the process that started this one has ended");
                 }
                 System.out.println(new Report(Drive.run(peer, setup.plan(process)), 0, 0, 0).figures().encode());
                 return 0;

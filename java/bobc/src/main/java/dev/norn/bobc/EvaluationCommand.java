@@ -9,9 +9,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** {@code bobc evaluation}: its parts in their order, and where they run. */
-@Command(name = "evaluation", description = "Redo the paper's evaluation and the comparison with peers; write a dated report in Markdown, with CSV files and plots. Goes on where it was interrupted.")
+@Command(name = "evaluation", description = "Repeat the paper's evaluation and the comparison with peers; write a "
+        + "dated report in Markdown, with CSV files and plots. Continues where it was interrupted.")
 final class EvaluationCommand implements Callable<Integer> {
-    @Option(names = "--quick", description = "short runs of small data: a test of this command, whose figures say nothing")
+    @Option(names = "--quick", description = "short runs on small data, to test this command; the figures have "
+            + "no meaning")
     private boolean isQuick;
     @Option(names = "--out", description = "where the report and the results of each run are kept (default: out/bobc, with --quick out/bobc-quick)")
     private Path out;
@@ -19,7 +21,7 @@ final class EvaluationCommand implements Callable<Integer> {
     private Path memory;
     @Option(names = "--disk", description = "a directory on a disk, for the others (default: the one of --out)")
     private Path disk;
-    @Option(names = "--part", description = "${COMPLETION-CANDIDATES}: only these, again and again (default: all)")
+    @Option(names = "--part", description = "${COMPLETION-CANDIDATES}: only these; may be repeated (default: all)")
     private List<Part> parts;
 
     /** What the evaluation consists of, in the report's order. */

@@ -125,7 +125,7 @@ final class HotChildren {
             try (HotPeer peer = row().kind().open(directory)) {
                 System.out.println("ready");
                 if (System.in.read() < 0) {
-                    throw new RunFailed("whoever started this process is gone");
+                    throw new RunFailed("the process that started this one has ended");
                 }
                 return HotDrive.run(peer, row(), time(), seed);
             }

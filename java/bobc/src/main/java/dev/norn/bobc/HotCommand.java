@@ -12,14 +12,15 @@ import picocli.CommandLine.Option;
 
 /** {@code bobc hot}: which rows there are, and their rounds. */
 @Command(name = "hot", sortOptions = false, description = {
-    "Many clients raise the same balance, each time by one in a transaction of its own: balance++ in Transaction.run,"
+    "Many clients increment the same balance, each time by one in a separate transaction: balance++ in Transaction.run,"
         + " and \"update … set balance = balance + 1\" of PostgreSQL and SQLite.",
-    "Every row runs in each round, in JVMs and PostgreSQL clusters of its own, which are removed again."
-        + " After a run the data are opened again, and the sum has to be what was acknowledged.",
+    "Every row runs in each round, in JVMs and PostgreSQL clusters of its own, which are removed afterwards."
+        + " After a run the data are opened again, and the sum has to equal the acknowledged changes.",
     "Prints a table with medians of the rounds, and the bars beside what was measured; each run goes into a CSV file."
-        + " A bar that is missed is no error: the status is 1 only if a run fails.",
+        + " A missed bar is not an error: the status is 1 only if a run fails.",
     "A call is measured from outside: it includes waiting for the object, tries again, and the sync. On a disk, a row"
-        + " says how many syncs of 4 KB a second it does. Keep the machine quiet: else only ratios mean something.%n"},
+        + " reports how many syncs of 4 KB it does per second. Keep the machine quiet: otherwise only ratios "
+        + "are valid.%n"},
         footer = {"", "Eight minutes on a quiet machine: tools/bobc hot --seconds 2 --warm-up 2 --rounds 2",
             "The hot object alone, in memory, without peers: tools/bobc hot --on /dev/shm --objects 1 --peers SAS"})
 final class HotCommand implements Callable<Integer> {
@@ -27,17 +28,18 @@ final class HotCommand implements Callable<Integer> {
             description = "directories for the data: one of a tmpfs, one on a disk (default: ${DEFAULT-VALUE})")
     private List<Path> directories;
     @Option(names = "--threads", split = ",", defaultValue = "1,8,48",
-            description = "rows of so many threads of one JVM, or clients of PostgreSQL (default: ${DEFAULT-VALUE})")
+            description = "measure with N threads of one JVM, or N clients of PostgreSQL; several numbers are "
+                    + "separated by commas (default: ${DEFAULT-VALUE})")
     private List<Integer> threads;
     @Option(names = "--virtual", split = ",", defaultValue = "2000",
-            description = "rows of so many virtual threads; 0 for none (default: ${DEFAULT-VALUE})")
+            description = "measure with N virtual threads; 0 for none (default: ${DEFAULT-VALUE})")
     private List<Integer> virtual;
     @Option(names = "--processes", split = ",", defaultValue = "1,2",
-            description = "JVMs that share the store: more than one have the most of --threads together"
+            description = "JVMs that share the store: several JVMs have the largest number of --threads together"
                 + " (default: ${DEFAULT-VALUE})")
     private List<Integer> processes;
     @Option(names = "--objects", split = ",", defaultValue = "1,1000",
-            description = "how many balances there are: of several, the k-th is taken in proportion to 1/k"
+            description = "number of balances; of several, the k-th is chosen with a probability proportional to 1/k"
                 + " (default: ${DEFAULT-VALUE})")
     private List<Integer> objects;
     @Option(names = "--peers", split = ",", defaultValue = "SAS,POSTGRESQL,SQLITE",
@@ -50,10 +52,11 @@ final class HotCommand implements Callable<Integer> {
     private int warmUp;
     @Option(names = "--rounds", description = "(default: ${DEFAULT-VALUE})", defaultValue = "3")
     private int rounds;
-    @Option(names = "--seed", description = "of what clients take (default: ${DEFAULT-VALUE})", defaultValue = "1997")
+    @Option(names = "--seed", description = "seed of the clients' choices (default: "
+            + "${DEFAULT-VALUE})", defaultValue = "1997")
     private long seed;
     @Option(names = "--csv", paramLabel = "FILE", defaultValue = "out/hot-object.csv",
-            description = "takes every run, for the next one anew (default: ${DEFAULT-VALUE})")
+            description = "file for the results of every run; the next call overwrites it (default: ${DEFAULT-VALUE})")
     private Path csv;
 
     @Override

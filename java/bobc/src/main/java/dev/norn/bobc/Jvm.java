@@ -145,7 +145,8 @@ final class Jvm implements AutoCloseable {
         int status = process.exitValue();
         String how = switch (status) {
             case 0 -> "ended well, but without figures";
-            case 137 -> "was killed (status 137): by somebody, or by the kernel because the machine or its control group has no memory left; dmesg tells";
+            case 137 -> "was killed (status 137) by a user, or by the kernel because the machine or its control "
+                    + "group has no memory left; see dmesg";
             case 134, 135, 139 -> "crashed (status " + status + "); its hs_err file is in the directory where it ran";
             default -> "ended with status " + status;
         };

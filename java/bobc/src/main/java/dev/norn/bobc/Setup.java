@@ -37,7 +37,8 @@ final class Setup {
     String pool;
     @Option(names = "--paging", description = "${COMPLETION-CANDIDATES}: how the kernel reads missing pages of SAS's pool, for overcommit (default: ${DEFAULT-VALUE})", defaultValue = "RANDOM")
     Paging paging;
-    @Option(names = "--heap", description = "of each JVM, as 4g; 192m for more than four processes of terminals (default: 2g; for objects on the heap a third of the free memory, 12g at most)")
+    @Option(names = "--heap", description = "Java heap of each JVM, for example 4g; 192m for more than four "
+            + "processes of terminals (default: 2g; for objects on the heap a third of the free memory, 12g at most)")
     String heap;
 
     /** From options as they are written on a command line. */

@@ -50,7 +50,7 @@ final class StorageRuns {
         double dates = latin.get("dates") * latin.get("date_bytes");
         evaluation.say("| | MB | paper, 64-bit references |\n|---|---|---|");
         evaluation.say("| %,d objects and values | %s | |".formatted(latin.whole("objects"), mb(latin.get("object_bytes"))));
-        evaluation.say("| of these %,d values, strings but for a few | %s | |".formatted(latin.whole("values"), mb(latin.get("value_bytes"))));
+        evaluation.say("| of these %,d values, strings with few exceptions | %s | |".formatted(latin.whole("values"), mb(latin.get("value_bytes"))));
         evaluation.say("| pages with their descriptors | %s | 267 with Unicode and dates as objects; 187 without (−62, −18) |".formatted(mb(pages)));
         csv.add("objects," + latin.get("object_bytes"));
         csv.add("pages," + pages);

@@ -11,7 +11,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** {@code crash}: runs rounds of the crash harness. Ends with 1 if one of them finds something. */
-@Command(name = "crash", mixinStandardHelpOptions = true, description = "Kills JVMs that share a store, and compares what the store has with what they said.")
+@Command(name = "crash", mixinStandardHelpOptions = true, description = "Kills JVMs that share a store, and compares "
+        + "the store's contents with what they reported.")
 public final class CrashCommand implements Callable<Integer> {
     @Option(names = "--rounds", description = "how many rounds (default: ${DEFAULT-VALUE})", defaultValue = "30")
     private int rounds;
@@ -21,17 +22,20 @@ public final class CrashCommand implements Callable<Integer> {
     private List<Hazard> without = List.of();
     @Option(names = "--only", split = ",", description = "the only hazards, besides kills, of ${COMPLETION-CANDIDATES} (in either case)")
     private List<Hazard> only;
-    @Option(names = "--steps", split = ",", description = "JVMs that work are killed or pause at these steps alone: how the names begin that rounds print, as RedoLog.append>Latch")
+    @Option(names = "--steps", split = ",", description = "kill or pause working JVMs only at steps whose names "
+            + "begin like this, for example RedoLog.append>Latch; rounds print the names")
     private List<String> steps = List.of();
-    @Option(names = "--watchdog", description = "seconds after which a call waits for ever (default: ${DEFAULT-VALUE})", defaultValue = "40")
+    @Option(names = "--watchdog", description = "seconds after which a call counts as waiting forever (default: "
+            + "${DEFAULT-VALUE})", defaultValue = "40")
     private int watchdogSeconds;
     @Option(names = "--lanes", description = "rounds at the same time (default: ${DEFAULT-VALUE})", defaultValue = "2")
     private int lanes;
-    @Option(names = "--keep-going", description = "go on after a round that finds something")
+    @Option(names = "--keep-going", description = "continue after a round that finds something")
     private boolean keepsGoing;
-    @Option(names = "--throw", description = "instead, throw at every point inside every latched section")
+    @Option(names = "--throw", description = "instead of rounds, throw an exception at every point inside every "
+            + "latched section")
     private boolean isThrowing;
-    @Option(names = "--quiet", description = "say nothing of rounds that find nothing")
+    @Option(names = "--quiet", description = "print nothing about rounds that find nothing")
     private boolean isQuiet;
 
     private static final int THROWS_AT_EACH = 3;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * What happens to the files of a copy in which nobody is: bits flip, or a file is cut short. docs/format/sas.md says
+ * Damage to the files of a copy that no process uses: flipped bits, or a file cut short. docs/format/sas.md says
  * where the log's records are.
  */
 record Damage(Path file, String what) {

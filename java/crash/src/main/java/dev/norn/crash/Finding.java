@@ -1,6 +1,6 @@
 package dev.norn.crash;
 
-/** Something that must not be; ends the round. */
+/** A violation that a round has found; ends the round. */
 final class Finding extends RuntimeException {
     Finding(String what) {
         super(what);

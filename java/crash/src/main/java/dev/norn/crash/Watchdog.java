@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Says what waits for ever: after so many seconds without an answer, the stacks of all living children and the store's
- * words.
+ * Reports calls that wait forever: after a number of seconds without an answer, the stacks of all living children and
+ * the store's words.
  */
 final class Watchdog {
     private static final Pattern THREAD = Pattern.compile("(?m)^\".*\n(?:[ \t].*\n)+");

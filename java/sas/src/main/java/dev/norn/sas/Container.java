@@ -3,7 +3,7 @@ package dev.norn.sas;
 import dev.norn.sas.store.Range;
 
 /**
- * Where persistent objects are placed: a heap with a limit and a file of its own (section 2.4). Two containers are
+ * Where persistent objects are placed: a heap with a limit and its own file (section 2.4). Two containers are
  * equal if they are the same one.
  */
 public final class Container {
@@ -14,7 +14,7 @@ public final class Container {
         this.range = range;
     }
 
-    /** @throws StoreClosed if it is of a store that was closed */
+    /** @throws StoreClosed if its store was closed */
     Range range() {
         if (Store.current() != store) {
             throw new StoreClosed("container " + range.name + " is of a store that was closed: ask the open store for it");
@@ -26,12 +26,12 @@ public final class Container {
         return range.name;
     }
 
-    /** The most that it may take, in bytes. */
+    /** Its maximum size in bytes. */
     public long bytesMax() {
         return range.bytesMax();
     }
 
-    /** What it takes now, in bytes: pages that hold or held objects. */
+    /** Its present size in bytes: pages that hold or held objects. */
     public long bytesUsed() {
         return range().bytesUsed();
     }

@@ -14,11 +14,11 @@ import java.util.Objects;
 
 /**
  * Creates and destroys persistent objects (section 2.4). The class is named by a {@link Class} or by its name;
- * arguments are those of the constructor that fits them. A constructor runs as for any object; then the same Java
+ * the constructor is the one that fits the arguments. A constructor runs as for any object; then the same Java
  * object becomes the handle of the persistent one. Outside transactions, each creation is one of its own.
  *
- * <p>All throw {@link ContainerFull}, {@link SASException} where the class cannot be persistent, and what the
- * constructor throws.
+ * <p>All throw {@link ContainerFull}, {@link SASException} if the class cannot be persistent, and the exceptions of the
+ * constructor.
  */
 public final class Factory {
     private Factory() {}
@@ -104,47 +104,47 @@ public final class Factory {
         return Store.current().pool().containerOf(referenceOf(near));
     }
 
-    /** A persistent array of booleans, zeros, beside {@code near}. */
+    /** A persistent array of booleans, zeros, near {@code near}. */
     public static boolean[] newBooleanArrayNear(int length, Object near) {
         return (boolean[]) newArray(boolean.class, length, near);
     }
 
-    /** A persistent array of bytes, zeros, beside {@code near}. */
+    /** A persistent array of bytes, zeros, near {@code near}. */
     public static byte[] newByteArrayNear(int length, Object near) {
         return (byte[]) newArray(byte.class, length, near);
     }
 
-    /** A persistent array of shorts, zeros, beside {@code near}. */
+    /** A persistent array of shorts, zeros, near {@code near}. */
     public static short[] newShortArrayNear(int length, Object near) {
         return (short[]) newArray(short.class, length, near);
     }
 
-    /** A persistent array of chars, zeros, beside {@code near}. */
+    /** A persistent array of chars, zeros, near {@code near}. */
     public static char[] newCharArrayNear(int length, Object near) {
         return (char[]) newArray(char.class, length, near);
     }
 
-    /** A persistent array of ints, zeros, beside {@code near}. */
+    /** A persistent array of ints, zeros, near {@code near}. */
     public static int[] newIntArrayNear(int length, Object near) {
         return (int[]) newArray(int.class, length, near);
     }
 
-    /** A persistent array of longs, zeros, beside {@code near}. */
+    /** A persistent array of longs, zeros, near {@code near}. */
     public static long[] newLongArrayNear(int length, Object near) {
         return (long[]) newArray(long.class, length, near);
     }
 
-    /** A persistent array of floats, zeros, beside {@code near}. */
+    /** A persistent array of floats, zeros, near {@code near}. */
     public static float[] newFloatArrayNear(int length, Object near) {
         return (float[]) newArray(float.class, length, near);
     }
 
-    /** A persistent array of doubles, zeros, beside {@code near}. */
+    /** A persistent array of doubles, zeros, near {@code near}. */
     public static double[] newDoubleArrayNear(int length, Object near) {
         return (double[]) newArray(double.class, length, near);
     }
 
-    /** A persistent array of references, nulls, beside {@code near}. */
+    /** A persistent array of references, nulls, near {@code near}. */
     @SuppressWarnings("unchecked")
     public static <T> T[] newArrayOfNear(Class<T> component, int length, Object near) {
         return (T[]) newArray(component, length, near);
@@ -162,8 +162,8 @@ public final class Factory {
     }
 
     /**
-     * The paper's way to make a string persistent. Strings are values here: whatever field takes the result stores its
-     * characters beside its object, so this checks only that {@code near} is persistent.
+     * The paper's way to make a string persistent. Strings are values here: a field that is set to the result stores
+     * the characters near its object. So this only checks that {@code near} is persistent.
      */
     public static String allocStringNear(String text, Object near) {
         referenceOf(near);
@@ -196,8 +196,8 @@ public final class Factory {
 
     /**
      * An object in one line, for a debugger's view, a shell or a log: class, address, container and fields, one level
-     * deep. Waits for no lock, so what another transaction is changing is shown as being changed; never throws, so an
-     * object that was destroyed, a damaged container and a closed store are said. For reading by persons only.
+     * deep. Takes no lock, and shows that another transaction is changing the object. Never throws: a destroyed object,
+     * a damaged container and a closed store are described. The text is for people only.
      */
     public static String describe(Object object) {
         return Description.of(object);

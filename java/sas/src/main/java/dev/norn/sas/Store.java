@@ -17,7 +17,7 @@ import java.util.List;
 
 /**
  * The store that this JVM is attached to: containers and named roots. Other JVMs may be attached at the same time. A
- * JVM is attached to one store at a time; handles do not outlive it.
+ * JVM is attached to one store at a time; handles become invalid when it is closed.
  */
 public final class Store implements AutoCloseable {
     /** The container that {@link #create} makes, and that {@link Factory#newPermInstance(Class)} uses. */
@@ -33,11 +33,11 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * How a store is made.
+     * The settings of a new store.
      *
      * @param addressBytes address space for all containers; 1 TB at most; costs nothing on disk
      * @param logBytes length of the redo log, which a transaction's changes have to fit
-     * @param mainBytes most that the container {@code main} may take
+     * @param mainBytes maximum size of the container {@code main}, in bytes
      * @param lockTimeoutMillis how long to wait for a lock before a {@link TransactionConflict}
      * @param pool file of the page pool, for example in {@code /dev/shm}; null for the store's directory
      */
@@ -64,7 +64,7 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Makes a store in an empty or new directory, and attaches to it as {@link #open(Path)} does. */
+    /** Creates a store in an empty or new directory, and attaches to it as {@link #open(Path)} does. */
     public static Store create(Path directory, Options options) {
         Path missing = StoreFiles.firstMissing(directory);
         try {
@@ -106,16 +106,19 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    /** Attaches to the store with {@link SubObjects#ADOPT}: what a persistent object gets becomes persistent. */
+    /**
+     * Attaches to the store with {@link SubObjects#ADOPT}: an object becomes persistent when a persistent object refers
+     * to it.
+     */
     public static Store open(Path directory) {
         return open(directory, SubObjects.ADOPT);
     }
 
     /**
-     * Attaches to the store. Recovers what a crash left; costs as much as reading all containers if this is the first
-     * time since the machine started.
+     * Attaches to the store, and recovers after a crash. The first call since the machine started costs as much as
+     * reading all containers.
      *
-     * @throws StorageReadFailure if it is none, or unreadable
+     * @throws StorageReadFailure if the directory is not a store, or cannot be read
      */
     public static synchronized Store open(Path directory, SubObjects subObjects) {
         if (current != null) {
@@ -129,31 +132,31 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Makes the store {@code to} from {@code from}, in which the instances of classes that have changed have the layout
-     * of the class files that {@code classes} finds; none of these classes is loaded, and this JVM is attached to no
-     * store. Programs may go on using {@code from}: the new store has what was committed when the conversion began, and
-     * {@code from} is not changed. {@code to} is there when it is complete, and not before.
+     * Creates the store {@code to} from {@code from}. Instances of changed classes get the layout of the class files
+     * that {@code classes} finds; none of these classes is loaded. This JVM must not be attached to a store. Programs
+     * may continue to use {@code from}, which is not changed: the new store has all transactions that were committed
+     * when the conversion began. {@code to} appears only when it is complete.
      *
      * <ul>
-     * <li>An added field is zero or null. A removed one has to be named in {@code dropped}, and loses its values.
-     * {@link Renamed} says what a field was called before.
-     * <li>A number of another primitive type is taken over if the new type has it exactly.
-     * <li>A reference of another type is taken over if the object is of that type.
-     * <li>Objects stay at their addresses if they take as many units of 16 bytes as before; others move, and what
-     * refers to them is changed. Containers, limits, roots and all else stay.
+     * <li>An added field is zero or null. A removed field has to be named in {@code dropped}, and its values are lost.
+     * {@link Renamed} gives the earlier name of a field.
+     * <li>A number is converted to another primitive type if the new type represents it exactly.
+     * <li>A reference of another type is kept if the object has that type.
+     * <li>Objects stay at their addresses if they take as many units of 16 bytes as before. Others move, and references
+     * to them are changed. Containers, limits, roots and everything else stay.
      * </ul>
      *
-     * <p>Costs copying the store, two passes over its objects, and 16 bytes of memory for each that moves.
+     * <p>Cost: a copy of the store, two passes over its objects, and 16 bytes of memory for each object that moves.
      *
      * @param dropped fields that may be lost, as {@code declaring-class.name}
      * @return what was done, a line for each class
-     * @throws ClassChanged that says what cannot be converted, with class, field and address
-     * @throws ContainerFull if objects have grown past what their container may take
-     * @throws ContainerDamaged if a container of {@code from} is
+     * @throws ClassChanged that names what cannot be converted, with class, field and address
+     * @throws ContainerFull if objects have grown beyond the limit of their container
+     * @throws ContainerDamaged if a container of {@code from} is damaged
      */
     public static synchronized List<String> convert(Path from, Path to, ClassLoader classes, java.util.Set<String> dropped) {
         if (current != null) {
-            throw new SASException("this JVM is attached to " + current + ": a store is converted while it is attached to none");
+            throw new SASException("this JVM is attached to " + current + ": a store is converted while there is none");
         }
         return dev.norn.sas.store.Conversion.run(from.toAbsolutePath(), to.toAbsolutePath(), new dev.norn.sas.agent.ClassFiles(classes), dropped);
     }
@@ -190,7 +193,7 @@ public final class Store implements AutoCloseable {
         return subObjects;
     }
 
-    /** Makes a container that holds so many bytes at most, rounded up to pages of 4,096. */
+    /** Creates a container of at most this size, rounded up to pages of 4,096 bytes. */
     public Container createContainer(String name, long bytesMax) {
         return Session.get().nested(() -> new Container(StoreWork.createContainer(name, bytesMax)));
     }
@@ -208,17 +211,17 @@ public final class Store implements AutoCloseable {
     /**
      * The object with this name; null if there is none.
      *
-     * @throws ObjectDestroyed with the name, if the object was destroyed: the name stays until {@link #setRoot} takes
-     *     it away or gives it to another
+     * @throws ObjectDestroyed with the name, if the object was destroyed: the name stays until {@link #setRoot} removes
+     *     it or gives it to another object
      */
     public <T> T root(String name, Class<T> type) {
         return Session.get().within(() -> type.cast(StoreWork.root(name)));
     }
 
     /**
-     * Names an object; null takes the name away.
+     * Names an object; null removes the name.
      *
-     * @throws SASException if it is temporary, an array, or a value as a string is
+     * @throws SASException if it is temporary, an array, or a value such as a string
      */
     public void setRoot(String name, Object object) {
         if (object instanceof SasObject handle) {
@@ -244,7 +247,7 @@ public final class Store implements AutoCloseable {
 
     /**
      * Detaches. The calling thread's transaction, if one is open, is undone. From now on, transactions of other threads
-     * are refused with {@link StoreClosed}; those that run are waited for. Handles and containers of this store then
+     * are refused with {@link StoreClosed}; running ones are waited for. Handles and containers of this store then
      * throw {@link StoreClosed}.
      *
      * @throws SASException that names the thread, if a transaction has not ended after the store's lock timeout: the

@@ -1,8 +1,8 @@
 package dev.norn.sas;
 
 /**
- * No store is open, or the one that is meant is closed, or is being closed by another thread: no transaction can begin
- * in it, and its handles are of no use.
+ * No store is open, or this store is closed or being closed by another thread. No transaction can begin in it, and its
+ * handles cannot be used.
  */
 public final class StoreClosed extends SASException {
     private static final long serialVersionUID = 1;

@@ -3,8 +3,8 @@ package dev.norn.sas;
 import dev.norn.sas.runtime.Session;
 
 /**
- * Transactions of the calling thread: all changes of persistent objects, or none, durable when {@link #commit} returns.
- * Isolation is strict two-phase locking per object.
+ * Transactions of the calling thread: atomic changes of persistent objects, which are durable when {@link #commit}
+ * returns. Isolation is strict two-phase locking per object.
  */
 public final class Transaction {
     private Transaction() {}
@@ -18,7 +18,7 @@ public final class Transaction {
     }
 
     /**
-     * Makes the changes durable; costs a sync of the log, which other transactions may share, if there are any.
+     * Makes the changes durable; if there are any, this costs a sync of the log, which other transactions may share.
      *
      * @throws StorageWriteFailure if they cannot be written to the log: everything is undone then. Or if a sync fails:
      *     the store takes no more changes then, and its next start decides whether the transaction was committed
@@ -29,40 +29,40 @@ public final class Transaction {
     }
 
     /**
-     * Undoes the changes. Objects created in it throw {@link ObjectDestroyed} from now on; those destroyed are back.
-     * What was adopted is temporary again: an object with the fields that it had before, an array with the elements
-     * that it has.
+     * Undoes the changes. Objects created in it throw {@link ObjectDestroyed} from now on; objects destroyed in it
+     * exist again. Adopted objects are temporary again: objects with their earlier fields, arrays with their present
+     * elements.
      */
     public static void abort() {
         Session.get().abort();
     }
 
-    /** Whether this thread has begun one. */
+    /** Whether this thread has begun a transaction. */
     public static boolean isActive() {
         return Session.get().isActive();
     }
 
-    /** What a transaction does, with a result. */
+    /** The body of a transaction, with a result. */
     @FunctionalInterface
     public interface Body<T, X extends Exception> {
         T run() throws X;
     }
 
-    /** What a transaction does. */
+    /** The body of a transaction. */
     @FunctionalInterface
     public interface Action<X extends Exception> {
         void run() throws X;
     }
 
     /**
-     * Runs the action in a transaction of its own, again after each {@link TransactionConflict} for up to 30 s. Any
-     * other exception undoes it, and comes out as it is, a checked one too.
+     * Runs the action in a transaction of its own. After a {@link TransactionConflict} it runs again, for up to 30 s.
+     * Any other exception undoes the transaction and is thrown unchanged, also a checked one.
      *
-     * <p>In an open transaction, the action is a part of that one. If it throws, what it did is taken back, its stores,
-     * and what it created, destroyed and adopted; what went before stays, and the transaction may go on. Locks are kept
-     * to the transaction's end. A part that was committed by waiting stays. Costs a visit to each handle that was
-     * written since the transaction, or the last such part, began, and a copy of each Java array that the transaction
-     * uses; then an image, in memory, of each object that is changed again.
+     * <p>In an open transaction, the action is a part of that one. If it throws, its own changes are undone: stores,
+     * creations, destructions and adoptions. Earlier changes stay, and the transaction may continue. Locks are kept to
+     * the transaction's end. A part that was committed by waiting stays. Cost: a visit to each handle that was written
+     * since the transaction, or the last such part, began; a copy of each Java array that the transaction uses; and an
+     * image in memory of each object that is changed again.
      */
     public static <X extends Exception> void run(Action<X> action) throws X {
         call(() -> {

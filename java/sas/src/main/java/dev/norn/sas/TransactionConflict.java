@@ -1,7 +1,7 @@
 package dev.norn.sas;
 
 /**
- * A deadlock, or a lock that did not come in time. The transaction is to be aborted and may be run again, as
+ * A deadlock, or a lock that was not granted in time. The transaction has to be aborted and may be run again, as
  * {@link Transaction#run} does.
  */
 public final class TransactionConflict extends SASException {

@@ -5,26 +5,25 @@ import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
 import java.util.function.Supplier;
 
-/** For classes whose methods are whole by themselves. */
+/** For classes whose methods are each atomic. */
 public final class Transactions {
     private Transactions() {}
 
     /**
-     * Runs the action in a transaction if the object is persistent, in the open one or in one of its own; else just
-     * runs it.
+     * If the object is persistent, runs the action in the open transaction or in one of its own; else only runs it.
      */
     public static <T> T within(Object object, Supplier<T> action) {
         return Factory.isPersistent(object) ? Session.get().within(action::get) : action.get();
     }
 
-    /** As {@link #within}; what the action has done when it throws is taken back. */
+    /** As {@link #within}; if the action throws, its changes are undone. */
     public static <T> T nested(Object object, Supplier<T> action) {
         return Factory.isPersistent(object) ? Session.get().nested(action::get) : action.get();
     }
 
     /**
-     * The handle of the object that the running transaction uses; the object itself outside transactions, and if it is
-     * temporary.
+     * The handle of the object in the running transaction. Outside transactions, and for a temporary object, the object
+     * itself.
      */
     @SuppressWarnings("unchecked")
     public static <T> T running(T object) {

@@ -139,7 +139,7 @@ public final class History {
             if (places.put(ids[i], i) != null) {
                 findings.add("register " + register + " has " + ids[i] + " twice");
             } else if (its == null) {
-                findings.add("register " + register + " has " + ids[i] + " at " + i + ", which nobody began");
+                findings.add("register " + register + " has " + ids[i] + " at " + i + ", which no transaction began");
             } else if (ids[i] < 0) {
                 findings.add("register " + register + " has at " + i + " what a nested run of " + its.id() + " threw away");
             } else if (its.fate() == Fate.UNDONE) {

@@ -69,7 +69,7 @@ class HistoryTest {
 
     @Test
     void whatNobodyBeganMustNotBeThere() throws IOException {
-        assertOne("which nobody began", check(ids(7), ids()));
+        assertOne("which no transaction began", check(ids(7), ids()));
     }
 
     @Test

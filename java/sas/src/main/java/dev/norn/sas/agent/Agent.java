@@ -49,7 +49,8 @@ public final class Agent {
         }
         List<String> packages = List.of(argument.substring("packages=".length()).split("[,:]"));
         packages.stream().filter(name -> !NAME.matcher(name).matches()).findFirst().ifPresent(name -> {
-            throw new IllegalArgumentException("-javaagent:norn-sas.jar=packages=" + name + " names no package: subpackages belong to it without a sign for them");
+            throw new IllegalArgumentException("-javaagent:norn-sas.jar=packages=" + name + " does not name a "
+                    + "package: write package names; their subpackages are included");
         });
         return packages;
     }
@@ -88,7 +89,8 @@ public final class Agent {
 
         private static void warn(String name, String field) {
             if (field != null) {
-                System.err.println("sas: " + name + " uses the field " + field + " itself, but is not transformed: of a persistent object, it would not see the values, and what it stores would be lost. "
+                System.err.println("sas: " + name + " uses the field " + field + " directly, but is not transformed: "
+                        + "it would not read a persistent object's values, and its stores would be lost. "
                         + "Add its package to -javaagent:norn-sas.jar=packages=…");
             }
         }

@@ -21,6 +21,7 @@ final class Bytes implements CommandLine.ITypeConverter<Long> {
         } catch (NumberFormatException | ArithmeticException e) {
             // It is beyond what a file may have.
         }
-        throw new CommandLine.TypeConversionException("'" + text + "' is no number of bytes, as 65536, 64M or 8G are");
+        throw new CommandLine.TypeConversionException("'" + text + "' is not a number of bytes: write 65536, 64M "
+                + "or 8G");
     }
 }

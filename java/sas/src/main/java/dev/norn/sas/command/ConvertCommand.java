@@ -15,12 +15,13 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code sas convert}: a store for classes that have changed. */
-@Command(name = "convert", description = {"Make a store from another, in which the instances of changed classes have the layout of the class files.",
-    "The store may be in use: the new one has what was committed when the conversion began."})
+@Command(name = "convert", description = {"Make a copy of a store in which instances of changed classes have the "
+        + "layout of the class files.",
+    "The store may be in use: the copy has all transactions that were committed when the conversion began."})
 final class ConvertCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "STORE", description = "directory of the store, which is not changed")
     private Path from;
-    @Parameters(index = "1", paramLabel = "NEW", description = "a directory that is not there yet; NEW.new is used meanwhile")
+    @Parameters(index = "1", paramLabel = "NEW", description = "a new directory; NEW.new is used meanwhile")
     private Path to;
     @Option(names = "--class-path", split = ":", required = true, description = "directories and jars with the classes as they are now")
     private List<Path> classPath;
@@ -35,7 +36,7 @@ final class ConvertCommand implements Callable<Integer> {
         URL[] urls = new URL[classPath.size()];
         for (int i = 0; i < urls.length; i++) {
             if (!Files.exists(classPath.get(i))) {
-                throw new SASException("the class path names " + classPath.get(i) + ", which is not there");
+                throw new SASException("the class path names " + classPath.get(i) + ", which does not exist");
             }
             urls[i] = classPath.get(i).toUri().toURL();
         }

@@ -78,7 +78,7 @@ public final class SasCommand {
     @Command(name = "create", description = "Make a store with the container main.")
     static final class Create extends OnStore {
         @Option(names = "--main-bytes", paramLabel = "BYTES", converter = Bytes.class, defaultValue = "8G",
-                description = "most that main may take; K, M, G and T are powers of 1,024 (default: ${DEFAULT-VALUE})")
+                description = "maximum size of main; K, M, G and T are powers of 1,024 (default: ${DEFAULT-VALUE})")
         private long mainBytes;
         @Option(names = "--log-bytes", paramLabel = "BYTES", converter = Bytes.class, defaultValue = "64M",
                 description = "length of the redo log (default: ${DEFAULT-VALUE})")
@@ -120,7 +120,7 @@ public final class SasCommand {
         }
     }
 
-    @Command(name = "stat", description = "Show counts of what the store did since its pool was made.")
+    @Command(name = "stat", description = "Show counts of the store's operations since its pool was created.")
     static final class Stat extends OnStore {
         @Override
         int run(Store store) {
@@ -129,7 +129,8 @@ public final class SasCommand {
         }
     }
 
-    @Command(name = "check", description = "Check every invariant, and find references to objects that are gone. While other programs use the store, a copy of it is checked.")
+    @Command(name = "check", description = "Check every invariant, and find references to destroyed objects. While "
+            + "other programs use the store, a copy of it is checked.")
     static final class Check extends OnStore {
         @Override
         public Integer call() throws Exception {
@@ -158,9 +159,11 @@ public final class SasCommand {
         }
     }
 
-    @Command(name = "recover", description = "Roll back what dead programs left, and bring the containers' files up to date.")
+    @Command(name = "recover", description = "Roll back transactions of dead programs, and bring the containers' "
+            + "files up to date.")
     static final class Recover extends OnStore {
-        @Option(names = "--accept-loss", description = "go on with what was committed before the place where the log is damaged; the log is kept in redo.lost-N, and what is lost is said")
+        @Option(names = "--accept-loss", description = "continue with what was committed before the damaged place of "
+                + "the log; the log is kept in redo.lost-N, and the loss is reported")
         private boolean acceptLoss;
 
         @Override
@@ -182,7 +185,7 @@ public final class SasCommand {
 
     @Command(name = "backup", description = "Copy a store, also while it is used: as of one moment, all committed transactions.")
     static final class Backup extends OnStore {
-        @Parameters(index = "1", paramLabel = "COPY", description = "a directory that is not there yet")
+        @Parameters(index = "1", paramLabel = "COPY", description = "a new directory")
         private Path copy;
 
         @Override

@@ -20,12 +20,16 @@ import picocli.CommandLine.Option;
  * between programs, so that none of them has to read the containers or write them. Programs need no server, and notice
  * none.
  */
-@Command(name = "server", description = {"Tend a store until it is interrupted: replay its log in the background, so that no transaction waits for that; undo what dead programs left, "
-        + "before somebody waits for their locks; keep the pool in use between programs.", "A store works without."})
+@Command(name = "server", description = {"Serve a store until interrupted: replay its log in the background, so that "
+        + "no transaction waits for a replay; undo transactions of dead programs "
+        + "before others wait for their locks; keep the pool in use between programs.", "A store also works "
+        + "without a server."})
 final class ServerCommand extends SasCommand.OnStore {
-    @Option(names = "--share", description = "of the log, in use when it is replayed (default: ${DEFAULT-VALUE})", defaultValue = "0.125")
+    @Option(names = "--share", description = "replay the log when this share of it is in use (default: "
+            + "${DEFAULT-VALUE})", defaultValue = "0.125")
     private double share;
-    @Option(names = "--interval-millis", description = "between looks (default: ${DEFAULT-VALUE})", defaultValue = "50")
+    @Option(names = "--interval-millis", description = "time between two checks of the log and of dead programs "
+            + "(default: ${DEFAULT-VALUE})", defaultValue = "50")
     private long intervalMillis;
     private final CountDownLatch interrupted = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -40,7 +44,7 @@ final class ServerCommand extends SasCommand.OnStore {
         }
         Path file = directory().resolve("server");
         if (!Files.exists(directory().resolve("store.properties"))) {
-            throw new SASException(directory() + " is no store: it has no store.properties; `sas create` makes one");
+            throw new SASException(directory() + " is not a store: it has no store.properties; `sas create` makes one");
         }
         try (var channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
                 var lock = channel.tryLock(Long.MAX_VALUE - 1, 1, false)) {
@@ -74,7 +78,7 @@ final class ServerCommand extends SasCommand.OnStore {
         long before = store.pool().counts().checkpoints();
         while (!interrupted.await(intervalMillis, TimeUnit.MILLISECONDS)) {
             if (!Files.exists(directory().resolve("store.properties"))) {
-                throw new SASException(directory() + " is gone: nothing is left to serve");
+                throw new SASException(directory() + " does not exist any more: there is nothing to serve");
             }
             store.pool().tend(share);
         }

@@ -124,7 +124,8 @@ public final class Promotion {
         if (object instanceof InPlace array) {
             bytes = Math.max(bytes, array.$sas$bytes() + (isHashed ? Format.HASH_BYTES : 0));
         } else if (bytes > Format.OBJECT_BYTES_MAX) {
-            throw new SASException("the " + object.getClass().getName() + " would take " + bytes + " bytes with its hash code, for which it was asked while it was temporary, more than a page of "
+            throw new SASException("the " + object.getClass().getName() + " would take " + bytes + " bytes with its "
+                    + "hash code, which was requested while it was temporary. That is more than a page of "
                     + Format.OBJECT_BYTES_MAX + ": create it with Factory.newInstanceNear first");
         }
         long reference = session.work().allocate(range, info.number(), bytes, near);

@@ -156,7 +156,7 @@ public final class Session implements Work.Tenant {
 
     private void requireWhole() {
         if (broken != null) {
-            throw new SASException("the transaction was undone: a part of it failed, and what that had done could not be taken back on its own", broken);
+            throw new SASException("the transaction was undone: a part of it failed, and the changes of that part could not be undone alone", broken);
         }
     }
 
@@ -318,7 +318,7 @@ public final class Session implements Work.Tenant {
             long its = transaction;
             T result = action.run();
             if (!isActive() || its != transaction && !hasWaited) {
-                throw new SASException("the body of Transaction.run has ended the transaction itself: what it has committed stays, and what it has undone is undone");
+                throw new SASException("the body of Transaction.run has ended the transaction itself. What it committed stays committed, and what it aborted stays undone");
             }
             commit();
             return result;

@@ -39,7 +39,8 @@ public final class Temporaries {
     static synchronized Object get(long word, SasObject owner, int offset) {
         if (word >>> INCARNATION_SHIFT != Store.current().pool().incarnation()) {
             throw new TemporaryReference("field " + Classes.of(owner.getClass()).fieldAt(offset) + " of " + owner.getClass().getName()
-                    + " refers to a temporary object of another JVM or of an earlier run, and that object is not in the store. Set the field anew, and create what it gets with"
+                    + " refers to a temporary object of another JVM or of an earlier run, and that object is not in "
+                    + "the store. Set the field again, and create the object that it refers to with"
                     + " Factory.newInstanceNear; or open the store with SubObjects.ADOPT, which makes such objects persistent, or STRICT, which refuses them");
         }
         return OBJECTS.get((int) (word & 0xFFFF_FFFFL) >>> 4);

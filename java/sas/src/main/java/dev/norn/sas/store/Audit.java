@@ -103,7 +103,8 @@ public final class Audit {
             findings.add(range + ": page " + page + " is latched by slot " + (Memory.getLong(descriptor + DESCRIPTOR_LATCH) - 1));
         }
         if (Memory.getInt(descriptor + DESCRIPTOR_GENERATION) > RETIRED) {
-            findings.add(range + ": page " + page + " has generation " + Memory.getInt(descriptor + DESCRIPTOR_GENERATION) + ", behind the last, " + (RETIRED - 1));
+            findings.add(range + ": page " + page + " has generation " + Memory.getInt(descriptor
+                    + DESCRIPTOR_GENERATION) + ", above the last, " + (RETIRED - 1));
         }
         long end = range.pageOffset(page);
         for (int granule = 0; granule < GRANULES; granule++) {
@@ -190,7 +191,8 @@ public final class Audit {
     private void addDangling(String from, long word) {
         danglingCount++;
         if (dangling.size() < NAMED_MAX) {
-            dangling.add(from + " refers to the object at " + Long.toHexString(offsetOf(word)) + " with generation " + generationOfReference(word) + ", which is gone");
+            dangling.add(from + " refers to the object at " + Long.toHexString(offsetOf(word)) + " with generation "
+                    + generationOfReference(word) + ", which was destroyed");
         }
     }
 

@@ -113,14 +113,15 @@ final class ContainerFile {
                 || header.getLong((int) CONTAINER_HEADER_CHECK) != headerCheck(header)
                 || header.getLong((int) CONTAINER_STORE_HIGH) != pool.settings.store().getMostSignificantBits()
                 || header.getLong((int) CONTAINER_STORE_LOW) != pool.settings.store().getLeastSignificantBits()) {
-            say("sas: the header of " + path + " is damaged, or of another store: the container is left out");
+            say("sas: the header of " + path + " is damaged, or of another store: the container is not loaded");
             return null;
         }
         String name = path.getFileName().toString().replaceAll("\\.container$", "");
         Range range = new Range((int) header.getLong((int) CONTAINER_ID), name, header.getLong((int) CONTAINER_PAGES_USED),
                 header.getLong((int) CONTAINER_PAGES_MAX), Files.isWritable(path));
         if (isCutOff(range, path)) {
-            say("sas: " + path + " was cut off, or a descriptor of a page behind its end is damaged: the container is left out");
+            say("sas: " + path + " was cut off, or a descriptor of a page after its end is damaged: the container "
+                    + "is not loaded");
             return null;
         }
         return range;

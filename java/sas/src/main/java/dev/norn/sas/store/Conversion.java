@@ -69,7 +69,7 @@ public final class Conversion {
                 throw new SASException("another process makes " + to + " right now");
             }
             if (Files.exists(to)) {
-                throw new SASException(to + " is there already: a converted store is made in a new directory");
+                throw new SASException(to + " exists already: a converted store needs a new directory");
             }
             remove(fresh);
             copy(from, fresh);
@@ -212,7 +212,8 @@ public final class Conversion {
             }
         }
         unknown.removeAll(removed);
-        unknown.forEach(name -> problems.add("no class has lost the field " + name + ", which is to be dropped" + removed.stream().filter(full -> full.endsWith("." + name))
+        unknown.forEach(name -> problems.add("no class has lost the field " + name + ", which is to be "
+                + "dropped" + removed.stream().filter(full -> full.endsWith("." + name))
                 .reduce((a, b) -> a + " or " + b).map(full -> ": its full name is " + full).orElse("")));
         if (problems.isEmpty() && changes.isEmpty()) {
             problems.add("no class on the class path differs from the store's" + (missing.isEmpty() ? "" : "; the class path does not have " + String.join(", ", missing)));
@@ -220,7 +221,7 @@ public final class Conversion {
         if (!problems.isEmpty()) {
             throw new ClassChanged("the store is not converted:\n  " + String.join("\n  ", problems.stream().distinct().toList()));
         }
-        missing.forEach(name -> report.add(name + ": copied as it is, since the class path does not have it"));
+        missing.forEach(name -> report.add(name + ": copied unchanged, because the class path does not have it"));
     }
 
     private void convert(Range range, long offset, long header) {
@@ -229,7 +230,8 @@ public final class Conversion {
             return;
         }
         if (granulesOf(header) != granules(isHashed(header) ? change.before().bytesHashed() : change.before().bytes())) {
-            throw new ClassChanged("the object at " + Long.toHexString(offset) + " has elements behind its fields, and the fields of " + change.before().name() + " have changed");
+            throw new ClassChanged("the object at " + Long.toHexString(offset) + " has elements after its fields, "
+                    + "and the fields of " + change.before().name() + " have changed");
         }
         counts.get(classOf(header))[0]++;
         int number = newNumbers.get(classOf(header));
@@ -290,7 +292,8 @@ public final class Conversion {
         Number value = read(old, from, pair.old().descriptor());
         write(content, to, pair.now().descriptor(), value);
         if (pair.isOfOtherType() && !isSame(value, read(content, to, pair.now().descriptor()))) {
-            throw new ClassChanged("field " + pair.name() + " of the object at " + Long.toHexString(object) + " has " + value + ", which no " + pair.now().type() + " has");
+            throw new ClassChanged("field " + pair.name() + " of the object at " + Long.toHexString(object) + " has "
+                    + value + ", which is not a value of " + pair.now().type());
         }
     }
 
@@ -340,7 +343,8 @@ public final class Conversion {
         }
         String target = tag == TAG_OBJECT ? objectClass(moves.find(word) == 0 ? word : moves.find(word)) : Inspection.valueClass(word);
         if (!isAssignable(target, pair.now().className())) {
-            throw new ClassChanged("field " + pair.name() + " of the object at " + Long.toHexString(object) + " refers to a " + target + ", which is no " + pair.now().className());
+            throw new ClassChanged("field " + pair.name() + " of the object at " + Long.toHexString(object)
+                    + " refers to a " + target + ", which is not a " + pair.now().className());
         }
     }
 

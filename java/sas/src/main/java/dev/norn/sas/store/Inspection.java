@@ -107,7 +107,7 @@ public final class Inspection {
             }
             throw new SASException("no object is at " + text);
         } catch (NumberFormatException e) {
-            throw new SASException("there is no root " + text + ", and it is no address", e);
+            throw new SASException("there is no root " + text + ", and it is not an address", e);
         }
     }
 
@@ -179,7 +179,8 @@ public final class Inspection {
         out.accept(audit.objects() + " objects, " + audit.values() + " values, " + audit.danglingCount() + " dangling references, " + findings.size() + " findings");
         findings.addAll(audit.dangling());
         if (audit.danglingCount() > audit.dangling().size()) {
-            findings.add("and " + (audit.danglingCount() - audit.dangling().size()) + " more references to objects that are gone");
+            findings.add("and " + (audit.danglingCount() - audit.dangling().size()) + " more references to "
+                    + "destroyed objects");
         }
         return findings;
     }

@@ -92,7 +92,7 @@ final class Latch {
             }
             unlatch(slot, word);
         } catch (IOException e) {
-            throw slot.pool.log().takeNoMoreChanges("cannot put the log in order behind a change that failed", e);
+            throw slot.pool.log().takeNoMoreChanges("cannot put the log in order after a change that failed", e);
         }
     }
 

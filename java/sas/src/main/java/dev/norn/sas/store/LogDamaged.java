@@ -36,7 +36,8 @@ final class LogDamaged extends StorageReadFailure {
     }
 
     static LogDamaged ofWaiting(Path file, long place) {
-        return new LogDamaged(file, "no valid record is at byte " + place + " of " + file.getFileName() + ", and records behind that were durable", Extent.WAITING);
+        return new LogDamaged(file, "no valid record is at byte " + place + " of " + file.getFileName() + ", and "
+                + "records after that were durable", Extent.WAITING);
     }
 
     /** What is wrong with the log. */

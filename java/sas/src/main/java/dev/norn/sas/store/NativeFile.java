@@ -265,7 +265,8 @@ final class NativeFile extends FileChannel {
         });
         if (result == NO_LOCKS) {
             throw new FileSystemException(path.toString(), null,
-                    "the system has no open file description locks for it (fcntl F_OFD_SETLK, Linux 3.15), by which the processes of a store see each other: put the store on another file system");
+                    "the system has no open file description locks for it (fcntl F_OFD_SETLK, Linux 3.15), by which "
+                    + "the processes of a store detect each other: put the store on another file system");
         }
         return result;
     }

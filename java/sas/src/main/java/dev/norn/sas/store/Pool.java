@@ -167,7 +167,8 @@ public final class Pool {
             recovery.reapAlone();
             ContainerFile.saveAll(this, Directory.containers(this).stream().map(entry -> Directory.range(this, entry)).toList());
             log.name();
-            System.err.println("sas: the log of " + store + " was damaged: " + damage.reason() + "; nothing is lost, as the pool has all that was committed"
+            System.err.println("sas: the log of " + store + " was damaged: " + damage.reason() + "; nothing is lost, "
+                    + "because the pool has all committed changes"
                     + (kept == null ? "" : "; the log is kept in " + kept));
         }
         Memory.putVolatile(POOL_WRITE_FAILED, 0);
@@ -179,8 +180,10 @@ public final class Pool {
         long limit = file.isOfThisBoot() && Memory.getLong(POOL_WRITE_FAILED) == SYNC_FAILED ? synced : Long.MAX_VALUE;
         LogDamaged damage = log.findDamage(synced);
         if (damage != null && isReadOnly()) {
-            throw new StorageReadFailure("the log of the store " + store + " is damaged: " + damage.reason() + ". It is on a read-only file system: copy it to where it can be written, "
-                    + "and let `sas recover --accept-loss` go on there with what was committed before the damage", damage);
+            throw new StorageReadFailure("the log of the store " + store + " is damaged: " + damage.reason() + ". It "
+                    + "is on a read-only file system: copy it to a writable one, "
+                    + "and run `sas recover --accept-loss` there to continue with what was committed before the "
+                    + "damage", damage);
         }
         if (damage != null && losses == null) {
             throw damage;
@@ -442,7 +445,7 @@ public final class Pool {
      */
     public void backup(Path copy) throws IOException {
         if (Files.exists(copy)) {
-            throw new SASException(copy + " is there already: a backup is made in a new directory");
+            throw new SASException(copy + " exists already: a backup needs a new directory");
         }
         Files.createDirectory(copy);
         try {

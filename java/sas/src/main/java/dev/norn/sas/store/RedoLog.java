@@ -456,7 +456,8 @@ final class RedoLog {
         }
         if (end.recordsBehind() > 0) {
             // What was synced is not in a log of this version, so nobody can say whether these were.
-            System.err.println("sas: " + end.recordsBehind() + " records behind a gap of the log were left out, and are kept in " + file.setAside());
+            System.err.println("sas: " + end.recordsBehind() + " records after a gap of the log were not applied, "
+                    + "and are kept in " + file.setAside());
         }
         renew(header.end(), header.ring());
     }
@@ -472,7 +473,8 @@ final class RedoLog {
         if (Unapplied.findDamage(pool.directory) != null) {
             Path kept = file.nextLost();
             Unapplied.cutOff(pool.directory, kept);
-            lost.add("of what waits in " + Unapplied.NAME + " for a container's file, what is behind the damage is lost; the whole is kept in " + kept);
+            lost.add("of the operations in " + Unapplied.NAME + " that wait for a container's file, those after the "
+                    + "damage are lost; the whole file is kept in " + kept);
         }
         if (damage.extent() == LogDamaged.Extent.WAITING) {
             restart(limit);
@@ -484,18 +486,21 @@ final class RedoLog {
             LogFile.Header header = file.readHeader();
             LogEnd end = LogEnd.find(new LogRecords(file, header), header, 0);
             long kept = Math.min(end.position(), limit);
-            lost.add("what is committed up to position " + kept + " is kept; behind it, " + end.bytesBehind() + " bytes with " + end.recordsBehind() + " whole records are lost");
+            lost.add("what was committed up to position " + kept + " is kept; after it, " + end.bytesBehind()
+                    + " bytes with " + end.recordsBehind() + " whole records are lost");
             if (header.applied() > kept) {
                 // Without the records that can be read, objects would go back to what they were before.
-                lost.add("but a replay was cut off that had begun to bring the containers' files up to position " + header.applied()
-                        + ": of the transactions up to there, all that can be read is applied, and of the others what had been: see what `sas check` finds, or restore a backup");
+                lost.add("but a replay was cut off while it brought the containers' files up to position "
+                        + header.applied()
+                        + ". All readable records up to there are applied; of unreadable ones, the parts that the "
+                        + "replay had written stay. Run `sas check`, or restore a backup");
                 kept = header.applied();
             }
             applyAll(header, header.beginning(), kept);
             beginning = header.end();
             ring = header.ring();
         } else {
-            lost.add("what was committed since the last checkpoint is lost, if anything was");
+            lost.add("changes committed since the last checkpoint, if any, are lost");
         }
         if (Files.exists(file.path)) {
             lost.add("the damaged log is kept in " + file.setAside());

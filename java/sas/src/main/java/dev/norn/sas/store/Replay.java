@@ -228,7 +228,8 @@ final class Replay implements AutoCloseable {
 
         private void damage(long page) {
             damaged.set((int) page);
-            ContainerFile.say("sas: page " + page + " of " + path + " is damaged: what is committed in it is applied, but it stays damaged");
+            ContainerFile.say("sas: page " + page + " of " + path + " is damaged: committed changes are applied to "
+                    + "it, but it stays damaged");
         }
 
         void apply(int kind, long offset, ByteBuffer from, int content, int length) throws IOException {

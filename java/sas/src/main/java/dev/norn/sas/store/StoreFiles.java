@@ -69,7 +69,7 @@ public final class StoreFiles {
     public static String reason(IOException e) {
         return switch (e) {
             case NoSuchFileException file -> file.getFile() + " is not there";
-            case FileAlreadyExistsException file -> file.getFile() + " is there already";
+            case FileAlreadyExistsException file -> file.getFile() + " exists already";
             case AccessDeniedException file -> "no permission for " + file.getFile();
             case NotDirectoryException file -> file.getFile() + " is no directory";
             case FileSystemException file -> file.getReason() == null ? file.getFile() + " cannot be used" : file.getMessage();

@@ -23,7 +23,7 @@ record StoreSettings(UUID store, long addressBytes, long logBytes, long lockTime
         Path path = directory.resolve("store.properties");
         if (!Files.exists(path)) {
             throw new StorageReadFailure(directory
-                    + " is no store: it has no store.properties; `sas create` makes one");
+                    + " is not a store: it has no store.properties; `sas create` makes one");
         }
         try (var reader = Files.newBufferedReader(path)) {
             properties.load(reader);

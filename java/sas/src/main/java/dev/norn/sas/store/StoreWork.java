@@ -41,7 +41,8 @@ public final class StoreWork {
         try {
             return References.load(entry.first(), null, 0);
         } catch (ObjectDestroyed e) {
-            throw new ObjectDestroyed("root " + name + ": " + e.getMessage() + "; setRoot(\"" + name + "\", null) takes the name away", e);
+            throw new ObjectDestroyed("root " + name + ": " + e.getMessage() + "; setRoot(\"" + name + "\", null) "
+                    + "removes the name", e);
         }
     }
 

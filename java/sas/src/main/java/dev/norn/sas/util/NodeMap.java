@@ -219,14 +219,15 @@ abstract class NodeMap<K, V> extends AbstractMap<K, V> {
                 next = follow();
                 return last;
             } catch (ObjectDestroyed e) {
-                throw (ConcurrentModificationException) new ConcurrentModificationException("an entry has gone since the iteration began").initCause(e);
+                throw (ConcurrentModificationException) new ConcurrentModificationException("an entry was removed "
+                        + "since the iteration began").initCause(e);
             }
         }
 
         @Override
         public void remove() {
             if (last == null) {
-                throw new IllegalStateException("next() comes first");
+                throw new IllegalStateException("call next() first");
             }
             check();
             Transactions.within(map, () -> {

@@ -64,7 +64,7 @@ class CommandTest {
             assertEquals("x".repeat(400), store.root("ann", Account.class).owner());
             Stores.check(store);
         }
-        assertTrue(sas(1, "server", directory.resolve("nothing")).contains("is no store"));
+        assertTrue(sas(1, "server", directory.resolve("nothing")).contains("is not a store"));
         assertTrue(sas(1, "server", at, "--share", 2).contains("--share is 2.0"));
     }
 
@@ -115,7 +115,7 @@ class CommandTest {
         }
         String said = sas(1, "check", at);
         assertTrue(said.contains("2 dangling references, 0 findings") && said.contains("the root bob refers to the object at")
-                && said.contains("main: field dev.norn.sas.example.Account.next of the object at") && said.contains("which is gone"), said);
+                && said.contains("main: field dev.norn.sas.example.Account.next of the object at") && said.contains("which was destroyed"), said);
     }
 
     @Test
@@ -152,8 +152,8 @@ class CommandTest {
         try (Store store = Store.open(directory.resolve("copy"))) {
             assertEquals("Ann with a long name", store.root("ann", Account.class).owner());
         }
-        assertTrue(sas(1, "ls", directory).contains("is no store"));
-        assertTrue(sas(1, "backup", at, directory.resolve("copy")).contains("copy is there already"));
+        assertTrue(sas(1, "ls", directory).contains("is not a store"));
+        assertTrue(sas(1, "backup", at, directory.resolve("copy")).contains("copy exists already"));
         assertTrue(sas(1, "create", directory.resolve("bad"), "--main-bytes", -5).contains("would hold -5 bytes"));
         assertFalse(Files.exists(directory.resolve("bad")), "what could not be completed is not there");
         assertTrue(sas(1, "create", directory.resolve("new/and/bad"), "--log-bytes", 100).contains("a log of 100 bytes is too short"));
@@ -161,8 +161,8 @@ class CommandTest {
         Path own = Files.createDirectory(directory.resolve("own"));
         assertTrue(sas(1, "create", own, "--main-bytes", -5).contains("would hold -5 bytes"));
         assertEquals(0, Files.list(own).count(), "the directory was there before");
-        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "1X").contains("'1X' is no number of bytes"));
-        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "9999999999T").contains("is no number of bytes"));
+        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "1X").contains("'1X' is not a number of bytes"));
+        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "9999999999T").contains("is not a number of bytes"));
         assertEquals("", sas(0, "create", directory.resolve("bad"), "--main-bytes", "2m", "--log-bytes", "192K"));
         assertTrue(sas(0, "ls", directory.resolve("bad")).contains("of 2,097,152 bytes"));
         assertTrue(Math.abs(Files.size(directory.resolve("bad/redo.log")) - (192 << 10)) <= 4096);

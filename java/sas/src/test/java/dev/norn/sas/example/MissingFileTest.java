@@ -321,7 +321,7 @@ class MissingFileTest {
         } catch (StorageReadFailure e) {
             assertTrue(e.getMessage().contains("redo.unapplied is damaged: no valid record is at byte"), e.getMessage());
             List<String> lost = Pool.recover(its);
-            assertTrue(lost.stream().anyMatch(line -> line.contains("the whole is kept in " + its.resolve("redo.lost-1"))), lost.toString());
+            assertTrue(lost.stream().anyMatch(line -> line.contains("the whole file is kept in " + its.resolve("redo.lost-1"))), lost.toString());
             open(its);
             return false;
         }

@@ -81,13 +81,13 @@ class MistakesTest {
     @Test
     void aMisspeltArgumentOfTheAgentIsAMessageAndAStatus() throws Exception {
         assertEquals("sas: -javaagent:norn-sas.jar takes packages=NAME,NAME…, not package=com.acme\nstatus 2", run("package=com.acme", "com.acme.Thing"));
-        assertEquals("sas: -javaagent:norn-sas.jar=packages=com.* names no package: subpackages belong to it without a sign for them\nstatus 2", run("packages=com.*", "com.acme.Thing"));
-        assertSaid("sas: -javaagent:norn-sas.jar=packages= names no package", run("packages=", "com.acme.Thing"));
+        assertEquals("sas: -javaagent:norn-sas.jar=packages=com.* does not name a package: write package names; their subpackages are included\nstatus 2", run("packages=com.*", "com.acme.Thing"));
+        assertSaid("sas: -javaagent:norn-sas.jar=packages= does not name a package", run("packages=", "com.acme.Thing"));
     }
 
     @Test
     void aClassThatIsNotTransformedAndUsesFieldsItselfIsNamed() throws Exception {
-        assertSaid("sas: org.outside.Main uses the field com.acme.Thing.size itself, but is not transformed", run("packages=com.acme", "com.acme.Thing"));
+        assertSaid("sas: org.outside.Main uses the field com.acme.Thing.size directly, but is not transformed", run("packages=com.acme", "com.acme.Thing"));
         assertFalse(run("packages=com.acme,org.outside", "com.acme.Thing").contains("uses the field"));
     }
 }

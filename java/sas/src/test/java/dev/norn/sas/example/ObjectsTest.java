@@ -92,7 +92,7 @@ class ObjectsTest {
         store.setRoot("ann", ann);
         Factory.destroyInstance(ann);
         var thrown = assertThrows(ObjectDestroyed.class, () -> store.root("ann", Account.class));
-        assertTrue(thrown.getMessage().startsWith("root ann: ") && thrown.getMessage().endsWith("setRoot(\"ann\", null) takes the name away"), thrown.getMessage());
+        assertTrue(thrown.getMessage().startsWith("root ann: ") && thrown.getMessage().endsWith("setRoot(\"ann\", null) removes the name"), thrown.getMessage());
         store.setRoot("ann", null);
         assertNull(store.root("ann", Account.class));
     }

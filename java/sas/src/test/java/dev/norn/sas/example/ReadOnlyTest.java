@@ -135,7 +135,7 @@ class ReadOnlyTest {
         protect();
         verify(at, 10);
         var thrown = assertThrows(StorageReadFailure.class, () -> Store.open(damaged));
-        assertTrue(thrown.getMessage().contains(damaged + " is damaged: no valid record") && thrown.getMessage().contains("copy it to where it can be written"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains(damaged + " is damaged: no valid record") && thrown.getMessage().contains("copy it to a writable one"), thrown.getMessage());
     }
 
     @Test
