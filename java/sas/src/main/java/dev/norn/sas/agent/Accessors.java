@@ -113,7 +113,7 @@ final class Accessors {
         code.aload(0).getfield(type, field.name(), its).astore(kept);
         code.aload(0).loadConstant(field.offset()).aload(kept).invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
         code.checkcast(its).astore(target).aload(target).aload(kept).if_acmpeq(same);
-        // Outside transactions nothing is kept: nobody would make the handle give it up.
+        // Outside transactions nothing is kept, because no event would make the handle give it up.
         code.aload(0).getfield(type, HOLDER, THREAD).invokestatic(THREAD, "currentThread", MethodTypeDesc.of(THREAD)).if_acmpne(same).aload(0).aload(target);
         putKept(code, field, its);
         code.labelBinding(same).aload(target).areturn();

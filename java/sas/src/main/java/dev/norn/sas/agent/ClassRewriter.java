@@ -53,7 +53,7 @@ final class ClassRewriter {
 
     private static final ClassDesc CLONE_NOT_SUPPORTED = ClassDesc.of("java.lang.CloneNotSupportedException");
 
-    /** A method of so many bytes may grow past the 65,535 that a method may have. */
+    /** A method of this length may grow beyond the 65,535 bytes that a method may have. */
     private static final int LARGE_BYTES = 16_000;
     /** Optional dependencies that are not there: the verifier will not ask for them either, unless they are used. */
     private static final ClassHierarchyResolver NOT_THERE = name -> ClassHierarchyResolver.ClassHierarchyInfo.ofClass(OBJECT);
@@ -202,7 +202,7 @@ final class ClassRewriter {
         builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD), PUBLIC, this::buildLeave);
         boolean isInheritedFinal = (shape.cloneFlags() & ClassFile.ACC_FINAL) != 0;
         if (!declares("clone", CLONE) && !isInheritedFinal) {
-            // An inherited clone would make a second handle of the object, whoever calls it.
+            // An inherited clone would make a second handle of the object, for any caller.
             int visibility = shape.cloneFlags() & (ClassFile.ACC_PUBLIC | ClassFile.ACC_PROTECTED) | ClassFile.ACC_SYNTHETIC;
             builder.withMethod("clone", CLONE, visibility, method -> method.with(ExceptionsAttribute.ofSymbols(CLONE_NOT_SUPPORTED))
                     .withCode(code -> CodeRewriter.copy(code.aload(0).invokespecial(above, "clone", CLONE).aload(0)).areturn()));

@@ -64,7 +64,7 @@ final class Committed {
         }
     }
 
-    /** What an exception says may be what others have done: nobody is told that before it is durable. */
+    /** An exception may report what other transactions have done. It is thrown only when that is durable. */
     static void awaitReasons(Pool pool, Throwable e) {
         try {
             pool.awaitDurable();

@@ -11,8 +11,8 @@ import java.util.List;
 /**
  * An object in one line, for debuggers, shells and logs: class, address, container, and the fields, one level deep.
  * Fields have their values in the running thread's transaction if that has stored into the object, else the committed
- * ones, unless another transaction is changing the object: then what is there, and that it is being changed. Waits for
- * nobody, and never throws.
+ * ones, unless another transaction is changing the object: then what is there, and that it is being changed. Never
+ * waits, and never throws.
  */
 public final class Description {
     private static final int TEXT_MAX = 100;

@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
  * </ol>
  *
  * <p>Until then, the objects' fields are as they were; if something is thrown, the storage is given back, and the
- * objects are temporary as before. The fields that are no references are saved at the commit, as ever. Whoever got hold
+ * objects are temporary as before. Other fields are saved at the commit, as always. Whoever got hold
  * of {@code this} in a constructor has the same object.
  *
  * <p>If the transaction, or the nested run, is undone, what was adopted is temporary again, with the fields that it

@@ -37,8 +37,8 @@ public final class Session implements Work.Tenant {
     private static final int FRAMES = 16;
     private static final SasObject[] NONE = {};
     /**
-     * After so many uses of objects, the transaction that ends has its handles forget what they refer to: some
-     * megabytes of handles.
+     * After this number of uses of objects, the handles of the ending transaction forget the objects that they refer
+     * to: some megabytes of handles.
      */
     private static final int USES_MAX = 1 << 16;
 
@@ -72,7 +72,7 @@ public final class Session implements Work.Tenant {
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
     private final ArrayCopies arrays = new ArrayCopies(this);
-    /** Classes that got their numbers from this transaction. Nobody else may use them before it is durable. */
+    /** Classes that got their numbers from this transaction. No other transaction may use them before it is durable. */
     private final List<NewClass> newClasses = new ArrayList<>();
 
     private record NewClass(Classes.Info info, int number) {}
@@ -141,7 +141,7 @@ public final class Session implements Work.Tenant {
             abort(e);
             throw e;
         }
-        // While the locks are held: whoever gets them next may take a handle over.
+        // While the locks are held: the next holder may take a handle over.
         leave();
         try {
             work.commit();
@@ -636,7 +636,8 @@ public final class Session implements Work.Tenant {
             return handle;
         }
         if (its == handle) {
-            // Another thread reads the object through the same handle. Nobody changes it, so the values are the same.
+            // Another thread reads the object through the same handle. No transaction changes it, so the values are the
+            // same.
             handle.$sas$holder(thread);
         }
         return its;
@@ -672,7 +673,7 @@ public final class Session implements Work.Tenant {
         return promotion;
     }
 
-    /** Makes room for so many new handles: {@link #holdNew} then cannot fail. */
+    /** Makes room for this number of new handles: {@link #holdNew} then cannot fail. */
     void makeRoom(int handles) {
         if (work.places() > holding.length) {
             holding = Arrays.copyOf(holding, Math.max(work.places(), 2 * holding.length));

@@ -39,7 +39,7 @@ final class Attachments implements AutoCloseable {
     /** Lines for attachments: one that is further on by a multiple of this takes the same line. */
     private static final int LINES = 256;
     private static final long POLL_NANOS = 1_000_000;
-    /** After so long, whoever waits to be alone says for whom he waits. */
+    /** After this time, a process that waits for exclusive access prints for which process it waits. */
     private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final String THIS_PROCESS = "process " + ProcessHandle.current().pid() + " of host " + read("/proc/sys/kernel/hostname") + ", " + namespace();
     private static final ReentrantLock THREADS = new ReentrantLock();
@@ -195,7 +195,7 @@ final class Attachments implements AutoCloseable {
     }
 
     /**
-     * Waits until nobody else is alone at the store, in any process, and runs the step. One who waits for long says for
+     * Waits for exclusive access to the store, among all processes, and runs the step. One who waits for long says for
      * whom on standard error.
      */
     void alone(Step step) {
@@ -214,7 +214,7 @@ final class Attachments implements AutoCloseable {
         }
     }
 
-    /** Runs the step if nobody else is alone at the store now. */
+    /** Runs the step if no other process has exclusive access to the store now. */
     void tryAlone(Step step) {
         if (!THREADS.tryLock()) {
             return;

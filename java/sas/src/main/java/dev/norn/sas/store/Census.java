@@ -6,7 +6,7 @@ import dev.norn.sas.ContainerException;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Counts what a container holds, by class. Costs a pass over it; nobody changes it meanwhile. */
+/** Counts what a container holds, by class. Costs a pass over it; no process changes it meanwhile. */
 public final class Census {
     private Census() {}
 

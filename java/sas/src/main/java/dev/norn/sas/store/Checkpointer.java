@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The thread of a JVM that makes checkpoints before the log is full, so that no transaction has to, and undoes what
- * failed half-way. Whoever commits or fails wakes it. When it fails itself, the transaction that finds the log full
+ * failed half-way. A commit or a failure wakes it. When it fails itself, the transaction that finds the log full
  * makes the checkpoint, and says what is wrong; the thread tries again after a second, as the disk may have room again.
  */
 final class Checkpointer {

@@ -37,7 +37,7 @@ import java.util.function.Consumer;
  * <li>The containers' files are written from the pool and synced, and {@code NEW.new} is renamed to {@code NEW}.
  * </ol>
  *
- * <p>Nobody else knows the copy, so nothing of this is logged but changes of the directory: what is cut off is thrown
+ * <p>No other process knows the copy, so only changes of the directory are logged: what is cut off is thrown
  * away. Costs a backup, two passes over all objects, and 16 bytes of memory for each object that moves.
  */
 public final class Conversion {

@@ -279,7 +279,7 @@ public final class Directory {
         return find(work, kind, name);
     }
 
-    /** The roots, read without a lock where nobody changes them. */
+    /** The roots, read without a lock if no transaction changes them. */
     static List<Entry> roots(Pool pool) {
         return read(Kind.ROOT);
     }
@@ -350,7 +350,7 @@ public final class Directory {
     }
 
     /**
-     * Makes a container that holds so many pages at most.
+     * Creates a container with this maximum number of pages.
      *
      * @throws ContainerException if the name is taken or no file's name, or the address space is used up
      */

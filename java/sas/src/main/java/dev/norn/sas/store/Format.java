@@ -20,7 +20,7 @@ public final class Format {
     static final long POOL_STORE_LOW = 40;
     static final long POOL_VALID = 48;
     static final long POOL_WRITE_FAILED = 56;
-    /** What {@link #POOL_WRITE_FAILED} says: of what was written last, nobody knows whether it is durable. */
+    /** What {@link #POOL_WRITE_FAILED} says: it is unknown whether the last writes are durable. */
     static final long SYNC_FAILED = 1;
     /**
      * What {@link #POOL_WRITE_FAILED} says: the log that the processes write to is no longer the store's. What is in

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 
 /**
  * A look at what the store has, for {@code Factory.describe}: takes no lock and no latch, enters no monitor and loads
- * no class, since a debugger may have suspended whoever has what it would wait for. What it reads may be changed
+ * no class, because a debugger may have suspended the thread for which it would wait. What it reads may be changed
  * meanwhile, so {@link #quietly} says whether it was.
  */
 public final class Glance {
@@ -26,7 +26,7 @@ public final class Glance {
         this.valueBytesMax = valueBytesMax;
     }
 
-    /** What was read, and whether nobody changed the object meanwhile. */
+    /** What was read, and whether the object was unchanged meanwhile. */
     public record Sight(String text, boolean isQuiet) {}
 
     /** Reads, a few times if somebody writes meanwhile. */

@@ -130,7 +130,7 @@ final class Heap {
         range.setStart(offset);
     }
 
-    /** The first of so many free granules of a page; -1 if there are none. */
+    /** The first granule of a free range of this length in a page; -1 if there is none. */
     private static int gap(Range range, long page, int granules) {
         long descriptor = range.descriptor(page);
         int end = Memory.getInt(descriptor + DESCRIPTOR_PAGE_CHECK);
@@ -285,7 +285,7 @@ final class Heap {
         return Latch.hold(slot, range.base + CONTAINER_GROW_LATCH, () -> growLatched(range, pages));
     }
 
-    /** Takes pages that were never used; -1 if there are not so many. Their storage is there before they count. */
+    /** Takes pages that were never used; -1 if there are fewer. Their storage is allocated before they count. */
     private long growLatched(Range range, int pages) {
         long used = range.pagesUsed();
         if (used + pages > range.pagesMax) {
@@ -334,7 +334,7 @@ final class Heap {
         return offset;
     }
 
-    /** The same where nobody else is at the page. */
+    /** The same if no other slot uses the page. */
     static void discard(Range range, long offset) {
         long generation = range.descriptor(range.pageOf(offset)) + DESCRIPTOR_GENERATION;
         int granules = granulesOf(Memory.getLong(offset));

@@ -20,10 +20,10 @@ import java.io.IOException;
  * page         a page's starts and generation           none
  * </pre>
  *
- * <p>Who waits for a latch has at most latches that are above it here; so nobody waits in a circle. {@link #hold} is
- * the one way to have a latch. Inside, nobody calls the program, waits for an object's lock or for a slot. What is
- * thrown inside is treated as a death at that place: what the latch guards is put in order before the latch is given
- * back.
+ * <p>A slot that waits for a latch has only latches that are above it here, so slots never wait in a circle.
+ * {@link #hold} is the one way to have a latch. Code inside does not call the program, and does not wait for an
+ * object's lock or for a slot. What is thrown inside is treated as a death at that place: what the latch guards is put
+ * in order before the latch is given back.
  */
 final class Latch {
     /** What {@link #tryHold} returns if somebody has the latch: no section returns it. */
@@ -47,7 +47,7 @@ final class Latch {
 
     /**
      * Waits for the latch, runs the section, and gives the latch back, whatever is thrown. Costs two atomic stores and
-     * one compare-and-set if nobody has it.
+     * one compare-and-set if the latch is free.
      *
      * @throws TransactionConflict if a living process keeps the latch for longer than locks are waited for, and the
      *     slot's transaction can still be undone; nothing was run
@@ -65,7 +65,7 @@ final class Latch {
         }
     }
 
-    /** The same if nobody has the latch now; else {@link #BUSY}. */
+    /** The same if the latch is free now; else {@link #BUSY}. */
     static <X extends Exception> long tryHold(Slot slot, long word, Section<X> section) throws X {
         StackRoom.require(isPage(word) ? FRAMES_PAGE : FRAMES);
         try {
@@ -107,7 +107,7 @@ final class Latch {
 
     private static boolean tryLatch(Slot slot, long word) {
         if (isOfContainer(word)) {
-            // The compare-and-set orders it: whoever sees the latch taken sees by whom.
+            // The compare-and-set orders it: a slot that sees the latch taken also sees its holder.
             Memory.putRelease(slot.head + SLOT_LATCH, word);
         }
         return Memory.getVolatile(word) == 0 && Memory.compareAndSet(word, 0, slot.latchValue());
@@ -160,8 +160,8 @@ final class Latch {
     }
 
     /**
-     * Puts in order what the latches of a dead or failed slot guard, and frees them, in the order of latches. Waits for
-     * nobody; doing it twice is harmless.
+     * Puts in order what the latches of a dead or failed slot guard, and frees them, in the order of latches. Never
+     * waits for another slot; doing it twice is harmless.
      */
     static void recover(Slot slot) throws IOException {
         for (long word : new long[] {CHECKPOINT_LATCH, SYNC_LATCH, LOG_LATCH, Memory.getVolatile(slot.head + SLOT_LATCH)}) {

@@ -19,7 +19,7 @@ final class Locks {
     static final long HOLDERS = (1L << SLOTS_MAX) - 1;
     private static final int COUNT_SHIFT = SLOTS_MAX;
     /**
-     * Somebody has waited for long: whoever comes now leaves the object to those who wait. If he dies, the next who
+     * A slot has waited for long: newcomers leave the object to the waiting slots. If it dies, the next who
      * waits takes the mark away.
      */
     private static final long WAITED = 1L << 62;
@@ -98,7 +98,7 @@ final class Locks {
         return value;
     }
 
-    /** With the lock, nobody can destroy the object any more; but somebody may have done so before. */
+    /** With the lock held, no transaction can destroy the object any more; but it may have been destroyed before. */
     private void recheck(Slot slot, long reference) {
         if (!pool.isObject(reference) || isDestroyed(Memory.getLong(offsetOf(reference)))) {
             release(slot, offsetOf(reference));
@@ -241,7 +241,7 @@ final class Locks {
         return text.toString();
     }
 
-    /** A dead waiter's announcement stays until he is recovered, and would make a circle for ever. */
+    /** A dead waiter's announcement stays until the waiter is recovered, and would look like a deadlock until then. */
     private boolean isDeadlockOfTheLiving(Slot slot) {
         pool.recovery().reap();
         return isDeadlock(slot);
@@ -294,7 +294,7 @@ final class Locks {
         return value & COUNT;
     }
 
-    /** Whether nobody has held the object exclusively since {@link #quiet} returned this. */
+    /** Whether no slot has held the object exclusively since {@link #quiet} returned this. */
     static boolean isStill(long offset, long quiet) {
         java.lang.invoke.VarHandle.loadLoadFence();
         long value = Memory.getVolatile(offset + OBJECT_LOCK);

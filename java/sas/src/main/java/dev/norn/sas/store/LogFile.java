@@ -45,7 +45,7 @@ final class LogFile implements AutoCloseable {
         private static final int CHECKED_BYTES = 56;
         private static final int BYTES = CHECKED_BYTES + WORD_BYTES;
 
-        /** Of a new log, whose file has about so many bytes. */
+        /** Of a new log, with about this file length. */
         static Header fresh(long beginning, long fileBytes) {
             return new Header(VERSION, beginning, Math.max(fileBytes - HEADER_BYTES, ZEROS.length) / WORD_BYTES * WORD_BYTES, UUID.randomUUID(), beginning);
         }
@@ -67,7 +67,7 @@ final class LogFile implements AutoCloseable {
 
         /**
          * The position up to which a replay that was cut off may have applied records in part; {@link Long#MAX_VALUE}
-         * where nobody knows.
+         * if that is unknown.
          */
         long halfApplied() {
             return version == VERSION ? applied : Long.MAX_VALUE;

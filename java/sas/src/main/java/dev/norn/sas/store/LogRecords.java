@@ -56,7 +56,7 @@ final class LogRecords {
         return record.putLong(LogFile.check(record.array(), 0, end)).flip();
     }
 
-    /** Moves the window's position to the place of the log; false if the file has not so many bytes there. */
+    /** Moves the window's position to the place of the log; false if the file has fewer bytes there. */
     private boolean show(long position, int length) throws IOException {
         if (position < windowAt || position + length > windowAt + window.limit()) {
             if (length > window.capacity()) {

@@ -243,7 +243,7 @@ final class NativeFile extends FileChannel {
         lock(F_OFD_SETLK, F_UNLCK, at, 1);
     }
 
-    /** Where another open file has a lock of so many bytes from a place on, any of them; -1 if none has. */
+    /** The place of any lock of another open file within a range of bytes; -1 if there is none. */
     long lockedAt(long from, long length) throws IOException {
         return lock(F_OFD_GETLK, F_WRLCK, from, length) == 0 && scratchLock().get(JAVA_SHORT, 0) != F_UNLCK ? scratchLock().get(JAVA_LONG, FLOCK_START) : -1;
     }

@@ -35,7 +35,7 @@ public final class Notices {
      *
      * @param handle whose Java monitor is given up meanwhile, if the thread has it because it is in a synchronized
      *     method
-     * @param nanos how long at most; 0 for ever
+     * @param nanos how long at most; 0 for no limit
      */
     public static void await(Pool pool, Object handle, long reference, long seen, long nanos) throws InterruptedException {
         long start = System.nanoTime();

@@ -28,7 +28,7 @@ public final class Pool {
     static final int SPINS = 1000;
 
     private final Path store;
-    /** Of the store's files if nobody can write where it is; else null. */
+    /** A private copy of the store's files if the store cannot be written; else null. */
     private final PrivateCopy copy;
     /** Where the files are that this JVM uses: the store's, or the copy's. */
     final Path directory;
@@ -153,8 +153,8 @@ public final class Pool {
     }
 
     /**
-     * Opens the log of a pool that is trusted, and that nobody else uses. The pool has all that was committed: if the
-     * log is damaged, the containers' files are written from the pool.
+     * Opens the log of a pool that is trusted and that no other process uses. The pool has all that was committed: if
+     * the log is damaged, the containers' files are written from the pool.
      */
     private void openLog() throws IOException {
         LogDamaged damage = log.findDamage();
@@ -305,7 +305,7 @@ public final class Pool {
         return Unsynced.of(offsetOf(reference));
     }
 
-    /** Whether nobody has held the object exclusively since {@link #quiet} returned this, and it is there. */
+    /** Whether no slot has held the object exclusively since {@link #quiet} returned this, and it is there. */
     public boolean isStill(long reference, long quiet) {
         // In this order: another object in its place may have a lock word like this one's, but no such reference.
         return Locks.isStill(offsetOf(reference), quiet) && isObject(reference);
@@ -420,7 +420,7 @@ public final class Pool {
         }
     }
 
-    /** The same, once more than a share of the log is in use and if nobody is at it already. */
+    /** The same, once more than a share of the log is in use and if no checkpoint runs already. */
     public void relieve(double share) {
         if (!log.isNearlyFull(share)) {
             return;

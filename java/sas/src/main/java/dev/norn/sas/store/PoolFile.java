@@ -11,7 +11,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
-/** The file {@code pool}: the memory that all processes of a store share, in which it lies as it is used. */
+/**
+ * The file {@code pool}: the memory that all processes of a store share, with the store in the form in which it is
+ * used.
+ */
 final class PoolFile {
     private static final byte[] ZEROS = new byte[1 << 16];
 
@@ -44,7 +47,7 @@ final class PoolFile {
             throw new StorageReadFailure("the pool " + path + " is used by a process that is not attached to " + pool.directory
                     + ": another store has the same pool, or the file lock was removed; end that process first");
         }
-        // For whoever has another lock file.
+        // For processes that have another lock file.
         channel.tryLockShared(0);
         pool.attachments().note(channel.identity());
     }
@@ -57,7 +60,7 @@ final class PoolFile {
         Memory.map(channel, pool.settings.addressBytes());
     }
 
-    /** Makes it empty, but for room for its header and its slots. */
+    /** Makes it empty, except for room for its header and its slots. */
     void remake() throws IOException {
         Memory.unmap();
         channel.truncate(0);

@@ -30,7 +30,7 @@ public final class PrivateCopy implements AutoCloseable {
         }
     }
 
-    /** Whether a store cannot be used where it is: nobody can write there. */
+    /** Whether a store cannot be used in place because it cannot be written. */
     static boolean isNeeded(Path store) throws IOException {
         return Files.exists(store) && !Files.isWritable(store) && Files.getFileStore(store).isReadOnly();
     }

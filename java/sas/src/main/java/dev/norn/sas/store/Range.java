@@ -36,7 +36,7 @@ public final class Range {
         return PAGE_BYTES + (pagesMax * DESCRIPTOR_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     }
 
-    /** Bytes of address space that a container of so many pages takes. */
+    /** Bytes of address space that a container with this number of pages takes. */
     static long span(long pagesMax) {
         long unit = 1L << CONTAINER_ALIGNMENT_BITS;
         return (firstPageOffset(pagesMax) + pagesMax * PAGE_BYTES + unit - 1) / unit * unit;

@@ -9,9 +9,9 @@ import java.io.IOException;
  * went on; who recovers uses the dead slot's own latches, so that when he dies too, the next does the same again.
  *
  * <p>First, all latches of all dead slots are freed, after what they guard was put in order ({@link Latch#recover}).
- * That waits for nobody. It decides which records count: a slot that died with the latch of the log's end is COMMITTING
- * behind it if its record is whole, and ACTIVE if not; a slot that is COMMITTING without that latch has its record
- * counted by the end of the log. Then each slot is brought to its end, by its state:
+ * It waits for no other slot. It decides which records count: a slot that died with the latch of the log's end is
+ * COMMITTING behind it if its record is whole, and ACTIVE if not; a slot that is COMMITTING without that latch has its
+ * record counted by the end of the log. Then each slot is brought to its end, by its state:
  *
  * <pre>
  * state       record     what is done
@@ -31,7 +31,7 @@ final class Recovery {
 
     /**
      * Recovers the slots of dead processes, and of ended threads of this one; alone among all processes. If another
-     * process or thread recovers right now, that is left to it: so this waits for nobody, and may be called by one who
+     * process or thread recovers right now, that is left to it: so this never waits, and may be called by one who
      * holds a latch.
      */
     void reap() {
@@ -79,7 +79,7 @@ final class Recovery {
         pool.slots().forgetGone();
     }
 
-    /** Waits for nobody. */
+    /** Never waits for another slot. */
     void freeLatches() throws IOException {
         for (int i = 0; i < SLOTS_MAX; i++) {
             if (isLost(i)) {
@@ -122,7 +122,7 @@ final class Recovery {
             for (long entry = slot.newest(); entry != 0; entry = Slot.before(entry)) {
                 undo(slot, entry);
             }
-            // Whoever gets a lock of it changes what was restored, so nothing is restored from here on.
+            // The next holder of one of its locks may change restored objects, so nothing is restored from here on.
             slot.state(STATE_UNDONE);
         }
         releaseLocks(slot);
@@ -174,7 +174,7 @@ final class Recovery {
 
     /**
      * Gives a lock up, where there still is an object: recovery that was cut off may have given its storage back
-     * before, and whoever waited for an object may find that the making of its container was undone.
+     * before, and a transaction that waited for an object may find that the making of its container was undone.
      */
     private void release(Slot slot, long offset) {
         Range range = pool.ranges().find(offset);

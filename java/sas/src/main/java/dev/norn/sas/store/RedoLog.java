@@ -220,8 +220,8 @@ final class RedoLog {
 
     /**
      * Writes behind the last record that it is synced, so that damage to it is noticed; the next record says it, too,
-     * and takes the place. Nobody waits for that: the mark reaches the disk with the next sync, or when the system
-     * writes the page.
+     * and takes the place. No transaction waits for that: the mark reaches the disk with the next sync, or when the
+     * system writes the page.
      */
     private void mark(Slot slot, long synced) {
         try {
@@ -377,7 +377,7 @@ final class RedoLog {
     }
 
     /**
-     * Opens the log and reads all of it. Nobody else uses the store.
+     * Opens the log and reads all of it. No other process uses the store.
      *
      * @param synced a position up to which the log is known to have been durable
      * @return what is wrong, if the log has lost what was durable; else null
@@ -394,7 +394,8 @@ final class RedoLog {
     }
 
     /**
-     * Opens the log of a pool that is trusted, and reads what the containers' files lack. Nobody else uses the store.
+     * Opens the log of a pool that is trusted, and reads what the containers' files lack. No other process uses the
+     * store.
      *
      * @return what is wrong, if not all of it is there; else null
      */
@@ -410,7 +411,7 @@ final class RedoLog {
 
     /**
      * Begins with an empty log where the pool ends, in the place of a damaged one, which is kept. Until it is named
-     * with {@link #name}, it is not the store's. Nobody else uses the store.
+     * with {@link #name}, it is not the store's. No other process uses the store.
      *
      * @return where the damaged log is kept; null if there is none
      */
@@ -432,7 +433,7 @@ final class RedoLog {
 
     /**
      * Keeps what comes behind a position from being taken for records, also by those who do not know of the failed sync
-     * that it may not have survived. Nobody else uses the store.
+     * that it may not have survived. No other process uses the store.
      */
     void cutOff(long limit) throws IOException {
         file.write(ByteBuffer.allocate(LogFile.WORD_BYTES), limit, ring());
@@ -441,8 +442,8 @@ final class RedoLog {
 
     /**
      * Brings the containers' files up to the end of the log, as far as it is valid and to {@code limit} at most, and
-     * begins it anew. Nobody else uses the store. The new beginning is behind every position that was ever written, so
-     * that nothing of what was left out is ever taken for a record.
+     * begins it anew. No other process uses the store. The new beginning is behind every position that was ever
+     * written, so that nothing of what was left out is ever taken for a record.
      */
     void restart(long limit) throws IOException {
         LogFile.Header header = file.readHeader();
@@ -455,7 +456,7 @@ final class RedoLog {
             return;
         }
         if (end.recordsBehind() > 0) {
-            // What was synced is not in a log of this version, so nobody can say whether these were.
+            // What was synced is not in a log of this version, so it is unknown whether these were.
             System.err.println("sas: " + end.recordsBehind() + " records after a gap of the log were not applied, "
                     + "and are kept in " + file.setAside());
         }
@@ -531,14 +532,14 @@ final class RedoLog {
         });
     }
 
-    /** Whether more than a share of the ring is in use, from 0 to 1, and nobody makes a checkpoint. */
+    /** Whether more than a share of the ring is in use, from 0 to 1, and no checkpoint runs. */
     boolean isNearlyFull(double share) {
         return used() > share * ring() && Memory.getVolatile(CHECKPOINT_LATCH) == 0;
     }
 
     /**
      * A checkpoint, unless somebody else makes one. What is committed is committed: a failure is said on standard
-     * error, and by whoever finds the log full.
+     * error, and by a transaction that finds the log full.
      */
     void relieve(Slot slot) {
         try {
@@ -551,7 +552,7 @@ final class RedoLog {
     /**
      * Appends a record that found no room. Others append while a first checkpoint makes some; if that does not suffice,
      * they wait for the latch of checkpoints, so that they do not take the room again and again before this record
-     * does. Whoever is cut off in here has the reservation taken away with that latch.
+     * does. If a slot dies in here, its reservation is taken away with that latch.
      *
      * @return the position behind the record
      */

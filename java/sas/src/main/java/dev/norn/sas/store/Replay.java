@@ -78,7 +78,7 @@ final class Replay implements AutoCloseable {
     /**
      * From here on, pages that are read are compared with their checks; those that differ stay damaged, whatever is
      * applied to them. Before, they may be as a replay that was cut off has left them: then a page is not in accord
-     * with its check, and nobody can say whether a bit has flipped, too.
+     * with its check, and it is unknown whether a bit has flipped, too.
      */
     void checkPages() {
         checksPages = true;

@@ -7,11 +7,11 @@ import java.util.Arrays;
 /**
  * What a transaction keeps so that a part of it can be taken back while it goes on. The undo stream has the image of an
  * object as it was before the transaction; this has, of what is changed again after a savepoint, images as of the
- * savepoint. They are in this JVM's memory: whoever undoes the transaction for a process that died needs the stream
- * alone.
+ * savepoint. They are in this JVM's memory: another process that undoes the transaction of a dead process needs the
+ * stream alone.
  *
  * <p>To take back what came after a savepoint is to restore these images, the newest first, and then to undo the
- * entries that the stream has got since, but for locks, which stay. Entries of images stay, too, since their objects
+ * entries that the stream has got since, except locks, which stay. Entries of images stay, too, since their objects
  * stay locked; those of allocations and frees are marked as done. So the whole can be undone at any moment of this.
  *
  * <p>An object is kept once for each savepoint that it is changed after; what its own savepoint no longer needs goes

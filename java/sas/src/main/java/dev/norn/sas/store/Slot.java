@@ -9,7 +9,7 @@ import dev.norn.sas.SASException;
  * locked, changed and allocated.
  *
  * <p>An entry is complete before the stream's tail covers it, and the tail covers it before what it undoes happens. So
- * whoever finds the owner dead can finish or undo the transaction from the slot alone.
+ * a process that finds the owner dead can finish or undo the transaction from the slot alone.
  */
 final class Slot {
     private static final long BACKING_BYTES = 256 << 10;
@@ -180,7 +180,7 @@ final class Slot {
         return bytes == 0 ? 0 : entry - bytes;
     }
 
-    /** Whether what the slot does can still be undone, so that it need not wait for ever. */
+    /** Whether what the slot does can still be undone, so that it need not wait forever. */
     boolean mayGiveUp() {
         long state = state();
         return state == STATE_FREE || state == STATE_ACTIVE;

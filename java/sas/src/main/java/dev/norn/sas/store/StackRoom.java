@@ -9,7 +9,7 @@ public final class StackRoom {
     private StackRoom() {}
 
     /**
-     * Returns if so many frames of some 700 bytes fit the stack; costs some 5 ns for each.
+     * Returns if this number of frames of about 700 bytes fits the stack; costs about 5 ns for each.
      *
      * @throws StackOverflowError if they do not
      */

@@ -3,10 +3,10 @@ package dev.norn.sas.store;
 import static dev.norn.sas.store.Format.*;
 
 /**
- * Locks are released as soon as a transaction's record has its place in the log, before it is durable. So that nobody
- * is told what may still be lost, whoever learns what an object has waits until the log is durable up to here: the end
- * of the highest record that changed an object with the same hash. Objects that share a word wait for each other's
- * records, which costs a sync at most.
+ * Locks are released as soon as a transaction's record has its place in the log, before it is durable. So that no call
+ * returns data that may still be lost, a reader of an object waits until the log is durable up to here: the end of the
+ * highest record that changed an object with the same hash. Objects that share a word wait for each other's records,
+ * which costs a sync at most.
  *
  * <p>The words are in shared memory and grow only. A record's end is put here before the first of its locks is
  * released.

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
  * looks at the shared memory again and again; the others are parked, virtual threads without their carriers, and wake
  * now and then for what else ends their wait. So each thing is watched by one thread of a process at most.
  *
- * <p>Whoever joins a queue leaves it, whatever is thrown: a thread that stayed would keep all behind it from being the
- * first.
+ * <p>A thread that joins a queue leaves it again, also after an exception: a thread that stayed would keep all behind
+ * it from being the first.
  */
 final class WaitQueues {
     /** Who waits for a slot. Objects have their offsets as keys. */
@@ -46,7 +46,7 @@ final class WaitQueues {
         return queue.peek() == Thread.currentThread();
     }
 
-    /** Lets the first look now. Costs a look into a table if nobody waits. */
+    /** Lets the first look now. Costs a look into a table if no thread waits. */
     void wakeFirst(long key) {
         Queue<Thread> queue = queues.get(key);
         if (queue != null) {
