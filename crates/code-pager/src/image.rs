@@ -49,7 +49,7 @@ pub(crate) struct PageLayout {
     pub per_page: NonZeroU16,
     pages_per_block: NonZeroU16,
     /// Bytes of a cache page, its code not counted.
-    pub cache_page_bytes: u16,
+    pub cache_page_bytes: NonZeroU16,
 }
 
 impl PageLayout {
@@ -61,11 +61,11 @@ impl PageLayout {
         let page_bytes = part.page_bytes as usize;
         let refusal = ImageError::PageSize { cache_page_bytes: cache_page_bytes as u16, page_bytes: part.page_bytes };
         let too_large = cache_page_bytes > u16::MAX as usize - C::BYTES || page_bytes < HEADER_BYTES;
-        if cache_page_bytes == 0 || too_large || C::BYTES == 0 && !page_bytes.is_multiple_of(cache_page_bytes) {
+        if too_large || C::BYTES == 0 && !page_bytes.is_multiple_of(cache_page_bytes) {
             return Err(refusal);
         }
-        let per_page = page_bytes / (cache_page_bytes + C::BYTES);
-        let cache_page_bytes = cache_page_bytes as u16;
+        let Some(cache_page_bytes) = NonZeroU16::new(cache_page_bytes as u16) else { return Err(refusal) };
+        let per_page = page_bytes / (usize::from(cache_page_bytes.get()) + C::BYTES);
         match (NonZeroU16::new(per_page as u16), NonZeroU16::new(part.pages_per_block)) {
             (Some(per_page), Some(pages_per_block)) => Ok(PageLayout { per_page, pages_per_block, cache_page_bytes }),
             _ => Err(refusal),
@@ -74,7 +74,7 @@ impl PageLayout {
 
     /// Cache pages of an image.
     const fn cache_pages(&self, image_bytes: u32) -> u32 {
-        image_bytes.div_ceil(self.cache_page_bytes as u32)
+        image_bytes.div_ceil(self.cache_page_bytes.get() as u32)
     }
 }
 
@@ -126,7 +126,7 @@ impl Image {
             return Err(ImageError::Empty);
         }
         if layout.cache_pages(image_bytes) > CACHE_PAGES_MAX {
-            return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: layout.cache_page_bytes });
+            return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: layout.cache_page_bytes.get() });
         }
         let image = Image::new(layout, image_bytes, room.start);
         let blocks = part.block_count.saturating_sub(room.start.0).min(room.blocks);
@@ -147,7 +147,7 @@ impl Image {
 
     /// Bytes of a cache page, its code not counted.
     pub const fn cache_page_bytes(&self) -> u16 {
-        self.layout.cache_page_bytes
+        self.layout.cache_page_bytes.get()
     }
 
     /// Cache pages, the last of which may be filled up.
@@ -205,7 +205,7 @@ impl Image {
         let mut header = [0; HEADER_BYTES];
         header[..4].copy_from_slice(&MAGIC);
         header[4..6].copy_from_slice(&[FORMAT_VERSION, C::BYTES as u8]);
-        header[6..8].copy_from_slice(&self.layout.cache_page_bytes.to_le_bytes());
+        header[6..8].copy_from_slice(&self.layout.cache_page_bytes.get().to_le_bytes());
         header[8..12].copy_from_slice(&self.image_bytes.to_le_bytes());
         header[12..14].copy_from_slice(&self.start.0.to_le_bytes());
         header[14..16].copy_from_slice(&self.bad_count.to_le_bytes());
@@ -253,7 +253,7 @@ impl Image {
         if version > FORMAT_VERSION {
             return Err(ImageError::Newer { version });
         }
-        if usize::from(code_bytes) != C::BYTES || cache_page_bytes != layout.cache_page_bytes {
+        if usize::from(code_bytes) != C::BYTES || cache_page_bytes != layout.cache_page_bytes.get() {
             return Err(ImageError::Layout { cache_page_bytes, code_bytes });
         }
         let image_bytes = u32::from(half(8)) | u32::from(half(10)) << 16;

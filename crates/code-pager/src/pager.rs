@@ -126,7 +126,7 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
         P: Default,
     {
         let image = Image::find::<D, C>(&mut device, start, PAGE)?;
-        Ok(Self::over(device, image, P::default(), options, observer))
+        Ok(Self::own(device, image, P::default(), options, observer))
     }
 
     /// A pager over an image whose place is known, with an empty policy. RAM: the pager itself. Cost: none.
@@ -134,15 +134,21 @@ impl<D: Nand, P: Policy, const FRAMES: usize, const PAGE: usize, C: Code, O: Obs
     /// # Panics
     /// If the image has cache pages of another width.
     pub fn over(device: D, image: Image, policy: P, options: Options, observer: O) -> Self {
+        let width = image.cache_page_bytes();
+        assert!(usize::from(width) == PAGE, "an image in cache pages of {width} bytes, frames of {PAGE}");
+        Self::own(device, image, policy, options, observer)
+    }
+
+    /// A pager with frames of its own over an image of their width.
+    fn own(device: D, image: Image, policy: P, options: Options, observer: O) -> Self {
         let () = Self::SMALL_ENOUGH;
         Self::with_frames(device, image, policy, [[0; PAGE]; FRAMES], options, observer)
     }
 }
 
 impl<D: Nand, P: Policy, F: Frames, C: Code, O: Observer> PagerIn<D, P, F, C, O> {
+    /// A pager over an image whose cache pages are as wide as the frames.
     pub(crate) fn with_frames(device: D, image: Image, policy: P, frames: F, options: Options, observer: O) -> Self {
-        let widths = (usize::from(image.cache_page_bytes()), frames.page_bytes());
-        assert!(widths.0 == widths.1, "an image in cache pages of {} bytes, frames of {}", widths.0, widths.1);
         let register = Register::new(device.part().columns);
         PagerIn { device, image, register, options, policy, observer, frames, code: PhantomData }
     }
