@@ -4,7 +4,8 @@
 //! pages, and it knows what the part's register holds and how far it has been read: later bytes of that page cost no
 //! load. The replacement [`Policy`](policy::Policy) is a type: [`Lru`](policy::Lru), [`Clock`](policy::Clock),
 //! [`Sieve`](policy::Sieve), [`S3Fifo`](policy::S3Fifo) and [`Greedy`](policy::Greedy). [`Crc32c`] puts an
-//! error-correcting code after each cache page. [`ImageWriter`] writes images around bad blocks.
+//! error-correcting code after each cache page. [`ImageWriter`] writes images around bad blocks. [`LentPager`] and
+//! [`ImageWriterIn`] take their sizes at run time, and their memory from the caller.
 //!
 //! ```
 //! use norn_code_pager::policy::S3Fifo;
