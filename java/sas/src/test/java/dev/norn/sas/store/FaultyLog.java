@@ -12,6 +12,7 @@ import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
@@ -48,8 +49,11 @@ public final class FaultyLog extends FileChannel {
     private final List<Long> trace = Collections.synchronizedList(new ArrayList<>());
     private final CountDownLatch isSyncing = new CountDownLatch(1);
 
+    private final Durable durable;
+
     FaultyLog(FileChannel channel) {
         this.channel = channel;
+        durable = new Durable(channel);
     }
 
     /** Puts itself in the place of the store's log file, in this JVM. */
@@ -77,6 +81,11 @@ public final class FaultyLog extends FileChannel {
     /** What was done: the place of each write, and -1 for each sync that did not fail. */
     public List<Long> trace() {
         return List.copyOf(trace);
+    }
+
+    /** The log as a power cut leaves it now: what was synced, and a share of the other blocks. */
+    public byte[] afterPowerCut(Random random, double share) throws IOException {
+        return durable.afterPowerCut(random, share);
     }
 
     /** Attempts to sync, failed ones too. */
@@ -110,7 +119,7 @@ public final class FaultyLog extends FileChannel {
             }
             die();
         }
-        channel.force(metaData);
+        durable.force(metaData);
         trace.add(-1L);
         if (fault == Fault.DIES_BEHIND_SYNC) {
             die();
@@ -147,7 +156,7 @@ public final class FaultyLog extends FileChannel {
             stop();
         }
         trace.add(position);
-        int written = channel.write(from, position);
+        int written = durable.write(from, position);
         if (fault == Fault.DIES_BEHIND_WRITE) {
             die();
         }
