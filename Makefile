@@ -37,7 +37,7 @@ test-long:
 	@tools/ensure-rust
 	@tools/ensure-nbd-clients
 	cargo test --locked --workspace -- --ignored --nocapture
-	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dcrash.rounds=2000
+	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000
 	tools/crash-faults
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
