@@ -1,5 +1,6 @@
 package dev.norn.sas;
 
+import dev.norn.sas.runtime.ChangeCounts;
 import dev.norn.sas.runtime.References;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
@@ -29,5 +30,20 @@ public final class Transactions {
     public static <T> T running(T object) {
         SasObject its = Factory.isPersistent(object) ? References.holding((SasObject) object) : null;
         return its == null ? object : (T) its;
+    }
+
+    /**
+     * Counts the changes of a persistent collection that this thread reports by {@link #changed}, through whichever
+     * handle. The count of a temporary one stays as it is.
+     */
+    public static ChangeCounts.Count changes(Object collection) {
+        return Factory.isPersistent(collection) ? ChangeCounts.get().of(((SasObject) collection).$sas$reference()) : new ChangeCounts.Count();
+    }
+
+    /** Says that an element came or went, so that iterators notice it. */
+    public static void changed(Object collection) {
+        if (Factory.isPersistent(collection)) {
+            ChangeCounts.get().changed(((SasObject) collection).$sas$reference());
+        }
     }
 }

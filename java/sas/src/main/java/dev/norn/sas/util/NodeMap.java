@@ -3,6 +3,7 @@ package dev.norn.sas.util;
 import dev.norn.sas.Factory;
 import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.Transactions;
+import dev.norn.sas.runtime.ChangeCounts;
 import java.util.AbstractMap;
 import java.util.AbstractSet;
 import java.util.ConcurrentModificationException;
@@ -16,12 +17,12 @@ import java.util.Set;
  * What {@link SasMap} and {@link SasSortedMap} have in common: a map whose entries are objects, its views, and
  * iterators that fail fast.
  *
- * <p>An iterator compares the number of changes, which the handle counts that the transaction uses, and the map's size.
- * So every change that its own transaction makes is noticed. Outside transactions, and from one to the next, a change
- * through another handle or by another program is noticed by the size, or by an entry that is gone.
+ * <p>An iterator compares the number of changes that its thread has made, and the map's size. So every change by its own
+ * thread is noticed, whichever handle made it. A change by another thread or program, outside a transaction or between
+ * two, is noticed if the size differs or an entry is gone.
  */
 abstract class NodeMap<K, V> extends AbstractMap<K, V> {
-    /** Entries that were added or removed through this handle. No field of the persistent object, as its name says. */
+    /** Changes of a temporary map. No field of the persistent object, as its name says. */
     private int $sas$changes;
 
     /** The map that has the entries: this one, or the one that this is a part of. */
@@ -40,7 +41,7 @@ abstract class NodeMap<K, V> extends AbstractMap<K, V> {
     /** Says that an entry came or went. */
     final void changed() {
         $sas$changes++;
-        Transactions.running(this).$sas$changes++;
+        Transactions.changed(this);
     }
 
     final void destroy(Object node) {
@@ -171,14 +172,15 @@ abstract class NodeMap<K, V> extends AbstractMap<K, V> {
     /** Goes from entry to entry. */
     abstract static class Walk<K, V> implements Iterator<Map.Entry<K, V>> {
         private final NodeMap<K, V> map;
-        private NodeMap<K, V> counting;
-        private int changes;
+        private final ChangeCounts.Count changes;
+        private long expectedChanges;
         private int size;
         private MapEntry<K, V> next;
         private Seen<K, V> last;
 
         Walk(NodeMap<K, V> map) {
             this.map = map;
+            changes = Transactions.changes(map);
             expect();
         }
 
@@ -192,13 +194,12 @@ abstract class NodeMap<K, V> extends AbstractMap<K, V> {
         }
 
         private void expect() {
-            counting = Transactions.running(map);
-            changes = counting.$sas$changes;
+            expectedChanges = map.$sas$changes + changes.changes();
             size = map.size();
         }
 
         private void check() {
-            if (counting.$sas$changes != changes || map.size() != size) {
+            if (map.$sas$changes + changes.changes() != expectedChanges || map.size() != size) {
                 throw new ConcurrentModificationException("the map has changed since the iteration began");
             }
         }

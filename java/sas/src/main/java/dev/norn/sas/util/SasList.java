@@ -2,11 +2,15 @@ package dev.norn.sas.util;
 
 import dev.norn.sas.Factory;
 import dev.norn.sas.Transactions;
+import dev.norn.sas.runtime.ChangeCounts;
 import java.util.AbstractList;
+import java.util.ConcurrentModificationException;
 import java.util.Iterator;
 import java.util.ListIterator;
 import java.util.Objects;
 import java.util.RandomAccess;
+import java.util.Spliterator;
+import java.util.Spliterators;
 
 /**
  * A list for persistent objects: a tree of nodes of sixteen by index, so that a transaction locks the few nodes on its
@@ -14,7 +18,7 @@ import java.util.RandomAccess;
  *
  * <p>Reading, replacing, and adding at the end cost a node of each level, log<sub>16</sub> of the size; adding and
  * removing elsewhere move what is behind. Iterators fail fast: they throw {@link
- * java.util.ConcurrentModificationException} after a change that was not theirs.
+ * ConcurrentModificationException} after a change that was not theirs.
  */
 public final class SasList<E> extends AbstractList<E> implements RandomAccess {
     private static final int BITS = Slots.BITS;
@@ -135,10 +139,10 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
         changed();
     }
 
-    /** Counts where iterators look. */
+    /** Says that an element came or went: to {@link AbstractList}, and to iterators of all handles. */
     private void changed() {
         modCount++;
-        Transactions.running(this).modCount++;
+        Transactions.changed(this);
     }
 
     @Override
@@ -146,13 +150,100 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
         return listIterator(0);
     }
 
-    /** The handle that the transaction uses is told of all of its changes. */
     @Override
     public ListIterator<E> listIterator(int index) {
-        return Transactions.running(this).iterate(index);
+        return new Walk<>(Transactions.running(this), index);
     }
 
-    private ListIterator<E> iterate(int index) {
+    private ListIterator<E> plainIterator(int index) {
         return super.listIterator(index);
+    }
+
+    /** By the iterator, which fails fast. That of {@link AbstractList} compares the handle's number of changes. */
+    @Override
+    public Spliterator<E> spliterator() {
+        return Spliterators.spliterator(this, Spliterator.ORDERED);
+    }
+
+    /**
+     * Goes from element to element. It compares the number of changes that its thread has made, and the list's size:
+     * the number in the handle, which {@link AbstractList} compares, lacks those that other handles made.
+     */
+    private static final class Walk<E> implements ListIterator<E> {
+        private final SasList<E> list;
+        private final ListIterator<E> plain;
+        private final ChangeCounts.Count changes;
+        private long expectedChanges;
+        private int size;
+
+        Walk(SasList<E> list, int index) {
+            this.list = list;
+            plain = list.plainIterator(index);
+            changes = Transactions.changes(list);
+            expect();
+        }
+
+        private void expect() {
+            expectedChanges = changes.changes();
+            size = list.size();
+        }
+
+        private void check() {
+            if (changes.changes() != expectedChanges || list.size() != size) {
+                throw new ConcurrentModificationException("the list has changed since the iteration began");
+            }
+        }
+
+        @Override
+        public boolean hasNext() {
+            return plain.hasNext();
+        }
+
+        @Override
+        public E next() {
+            check();
+            return plain.next();
+        }
+
+        @Override
+        public boolean hasPrevious() {
+            return plain.hasPrevious();
+        }
+
+        @Override
+        public E previous() {
+            check();
+            return plain.previous();
+        }
+
+        @Override
+        public int nextIndex() {
+            return plain.nextIndex();
+        }
+
+        @Override
+        public int previousIndex() {
+            return plain.previousIndex();
+        }
+
+        @Override
+        public void remove() {
+            check();
+            plain.remove();
+            expect();
+        }
+
+        @Override
+        public void set(E element) {
+            check();
+            plain.set(element);
+        }
+
+        @Override
+        public void add(E element) {
+            check();
+            plain.add(element);
+            expect();
+        }
     }
 }
