@@ -86,7 +86,7 @@ public final class Store implements AutoCloseable {
             throw new StorageWriteFailure("cannot make a store in " + directory + ": " + StoreFiles.reason(e), e);
         }
         try {
-            Store store = open(directory);
+            Store store = attach(directory, SubObjects.ADOPT);
             Transaction.run(() -> store.createContainer(MAIN, options.mainBytes));
             return store;
         } catch (RuntimeException e) {
@@ -120,7 +120,20 @@ public final class Store implements AutoCloseable {
      *
      * @throws StorageReadFailure if the directory is not a store, or cannot be read
      */
-    public static synchronized Store open(Path directory, SubObjects subObjects) {
+    public static Store open(Path directory, SubObjects subObjects) {
+        requireComplete(directory);
+        return attach(directory, subObjects);
+    }
+
+    private static void requireComplete(Path directory) {
+        try {
+            StoreFiles.requireComplete(directory.toAbsolutePath());
+        } catch (IOException e) {
+            throw new StorageReadFailure("cannot open the store " + directory + ": " + StoreFiles.reason(e), e);
+        }
+    }
+
+    private static synchronized Store attach(Path directory, SubObjects subObjects) {
         if (current != null) {
             throw new SASException("this JVM is attached to " + current + " already: close that store first");
         }
@@ -158,6 +171,7 @@ public final class Store implements AutoCloseable {
         if (current != null) {
             throw new SASException("this JVM is attached to " + current + ": a store is converted while there is none");
         }
+        requireComplete(from);
         return dev.norn.sas.store.Conversion.run(from.toAbsolutePath(), to.toAbsolutePath(), new dev.norn.sas.agent.ClassFiles(classes), dropped);
     }
 

@@ -171,6 +171,7 @@ public final class SasCommand {
             if (!acceptLoss) {
                 return super.call();
             }
+            StoreFiles.requireComplete(directory().toAbsolutePath());
             List<String> losses = Pool.recover(directory().toAbsolutePath());
             (losses.isEmpty() ? List.of("nothing is lost") : losses).forEach(this::print);
             return 0;

@@ -77,12 +77,14 @@ public final class Directory {
         }
         java.nio.file.Files.createDirectories(directory);
         if (java.nio.file.Files.exists(directory.resolve("store.properties"))) {
+            StoreFiles.requireComplete(directory);
             throw new SASException(directory + " is a store already");
         }
         Path stray = StoreFiles.find(directory);
         if (stray != null) {
             throw new SASException(directory + " has no store.properties, but " + stray.getFileName() + ", which is of a store: make the new one in another directory");
         }
+        LogFile.requireRoom(directory, logBytes);
         new StoreSettings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, pool, null).write(directory);
     }
 

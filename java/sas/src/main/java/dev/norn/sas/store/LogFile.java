@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -114,16 +115,36 @@ final class LogFile implements AutoCloseable {
     /**
      * Makes the file, in the place of one that is there: whole, or not at all. It is full of zeros, so that later syncs
      * need not write where it is.
+     *
+     * @throws FileSystemException if the disk has no room for it, before anything is written
      */
     static void create(Path path, Header header) throws IOException {
+        requireRoom(path.getParent(), HEADER_BYTES + header.ring);
         Path fresh = path.resolveSibling(path.getFileName() + ".new");
+        try {
+            write(fresh, header);
+            Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            Files.deleteIfExists(fresh);
+            throw e;
+        }
+        ContainerFile.sync(path.getParent());
+    }
+
+    /** @throws FileSystemException if a log of so many bytes does not fit into the directory's file system */
+    static void requireRoom(Path directory, long bytes) throws IOException {
+        long free = NativeFile.mount(directory).freeBytes();
+        if (bytes > free) {
+            throw new FileSystemException(directory.resolve(NAME).toString(), null, "a log of %,d bytes does not fit: the file system has %,d bytes free".formatted(bytes, free));
+        }
+    }
+
+    private static void write(Path fresh, Header header) throws IOException {
         try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
             clear(file, 0, HEADER_BYTES + header.ring);
             file.write(header.encode(), 0);
             file.force(true);
         }
-        Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
-        ContainerFile.sync(path.getParent());
     }
 
     /** Whether a log has nothing that the containers' files may lack. */

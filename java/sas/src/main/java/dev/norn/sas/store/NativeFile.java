@@ -62,6 +62,12 @@ final class NativeFile extends FileChannel {
     private static final int EACCES = 13;
     private static final int EINVAL = 22;
     private static final int ENOLCK = 37;
+    /** A {@code struct statvfs}, of a 64-bit system: unit of blocks, all blocks, those that users may take, flags. */
+    private static final int STATVFS_UNIT = 8;
+    private static final int STATVFS_BLOCKS = 16;
+    private static final int STATVFS_AVAILABLE = 32;
+    private static final int STATVFS_FLAGS = 72;
+    private static final int ST_RDONLY = 1;
     private static final int LOCKED = 1;
     private static final int NO_LOCKS = 2;
     /** Room on the stack for a call, so that it does not overflow with the lock. */
@@ -83,6 +89,7 @@ final class NativeFile extends FileChannel {
     private static final MethodHandle LSEEK = handle("lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle FCNTL = LINKER.downcallHandle(find("fcntl"), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS),
             Linker.Option.firstVariadicArg(2), Linker.Option.captureCallState("errno"));
+    private static final MethodHandle STATVFS = handle("statvfs", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle STRERROR = LINKER.downcallHandle(find("strerror"), FunctionDescriptor.of(ADDRESS, JAVA_INT));
     private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(Scratch::new);
 
@@ -161,6 +168,27 @@ final class NativeFile extends FileChannel {
             MemorySegment name = arena.allocateFrom(path.toString());
             return new NativeFile(path, (int) call(path, scratch -> (int) OPEN.invokeExact(scratch.state, name, flags, MODE)));
         }
+    }
+
+    /**
+     * What the system says of a mounted file system.
+     *
+     * @param freeBytes what may still be written; {@link Long#MAX_VALUE} where the file system does not count
+     */
+    record Mount(boolean isReadOnly, long freeBytes) {}
+
+    /**
+     * The mount that a path leads through. A bind mount may be read-only where its file system is not; the JDK's {@link
+     * java.nio.file.FileStore} asks the file system.
+     */
+    static Mount mount(Path path) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment name = arena.allocateFrom(path.toString());
+            call(path, scratch -> (int) STATVFS.invokeExact(scratch.state, name, scratch.bytes));
+        }
+        MemorySegment found = SCRATCH.get().bytes;
+        long free = found.get(JAVA_LONG, STATVFS_AVAILABLE) * found.get(JAVA_LONG, STATVFS_UNIT);
+        return new Mount((found.get(JAVA_LONG, STATVFS_FLAGS) & ST_RDONLY) != 0, found.get(JAVA_LONG, STATVFS_BLOCKS) == 0 ? Long.MAX_VALUE : free);
     }
 
     /** A call on the descriptor, which stays open meanwhile. */

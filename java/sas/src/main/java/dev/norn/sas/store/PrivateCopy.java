@@ -32,7 +32,7 @@ public final class PrivateCopy implements AutoCloseable {
 
     /** Whether a store cannot be used in place because it cannot be written. */
     static boolean isNeeded(Path store) throws IOException {
-        return Files.exists(store) && !Files.isWritable(store) && Files.getFileStore(store).isReadOnly();
+        return Files.exists(store) && NativeFile.mount(store).isReadOnly();
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.norn.sas.store;
 
+import dev.norn.sas.StorageReadFailure;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -35,6 +36,20 @@ public final class StoreFiles {
     /** A file of the directory that is no store's; null if there is none. */
     static Path findOther(Path directory) throws IOException {
         return list(directory).stream().filter(file -> !isStores(file)).findFirst().orElse(null);
+    }
+
+    /**
+     * Refuses a store whose creation was cut off before it had a log: nothing was ever in it. Whoever only opens a
+     * store is not to complete it, and does not know how large it was to be.
+     *
+     * @throws StorageReadFailure that says what to do
+     */
+    public static void requireComplete(Path directory) throws IOException {
+        if (Files.exists(directory.resolve("store.properties")) && StoreSettings.read(directory).log() == null
+                && list(directory).stream().noneMatch(file -> file.endsWith(LogFile.NAME) || file.toString().endsWith(".container"))) {
+            throw new StorageReadFailure("the store " + directory + " is not complete, because its creation was cut off or is still running: "
+                    + "if no program is creating it, remove the directory, and create the store again");
+        }
     }
 
     /** Of a directory that is to be made, the first on the way to it that is not there; null if it is there. */

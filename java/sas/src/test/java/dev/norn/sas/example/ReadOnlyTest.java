@@ -158,4 +158,24 @@ class ReadOnlyTest {
             }
         }
     }
+
+    /** The mount alone is read-only; the file system, on which it is too, is not. */
+    @Test
+    void itIsReadByAReadOnlyBindMountOfItsOwnFileSystem() throws Exception {
+        Path at = mount.resolve("writable/store");
+        try (Store store = Store.create(at, Stores.SMALL)) {
+            make(store).add(10);
+        }
+        Path bound = Files.createDirectory(mount.resolve("bound"));
+        assertEquals(0, run("mount", "--bind", at.getParent().toString(), bound.toString()));
+        try {
+            assertEquals(0, run("mount", "-o", "remount,bind,ro", bound.toString()));
+            verify(bound.resolve("store"), 10);
+        } finally {
+            run("umount", bound.toString());
+        }
+        try (Store store = Store.open(at)) {
+            store.root("ann", Account.class).add(1);
+        }
+    }
 }
