@@ -1,6 +1,6 @@
 package dev.norn.bobc;
 
-import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.exception.TransactionConflict;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -25,7 +25,7 @@ interface HotPeer extends AutoCloseable {
          * Raises an account; it is durable when this returns.
          *
          * @return how many times the transaction was run
-         * @throws dev.norn.sas.TransactionConflict if it was given up: then the account was not raised
+         * @throws dev.norn.sas.exception.TransactionConflict if it was given up: then the account was not raised
          */
         int increment(int account);
 

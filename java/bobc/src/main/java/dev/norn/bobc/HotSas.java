@@ -5,7 +5,7 @@ import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Audit;
+import dev.norn.sas.store.inspect.Audit;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -71,12 +71,12 @@ final class HotSas implements HotPeer {
 
     @Override
     public long syncs() {
-        return store.pool().counts().syncs();
+        return store.attached().counts().syncs();
     }
 
     @Override
     public List<String> findings() {
-        return new Audit(store.pool()).run();
+        return new Audit(store.attached()).run();
     }
 
     @Override

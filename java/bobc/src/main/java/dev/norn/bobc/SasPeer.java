@@ -9,8 +9,8 @@ import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.TransactionConflict;
-import dev.norn.sas.store.Audit;
+import dev.norn.sas.exception.TransactionConflict;
+import dev.norn.sas.store.inspect.Audit;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ final class SasPeer implements Peer {
         Company company = Factory.newPermInstance(Company.class);
         new Population(company, its, seed, action -> Transaction.run(action::run)).run(warehouses);
         store.setRoot(COMPANY, company);
-        store.pool().checkpoint();
+        store.attached().checkpoint();
     }
 
     private Company company() {
@@ -110,7 +110,7 @@ final class SasPeer implements Peer {
     @Override
     public List<String> inconsistencies() {
         List<String> findings = new ArrayList<>(Consistency.check(company(), scale, action -> Transaction.run(action::run)));
-        findings.addAll(new Audit(store.pool()).run());
+        findings.addAll(new Audit(store.attached()).run());
         return findings;
     }
 
@@ -121,7 +121,7 @@ final class SasPeer implements Peer {
 
     @Override
     public Counts counts() {
-        var counts = store.pool().counts();
+        var counts = store.attached().counts();
         return new Counts(counts.syncs(), counts.loggedBytes(), counts.checkpoints());
     }
 

@@ -3,7 +3,7 @@ package dev.norn.bobc;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Census;
+import dev.norn.sas.store.inspect.ClassCounts;
 import dev.norn.sas.util.SasList;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** What a warehouse takes, by class, beside the paper's sheet (section 3.1). MB are millions of bytes. */
-record StorageSheet(Map<String, Census.Share> shares, long pageBytes, Scale scale) {
+record StorageSheet(Map<String, ClassCounts.Share> shares, long pageBytes, Scale scale) {
     private static final String PAPER = "paper, full warehouse: 77 MB as tables, 245 at 32-bit references, 267 at 64-bit, 350 at 128-bit; bar at 64 bits: 185";
     /** Of each page, what its descriptor takes. */
     private static final double PAGE_WITH_DESCRIPTOR = (4096 + 64) / 4096.0;
@@ -19,35 +19,35 @@ record StorageSheet(Map<String, Census.Share> shares, long pageBytes, Scale scal
     private static final String MODEL = "dev.norn.bobc.model.";
 
     static StorageSheet of(Store store, long pageBytes, Scale scale) {
-        return new StorageSheet(Census.of(store.pool(), Store.MAIN), pageBytes, scale);
+        return new StorageSheet(ClassCounts.of(store.attached(), Store.MAIN), pageBytes, scale);
     }
 
     /** What a time takes as an object: measured on instants in a list, their places in the list not counted. */
     static double bytesOfADate(Store store) {
-        Census.Share before = values(store);
+        ClassCounts.Share before = values(store);
         Transaction.run(() -> {
             SasList<Instant> list = Factory.newPermInstance(SasList.class);
             for (int i = 0; i < DATES; i++) {
                 list.add(Instant.ofEpochMilli(876_000_000_123L + i));
             }
         });
-        Census.Share after = values(store);
+        ClassCounts.Share after = values(store);
         if (after.count() - before.count() != DATES) {
             throw new IllegalStateException(DATES + " instants became " + (after.count() - before.count()) + " values");
         }
         return (double) (after.bytes() - before.bytes()) / DATES;
     }
 
-    private static Census.Share values(Store store) {
-        return Census.of(store.pool(), Store.MAIN).get("values");
+    private static ClassCounts.Share values(Store store) {
+        return ClassCounts.of(store.attached(), Store.MAIN).get("values");
     }
 
     private long count() {
-        return shares.values().stream().mapToLong(Census.Share::count).sum();
+        return shares.values().stream().mapToLong(ClassCounts.Share::count).sum();
     }
 
     private long bytes() {
-        return shares.values().stream().mapToLong(Census.Share::bytes).sum();
+        return shares.values().stream().mapToLong(ClassCounts.Share::bytes).sum();
     }
 
     private long count(String name) {
@@ -70,7 +70,7 @@ record StorageSheet(Map<String, Census.Share> shares, long pageBytes, Scale scal
      * line.
      */
     Figures figures() {
-        Census.Share values = shares.get("values");
+        ClassCounts.Share values = shares.get("values");
         double delivered = (double) (scale.customers() - scale.newOrders()) / scale.customers();
         double dates = count("Customer") + count("History") + count("Order") + count("OrderLine") * delivered;
         return new Figures().with("objects", count()).with("object_bytes", bytes()).with("page_bytes", pageBytes * PAGE_WITH_DESCRIPTOR).with("values", values.count())

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Store;
-import dev.norn.sas.store.Audit;
-import dev.norn.sas.store.Census;
+import dev.norn.sas.store.inspect.Audit;
+import dev.norn.sas.store.inspect.ClassCounts;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -55,14 +55,14 @@ class BobcTest {
     void theStoreHoldsWhatTheSpecificationAsksFor() {
         try (SasPeer peer = (SasPeer) PeerKind.SAS.open(directory, SCALE, null)) {
             peer.populate(SCALE, WAREHOUSES, SEED);
-            Map<String, Census.Share> shares = Census.of(peer.store().pool(), Store.MAIN);
+            Map<String, ClassCounts.Share> shares = ClassCounts.of(peer.store().attached(), Store.MAIN);
             Map<String, Integer> expected = Map.of("Company", 1, "Item", 1000, "Warehouse", 2, "District", 20, "Stock", 2000, "Customer", 600, "History", 600,
                     "Order", 600, "NewOrder", 180, "Address", 622);
             expected.forEach((name, count) -> assertEquals(count.longValue(), shares.get("dev.norn.bobc.model." + name).count(), name));
-            Audit audit = new Audit(peer.store().pool());
+            Audit audit = new Audit(peer.store().attached());
             assertEquals(List.of(), audit.run());
-            long counted = peer.store().containers().stream().flatMap(name -> Census.of(peer.store().pool(), name).values().stream())
-                    .mapToLong(Census.Share::count).sum();
+            long counted = peer.store().containers().stream().flatMap(name -> ClassCounts.of(peer.store().attached(), name).values().stream())
+                    .mapToLong(ClassCounts.Share::count).sum();
             assertEquals(audit.objects() + audit.values(), counted);
         }
     }

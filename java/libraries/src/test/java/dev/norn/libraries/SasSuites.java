@@ -16,7 +16,7 @@ import com.google.common.collect.testing.features.MapFeature;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Audit;
+import dev.norn.sas.store.inspect.Audit;
 import dev.norn.sas.util.SasList;
 import dev.norn.sas.util.SasMap;
 import dev.norn.sas.util.SasSortedMap;
@@ -222,7 +222,7 @@ public final class SasSuites {
 
         @Override
         protected void tearDown() {
-            List<String> findings = new Audit(store.pool()).run();
+            List<String> findings = new Audit(store.attached()).run();
             store.close();
             try (var files = Files.walk(directory)) {
                 for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

@@ -1,5 +1,6 @@
 package dev.norn.sas;
 
+import dev.norn.sas.exception.SASException;
 import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.norn.sas;
 
-import dev.norn.sas.store.Range;
+import dev.norn.sas.exception.StoreClosed;
+import dev.norn.sas.store.heap.Range;
 
 /**
  * Where persistent objects are placed: a heap with a limit and its own file (section 2.4). Two containers are

@@ -1,13 +1,17 @@
 package dev.norn.sas;
 
+import dev.norn.sas.exception.ClassChanged;
+import dev.norn.sas.exception.ContainerFull;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.SASException;
 import dev.norn.sas.runtime.ArrayCopies;
 import dev.norn.sas.runtime.Classes;
 import dev.norn.sas.runtime.Nobody;
-import dev.norn.sas.runtime.Description;
 import dev.norn.sas.runtime.Promotion;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
-import dev.norn.sas.store.Range;
+import dev.norn.sas.store.heap.Range;
+import dev.norn.sas.store.inspect.Description;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.util.Objects;
@@ -101,7 +105,7 @@ public final class Factory {
     }
 
     private static Range rangeOf(Object near) {
-        return Store.current().pool().containerOf(referenceOf(near));
+        return Store.current().attached().containerOf(referenceOf(near));
     }
 
     /** A persistent array of booleans, zeros, near {@code near}. */
@@ -158,7 +162,7 @@ public final class Factory {
 
     private static Object newArray(Class<?> component, int length, Object near) {
         long reference = referenceOf(near);
-        return Session.get().within(() -> ArrayCopies.create(component, length, Store.current().pool().containerOf(reference), reference));
+        return Session.get().within(() -> ArrayCopies.create(component, length, Store.current().attached().containerOf(reference), reference));
     }
 
     /**

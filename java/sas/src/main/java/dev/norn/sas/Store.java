@@ -1,16 +1,25 @@
 package dev.norn.sas;
 
+import dev.norn.sas.exception.ClassChanged;
+import dev.norn.sas.exception.ContainerDamaged;
+import dev.norn.sas.exception.ContainerException;
+import dev.norn.sas.exception.ContainerFull;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.exception.StorageWriteFailure;
+import dev.norn.sas.exception.StoreClosed;
+import dev.norn.sas.exception.TransactionConflict;
 import dev.norn.sas.runtime.Classes;
+import dev.norn.sas.runtime.CurrentStore;
 import dev.norn.sas.runtime.Nobody;
-import dev.norn.sas.runtime.References;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
-import dev.norn.sas.runtime.Temporaries;
 import dev.norn.sas.runtime.Values;
-import dev.norn.sas.store.Directory;
-import dev.norn.sas.store.Pool;
-import dev.norn.sas.store.StoreFiles;
-import dev.norn.sas.store.StoreWork;
+import dev.norn.sas.store.heap.DirectoryEntry;
+import dev.norn.sas.store.memory.StoreFiles;
+import dev.norn.sas.store.transaction.AttachedStore;
+import dev.norn.sas.store.transaction.Directory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,11 +33,11 @@ public final class Store implements AutoCloseable {
     public static final String MAIN = "main";
     private static volatile Store current;
 
-    private final Pool pool;
+    private final AttachedStore attached;
     private final SubObjects subObjects;
 
-    private Store(Pool pool, SubObjects subObjects) {
-        this.pool = pool;
+    private Store(AttachedStore attached, SubObjects subObjects) {
+        this.attached = attached;
         this.subObjects = subObjects;
     }
 
@@ -97,7 +106,7 @@ public final class Store implements AutoCloseable {
 
     private static void removeIncomplete(Path directory, RuntimeException reason) {
         try {
-            if (current != null && current.pool.toString().equals(directory.toAbsolutePath().toString())) {
+            if (current != null && current.attached.toString().equals(directory.toAbsolutePath().toString())) {
                 current.close();
             }
             Directory.remove(directory.toAbsolutePath());
@@ -137,9 +146,8 @@ public final class Store implements AutoCloseable {
         if (current != null) {
             throw new SASException("this JVM is attached to " + current + " already: close that store first");
         }
-        Store store = new Store(Pool.attach(directory.toAbsolutePath()), subObjects);
-        References.begin();
-        Nobody.renew();
+        Store store = new Store(AttachedStore.attach(directory.toAbsolutePath()), subObjects);
+        CurrentStore.open(store.attached, subObjects.targets());
         current = store;
         return store;
     }
@@ -172,7 +180,7 @@ public final class Store implements AutoCloseable {
             throw new SASException("this JVM is attached to " + current + ": a store is converted while there is none");
         }
         requireComplete(from);
-        return dev.norn.sas.store.Conversion.run(from.toAbsolutePath(), to.toAbsolutePath(), new dev.norn.sas.agent.ClassFiles(classes), dropped);
+        return dev.norn.sas.store.convert.Conversion.run(from.toAbsolutePath(), to.toAbsolutePath(), new dev.norn.sas.agent.ClassFiles(classes), dropped);
     }
 
     /** The same with the classes of the calling thread, and nothing dropped. */
@@ -199,8 +207,8 @@ public final class Store implements AutoCloseable {
         return current != null;
     }
 
-    public Pool pool() {
-        return pool;
+    public AttachedStore attached() {
+        return attached;
     }
 
     public SubObjects subObjects() {
@@ -219,7 +227,7 @@ public final class Store implements AutoCloseable {
 
     /** Names of all containers. */
     public List<String> containers() {
-        return Session.get().within(() -> StoreWork.names(Directory.Kind.CONTAINER));
+        return Session.get().within(() -> StoreWork.names(DirectoryEntry.Kind.CONTAINER));
     }
 
     /**
@@ -256,7 +264,7 @@ public final class Store implements AutoCloseable {
 
     /** Names of all roots. */
     public List<String> roots() {
-        return Session.get().within(() -> StoreWork.names(Directory.Kind.ROOT));
+        return Session.get().within(() -> StoreWork.names(DirectoryEntry.Kind.ROOT));
     }
 
     /**
@@ -277,9 +285,9 @@ public final class Store implements AutoCloseable {
                 Session.get().abort();
             }
             try {
-                pool.close();
+                attached.close();
             } finally {
-                if (!pool.isOpen()) {
+                if (!attached.isOpen()) {
                     forget();
                 }
             }
@@ -288,14 +296,11 @@ public final class Store implements AutoCloseable {
 
     private static void forget() {
         current = null;
-        Nobody.renew();
-        Classes.clear();
-        Temporaries.clear();
-        dev.norn.sas.runtime.StrayArrays.clear();
+        CurrentStore.forget();
     }
 
     @Override
     public String toString() {
-        return pool.toString();
+        return attached.toString();
     }
 }

@@ -1,5 +1,8 @@
 package dev.norn.sas;
 
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.StorageWriteFailure;
+import dev.norn.sas.exception.TransactionConflict;
 import dev.norn.sas.runtime.Session;
 
 /**
@@ -44,9 +47,7 @@ public final class Transaction {
 
     /** The body of a transaction, with a result. */
     @FunctionalInterface
-    public interface Body<T, X extends Exception> {
-        T run() throws X;
-    }
+    public interface Body<T, X extends Exception> extends dev.norn.sas.runtime.Body<T, X> {}
 
     /** The body of a transaction. */
     @FunctionalInterface

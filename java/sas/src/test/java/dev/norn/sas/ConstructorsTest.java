@@ -3,6 +3,7 @@ package dev.norn.sas;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.norn.sas.exception.SASException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,9 +2,9 @@ package dev.norn.crash.program;
 
 import dev.norn.crash.model.Register;
 import dev.norn.crash.model.Registers;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
+import dev.norn.sas.exception.SASException;
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
 

@@ -2,11 +2,11 @@ package dev.norn.crash.program;
 
 import dev.norn.crash.model.Register;
 import dev.norn.crash.model.Registers;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.command.SasCommand;
+import dev.norn.sas.exception.SASException;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -71,7 +71,7 @@ public final class Thrower {
 
     private void checkpoint() {
         try {
-            attachment.use().store().pool().checkpoint();
+            attachment.use().store().attached().checkpoint();
         } catch (Throwable e) {
             if (!sections.hasThrown(e)) {
                 System.out.println("finding " + sections.point() + " a checkpoint later: " + e);

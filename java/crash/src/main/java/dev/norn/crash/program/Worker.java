@@ -7,7 +7,7 @@ import dev.norn.crash.program.Script.Step;
 import dev.norn.crash.program.Script.Use;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.exception.TransactionConflict;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -36,7 +36,7 @@ public final class ProgramJar {
 
     private static final String STORE = "dev/norn/sas/store/";
     /** What is called everywhere, and calls nothing that could be a step. */
-    private static final Set<String> PLAIN = Set.of("Memory", "Format");
+    private static final Set<String> PLAIN = Set.of("memory/Memory", "memory/Format");
     private static final List<String> CHANGED = List.of("Link", "IdentityRegister$Key", "Kind3");
     private static final List<String> ADDED = List.of("added1", "added2", "added3");
 

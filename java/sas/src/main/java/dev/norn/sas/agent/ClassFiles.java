@@ -1,6 +1,5 @@
 package dev.norn.sas.agent;
 
-import dev.norn.sas.Renamed;
 import dev.norn.sas.agent.Shapes.Shape;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * classes is loaded. Names are as in {@link Class#getName}.
  */
 public final class ClassFiles {
-    private static final String RENAMED = "L" + Renamed.class.getName().replace('.', '/') + ";";
+    private static final String RENAMED = "Ldev/norn/sas/Renamed;";
 
     private final ClassLoader loader;
     private final Shapes shapes;
@@ -81,7 +80,7 @@ public final class ClassFiles {
         try (InputStream in = loader.getResourceAsStream(name + ".class")) {
             return ClassFile.of().parse(in.readAllBytes());
         } catch (IOException e) {
-            throw new dev.norn.sas.StorageReadFailure("cannot read the class file of " + name.replace('/', '.') + ": " + e.getMessage(), e);
+            throw new dev.norn.sas.exception.StorageReadFailure("cannot read the class file of " + name.replace('/', '.') + ": " + e.getMessage(), e);
         }
     }
 

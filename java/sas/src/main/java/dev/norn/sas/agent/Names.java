@@ -27,7 +27,7 @@ final class Names {
     static final ClassDesc SAS_OBJECT = ClassDesc.of("dev.norn.sas.runtime.SasObject");
     static final ClassDesc THREAD = ClassDesc.of("java.lang.Thread");
     static final ClassDesc NOBODY = ClassDesc.of("dev.norn.sas.runtime.Nobody");
-    static final ClassDesc MEMORY = ClassDesc.of("dev.norn.sas.store.Memory");
+    static final ClassDesc MEMORY = ClassDesc.of("dev.norn.sas.store.memory.Memory");
     static final ClassDesc ACCESS = ClassDesc.of("dev.norn.sas.runtime.Access");
     static final ClassDesc REFERENCES = ClassDesc.of("dev.norn.sas.runtime.References");
     static final ClassDesc PROMOTION = ClassDesc.of("dev.norn.sas.runtime.Promotion");

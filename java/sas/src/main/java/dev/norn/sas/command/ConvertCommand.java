@@ -1,7 +1,7 @@
 package dev.norn.sas.command;
 
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
+import dev.norn.sas.exception.SASException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -9,10 +9,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine;
 
 /** {@code sas convert}: a store for classes that have changed. */
 @Command(name = "convert", description = {"Make a copy of a store in which instances of changed classes have the "

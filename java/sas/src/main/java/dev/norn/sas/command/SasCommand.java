@@ -1,20 +1,20 @@
 package dev.norn.sas.command;
 
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.agent.ClassTree;
-import dev.norn.sas.store.Inspection;
-import dev.norn.sas.store.Pool;
-import dev.norn.sas.store.PrivateCopy;
-import dev.norn.sas.store.StoreFiles;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.inspect.Inspection;
+import dev.norn.sas.store.memory.StoreFiles;
+import dev.norn.sas.store.transaction.AttachedStore;
+import dev.norn.sas.store.transaction.PrivateCopy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine;
 
 /**
  * {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is
@@ -103,7 +103,7 @@ public final class SasCommand {
     static final class Ls extends OnStore {
         @Override
         int run(Store store) {
-            Inspection.list(store).forEach(this::print);
+            Inspection.list(store.attached()).forEach(this::print);
             return 0;
         }
     }
@@ -115,7 +115,7 @@ public final class SasCommand {
 
         @Override
         int run(Store store) {
-            Inspection.show(store, object).forEach(this::print);
+            Inspection.show(store.attached(), object).forEach(this::print);
             return 0;
         }
     }
@@ -124,7 +124,7 @@ public final class SasCommand {
     static final class Stat extends OnStore {
         @Override
         int run(Store store) {
-            Inspection.stat(store).forEach(this::print);
+            Inspection.stat(store.attached()).forEach(this::print);
             return 0;
         }
     }
@@ -136,15 +136,15 @@ public final class SasCommand {
         public Integer call() throws Exception {
             final PrivateCopy copy;
             try (Store store = Store.open(directory())) {
-                List<String> findings = Inspection.check(store, this::print);
+                List<String> findings = Inspection.check(store.attached(), this::print);
                 if (findings != null) {
                     return report(findings);
                 }
-                copy = PrivateCopy.of(store.pool());
+                copy = PrivateCopy.of(store.attached());
             }
             print("other programs use the store: this is of a copy of what they have committed");
             try (copy; Store store = Store.open(copy.directory())) {
-                return report(Inspection.check(store, this::print));
+                return report(Inspection.check(store.attached(), this::print));
             }
         }
 
@@ -172,14 +172,14 @@ public final class SasCommand {
                 return super.call();
             }
             StoreFiles.requireComplete(directory().toAbsolutePath());
-            List<String> losses = Pool.recover(directory().toAbsolutePath());
+            List<String> losses = AttachedStore.recover(directory().toAbsolutePath());
             (losses.isEmpty() ? List.of("nothing is lost") : losses).forEach(this::print);
             return 0;
         }
 
         @Override
         int run(Store store) {
-            store.pool().checkpoint();
+            store.attached().checkpoint();
             return 0;
         }
     }
@@ -191,7 +191,7 @@ public final class SasCommand {
 
         @Override
         int run(Store store) throws Exception {
-            store.pool().backup(copy.toAbsolutePath());
+            store.attached().backup(copy.toAbsolutePath());
             return 0;
         }
     }

@@ -1,7 +1,7 @@
 package dev.norn.sas.command;
 
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
+import dev.norn.sas.exception.SASException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -75,14 +75,14 @@ final class ServerCommand extends SasCommand.OnStore {
             }
         }));
         print("process " + ProcessHandle.current().pid() + " serves " + store + " until it is interrupted");
-        long before = store.pool().counts().checkpoints();
+        long before = store.attached().counts().checkpoints();
         while (!interrupted.await(intervalMillis, TimeUnit.MILLISECONDS)) {
             if (!Files.exists(directory().resolve("store.properties"))) {
                 throw new SASException(directory() + " does not exist any more: there is nothing to serve");
             }
-            store.pool().tend(share);
+            store.attached().tend(share);
         }
-        print(store.pool().counts().checkpoints() - before + " times the containers' files were brought up to date meanwhile");
+        print(store.attached().counts().checkpoints() - before + " times the containers' files were brought up to date meanwhile");
         return 0;
     }
 }

@@ -1,7 +1,7 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.store.Format;
-import dev.norn.sas.store.Memory;
+import dev.norn.sas.store.memory.Format;
+import dev.norn.sas.store.memory.Memory;
 
 /**
  * What transformed code calls for a field of a persistent object that the running transaction does not hold yet, or not

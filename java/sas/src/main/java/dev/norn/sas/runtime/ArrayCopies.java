@@ -1,11 +1,11 @@
 package dev.norn.sas.runtime;
 
-import static dev.norn.sas.store.Format.*;
+import static dev.norn.sas.store.memory.Format.*;
 
-import dev.norn.sas.SASException;
-import dev.norn.sas.store.Memory;
-import dev.norn.sas.store.Range;
-import dev.norn.sas.store.Work;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.heap.Range;
+import dev.norn.sas.store.memory.Memory;
+import dev.norn.sas.store.transaction.StoreTransaction;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -49,7 +49,7 @@ public final class ArrayCopies {
     private Object copy(long reference) {
         Object copy = copies.get(reference);
         if (copy == null) {
-            session.work().lockShared(reference);
+            session.transaction().lockShared(reference);
             copy = newArray(reference);
             add(reference, copy);
             meet(reference, copy);
@@ -141,7 +141,7 @@ public final class ArrayCopies {
 
     /** The name of an array of references' component class is a value that the word behind the length names. */
     private static String componentName(long at) {
-        return (String) Values.decode(Work.value(Memory.getLong(at + ARRAY_HEADER_BYTES)));
+        return (String) Values.decode(StoreTransaction.value(Memory.getLong(at + ARRAY_HEADER_BYTES)));
     }
 
     private static long elements(long at) {
@@ -198,9 +198,9 @@ public final class ArrayCopies {
         }
         Session session = Session.get();
         Object copy = Array.newInstance(component, length);
-        long mark = session.work().mark();
+        long mark = session.transaction().mark();
         try {
-            session.arrays().add(allocate(session.work(), component, length, range, near), copy);
+            session.arrays().add(allocate(session.transaction(), component, length, range, near), copy);
             return copy;
         } catch (Throwable e) {
             session.arrays().forget(copy);
@@ -209,15 +209,15 @@ public final class ArrayCopies {
         }
     }
 
-    private static long allocate(Work work, Class<?> component, int length, Range range, long near) {
+    private static long allocate(StoreTransaction transaction, Class<?> component, int length, Range range, long near) {
         int number = numberOf(component);
         boolean hasName = number == CLASS_ARRAY;
         long bytes = ARRAY_HEADER_BYTES + (hasName ? 8 : 0) + (long) length * elementBytes(number);
-        long reference = work.allocate(range, number, bytes, near);
+        long reference = transaction.allocate(range, number, bytes, near);
         long at = offsetOf(reference);
         Memory.putLong(at + ARRAY_LENGTH, length);
         if (hasName) {
-            Memory.putLong(at + ARRAY_HEADER_BYTES, work.allocateValue(Values.encode(component.getName()), reference));
+            Memory.putLong(at + ARRAY_HEADER_BYTES, transaction.allocateValue(Values.encode(component.getName()), reference));
         }
         return reference;
     }
@@ -236,8 +236,8 @@ public final class ArrayCopies {
      * {@link Promotion} does this, which takes it back if something is thrown.
      */
     long adopt(Object array, long near) {
-        Work work = session.work();
-        long reference = allocate(work, array.getClass().getComponentType(), Array.getLength(array), work.pool().containerOf(near), near);
+        StoreTransaction transaction = session.transaction();
+        long reference = allocate(transaction, array.getClass().getComponentType(), Array.getLength(array), transaction.store().containerOf(near), near);
         add(reference, array);
         adopted.put(array, reference);
         return reference;
@@ -285,10 +285,10 @@ public final class ArrayCopies {
     }
 
     private void lockFor(long reference, long at, long length) {
-        session.work().lockExclusive(reference);
-        if (Work.isTouched(offsetOf(reference))) {
+        session.transaction().lockExclusive(reference);
+        if (StoreTransaction.isTouched(offsetOf(reference))) {
             long first = at & ~7L;
-            session.work().touch(first, Math.toIntExact((at + length + 7 & ~7L) - first));
+            session.transaction().touch(first, Math.toIntExact((at + length + 7 & ~7L) - first));
         }
     }
 
@@ -351,7 +351,7 @@ public final class ArrayCopies {
                         read(reference, copy);
                         return null;
                     });
-                } catch (dev.norn.sas.ObjectDestroyed e) {
+                } catch (dev.norn.sas.exception.ObjectDestroyed e) {
                     // Made by the transaction.
                 }
             });
@@ -393,7 +393,7 @@ public final class ArrayCopies {
             Object before = then.get(copy);
             if (before != null) {
                 System.arraycopy(before, 0, copy, 0, Array.getLength(copy));
-            } else if (session.work().pool().isObject(entry.getKey())) {
+            } else if (session.transaction().store().isObject(entry.getKey())) {
                 read(entry.getKey(), copy);
             } else if (adopted.remove(copy) != null) {
                 giveBack(copy);

@@ -1,13 +1,13 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.ClassChanged;
-import dev.norn.sas.SASException;
-import dev.norn.sas.Store;
-import dev.norn.sas.TransactionConflict;
-import dev.norn.sas.store.Directory;
-import dev.norn.sas.store.Format;
-import dev.norn.sas.store.Layout;
-import dev.norn.sas.store.Memory;
+import dev.norn.sas.exception.ClassChanged;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.TransactionConflict;
+import dev.norn.sas.store.heap.ClassLayout;
+import dev.norn.sas.store.heap.DirectoryEntry;
+import dev.norn.sas.store.memory.Format;
+import dev.norn.sas.store.memory.Memory;
+import dev.norn.sas.store.transaction.Directory;
 import java.lang.invoke.LambdaMetafactory;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -81,14 +81,14 @@ public final class Classes {
         if (own != null) {
             return own;
         }
-        var pool = Store.current().pool();
-        for (Directory.Entry entry : Directory.classes(pool)) {
+        var store = CurrentStore.get();
+        for (DirectoryEntry entry : Directory.classes(store)) {
             if (entry.first() == number) {
                 Info info = of(find(entry.name()));
                 info.check(entry.text());
                 // A reader outside transactions comes here with what a transaction that has not ended stored; it will
                 // read again.
-                return Directory.isCommitted(pool, entry) ? info.know(number) : info;
+                return Directory.isCommitted(store, entry) ? info.know(number) : info;
             }
         }
         throw new SASException("the store has no class of number " + number + ": it is damaged");
@@ -107,12 +107,12 @@ public final class Classes {
     /** Destroys an object or array with its values: all of it, or nothing if something is thrown. In a transaction. */
     public static void destroy(long reference) {
         Session session = Session.get();
-        var work = session.work();
-        work.lockExclusive(reference);
-        long mark = work.mark();
+        var transaction = session.transaction();
+        transaction.lockExclusive(reference);
+        long mark = transaction.mark();
         try {
-            freeValues(work, Format.offsetOf(reference));
-            work.destroy(reference);
+            freeValues(transaction, Format.offsetOf(reference));
+            transaction.destroy(reference);
         } catch (Throwable e) {
             session.takeBackSteps(mark, e);
             throw e;
@@ -120,23 +120,23 @@ public final class Classes {
         session.forget(reference);
     }
 
-    private static void freeValues(dev.norn.sas.store.Work work, long at) {
+    private static void freeValues(dev.norn.sas.store.transaction.StoreTransaction transaction, long at) {
         int number = Format.classOf(Memory.getLong(at));
         if (number == Format.CLASS_ARRAY) {
             int length = Memory.getInt(at + Format.ARRAY_LENGTH);
             for (long word = at + Format.ARRAY_HEADER_BYTES; word <= at + Format.ARRAY_HEADER_BYTES + 8L * length; word += 8) {
-                freeValue(work, Memory.getLong(word));
+                freeValue(transaction, Memory.getLong(word));
             }
         } else if (number >= Format.CLASS_USER) {
             for (int offset : byNumber(number).references) {
-                freeValue(work, Memory.getLong(at + offset));
+                freeValue(transaction, Memory.getLong(at + offset));
             }
         }
     }
 
-    private static void freeValue(dev.norn.sas.store.Work work, long word) {
+    private static void freeValue(dev.norn.sas.store.transaction.StoreTransaction transaction, long word) {
         if ((word & Format.TAG_MASK) == Format.TAG_VALUE) {
-            work.freeValue(word);
+            transaction.freeValue(word);
         }
     }
 
@@ -189,7 +189,7 @@ public final class Classes {
     public static final class Info {
         private final Class<?> type;
         private final String description;
-        private final Layout layout;
+        private final ClassLayout layout;
         /** Where instances have references, in bytes. */
         private final int[] references;
         private LongFunction<Object> creator;
@@ -199,7 +199,7 @@ public final class Classes {
         private Info(Class<?> type) {
             this.type = type;
             description = isTransformed(type) ? describe(type) : null;
-            layout = description == null ? new Layout(type.getName(), 0, Map.of()) : Layout.of(description);
+            layout = description == null ? new ClassLayout(type.getName(), 0, Map.of()) : ClassLayout.of(description);
             references = layout.references();
         }
 
@@ -277,7 +277,7 @@ public final class Classes {
         }
 
         /** A line of the description for each field. */
-        java.util.List<String> fieldLines() {
+        public java.util.List<String> fieldLines() {
             return description.lines().skip(2).toList();
         }
 
@@ -319,7 +319,7 @@ public final class Classes {
                 return own;
             }
             try {
-                Directory.Entry entry = Directory.findLasting(session.work(), Directory.Kind.CLASS, type.getName());
+                DirectoryEntry entry = Directory.findLasting(session.transaction(), DirectoryEntry.Kind.CLASS, type.getName());
                 if (entry == null) {
                     use(this);
                     return session.addClass(this, description);
@@ -348,10 +348,10 @@ public final class Classes {
             if (stored.equals(description)) {
                 return;
             }
-            var differences = Layout.differences(stored, description);
+            var differences = ClassLayout.differences(stored, description);
             throw new ClassChanged("class " + type.getName() + " has changed since the store got instances of it:\n  "
                     + (differences.isEmpty() ? "the order of the fields" : String.join("\n  ", differences))
-                    + "\n`sas convert " + Store.current() + " NEW --class-path DIRECTORY` makes a store, NEW, whose instances have the layout of the classes in DIRECTORY. "
+                    + "\n`sas convert " + CurrentStore.get() + " NEW --class-path DIRECTORY` makes a store, NEW, whose instances have the layout of the classes in DIRECTORY. "
                     + "A field that was renamed needs @Renamed(\"old name\") in the class, one that was removed needs --drop com.acme.Customer.note");
         }
 

@@ -1,11 +1,10 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.ObjectDestroyed;
-import dev.norn.sas.StorageReadFailure;
-import dev.norn.sas.StorageWriteFailure;
-import dev.norn.sas.Store;
-import dev.norn.sas.store.Format;
-import dev.norn.sas.store.Pool;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.exception.StorageWriteFailure;
+import dev.norn.sas.store.memory.Format;
+import dev.norn.sas.store.transaction.AttachedStore;
 import java.util.function.Supplier;
 
 /** What is told outside transactions: committed values, which are read without locks, and why one was undone. */
@@ -16,11 +15,11 @@ final class Committed {
      * What a read gives, or null if it fails because a writer came between: a value that was freed meanwhile may be
      * anything.
      */
-    private static <T> T attempt(Pool pool, Supplier<T> reading, long reference, long quiet) {
+    private static <T> T attempt(AttachedStore store, Supplier<T> reading, long reference, long quiet) {
         try {
             return reading.get();
         } catch (RuntimeException e) {
-            if (pool.isStill(reference, quiet)) {
+            if (store.isStill(reference, quiet)) {
                 throw e;
             }
             return null;
@@ -30,44 +29,44 @@ final class Committed {
     /**
      * Reads committed values of an object outside transactions: again, until no writer came between.
      *
-     * @throws dev.norn.sas.StoreClosed if another thread has closed the store meanwhile: what was read may be anything
-     *     then
+     * @throws dev.norn.sas.exception.StoreClosed if another thread has closed the store meanwhile: what was read may be
+     *     anything then
      */
     static <T> T read(long reference, Supplier<T> reading) {
-        Pool pool = Store.current().pool();
+        AttachedStore store = CurrentStore.get();
         try {
-            T value = readQuietly(pool, reference, reading);
-            pool.awaitDurable(reference);
-            pool.requireAttached();
+            T value = readQuietly(store, reference, reading);
+            store.awaitDurable(reference);
+            store.requireAttached();
             return value;
         } catch (InternalError e) {
             throw unreadable(reference, e);
         } catch (ObjectDestroyed e) {
-            pool.requireAttached();
-            pool.awaitDurable();
+            store.requireAttached();
+            store.awaitDurable();
             throw e;
         } catch (RuntimeException e) {
-            pool.requireAttached();
+            store.requireAttached();
             throw e;
         }
     }
 
-    private static <T> T readQuietly(Pool pool, long reference, Supplier<T> reading) {
+    private static <T> T readQuietly(AttachedStore store, long reference, Supplier<T> reading) {
         for (;;) {
-            long unsynced = pool.unsynced(reference);
-            long quiet = pool.quiet(reference);
-            T value = attempt(pool, reading, reference, quiet);
+            long unsynced = store.unsynced(reference);
+            long quiet = store.quiet(reference);
+            T value = attempt(store, reading, reference, quiet);
             // The count of changes is the same again after 16,384 of them, the other number is not.
-            if (pool.isStill(reference, quiet) && pool.unsynced(reference) == unsynced) {
+            if (store.isStill(reference, quiet) && store.unsynced(reference) == unsynced) {
                 return value;
             }
         }
     }
 
     /** An exception may report what other transactions have done. It is thrown only when that is durable. */
-    static void awaitReasons(Pool pool, Throwable e) {
+    static void awaitReasons(AttachedStore store, Throwable e) {
         try {
-            pool.awaitDurable();
+            store.awaitDurable();
         } catch (StorageWriteFailure failure) {
             if (e instanceof StorageWriteFailure) {
                 return;
@@ -82,6 +81,6 @@ final class Committed {
     /** What becomes of a fault in the mapping. */
     static StorageReadFailure unreadable(long reference, InternalError cause) {
         return new StorageReadFailure("no storage for the object at " + Long.toHexString(Format.offsetOf(reference)) + ": was the pool of "
-                + Store.current() + " cut off?", cause);
+                + CurrentStore.get() + " cut off?", cause);
     }
 }

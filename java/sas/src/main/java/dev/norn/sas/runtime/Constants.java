@@ -1,6 +1,6 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.ClassChanged;
+import dev.norn.sas.exception.ClassChanged;
 import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.Modifier;

@@ -1,9 +1,9 @@
 package dev.norn.sas.runtime;
 
-import static dev.norn.sas.store.Format.*;
+import static dev.norn.sas.store.memory.Format.*;
 
-import dev.norn.sas.store.Memory;
-import dev.norn.sas.store.Work;
+import dev.norn.sas.store.memory.Memory;
+import dev.norn.sas.store.transaction.StoreTransaction;
 import java.util.Arrays;
 import java.util.function.LongFunction;
 
@@ -75,7 +75,7 @@ public interface InPlace {
         long at = offsetOf(array.$sas$reference());
         if (its.$sas$kept() == null) {
             // Of a small one, the lock has kept an image as a whole.
-            session.changes(its, blocks(its.$sas$bytes(), Work.isTouched(at) ? 0 : -1));
+            session.changes(its, blocks(its.$sas$bytes(), StoreTransaction.isTouched(at) ? 0 : -1));
         }
         long end = distance + bytes;
         for (long from = distance & -1L << BLOCK_BITS; from < end; from += 1L << BLOCK_BITS) {
@@ -102,9 +102,9 @@ public interface InPlace {
         long wholeWords = its.$sas$bytes() + 7 & ~7L;
         int length = (int) (Math.min(last + (1L << BLOCK_BITS), wholeWords) - from);
         if (isLogged) {
-            session.work().keepRange(at + from, length);
+            session.transaction().keepRange(at + from, length);
         } else {
-            session.work().touch(at + from, length);
+            session.transaction().touch(at + from, length);
         }
         for (int block = (int) (first >>> BLOCK_BITS); block <= last >>> BLOCK_BITS; block++) {
             kept[block >>> 6] |= 1L << block;

@@ -1,8 +1,7 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.SASException;
-import dev.norn.sas.Store;
-import dev.norn.sas.store.Notices;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.transaction.WaitWords;
 
 /**
  * Monitors of persistent objects: inside a transaction, entering is taking the object's lock for writing, which is held
@@ -63,10 +62,10 @@ public final class Monitors {
         SasObject handle = requireEntered(object);
         Session session = Session.get();
         long reference = handle.$sas$reference();
-        long seen = Notices.count(reference);
+        long seen = WaitWords.count(reference);
         session.commit();
         try {
-            Notices.await(Store.current().pool(), handle, reference, seen, millis * 1_000_000);
+            WaitWords.await(CurrentStore.get(), handle, reference, seen, millis * 1_000_000);
         } finally {
             session.goOn(handle);
         }
@@ -83,7 +82,7 @@ public final class Monitors {
     /** @throws IllegalMonitorStateException if the thread has not entered the object's monitor */
     public static void notifyAll(Object object) {
         if (isPersistent(object)) {
-            Notices.give(requireEntered(object).$sas$reference());
+            WaitWords.give(requireEntered(object).$sas$reference());
         } else {
             object.notifyAll();
         }
@@ -91,7 +90,7 @@ public final class Monitors {
 
     private static SasObject requireEntered(Object object) {
         SasObject handle = (SasObject) object;
-        if (!Session.get().isActive() || !Session.get().work().hasExclusively(handle.$sas$reference())) {
+        if (!Session.get().isActive() || !Session.get().transaction().hasExclusively(handle.$sas$reference())) {
             throw new IllegalMonitorStateException("the transaction has not entered the monitor of the persistent " + object.getClass().getName());
         }
         return handle;

@@ -1,6 +1,6 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.StoreClosed;
+import dev.norn.sas.exception.StoreClosed;
 
 /**
  * Holds the handles that no transaction holds. It is another one each time that a store is opened or closed, so that
@@ -17,12 +17,12 @@ public final class Nobody extends Thread {
     }
 
     /** A store is opened, or closed. */
-    public static void renew() {
+    static void renew() {
         current = new Nobody();
     }
 
     /** Whether the handle is one of a store that was closed. */
-    static boolean isOfClosedStore(SasObject handle) {
+    public static boolean isOfClosedStore(SasObject handle) {
         return handle.$sas$holder() instanceof Nobody holder && holder != current;
     }
 

@@ -1,10 +1,10 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.SASException;
-import dev.norn.sas.store.Format;
-import dev.norn.sas.store.Memory;
-import dev.norn.sas.store.Range;
-import dev.norn.sas.store.Work;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.heap.Range;
+import dev.norn.sas.store.memory.Format;
+import dev.norn.sas.store.memory.Memory;
+import dev.norn.sas.store.transaction.StoreTransaction;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -88,7 +88,7 @@ public final class Promotion {
             SasObject same = Classes.of(object.getClass()).newTemporary();
             same.$sas$copy(object);
             int before = promotion.objects.size();
-            long reference = promotion.add(object, promotion.session.work().pool().containerOf(near), near);
+            long reference = promotion.add(object, promotion.session.transaction().store().containerOf(near), near);
             if (promotion.objects.size() > before) {
                 promotion.temporaries.add(new Temporary(object, same, object instanceof InPlace array ? array.$sas$elements() : null));
             }
@@ -101,12 +101,12 @@ public final class Promotion {
         info.requirePersistable();
         objects.add(object);
         for (;;) {
-            long mark = session.work().mark();
+            long mark = session.transaction().mark();
             long marks = object.$sas$word();
             if ((marks & ~SasObject.MARKS) != 0) {
                 // Another thread has promoted it: wait for that.
                 objects.removeLast();
-                session.work().requireStorable(object.$sas$reference());
+                session.transaction().requireStorable(object.$sas$reference());
                 return object.$sas$reference();
             }
             long reference = allocate(object, info, range, near);
@@ -114,7 +114,7 @@ public final class Promotion {
                 return reference;
             }
             // Another thread has asked for the hash code, which the object then has to have room for.
-            session.work().takeBackSteps(mark);
+            session.transaction().takeBackSteps(mark);
         }
     }
 
@@ -128,9 +128,9 @@ public final class Promotion {
                     + "hash code, which was requested while it was temporary. That is more than a page of "
                     + Format.OBJECT_BYTES_MAX + ": create it with Factory.newInstanceNear first");
         }
-        long reference = session.work().allocate(range, info.number(), bytes, near);
+        long reference = session.transaction().allocate(range, info.number(), bytes, near);
         if (isHashed) {
-            Work.keepHash(reference, References.identityHashCode(object));
+            StoreTransaction.keepHash(reference, References.identityHashCode(object));
         }
         return reference;
     }
@@ -153,7 +153,7 @@ public final class Promotion {
             return first.getAsLong();
         }
         isOpen = true;
-        long mark = session.work().mark();
+        long mark = session.transaction().mark();
         try {
             long reference = first.getAsLong();
             while (written < objects.size()) {

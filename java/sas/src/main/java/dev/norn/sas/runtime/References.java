@@ -1,12 +1,11 @@
 package dev.norn.sas.runtime;
 
-import static dev.norn.sas.store.Format.*;
+import static dev.norn.sas.store.memory.Format.*;
 
-import dev.norn.sas.SASException;
-import dev.norn.sas.SubObjects;
-import dev.norn.sas.store.Memory;
-import dev.norn.sas.store.Range;
-import dev.norn.sas.store.Work;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.heap.Range;
+import dev.norn.sas.store.memory.Memory;
+import dev.norn.sas.store.transaction.StoreTransaction;
 import java.util.List;
 
 /**
@@ -23,7 +22,7 @@ public final class References {
     private References() {}
 
     /** From the opening of a store on, comparisons look at addresses. */
-    public static void begin() {
+    static void begin() {
         initializeClasses();
         hasPersistent = true;
     }
@@ -50,7 +49,7 @@ public final class References {
         return switch ((int) word & TAG_MASK) {
             case TAG_OBJECT -> loadObject(word);
             case TAG_INLINE -> Values.decodeInline(word);
-            case TAG_VALUE -> Values.decode(Work.value(word));
+            case TAG_VALUE -> Values.decode(StoreTransaction.value(word));
             case TAG_TEMPORARY -> Temporaries.get(word, owner, offset);
             default -> throw new SASException("the word " + Long.toHexString(word) + " at offset " + offset + " of "
                     + owner.getClass().getName() + " is no reference: the store is damaged");
@@ -63,12 +62,12 @@ public final class References {
         if (known != null) {
             return known;
         }
-        var pool = dev.norn.sas.Store.current().pool();
+        var store = CurrentStore.get();
         if (Range.anyDamaged()) {
-            pool.containerOf(word).check();
+            store.containerOf(word).check();
         }
         // Where a larger object now lies, its data might pass for a header of that generation.
-        pool.requireObject(word);
+        store.requireObject(word);
         long header = Memory.getLong(offsetOf(word));
         int number = classOf(header);
         if (isArray(number)) {
@@ -144,9 +143,9 @@ public final class References {
 
     private static void replaceValue(long at, long old, Object value, SasObject owner, int offset) {
         Session session = Session.get();
-        long mark = session.work().mark();
+        long mark = session.transaction().mark();
         try {
-            session.work().freeValue(old);
+            session.transaction().freeValue(old);
             Memory.putLong(at, store(value, owner, offset));
         } catch (Throwable e) {
             session.takeBackSteps(mark, e);
@@ -174,7 +173,7 @@ public final class References {
         byte[] bytes = Values.encode(value);
         if (bytes != null) {
             return bytes.length <= Values.INLINE_MAX ? Values.inline(bytes)
-                    : Session.get().work().allocateValue(bytes, owner.$sas$reference());
+                    : Session.get().transaction().allocateValue(bytes, owner.$sas$reference());
         }
         if (value.getClass().isArray()) {
             long array = Session.get().arrays().referenceOf(value);
@@ -184,16 +183,23 @@ public final class References {
         }
         String constant = Constants.nameOf(value, owner.getClass());
         if (constant != null) {
-            return Session.get().work().allocateValue(Values.encodeConstant(constant), owner.$sas$reference());
+            return Session.get().transaction().allocateValue(Values.encodeConstant(constant), owner.$sas$reference());
         }
-        SubObjects what = Session.get().store().subObjects();
-        if (what == SubObjects.STRICT) {
-            throw new SASException(describe(value, owner, offset) + refusal(value));
-        }
-        return what == SubObjects.ADOPT ? adopt(value, owner, offset) : Temporaries.put(checked(value, owner, offset), () -> describe(value, owner, offset));
+        return CurrentStore.wordOfTemporary(value, owner, offset);
     }
 
-    private static long adopt(Object value, SasObject owner, int offset) {
+    /** Refuses a temporary object: each persistent one is made by the program. */
+    public static long refuse(Object value, SasObject owner, int offset) {
+        throw new SASException(describe(value, owner, offset) + refusal(value));
+    }
+
+    /** Keeps a temporary object alive until the store is closed. */
+    public static long keepTemporary(Object value, SasObject owner, int offset) {
+        return Temporaries.put(checked(value, owner, offset), () -> describe(value, owner, offset));
+    }
+
+    /** Makes a temporary object persistent, beside its owner. */
+    public static long adopt(Object value, SasObject owner, int offset) {
         if (value.getClass().isArray()) {
             return Promotion.promoteArray(value, owner.$sas$reference());
         }
@@ -204,7 +210,7 @@ public final class References {
     }
 
     private static long storable(long reference) {
-        Session.get().work().requireStorable(reference);
+        Session.get().transaction().requireStorable(reference);
         return reference;
     }
 
@@ -258,8 +264,8 @@ public final class References {
      * of its address; the code of one that was temporary then is stored with it. So it is the same before and after,
      * and in every JVM.
      *
-     * @throws dev.norn.sas.ObjectDestroyed if the code was stored with an object that is gone, and was not made in this
-     *     JVM
+     * @throws dev.norn.sas.exception.ObjectDestroyed if the code was stored with an object that is gone, and was not
+     *     made in this JVM
      */
     public static int identityHashCode(Object object) {
         if (!(object instanceof SasObject handle)) {
@@ -277,7 +283,7 @@ public final class References {
 
     private static int storedHash(SasObject handle) {
         Nobody.requireOpenStore(handle);
-        return dev.norn.sas.Store.current().pool().hashOf(handle.$sas$reference());
+        return CurrentStore.get().hashOf(handle.$sas$reference());
     }
 
     /**

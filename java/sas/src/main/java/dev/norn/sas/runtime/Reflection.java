@@ -1,6 +1,6 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.SASException;
+import dev.norn.sas.exception.SASException;
 import java.io.IOException;
 import java.io.NotSerializableException;
 import java.io.ObjectOutputStream;

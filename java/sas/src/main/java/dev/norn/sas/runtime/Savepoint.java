@@ -11,7 +11,7 @@ final class Savepoint {
     /** The one that this is inside; null if there is none. */
     final Savepoint outer;
     /** The transaction that it is of. */
-    long transaction;
+    long transactionNumber;
     /** How many handles had been let through for writing, objects had been adopted, and classes had got numbers. */
     int written;
     int temporaries;

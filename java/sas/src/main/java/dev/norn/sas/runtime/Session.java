@@ -1,13 +1,12 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.SASException;
-import dev.norn.sas.Store;
-import dev.norn.sas.Transaction.Body;
-import dev.norn.sas.TransactionConflict;
-import dev.norn.sas.store.Directory;
-import dev.norn.sas.store.Format;
-import dev.norn.sas.store.StackRoom;
-import dev.norn.sas.store.Work;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.TransactionConflict;
+import dev.norn.sas.store.memory.Format;
+import dev.norn.sas.store.memory.StackRoom;
+import dev.norn.sas.store.transaction.AttachedStore;
+import dev.norn.sas.store.transaction.Directory;
+import dev.norn.sas.store.transaction.StoreTransaction;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -21,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  * A thread's transaction: its work on the store, the handles that have the values of what it holds, and the copies of
  * arrays.
  */
-public final class Session implements Work.Tenant {
+public final class Session implements StoreTransaction.Tenant {
     private static final ThreadLocal<Session> CURRENT = ThreadLocal.withInitial(Session::new);
     /**
      * The sessions that were asked for last, by the numbers of their threads: a third of what a ThreadLocal costs. What
@@ -43,8 +42,8 @@ public final class Session implements Work.Tenant {
     private static final int USES_MAX = 1 << 16;
 
     private final Thread thread = Thread.currentThread();
-    private Store store;
-    private Work work;
+    private AttachedStore store;
+    private StoreTransaction transaction;
     /** By the place of each object that the work has locked, the handle that has its values, or null. */
     private SasObject[] holding = NONE;
     /** Those of them that were let through for writing; again if it was after another savepoint. */
@@ -55,7 +54,7 @@ public final class Session implements Work.Tenant {
     /** The last savepoint that is open; null if none is. */
     private Savepoint savepoint;
     /** Counts transactions. */
-    private long transaction;
+    private long transactionNumber;
     /** Why the transaction has to be undone; null if nothing is wrong with it. */
     private Throwable broken;
     /** Objects that transactions have used since one of them had its handles forget their targets. */
@@ -99,7 +98,7 @@ public final class Session implements Work.Tenant {
     }
 
     public boolean isActive() {
-        return work != null && work.isActive();
+        return transaction != null && transaction.isActive();
     }
 
     /** @throws SASException if a transaction is open in this thread, or no store */
@@ -108,17 +107,17 @@ public final class Session implements Work.Tenant {
         if (isActive()) {
             throw new SASException("this thread has begun a transaction already");
         }
-        Store current = Store.current();
+        AttachedStore current = CurrentStore.get();
         if (current != store) {
-            work = new Work(current.pool(), this);
+            transaction = new StoreTransaction(current, this);
             store = current;
         }
         wanted = null;
         // New arrays, as storing young handles into old ones is dear for the collector.
         SasObject[] places = new SasObject[HANDLES_FIRST];
         SasObject[] writable = new SasObject[HANDLES_FIRST];
-        work.begin();
-        transaction++;
+        transaction.begin();
+        transactionNumber++;
         // An end that was cut off may have left some.
         broken = null;
         newClasses.clear();
@@ -144,7 +143,7 @@ public final class Session implements Work.Tenant {
         // While the locks are held: the next holder may take a handle over.
         leave();
         try {
-            work.commit();
+            transaction.commit();
         } catch (Throwable e) {
             abort(e);
             throw e;
@@ -186,12 +185,12 @@ public final class Session implements Work.Tenant {
 
     /** From now on, every handle has to ask again. */
     private void leave() {
-        for (int place = 0; place < work.places() && place < holding.length; place++) {
+        for (int place = 0; place < transaction.places() && place < holding.length; place++) {
             if (holding[place] != null) {
                 holding[place].$sas$leave(thread);
             }
         }
-        uses += work.places();
+        uses += transaction.places();
         if (uses > USES_MAX) {
             dropTargets();
         }
@@ -243,7 +242,7 @@ public final class Session implements Work.Tenant {
 
     /** Makes the object's handle ask again: the object is gone. */
     void forget(long reference) {
-        int place = work.placeOf(reference);
+        int place = transaction.placeOf(reference);
         if (place >= 0 && place < holding.length && holding[place] != null) {
             holding[place].$sas$leave(thread);
             holding[place] = null;
@@ -255,7 +254,7 @@ public final class Session implements Work.Tenant {
         // What is thrown in here leaves what can be done again.
         leave();
         try {
-            work.abort();
+            transaction.abort();
         } finally {
             afterAbort();
         }
@@ -315,9 +314,9 @@ public final class Session implements Work.Tenant {
 
     private <T, X extends Exception> T alone(Body<T, X> action) throws X {
         return run(() -> {
-            long its = transaction;
+            long its = transactionNumber;
             T result = action.run();
-            if (!isActive() || its != transaction && !hasWaited) {
+            if (!isActive() || its != transactionNumber && !hasWaited) {
                 throw new SASException("the body of Transaction.run has ended the transaction itself. What it committed stays committed, and what it aborted stays undone");
             }
             commit();
@@ -354,8 +353,8 @@ public final class Session implements Work.Tenant {
         its.temporaries = temporaries.size();
         its.arrays = arrays.snapshot();
         its.takeBlocks(changing.keySet());
-        work.openSavepoint();
-        its.transaction = transaction;
+        transaction.openSavepoint();
+        its.transactionNumber = transactionNumber;
     }
 
     /** Has all handles ask again before they write, so that the images as of now are kept then. */
@@ -379,14 +378,14 @@ public final class Session implements Work.Tenant {
      * whole.
      */
     private boolean isOf(Savepoint its) {
-        return isActive() && its.transaction == transaction;
+        return isActive() && its.transactionNumber == transactionNumber;
     }
 
     private void release(Savepoint its) {
         if (!isOf(its)) {
             return;
         }
-        work.releaseSavepoint();
+        transaction.releaseSavepoint();
         changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : its.allBlocksOf(array)));
     }
 
@@ -396,7 +395,7 @@ public final class Session implements Work.Tenant {
             return;
         }
         try {
-            work.returnToSavepoint();
+            transaction.returnToSavepoint();
             changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : its.blocksOf(array)));
             for (int i = its.written; i < writtenCount; i++) {
                 reload(written[i].$sas$reference());
@@ -420,7 +419,7 @@ public final class Session implements Work.Tenant {
         if (its == null) {
             return;
         }
-        if (work.pool().isObject(reference)) {
+        if (transaction.store().isObject(reference)) {
             its.$sas$bind(its.$sas$word() & ~SasObject.WRITABLE);
             its.$sas$load(Format.offsetOf(reference));
         } else {
@@ -437,7 +436,7 @@ public final class Session implements Work.Tenant {
     /** Takes back allocations and frees of a step that has failed. */
     void takeBackSteps(long mark, Throwable cause) {
         try {
-            work.takeBackSteps(mark);
+            transaction.takeBackSteps(mark);
         } catch (Throwable e) {
             breaks(e, cause);
         }
@@ -453,7 +452,7 @@ public final class Session implements Work.Tenant {
         long start = System.nanoTime();
         for (int attempt = 1;; attempt++) {
             begin();
-            work.mayRunAgain(attempt);
+            transaction.mayRunAgain(attempt);
             try {
                 return action.run();
             } catch (TransactionConflict e) {
@@ -465,7 +464,7 @@ public final class Session implements Work.Tenant {
                 LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
             } catch (Throwable e) {
                 undo();
-                Committed.awaitReasons(work.pool(), e);
+                Committed.awaitReasons(transaction.store(), e);
                 throw e;
             }
         }
@@ -523,7 +522,7 @@ public final class Session implements Work.Tenant {
 
     /** Gives the class a number that is this transaction's own until it is durable. */
     int addClass(Classes.Info info, String description) {
-        int number = Directory.addClass(work, description);
+        int number = Directory.addClass(transaction, description);
         newClasses.add(new NewClass(info, number));
         return number;
     }
@@ -576,13 +575,9 @@ public final class Session implements Work.Tenant {
     }
 
     /** The work on the store. In a transaction. */
-    public Work work() {
+    public StoreTransaction transaction() {
         requireActive();
-        return work;
-    }
-
-    Store store() {
-        return store;
+        return transaction;
     }
 
     ArrayCopies arrays() {
@@ -597,7 +592,7 @@ public final class Session implements Work.Tenant {
             return null;
         }
         try {
-            return session.hold(handle, session.work.lockShared(handle.$sas$reference()));
+            return session.hold(handle, session.transaction.lockShared(handle.$sas$reference()));
         } catch (InternalError e) {
             throw Committed.unreadable(handle.$sas$reference(), e);
         }
@@ -618,7 +613,7 @@ public final class Session implements Work.Tenant {
     }
 
     private SasObject holdForWriting(SasObject handle, long reference) {
-        SasObject its = hold(handle, work.lockExclusive(reference));
+        SasObject its = hold(handle, transaction.lockExclusive(reference));
         if (!its.$sas$isWritable()) {
             keepWritten(its);
             its.$sas$bind(its.$sas$word() | SasObject.WRITABLE);
@@ -659,12 +654,12 @@ public final class Session implements Work.Tenant {
 
     /** The handle that has the values of this object; null if the transaction has not used one. */
     SasObject holding(long reference) {
-        int place = work.placeOf(reference);
+        int place = transaction.placeOf(reference);
         return place >= 0 && place < holding.length ? holding[place] : null;
     }
 
     /** The same if the transaction may store into its fields; null too outside transactions. */
-    SasObject holdingForWriting(long reference) {
+    public SasObject holdingForWriting(long reference) {
         SasObject its = isActive() ? holding(reference) : null;
         return its != null && its.$sas$isWritable() ? its : null;
     }
@@ -675,8 +670,8 @@ public final class Session implements Work.Tenant {
 
     /** Makes room for this number of new handles: {@link #holdNew} then cannot fail. */
     void makeRoom(int handles) {
-        if (work.places() > holding.length) {
-            holding = Arrays.copyOf(holding, Math.max(work.places(), 2 * holding.length));
+        if (transaction.places() > holding.length) {
+            holding = Arrays.copyOf(holding, Math.max(transaction.places(), 2 * holding.length));
         }
         if (writtenCount + handles > written.length) {
             written = Arrays.copyOf(written, Math.max(writtenCount + handles, 2 * written.length));
@@ -691,7 +686,7 @@ public final class Session implements Work.Tenant {
             array.$sas$elements(null);
             array.$sas$kept(changing.get(array));
         }
-        holding[work.placeOf(reference)] = handle;
+        holding[transaction.placeOf(reference)] = handle;
         written[writtenCount++] = handle;
         handle.$sas$bind(handle.$sas$word() | SasObject.WRITABLE);
         VarHandle.releaseFence();

@@ -1,8 +1,7 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.Store;
-import dev.norn.sas.TemporaryReference;
-import dev.norn.sas.store.Format;
+import dev.norn.sas.exception.TemporaryReference;
+import dev.norn.sas.store.memory.Format;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -33,11 +32,11 @@ public final class Temporaries {
             OBJECTS.add(key);
             return OBJECTS.size() - 1;
         });
-        return Store.current().pool().incarnation() << INCARNATION_SHIFT | (long) number << 4 | Format.TAG_TEMPORARY;
+        return CurrentStore.get().incarnation() << INCARNATION_SHIFT | (long) number << 4 | Format.TAG_TEMPORARY;
     }
 
     static synchronized Object get(long word, SasObject owner, int offset) {
-        if (word >>> INCARNATION_SHIFT != Store.current().pool().incarnation()) {
+        if (word >>> INCARNATION_SHIFT != CurrentStore.get().incarnation()) {
             throw new TemporaryReference("field " + Classes.of(owner.getClass()).fieldAt(offset) + " of " + owner.getClass().getName()
                     + " refers to a temporary object of another JVM or of an earlier run, and that object is not in "
                     + "the store. Set the field again, and create the object that it refers to with"

@@ -1,7 +1,7 @@
 package dev.norn.sas.runtime;
 
-import dev.norn.sas.SASException;
-import dev.norn.sas.store.Format;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.memory.Format;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -224,7 +224,7 @@ public final class Values {
         try {
             return Enum.valueOf((Class<? extends Enum>) Classes.find(text.substring(0, end)), text.substring(end + 1));
         } catch (IllegalArgumentException e) {
-            throw new dev.norn.sas.ClassChanged("the store has the constant " + text + ", which its class no longer has", e);
+            throw new dev.norn.sas.exception.ClassChanged("the store has the constant " + text + ", which its class no longer has", e);
         }
     }
 }

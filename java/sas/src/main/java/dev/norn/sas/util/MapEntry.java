@@ -15,7 +15,7 @@ abstract class MapEntry<K, V> implements Map.Entry<K, V> {
 
     /**
      * A number that the entry keeps. Costs less than key and value to read, and throws {@link
-     * dev.norn.sas.ObjectDestroyed} if the entry is gone.
+     * dev.norn.sas.exception.ObjectDestroyed} if the entry is gone.
      */
     abstract int code();
 

@@ -1,8 +1,8 @@
 package dev.norn.sas.util;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.Transactions;
+import dev.norn.sas.exception.ObjectDestroyed;
 import dev.norn.sas.runtime.ChangeCounts;
 import java.util.AbstractMap;
 import java.util.AbstractSet;

@@ -1,6 +1,6 @@
 package dev.norn.sas.util;
 
-import dev.norn.sas.store.Memory;
+import dev.norn.sas.store.memory.Memory;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Objects;

@@ -8,14 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.sas.ContainerFull;
 import dev.norn.sas.Factory;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.TransactionConflict;
-import dev.norn.sas.store.Census;
+import dev.norn.sas.exception.ContainerFull;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.TransactionConflict;
+import dev.norn.sas.store.inspect.ClassCounts;
 import dev.norn.sas.util.SasList;
 import dev.norn.sas.util.SasLongArray;
 import java.nio.file.Path;
@@ -130,7 +130,7 @@ class AdoptionTest {
     }
 
     private long objects() {
-        return Census.of(store.pool(), Store.MAIN).values().stream().mapToLong(Census.Share::count).sum();
+        return ClassCounts.of(store.attached(), Store.MAIN).values().stream().mapToLong(ClassCounts.Share::count).sum();
     }
 
     private interface Step {

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.TransactionConflict;
-import dev.norn.sas.store.FaultyLog.Fault;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.exception.TransactionConflict;
+import dev.norn.sas.store.transaction.FaultyLog.Fault;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -105,7 +105,7 @@ class AttachmentsTest {
         }
         kill(second);
         // Those in the namespaces die a moment after those who made them.
-        while (store.pool().livingProcesses() > 1) {
+        while (store.attached().livingProcesses() > 1) {
             Thread.sleep(5);
         }
         Transaction.run(() -> bank.transfer(0, 1, 1));
@@ -141,7 +141,7 @@ class AttachmentsTest {
         Transaction.abort();
         assertTrue(thrown.getMessage().contains("process " + keeper.pid()), thrown.getMessage());
         signal("CONT", keeper);
-        assertEquals(1, store.pool().openTransactions());
+        assertEquals(1, store.attached().openTransactions());
     }
 
     @Test

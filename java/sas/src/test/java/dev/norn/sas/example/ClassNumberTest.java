@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Directory;
+import dev.norn.sas.store.transaction.Directory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -120,7 +120,7 @@ class ClassNumberTest {
         Transaction.commit();
         other.join();
         verify();
-        assertEquals(1, Directory.classes(store.pool()).stream().filter(entry -> entry.name().equals(Invoice.class.getName())).count());
+        assertEquals(1, Directory.classes(store.attached()).stream().filter(entry -> entry.name().equals(Invoice.class.getName())).count());
     }
 
     /**

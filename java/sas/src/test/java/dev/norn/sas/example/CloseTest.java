@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Container;
 import dev.norn.sas.Factory;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
-import dev.norn.sas.StoreClosed;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.StoreClosed;
+import dev.norn.sas.exception.TransactionConflict;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -105,7 +105,7 @@ class CloseTest {
                 thread.join();
             }
             assertEquals(List.of(), List.copyOf(unexpected));
-            assertEquals(0, store.pool().openTransactions());
+            assertEquals(0, store.attached().openTransactions());
             Bank bank = store.root("bank", Bank.class);
             assertNull(Transaction.call(() -> bank.audit(BankProgram.ACCOUNTS)));
             assertEquals(before + committed.get(), bank.transfers());
@@ -204,7 +204,7 @@ class CloseTest {
         assertThrows(StoreClosed.class, () -> ann.add(1));
         assertThrows(StoreClosed.class, main::bytesUsed);
         assertThrows(StoreClosed.class, () -> Factory.newInstanceIn(Account.class, main, 2, "Bob"));
-        assertThrows(StoreClosed.class, () -> closed.pool().checkpoint());
+        assertThrows(StoreClosed.class, () -> closed.attached().checkpoint());
         closed.close();
         assertEquals(0, store.root("ann", Account.class).balance(), "closing it again closes no other");
     }

@@ -44,18 +44,18 @@ class CommandTest {
             store.setRoot("ann", ann);
             Stores.start(BankProgram.class, at, "die in ann").waitFor();
             long start = System.nanoTime();
-            while (store.pool().openTransactions() > 0 && System.nanoTime() - start < 20_000_000_000L) {
+            while (store.attached().openTransactions() > 0 && System.nanoTime() - start < 20_000_000_000L) {
                 Thread.sleep(10);
             }
-            assertEquals(0, store.pool().openTransactions(), "nobody waits for the dead program's locks, and they are given back");
-            long before = store.pool().counts().checkpoints();
-            while (store.pool().logBytesUsed() < 200_000 && store.pool().counts().checkpoints() == before) {
+            assertEquals(0, store.attached().openTransactions(), "nobody waits for the dead program's locks, and they are given back");
+            long before = store.attached().counts().checkpoints();
+            while (store.attached().logBytesUsed() < 200_000 && store.attached().counts().checkpoints() == before) {
                 ann.rename("x".repeat(400));
             }
-            for (int i = 0; i < 400 && store.pool().counts().checkpoints() == before; i++) {
+            for (int i = 0; i < 400 && store.attached().counts().checkpoints() == before; i++) {
                 Thread.sleep(50);
             }
-            assertTrue(store.pool().counts().checkpoints() > before, "the server replays before this program has to");
+            assertTrue(store.attached().counts().checkpoints() > before, "the server replays before this program has to");
         }
         server.toHandle().destroy();
         assertEquals(143, server.waitFor());

@@ -4,13 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
+import dev.norn.sas.exception.ObjectDestroyed;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.runtime.InPlace;
 import dev.norn.sas.runtime.SasObject;
-import dev.norn.sas.store.FaultyLog;
-import dev.norn.sas.store.SlotState;
+import dev.norn.sas.store.transaction.FaultyLog;
+import dev.norn.sas.store.transaction.SlotState;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,7 +60,7 @@ class CommittedReadTest {
                 Transaction.abort();
             }));
         }
-        while (store.pool().openTransactions() < 48) {
+        while (store.attached().openTransactions() < 48) {
             Thread.sleep(1);
         }
         CompletableFuture<Long> reader = new CompletableFuture<>();

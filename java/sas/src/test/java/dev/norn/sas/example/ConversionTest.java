@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
+import dev.norn.sas.exception.SASException;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -170,6 +170,7 @@ class ConversionTest {
             "Check", """
                     package shop;
                     import dev.norn.sas.*;
+                    import dev.norn.sas.exception.*;
                     import dev.norn.sas.util.*;
                     public class Check {
                         static void is(Object expected, Object found, String what, int i) {
@@ -219,7 +220,7 @@ class ConversionTest {
                                         is(4, store.root("item 4", Item.class).number, "root", 4);
                                     });
                                 }
-                                var findings = new dev.norn.sas.store.Audit(store.pool()).run();
+                                var findings = new dev.norn.sas.store.inspect.Audit(store.attached()).run();
                                 if (!findings.isEmpty()) throw new AssertionError(findings.toString());
                                 // And it goes on: all of it may be changed.
                                 for (int start = 0; start < Model.COUNT; start += 500) {
@@ -233,7 +234,7 @@ class ConversionTest {
                                         }
                                     });
                                 }
-                                findings = new dev.norn.sas.store.Audit(store.pool()).run();
+                                findings = new dev.norn.sas.store.inspect.Audit(store.attached()).run();
                                 if (!findings.isEmpty()) throw new AssertionError(findings.toString());
                                 @SuppressWarnings({"unchecked", "rawtypes"})
                                 java.util.Map<Object, Integer> mixedKeys = (java.util.Map) catalog.byItem;
@@ -434,14 +435,14 @@ class ConversionTest {
         Path from = directory.resolve("tight");
         try (Store store = Store.create(from, Stores.SMALL)) {
             var tight = store.createContainer("tight", 3 << 12);
-            assertThrows(dev.norn.sas.ContainerFull.class, () -> {
+            assertThrows(dev.norn.sas.exception.ContainerFull.class, () -> {
                 for (;;) {
                     dev.norn.sas.Factory.newInstanceIn(Account.class, tight, 7, "Ann");
                 }
             });
         }
         Path classes = compile("grown", Map.of("Account", "package dev.norn.sas.example; class Account { int number; long balance; String owner; Account next; long[] more; }"));
-        var thrown = assertThrows(dev.norn.sas.ContainerFull.class, () -> Store.convert(from, directory.resolve("to"), loader(classes), Set.of()));
+        var thrown = assertThrows(dev.norn.sas.exception.ContainerFull.class, () -> Store.convert(from, directory.resolve("to"), loader(classes), Set.of()));
         assertTrue(thrown.getMessage().contains("container tight has no room"), thrown.getMessage());
         assertFalse(Files.exists(directory.resolve("to.new")));
     }

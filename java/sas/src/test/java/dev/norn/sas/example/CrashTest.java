@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.FaultyLog.Fault;
-import dev.norn.sas.store.LogBytes;
-import dev.norn.sas.store.Pool;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.store.log.LogBytes;
+import dev.norn.sas.store.transaction.AttachedStore;
+import dev.norn.sas.store.transaction.FaultyLog.Fault;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -169,10 +169,10 @@ class CrashTest {
         long before = bank.transfers();
         int transfers = 6;
         long[] ends = new long[transfers + 1];
-        ends[0] = store.pool().logBytesUsed();
+        ends[0] = store.attached().logBytesUsed();
         for (int i = 1; i <= transfers; i++) {
             BankProgram.transfer(bank, random);
-            ends[i] = store.pool().logBytesUsed();
+            ends[i] = store.attached().logBytesUsed();
         }
         Path whole = Stores.withoutPool(at, directory.resolve("whole"));
         LogBytes places = LogBytes.of(whole);
@@ -199,7 +199,7 @@ class CrashTest {
                 }
                 var thrown = assertThrows(StorageReadFailure.class, () -> Store.open(copy));
                 assertTrue(thrown.getMessage().contains("byte " + places.place(ends[complete]) + " of the file"), thrown.getMessage());
-                Pool.recover(copy);
+                AttachedStore.recover(copy);
                 store = Store.open(copy);
                 assertEquals(before + complete, verify("with the log " + (damage == 0 ? "cut" : "damaged") + " at " + cut));
                 store.close();

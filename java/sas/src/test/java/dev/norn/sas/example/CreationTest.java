@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.sas.StorageReadFailure;
-import dev.norn.sas.StorageWriteFailure;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.Store;
 import java.io.IOException;
 import java.nio.file.Files;

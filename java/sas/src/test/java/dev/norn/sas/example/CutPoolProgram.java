@@ -1,9 +1,9 @@
 package dev.norn.sas.example;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.exception.StorageReadFailure;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 

@@ -6,15 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.StorageReadFailure;
-import dev.norn.sas.StorageWriteFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.FaultyLog;
-import dev.norn.sas.store.FaultyLog.Fault;
-import dev.norn.sas.store.LogBytes;
-import dev.norn.sas.store.OldLog;
-import dev.norn.sas.store.Pool;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.exception.StorageWriteFailure;
+import dev.norn.sas.store.log.LogBytes;
+import dev.norn.sas.store.log.OldLog;
+import dev.norn.sas.store.transaction.AttachedStore;
+import dev.norn.sas.store.transaction.FaultyLog.Fault;
+import dev.norn.sas.store.transaction.FaultyLog;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.ByteBuffer;
@@ -68,7 +68,7 @@ class DamagedLogTest {
         // So long that nothing is replayed in the background.
         store = Store.create(at, Store.Options.defaults().withLogBytes(LOG_BYTES));
         store.setRoot("shelf", Factory.newInstanceIn(Shelf.class, store.container("main")));
-        store.pool().checkpoint();
+        store.attached().checkpoint();
     }
 
     @AfterEach
@@ -123,10 +123,10 @@ class DamagedLogTest {
         for (int i = 0; i < DOCUMENTS; i++) {
             add(i);
             if (i == DOCUMENTS / 3) {
-                store.pool().checkpoint();
+                store.attached().checkpoint();
             }
         }
-        assertTrue(LogBytes.of(at).place(store.pool().logBytesUsed()) < USED_BYTES);
+        assertTrue(LogBytes.of(at).place(store.attached().logBytesUsed()) < USED_BYTES);
         Path whole = Stores.withoutPool(at, directory.resolve("whole"));
         shut();
         return whole;
@@ -182,7 +182,7 @@ class DamagedLogTest {
 
     private void acceptLoss(Path copy, byte[] its, String when) throws Exception {
         assertThrows(StorageReadFailure.class, () -> open(copy), "it stays damaged: " + when);
-        List<String> lost = Pool.recover(copy);
+        List<String> lost = AttachedStore.recover(copy);
         assertTrue(lost.stream().anyMatch(line -> line.contains("lost")), lost + when);
         assertEquals(-1, Arrays.mismatch(its, Files.readAllBytes(copy.resolve("redo.lost-1"))), "it is kept: " + when);
         open(copy);
@@ -218,16 +218,16 @@ class DamagedLogTest {
             add(i);
         }
         byte[] synced = Files.readAllBytes(at.resolve("redo.log"));
-        long before = store.pool().logBytesUsed();
+        long before = store.attached().logBytesUsed();
         FaultyLog log = FaultyLog.install(store);
         log.fault(Fault.SYNC_WAITS);
         List<Thread> threads = new ArrayList<>();
         for (Account account : accounts) {
             threads.add(Thread.ofPlatform().start(() -> account.rename("x".repeat(500 + 700 * account.number()))));
-            for (long used = store.pool().logBytesUsed(); used == before; used = store.pool().logBytesUsed()) {
+            for (long used = store.attached().logBytesUsed(); used == before; used = store.attached().logBytesUsed()) {
                 Thread.sleep(1);
             }
-            before = store.pool().logBytesUsed();
+            before = store.attached().logBytesUsed();
         }
         Path whole = Stores.withoutPool(at, directory.resolve("whole"));
         log.fault(Fault.NONE);
@@ -290,7 +290,7 @@ class DamagedLogTest {
             var thrown = assertThrows(StorageReadFailure.class, () -> open(copy));
             assertTrue(thrown.getMessage().contains(case_), thrown.getMessage());
             boolean isThere = Files.exists(log);
-            List<String> lost = Pool.recover(copy);
+            List<String> lost = AttachedStore.recover(copy);
             assertTrue(lost.getFirst().contains(case_), lost.toString());
             assertEquals(isThere, Files.exists(copy.resolve("redo.lost-1")));
             open(copy);
@@ -298,7 +298,7 @@ class DamagedLogTest {
             assertTrue(left > DOCUMENTS / 3 && left <= DOCUMENTS, left + " of the checkpoint");
             Stores.check(store);
             shut();
-            assertEquals(List.of(), Pool.recover(copy), "now it is whole");
+            assertEquals(List.of(), AttachedStore.recover(copy), "now it is whole");
         }
     }
 
@@ -344,7 +344,7 @@ class DamagedLogTest {
         }
         FaultyLog log = FaultyLog.install(store);
         log.fault(Fault.SECOND_HEADER_FAILS);
-        assertThrows(StorageWriteFailure.class, () -> store.pool().checkpoint());
+        assertThrows(StorageWriteFailure.class, () -> store.attached().checkpoint());
         Path copy = Stores.withoutPool(at, directory.resolve("copy"));
         log.fault(Fault.NONE);
         shut();
@@ -353,7 +353,7 @@ class DamagedLogTest {
         bytes[places.place(2000)] ^= 1;
         Files.write(copy.resolve("redo.log"), bytes);
         assertThrows(StorageReadFailure.class, () -> open(copy));
-        List<String> lost = Pool.recover(copy);
+        List<String> lost = AttachedStore.recover(copy);
         assertTrue(lost.stream().anyMatch(line -> line.contains("a replay was cut off")), lost.toString());
         open(copy);
         assertEquals(30, documents("all that had been applied"));
@@ -368,7 +368,7 @@ class DamagedLogTest {
         }
         FaultyLog log = FaultyLog.install(store);
         log.fault(Fault.SECOND_HEADER_FAILS);
-        assertThrows(StorageWriteFailure.class, () -> store.pool().checkpoint());
+        assertThrows(StorageWriteFailure.class, () -> store.attached().checkpoint());
         Path copy = Stores.withoutPool(at, directory.resolve("copy"));
         log.fault(Fault.NONE);
         shut();
@@ -393,7 +393,7 @@ class DamagedLogTest {
         for (int i = 0; i < 10; i++) {
             add(i);
         }
-        store.pool().backup(directory.resolve("backup"));
+        store.attached().backup(directory.resolve("backup"));
         for (int i = 10; i < 20; i++) {
             add(i);
         }
@@ -425,14 +425,14 @@ class DamagedLogTest {
         byte[] log = Files.readAllBytes(at.resolve("redo.log"));
         log[places.place(2000)] ^= 1;
         Files.write(at.resolve("redo.log"), log);
-        long used = store.pool().logBytesUsed();
-        var thrown = assertThrows(StorageWriteFailure.class, () -> store.pool().checkpoint());
+        long used = store.attached().logBytesUsed();
+        var thrown = assertThrows(StorageWriteFailure.class, () -> store.attached().checkpoint());
         assertTrue(thrown.getMessage().contains("redo.log is damaged: no valid record is at position"), thrown.getMessage());
-        assertEquals(used, store.pool().logBytesUsed());
+        assertEquals(used, store.attached().logBytesUsed());
         assertEquals(30, documents("in the pool"));
         log[places.place(2000)] ^= 1;
         Files.write(at.resolve("redo.log"), log);
-        store.pool().checkpoint();
-        assertEquals(0, store.pool().logBytesUsed(), "and when it can be read again, it goes on");
+        store.attached().checkpoint();
+        assertEquals(0, store.attached().logBytesUsed(), "and when it can be read again, it goes on");
     }
 }

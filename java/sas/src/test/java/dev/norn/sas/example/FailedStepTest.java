@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.exception.SASException;
 import dev.norn.sas.util.SasByteArray;
 import dev.norn.sas.util.SasList;
 import java.nio.file.Path;

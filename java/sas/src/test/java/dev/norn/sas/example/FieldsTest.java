@@ -10,12 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Container;
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
-import dev.norn.sas.TemporaryReference;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.TemporaryReference;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.lang.classfile.ClassFile;

@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Container;
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Generations;
-import dev.norn.sas.store.Inspection;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.store.inspect.Inspection;
+import dev.norn.sas.store.transaction.Generations;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -93,10 +93,10 @@ class GenerationTest {
         page.add(5);
         page.rename("somebody with a longer name");
         assertEquals(5, page.balance(), "what lives there stays usable");
-        assertTrue(Inspection.stat(store).contains("retired pages        1"), Inspection.stat(store).toString());
+        assertTrue(Inspection.stat(store.attached()).contains("retired pages        1"), Inspection.stat(store.attached()).toString());
         stopMachine("stopped");
         assertTrue(Generations.isRetired(store, reference()), "the log has it");
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         Files.delete(directory.resolve("stopped/pool"));
         stopMachine("again");
         assertTrue(Generations.isRetired(store, reference()), "so has the container's file");
@@ -158,7 +158,7 @@ class GenerationTest {
         Generations.set(store, reference, Generations.LAST);
         Factory.destroyInstance(array);
         assertTrue(Generations.isRetired(store, reference));
-        assertThrows(dev.norn.sas.ContainerFull.class, () -> {
+        assertThrows(dev.norn.sas.exception.ContainerFull.class, () -> {
             for (int i = 0; i < 4; i++) {
                 assertFalse(Generations.isOnSamePage(reference, array(shelf)), "its first page is retired");
             }

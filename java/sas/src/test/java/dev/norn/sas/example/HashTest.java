@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Census;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.inspect.ClassCounts;
 import dev.norn.sas.util.SasLongArray;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -226,7 +226,7 @@ class HashTest {
     }
 
     private long bytes() {
-        return Census.of(store.pool(), Store.MAIN).values().stream().mapToLong(Census.Share::bytes).sum();
+        return ClassCounts.of(store.attached(), Store.MAIN).values().stream().mapToLong(ClassCounts.Share::bytes).sum();
     }
 
     /** A thread asks while another adopts: whichever comes first, the code that it got stays. */

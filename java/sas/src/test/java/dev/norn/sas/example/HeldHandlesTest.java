@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Container;
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.TransactionConflict;
 import dev.norn.sas.util.SasList;
 import java.lang.ref.WeakReference;
 import java.nio.file.Path;
@@ -266,7 +266,7 @@ class HeldHandlesTest {
         Transaction.begin();
         ann.add(5);
         store.close();
-        assertThrows(dev.norn.sas.SASException.class, ann::balance);
+        assertThrows(dev.norn.sas.exception.SASException.class, ann::balance);
         store = Store.open(directory);
         assertEquals(0, store.root("ann", Account.class).balance());
     }

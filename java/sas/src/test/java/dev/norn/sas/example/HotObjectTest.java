@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.FaultyLog;
-import dev.norn.sas.store.FaultyLog.Fault;
+import dev.norn.sas.store.transaction.FaultyLog.Fault;
+import dev.norn.sas.store.transaction.FaultyLog;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,7 +73,7 @@ class HotObjectTest {
     }
 
     private void awaitRecords(long bytes) throws InterruptedException {
-        while (store.pool().logBytesUsed() <= bytes) {
+        while (store.attached().logBytesUsed() <= bytes) {
             Thread.sleep(1);
         }
     }
@@ -115,7 +115,7 @@ class HotObjectTest {
             })));
         }
         assertTrue(inside.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        assertEquals(SLOTS, store.pool().openTransactions());
+        assertEquals(SLOTS, store.attached().openTransactions());
         go.countDown();
         all.forEach(HotObjectTest::await);
     }
@@ -136,12 +136,12 @@ class HotObjectTest {
     void aSyncIsWaitedForWithoutLocks() throws Exception {
         FaultyLog log = FaultyLog.install(store);
         int syncs = log.syncs();
-        long used = store.pool().logBytesUsed();
+        long used = store.attached().logBytesUsed();
         log.fault(Fault.SYNC_WAITS);
         List<CompletableFuture<Long>> all = new ArrayList<>(List.of(begin(() -> add(ann))));
         awaitRecords(used);
         for (int i = 0; i < 5; i++) {
-            long before = store.pool().logBytesUsed();
+            long before = store.attached().logBytesUsed();
             all.add(begin(() -> add(ann)));
             awaitRecords(before);
         }
@@ -169,7 +169,7 @@ class HotObjectTest {
     void afterAFailedSyncNobodyIsToldOfWhatMayBeLost() throws Exception {
         add(bob);
         FaultyLog log = FaultyLog.install(store);
-        long used = store.pool().logBytesUsed();
+        long used = store.attached().logBytesUsed();
         log.fault(Fault.SYNC_WAITS);
         CompletableFuture<Long> first = begin(() -> add(ann));
         awaitRecords(used);
@@ -180,7 +180,7 @@ class HotObjectTest {
             assertThrows(CompletionException.class, () -> await(each));
         }
         assertEquals(1, bob.balance(), "what was durable is told");
-        assertThrows(dev.norn.sas.StorageWriteFailure.class, () -> Transaction.call(ann::balance));
+        assertThrows(dev.norn.sas.exception.StorageWriteFailure.class, () -> Transaction.call(ann::balance));
         store.close();
         store = Store.open(at);
         assertEquals(0, store.root("ann", Account.class).balance());

@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.example.ArrayInPlace.Type;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.SASException;
 import dev.norn.sas.util.SasArray;
 import dev.norn.sas.util.SasByteArray;
 import dev.norn.sas.util.SasDoubleArray;
@@ -199,18 +199,18 @@ class InPlaceTest {
     @Test
     void onlyWhatChangesIsLogged() {
         SasLongArray array = Factory.newInstanceIn(SasLongArray.class, store.container("main"), 1_000_000);
-        long before = store.pool().counts().loggedBytes();
+        long before = store.attached().counts().loggedBytes();
         array.set(500_000, 1);
-        long one = store.pool().counts().loggedBytes() - before;
+        long one = store.attached().counts().loggedBytes() - before;
         assertTrue(one > 0 && one <= 100, one + " bytes for an element of a million");
         Transaction.run(() -> array.copyFrom(1000, new long[100_000], 0, 100_000));
-        assertEquals(before + one, store.pool().counts().loggedBytes(), "nothing was changed");
+        assertEquals(before + one, store.attached().counts().loggedBytes(), "nothing was changed");
         Transaction.run(() -> {
             for (int i = 0; i < 1000; i++) {
                 array.set(7, i);
             }
         });
-        assertTrue(store.pool().counts().loggedBytes() - before <= 2 * one, "the last value counts");
+        assertTrue(store.attached().counts().loggedBytes() - before <= 2 * one, "the last value counts");
     }
 
     @Test

@@ -36,7 +36,7 @@ class InterruptTest {
             for (int i = 0; i < 100; i++) {
                 change(store, ann, i);
             }
-            store.pool().checkpoint();
+            store.attached().checkpoint();
             assertTrue(Thread.interrupted(), "it stays interrupted");
             Thread other = Thread.ofPlatform().start(() -> change(store, ann, 0));
             other.join();

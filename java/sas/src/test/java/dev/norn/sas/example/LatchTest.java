@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.FaultyLog.Fault;
-import dev.norn.sas.store.SlotState;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.store.transaction.FaultyLog.Fault;
+import dev.norn.sas.store.transaction.SlotState;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -139,7 +139,7 @@ class LatchTest {
         assertTrue(Factory.describe(carl).contains("@" + place + " "), Factory.describe(carl) + " is not at " + place);
         SlotState.recover(store);
         assertEquals(3, carl.number());
-        assertEquals(0, store.pool().openTransactions());
+        assertEquals(0, store.attached().openTransactions());
         Stores.check(store);
     }
 
@@ -152,7 +152,7 @@ class LatchTest {
         ann.add(5);
         SlotState.recover(store);
         assertEquals(5, ann.balance());
-        assertEquals(0, store.pool().openTransactions());
+        assertEquals(0, store.attached().openTransactions());
         Stores.check(store);
     }
 
@@ -186,7 +186,7 @@ class LatchTest {
         }
         assertTrue(bytes >= 64, "the stream ended at " + bytes + " different places");
         assertEquals(0, ann.balance());
-        assertEquals(0, store.pool().openTransactions());
+        assertEquals(0, store.attached().openTransactions());
     }
 
     private static String said(Path file) {
@@ -211,7 +211,7 @@ class LatchTest {
         long before = Long.parseLong(committed);
         inTime(() -> Transaction.run(() -> ann.add(1)));
         assertEquals(before + 1, ann.balance());
-        assertEquals(0, store.pool().openTransactions());
+        assertEquals(0, store.attached().openTransactions());
         Stores.check(store);
     }
 }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.SlotState;
+import dev.norn.sas.store.log.ReplayedFile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
@@ -32,8 +32,8 @@ class LogReplayTest {
     void aFileIsAsLongAsItsDescriptorsSayBeforeTheyDo() throws Exception {
         try (Store store = Store.create(directory.resolve("long"), Stores.SMALL)) {
             Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
-            store.pool().checkpoint();
-            List<Boolean> done = SlotState.replayInto(store, ann);
+            store.attached().checkpoint();
+            List<Boolean> done = ReplayedFile.replayInto(store, ann);
             assertTrue(done.contains(false) && done.contains(true), "both are written: " + done);
             assertTrue(done.subList(0, done.indexOf(true)).contains(null),
                     "a sync comes before the first descriptor: " + done);
@@ -68,7 +68,7 @@ class LogReplayTest {
                     store.setRoot("block " + number, block);
                 });
             }
-            assertEquals(0, store.pool().counts().checkpoints(), "all of it is in the log still");
+            assertEquals(0, store.attached().counts().checkpoints(), "all of it is in the log still");
             Stores.withoutPool(at, copy);
         }
         try (Store store = Store.open(copy)) {

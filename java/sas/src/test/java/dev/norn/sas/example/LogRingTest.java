@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.FaultyLog;
-import dev.norn.sas.store.LogBytes;
+import dev.norn.sas.store.transaction.FaultyLog;
+import dev.norn.sas.store.log.LogBytes;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.RandomAccessFile;
@@ -100,8 +100,8 @@ class LogRingTest {
                     verify(Stores.withoutPool(at, directory.resolve("step" + step)), model, "step " + step + ", seed " + SEED);
                 }
             }
-            assertTrue(store.pool().counts().loggedBytes() > 10L << 16, "the log went round ten times");
-            assertTrue(store.pool().counts().checkpoints() > 10, store.pool().counts().toString());
+            assertTrue(store.attached().counts().loggedBytes() > 10L << 16, "the log went round ten times");
+            assertTrue(store.attached().counts().checkpoints() > 10, store.attached().counts().toString());
             Stores.check(store);
         }
     }
@@ -157,9 +157,9 @@ class LogRingTest {
             log.fault(FaultyLog.Fault.SYNC_WAITS);
             List<Thread> threads = new ArrayList<>();
             for (Account account : accounts) {
-                long used = store.pool().logBytesUsed();
+                long used = store.attached().logBytesUsed();
                 threads.add(Thread.ofPlatform().start(() -> account.add(1)));
-                while (store.pool().logBytesUsed() == used) {
+                while (store.attached().logBytesUsed() == used) {
                     Thread.sleep(1);
                 }
             }
@@ -206,7 +206,7 @@ class LogRingTest {
             });
             assertTrue(started.await(20, TimeUnit.SECONDS));
             for (int i = 0; i < 5; i++) {
-                store.pool().backup(directory.resolve("backup" + i));
+                store.attached().backup(directory.resolve("backup" + i));
             }
             isOver.set(true);
             writer.join();
@@ -235,13 +235,13 @@ class LogRingTest {
                     commits.incrementAndGet();
                 }
             });
-            LogBytes.duringCheckpoint(store, () -> {
+            FaultyLog.duringCheckpoint(store, () -> {
                 writer.start();
                 for (long seen = -1; seen != commits.get();) {
                     seen = commits.get();
                     sleep(400);
                 }
-                long used = store.pool().logBytesUsed();
+                long used = store.attached().logBytesUsed();
                 assertTrue(used > ring / 2 && used <= ring, used + " of " + ring + " are in use, and the writer waits");
                 verify(Stores.withoutPool(at, directory.resolve("full")), new long[] {commits.get()}, "with a full ring");
             });
@@ -261,15 +261,15 @@ class LogRingTest {
         try (Store store = Store.create(at, Stores.SMALL)) {
             make(store, 1, 200);
             long ring = LogBytes.of(at).ring();
-            long before = store.pool().counts().checkpoints();
-            for (long value = 1; store.pool().logBytesUsed() < 0.6 * ring && store.pool().counts().checkpoints() == before; value++) {
+            long before = store.attached().counts().checkpoints();
+            for (long value = 1; store.attached().logBytesUsed() < 0.6 * ring && store.attached().counts().checkpoints() == before; value++) {
                 long its = value;
                 Transaction.run(() -> page(store, 0).fill(its));
             }
-            for (int i = 0; i < 200 && store.pool().counts().checkpoints() == before; i++) {
+            for (int i = 0; i < 200 && store.attached().counts().checkpoints() == before; i++) {
                 sleep(50);
             }
-            assertEquals(before + 1, store.pool().counts().checkpoints(), "nobody commits any more, so it is the store's own thread that replays");
+            assertEquals(before + 1, store.attached().counts().checkpoints(), "nobody commits any more, so it is the store's own thread that replays");
         }
     }
 

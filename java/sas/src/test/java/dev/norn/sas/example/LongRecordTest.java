@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.FaultyLog;
-import dev.norn.sas.store.FaultyLog.Fault;
+import dev.norn.sas.store.transaction.FaultyLog;
+import dev.norn.sas.store.transaction.FaultyLog.Fault;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +46,7 @@ class LongRecordTest {
             isOver.set(true);
         }
         all.forEach(CompletableFuture::join);
-        assertEquals(0, store.pool().openTransactions());
+        assertEquals(0, store.attached().openTransactions());
         store.close();
     }
 }

@@ -6,14 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Container;
-import dev.norn.sas.ContainerDamaged;
 import dev.norn.sas.Factory;
-import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Audit;
-import dev.norn.sas.store.Inspection;
-import dev.norn.sas.store.Pool;
+import dev.norn.sas.exception.ContainerDamaged;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.store.inspect.Audit;
+import dev.norn.sas.store.inspect.Inspection;
+import dev.norn.sas.store.transaction.AttachedStore;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -129,7 +129,7 @@ class MissingFileTest {
      * or moves it.
      */
     private void goAndComeBack(Damage damage) throws Exception {
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         change(0, 30);
         change(1, 30);
         Path its = stop("stopped");
@@ -138,25 +138,25 @@ class MissingFileTest {
         open(its);
         verify(1, "while the other's file is away");
         change(1, 10);
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         var thrown = assertThrows(ContainerDamaged.class, () -> store.root("one", Bin.class).accounts[0].balance());
         assertTrue(thrown.getMessage().contains("one.container") && thrown.getMessage().contains("put it back"), thrown.getMessage());
         assertThrows(ContainerDamaged.class, () -> Factory.newInstanceIn(Account.class, store.container("one"), 1, "Ann"));
-        assertTrue(Inspection.list(store).stream().anyMatch(line -> line.contains("container one ") && line.contains("MISSING")));
-        assertFalse(Inspection.stat(store).contains("waiting for a file   0 bytes of changes"), Inspection.stat(store).toString());
-        assertEquals(1, new Audit(store.pool()).run().size());
+        assertTrue(Inspection.list(store.attached()).stream().anyMatch(line -> line.contains("container one ") && line.contains("MISSING")));
+        assertFalse(Inspection.stat(store.attached()).contains("waiting for a file   0 bytes of changes"), Inspection.stat(store.attached()).toString());
+        assertEquals(1, new Audit(store.attached()).run().size());
         its = stop("again");
         open(its);
         verify(1, "when opened again");
         assertThrows(ContainerDamaged.class, () -> store.root("one", Bin.class).accounts[0].balance());
-        store.pool().backup(directory.resolve("backup"));
+        store.attached().backup(directory.resolve("backup"));
         store.close();
         remove(file(its));
         Files.copy(aside, file(its));
         open(its);
         verify(0, "when its file is back");
         verify(1, "when the other's file is back");
-        assertTrue(Inspection.stat(store).contains("waiting for a file   0 bytes of changes"), Inspection.stat(store).toString());
+        assertTrue(Inspection.stat(store.attached()).contains("waiting for a file   0 bytes of changes"), Inspection.stat(store.attached()).toString());
         Stores.check(store);
         store.close();
         remove(file(directory.resolve("backup")));
@@ -211,13 +211,13 @@ class MissingFileTest {
 
     @Test
     void itIsRemovedFromUnderARunningStore() throws Exception {
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         change(0, 10);
         Path aside = directory.resolve("aside");
         Files.move(file(at), aside);
         for (int round = 0; round < 3; round++) {
             change(0, 10);
-            store.pool().checkpoint();
+            store.attached().checkpoint();
             verify(0, "in the pool");
         }
         Files.move(aside, file(at));
@@ -229,7 +229,7 @@ class MissingFileTest {
 
     @Test
     void bothAreAwayAndComeBackOneAfterTheOther() throws Exception {
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         change(0, 20);
         change(1, 20);
         Path its = stop("stopped");
@@ -258,7 +258,7 @@ class MissingFileTest {
      */
     @Test
     void aReplayThatIsCutOffIsDoneAgain() throws Exception {
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         change(0, 6);
         change(1, 6);
         Path before = stop("before");
@@ -320,7 +320,7 @@ class MissingFileTest {
             return true;
         } catch (StorageReadFailure e) {
             assertTrue(e.getMessage().contains("redo.unapplied is damaged: no valid record is at byte"), e.getMessage());
-            List<String> lost = Pool.recover(its);
+            List<String> lost = AttachedStore.recover(its);
             assertTrue(lost.stream().anyMatch(line -> line.contains("the whole file is kept in " + its.resolve("redo.lost-1"))), lost.toString());
             open(its);
             return false;
@@ -330,7 +330,7 @@ class MissingFileTest {
     /** What waits is the only copy of what was committed: a bit that flips there is never passed over. */
     @Test
     void damageToWhatWaitsIsNamed() throws Exception {
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         change(0, 20);
         Path its = stop("stopped");
         Path aside = directory.resolve("aside");
@@ -357,7 +357,7 @@ class MissingFileTest {
 
     @Test
     void withoutTheDirectoryTheStoreDoesNotOpenAndNothingIsMadeInItsPlace() throws Exception {
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         change(0, 5);
         for (String log : new String[] {"with changes", "without"}) {
             Path its = stop(log);
@@ -368,7 +368,7 @@ class MissingFileTest {
             Files.move(aside, its.resolve("system.container"));
             open(its);
             verify(0, "when the directory is back");
-            store.pool().checkpoint();
+            store.attached().checkpoint();
         }
     }
 }

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.exception.SASException;
 import java.lang.reflect.Modifier;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;

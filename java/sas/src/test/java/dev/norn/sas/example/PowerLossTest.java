@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.FaultyLog;
+import dev.norn.sas.store.transaction.FaultyLog;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ class PowerLossTest {
             accounts[i] = Factory.newInstanceIn(Account.class, store.container("main"), i, "somebody");
             store.setRoot("account " + i, accounts[i]);
         }
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         FaultyLog log = FaultyLog.install(store);
         log.fault(FaultyLog.Fault.SYNC_TAKES_LONG);
         AtomicLongArray told = new AtomicLongArray(WRITERS + 1);

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectAccessDenied;
-import dev.norn.sas.StorageReadFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Inspection;
-import dev.norn.sas.store.LogBytes;
+import dev.norn.sas.exception.ObjectAccessDenied;
+import dev.norn.sas.exception.StorageReadFailure;
+import dev.norn.sas.store.inspect.Inspection;
+import dev.norn.sas.store.log.LogBytes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,9 +89,9 @@ class ReadOnlyTest {
             Account ann = store.root("ann", Account.class);
             assertEquals(balance, ann.balance());
             assertEquals("Ann", Transaction.call(ann::owner));
-            assertTrue(Inspection.list(store).stream().anyMatch(line -> line.contains("container main")), Inspection.list(store).toString());
-            assertEquals(List.of(), Inspection.check(store, line -> {}));
-            store.pool().backup(backup);
+            assertTrue(Inspection.list(store.attached()).stream().anyMatch(line -> line.contains("container main")), Inspection.list(store.attached()).toString());
+            assertEquals(List.of(), Inspection.check(store.attached(), line -> {}));
+            store.attached().backup(backup);
             for (Runnable change : new Runnable[] {() -> ann.add(1), () -> store.setRoot("bob", ann), () -> store.createContainer("other", 1 << 20),
                 () -> Factory.newInstanceIn(Account.class, store.container("main"), 7, "Bob")}) {
                 var thrown = assertThrows(ObjectAccessDenied.class, change::run);
@@ -124,7 +124,7 @@ class ReadOnlyTest {
         Path other = directory.resolve("other");
         try (Store store = Store.create(other, Stores.SMALL)) {
             Account ann = make(store);
-            store.pool().checkpoint();
+            store.attached().checkpoint();
             ann.add(10);
             Stores.withoutPool(other, at);
         }

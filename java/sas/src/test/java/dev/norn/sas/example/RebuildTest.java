@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Container;
-import dev.norn.sas.ContainerDamaged;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.Generations;
+import dev.norn.sas.exception.ContainerDamaged;
+import dev.norn.sas.store.transaction.Generations;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -93,7 +93,7 @@ class RebuildTest {
             add(store, 20, 60);
             isOver.countDown();
             undone.join();
-            store.pool().backup(directory.resolve("backup"));
+            store.attached().backup(directory.resolve("backup"));
         }
         return Stores.withoutPool(at, directory.resolve("copy"));
     }

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.sas.ContainerException;
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
+import dev.norn.sas.exception.ContainerException;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.SASException;
 import dev.norn.sas.util.SasList;
 import java.nio.file.Path;
 import java.util.List;
@@ -43,7 +43,7 @@ class RefusalTest {
         var thrown = assertThrows(ContainerException.class, () -> store.createContainer("n".repeat(201), 1 << 20));
         assertTrue(thrown.getMessage().contains("at most 200 characters"), thrown.getMessage());
         store.createContainer("n".repeat(200), 1 << 20);
-        store.pool().checkpoint();
+        store.attached().checkpoint();
     }
 
     /** What a list refuses leaves it as it was, and the transaction may go on. */

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.StorageWriteFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.LogBytes;
+import dev.norn.sas.exception.StorageWriteFailure;
+import dev.norn.sas.store.log.LogBytes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -37,7 +37,7 @@ class RepairedLogTest {
         store = Store.create(at, Store.Options.defaults().withLogBytes(1 << 18).withMainBytes(1 << 20));
         ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
         store.setRoot("ann", ann);
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         for (int i = 1; i <= 40; i++) {
             int number = i;
             Transaction.run(() -> {
@@ -97,7 +97,7 @@ class RepairedLogTest {
         String said = CommandTest.sas(1, "ls", at);
         assertTrue(said.contains("which other programs use, is damaged: it is not there") && said.contains("nothing is lost then"), said);
         assertFalse(Files.exists(log));
-        assertThrows(StorageWriteFailure.class, () -> store.pool().checkpoint());
+        assertThrows(StorageWriteFailure.class, () -> store.attached().checkpoint());
         var thrown = assertThrows(StorageWriteFailure.class, () -> ann.add(1));
         assertTrue(thrown.getMessage().contains("redo.log was removed or replaced while it was in use"), thrown.getMessage());
         verify("in the pool");
@@ -109,7 +109,7 @@ class RepairedLogTest {
     void aLogThatIsRemovedAndPutBack() throws Exception {
         Path aside = directory.resolve("aside");
         Files.move(log, aside);
-        assertThrows(StorageWriteFailure.class, () -> store.pool().checkpoint());
+        assertThrows(StorageWriteFailure.class, () -> store.attached().checkpoint());
         assertThrows(StorageWriteFailure.class, store::close);
         Files.move(aside, log);
         verifyRepaired();
@@ -143,10 +143,10 @@ class RepairedLogTest {
     @Test
     void aContainerThatWasRemovedAsWellIsWrittenFromThePool() throws Exception {
         Files.delete(at.resolve("main.container"));
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         assertTrue(Files.exists(at.resolve("redo.unapplied")));
         Transaction.run(() -> ann.rename("a name that waits"));
-        store.pool().checkpoint();
+        store.attached().checkpoint();
         Transaction.run(() -> ann.rename("Ann"));
         Files.write(log, Arrays.copyOf(Files.readAllBytes(log), 10_000));
         assertThrows(StorageWriteFailure.class, store::close);

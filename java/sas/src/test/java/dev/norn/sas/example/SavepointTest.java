@@ -8,12 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.TransactionConflict;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Path;
@@ -172,14 +172,14 @@ class SavepointTest {
             for (int i = 0; i < 100; i++) {
                 Transaction.run(() -> ann.add(1));
             }
-            long before = dev.norn.sas.runtime.Session.get().work().mark();
+            long before = dev.norn.sas.runtime.Session.get().transaction().mark();
             for (int i = 0; i < 10_000; i++) {
                 Transaction.run(() -> {
                     ann.add(1);
                     undone(() -> ann.add(1));
                 });
             }
-            assertEquals(before, dev.norn.sas.runtime.Session.get().work().mark());
+            assertEquals(before, dev.norn.sas.runtime.Session.get().transaction().mark());
             bob.add(1);
         });
         assertEquals(10_100, ann.balance());

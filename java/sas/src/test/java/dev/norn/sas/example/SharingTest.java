@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Container;
-import dev.norn.sas.ContainerFull;
 import dev.norn.sas.Factory;
-import dev.norn.sas.SASException;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.TransactionConflict;
+import dev.norn.sas.exception.ContainerFull;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.TransactionConflict;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
@@ -243,9 +243,9 @@ class SharingTest {
         Path copy = Stores.withoutPool(at, directory.resolve("copy"));
         store = Store.open(copy);
         assertEquals("good", store.root("good", Account.class).owner());
-        var thrown = assertThrows(dev.norn.sas.ContainerDamaged.class, () -> Transaction.run(() -> store.root("bad", Account.class).balance()));
+        var thrown = assertThrows(dev.norn.sas.exception.ContainerDamaged.class, () -> Transaction.run(() -> store.root("bad", Account.class).balance()));
         assertTrue(thrown.getMessage().contains("other") && thrown.getMessage().contains("page 0"), thrown.getMessage());
-        assertThrows(dev.norn.sas.ContainerDamaged.class, () -> store.root("bad", Account.class).balance());
+        assertThrows(dev.norn.sas.exception.ContainerDamaged.class, () -> store.root("bad", Account.class).balance());
     }
 
     @Test

@@ -3,8 +3,8 @@ package dev.norn.sas.example;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.norn.sas.Store;
-import dev.norn.sas.store.Audit;
-import dev.norn.sas.store.Copies;
+import dev.norn.sas.store.inspect.Audit;
+import dev.norn.sas.store.memory.Copies;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -40,7 +40,7 @@ final class Stores {
 
     /** Asserts that the checker finds nothing. */
     static void check(Store store) {
-        assertEquals(List.of(), new Audit(store.pool()).run());
+        assertEquals(List.of(), new Audit(store.attached()).run());
     }
 
     /** Starts a JVM with the agent; its standard error is ours. */

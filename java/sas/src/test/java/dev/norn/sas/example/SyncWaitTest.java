@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.norn.sas.Factory;
-import dev.norn.sas.ObjectDestroyed;
-import dev.norn.sas.StorageWriteFailure;
+import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.FaultyLog;
-import dev.norn.sas.store.FaultyLog.Fault;
-import dev.norn.sas.store.SlotState;
+import dev.norn.sas.store.transaction.FaultyLog;
+import dev.norn.sas.store.transaction.FaultyLog.Fault;
+import dev.norn.sas.store.transaction.SlotState;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -7,7 +7,7 @@ import dev.norn.sas.Container;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
-import dev.norn.sas.store.SlotState;
+import dev.norn.sas.store.transaction.SlotState;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -40,10 +40,10 @@ class VanishedContainerTest {
         }
         Transaction.abort();
         assertThrows(CompletionException.class, () -> other.orTimeout(30, TimeUnit.SECONDS).join());
-        for (int i = 0; i < 2000 && store.pool().openTransactions() > 0; i++) {
+        for (int i = 0; i < 2000 && store.attached().openTransactions() > 0; i++) {
             Thread.sleep(1);
         }
-        assertEquals(0, store.pool().openTransactions(), "the slot is given back");
+        assertEquals(0, store.attached().openTransactions(), "the slot is given back");
         ann.add(1);
         assertEquals(1, ann.balance(), "its locks are free");
         store.close();
