@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PowerLossTest {
     private static final int WRITERS = 4;
-    private static final int CUTS = Integer.getInteger("sas.cuts", 12);
+    private static final int CUTS = Integer.getInteger("sas.cuts", 10);
+    private static final int CUTS_OF_A_STORE = 10;
     private static final long SEED = Long.getLong("sas.seed", System.nanoTime());
 
     @TempDir
@@ -36,6 +37,23 @@ class PowerLossTest {
 
     @Test
     void whatAnybodyWasToldIsThere() throws Exception {
+        Random random = new Random(SEED);
+        for (int done = 0; done < CUTS; done += CUTS_OF_A_STORE) {
+            Path its = Files.createDirectory(directory.resolve("round"));
+            run(its, random);
+            delete(its);
+        }
+    }
+
+    private static void delete(Path directory) throws Exception {
+        try (var files = Files.walk(directory)) {
+            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    private static void run(Path directory, Random random) throws Exception {
         Path at = directory.resolve("store");
         Store store = Store.create(at, Stores.SMALL);
         // The last one is everybody's.
@@ -56,9 +74,8 @@ class PowerLossTest {
             threads.add(keep(failures, isOver, () -> commit(accounts, number, told)));
         }
         threads.add(keep(failures, isOver, () -> raise(told, WRITERS, accounts[WRITERS].balance())));
-        Random random = new Random(SEED);
         List<Cut> cuts = new ArrayList<>();
-        for (int i = 0; i < CUTS; i++) {
+        for (int i = 0; i < CUTS_OF_A_STORE; i++) {
             Thread.sleep(5 + random.nextInt(30));
             cuts.add(cut(log, told, random, directory.resolve("cut-" + i), at));
         }
