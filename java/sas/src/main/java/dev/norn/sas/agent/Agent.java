@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 
 /**
  * The agent: {@code -javaagent:norn-sas.jar=packages=com.acme,org.example}. Classes of these packages, and of packages
- * below them, are transformed when they are loaded, so that their instances may be persistent. Other agents may stand
- * before and behind it on the command line.
+ * below them, are transformed when they are loaded, so that their instances may be persistent. Other agents may precede
+ * and follow it on the command line.
  */
 public final class Agent {
     private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");

@@ -36,9 +36,9 @@ import java.lang.constant.MethodTypeDesc;
 
 /**
  * Rewrites a method's instructions: fields, comparisons of references, monitors, stores into arrays, and calls that
- * look at identity or at fields behind the compiler's back. Before {@code super()} a constructor's {@code this} can be
- * passed to nobody, and nobody can have made it persistent: there, and in a record's constructors, for whose fields
- * there are no accessors for storing, stores stay plain.
+ * look at identity or at fields without the compiler's knowledge. Before {@code super()}, a constructor cannot pass
+ * {@code this} on, so the object cannot be persistent yet: stores there stay plain. So do stores in a record's
+ * constructors, since a record's fields have no accessors for storing.
  */
 final class CodeRewriter implements CodeTransform {
     private final Shapes shapes;
@@ -187,8 +187,8 @@ final class CodeRewriter implements CodeTransform {
     }
 
     /**
-     * These look at their caller, so the call stays where it is, behind a check of its first two arguments, or of the
-     * first and the last.
+     * These methods look at their caller, so the call stays where it is. A check of its first two arguments, or of the
+     * first and the last, precedes it.
      */
     private static void checkAndCall(CodeBuilder code, InvokeInstruction call, String check, ClassDesc first, ClassDesc second) {
         MethodTypeDesc type = call.typeSymbol();

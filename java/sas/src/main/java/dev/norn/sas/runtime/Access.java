@@ -42,7 +42,7 @@ public final class Access {
         return holding != null ? holding : Session.get().beginAlone(handle);
     }
 
-    /** Comes behind the store for which {@link #writing} was asked. */
+    /** Called after the store for which {@link #writing} was called. */
     public static void written() {
         Session.get().endAlone();
     }

@@ -139,7 +139,7 @@ public final class ArrayCopies {
     private static final Class<?>[] PRIMITIVE_TYPES =
             {boolean.class, byte.class, short.class, char.class, int.class, long.class, float.class, double.class};
 
-    /** The name of an array of references' component class is a value that the word behind the length names. */
+    /** The name of the component class of an array of references is a value. The word after the length refers to it. */
     private static String componentName(long at) {
         return (String) Values.decode(StoreTransaction.value(Memory.getLong(at + ARRAY_HEADER_BYTES)));
     }

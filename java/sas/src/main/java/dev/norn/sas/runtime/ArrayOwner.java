@@ -1,6 +1,6 @@
 package dev.norn.sas.runtime;
 
-/** Stands for an array where the owner of a reference is asked for. */
+/** Represents an array where an owner of a reference is required. */
 record ArrayOwner(long reference) implements SasObject {
     @Override
     public long $sas$reference() {

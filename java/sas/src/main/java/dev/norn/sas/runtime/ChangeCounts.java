@@ -16,7 +16,7 @@ public final class ChangeCounts {
     private static final int DROP_FIRST = 64;
 
     private final Map<Long, WeakReference<Count>> counts = new HashMap<>();
-    /** With so many counts, those that no iterator keeps are dropped. */
+    /** At this number of counts, those that no iterator keeps are dropped. */
     private int dropAt = DROP_FIRST;
 
     /** The changes of one collection by one thread, through whichever handle. */
@@ -35,7 +35,7 @@ public final class ChangeCounts {
         return CURRENT.get();
     }
 
-    /** The count of a collection, which goes on as long as somebody keeps it. */
+    /** The count of a collection, which continues while a caller keeps it. */
     public Count of(long reference) {
         Count count = kept(reference);
         if (count == null) {

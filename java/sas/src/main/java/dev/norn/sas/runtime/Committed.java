@@ -7,7 +7,10 @@ import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.transaction.AttachedStore;
 import java.util.function.Supplier;
 
-/** What is told outside transactions: committed values, which are read without locks, and why one was undone. */
+/**
+ * What the program gets outside transactions: committed values, which are read without locks, and the reason why a
+ * transaction was undone.
+ */
 final class Committed {
     private Committed() {}
 

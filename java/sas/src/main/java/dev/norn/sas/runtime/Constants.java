@@ -27,7 +27,7 @@ final class Constants {
 
     private static Map<Object, String> read(Class<?> type) {
         Map<Object, String> names = new IdentityHashMap<>();
-        // The JDK's are behind module boundaries, and have codecs where they may be persistent.
+        // Module boundaries hide the JDK's constants. Those that may be persistent have codecs.
         if (type.getClassLoader() == null) {
             return names;
         }

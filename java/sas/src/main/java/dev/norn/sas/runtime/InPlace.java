@@ -8,11 +8,11 @@ import java.util.Arrays;
 import java.util.function.LongFunction;
 
 /**
- * An array whose elements are used where they lie in the mapping, behind the one field that it has, its length. The
- * handle of a persistent one has no copy of them; a temporary one has a Java array. A transaction locks the array like
- * any object, but keeps the images of the blocks only that it is about to change: {@code $sas$kept} has a bit for each
- * of them, from the first change after a savepoint, or after the beginning, until the next one, or until the
- * transaction leaves its handles.
+ * An array whose elements are used in place, in the mapping. They follow its only field, the length. The handle of a
+ * persistent one has no copy of them; a temporary one has a Java array. A transaction locks the array like any object,
+ * but keeps the images of the blocks only that it is about to change: {@code $sas$kept} has a bit for each of them,
+ * from the first change after a savepoint, or after the beginning, until the next one, or until the transaction leaves
+ * its handles.
  *
  * <pre>
  *  0  header (16) | length (32) | 0 (32)

@@ -7,9 +7,9 @@ import dev.norn.sas.store.transaction.WaitWords;
  * Monitors of persistent objects: inside a transaction, entering is taking the object's lock for writing, which is held
  * to the end, across processes. Outside transactions there is none: that is refused.
  *
- * <p>To wait is to let others go on, so it ends what is atomic: the transaction so far is committed, the thread waits
- * for a notification from any process, and goes on in a new transaction that has the object's lock. What it has read
- * before may have changed, as with any monitor. A transaction that has waited is not run again after a conflict.
+ * <p>A wait lets other transactions run, so it ends what is atomic: the transaction so far is committed, and the thread
+ * waits for a notification from any process. It continues in a new transaction that has the object's lock. What it has
+ * read before may have changed, as with any monitor. A transaction that has waited is not run again after a conflict.
  */
 public final class Monitors {
     private static final ThreadLocal<Object> OWN = ThreadLocal.withInitial(Object::new);

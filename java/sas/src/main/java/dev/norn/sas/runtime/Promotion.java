@@ -23,8 +23,8 @@ import java.util.function.LongSupplier;
  * </ol>
  *
  * <p>Until then, the objects' fields are as they were; if something is thrown, the storage is given back, and the
- * objects are temporary as before. Other fields are saved at the commit, as always. Whoever got hold
- * of {@code this} in a constructor has the same object.
+ * objects are temporary as before. Other fields are saved at the commit, as always. A constructor that has passed
+ * {@code this} on has passed on the same object.
  *
  * <p>If the transaction, or the nested run, is undone, what was adopted is temporary again, with the fields that it
  * had: the program made it before, and may adopt it anew when it runs the transaction again. What a factory has created

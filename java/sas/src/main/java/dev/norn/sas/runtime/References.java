@@ -41,7 +41,7 @@ public final class References {
         }
     }
 
-    /** The reference that a field's word stands for. Costs a new handle if it is an object's. */
+    /** The Java reference for a field's word. Costs a new handle if the word refers to an object. */
     public static Object load(long word, SasObject owner, int offset) {
         if (word == 0) {
             return null;
@@ -66,7 +66,7 @@ public final class References {
         if (Range.anyDamaged()) {
             store.containerOf(word).check();
         }
-        // Where a larger object now lies, its data might pass for a header of that generation.
+        // If a larger object covers the place now, its data could look like a header of that generation.
         store.requireObject(word);
         long header = Memory.getLong(offsetOf(word));
         int number = classOf(header);
@@ -154,8 +154,8 @@ public final class References {
     }
 
     /**
-     * What a field goes on keeping when its object is held anew: the target, if the word in the store is still its
-     * reference.
+     * What a field keeps when a transaction holds its object anew: the target, if the word in the store is still the
+     * target's reference.
      */
     public static Object stillCurrent(Object target, long at) {
         return isHandleOf(target, Memory.getLong(at)) ? target : null;

@@ -20,8 +20,8 @@ public interface SasObject {
     long $sas$reference();
 
     /**
-     * Whose transaction holds the object and has its values in this handle's fields; {@link Nobody} or another thread
-     * if the running one has to ask. Null for a temporary object.
+     * The thread whose transaction holds the object and has its values in this handle's fields. If it is {@link Nobody}
+     * or another thread, the running thread has to acquire the object first. Null for a temporary object.
      */
     Thread $sas$holder();
 

@@ -32,7 +32,7 @@ public final class Session implements StoreTransaction.Tenant {
     private static final long ATTEMPTS_NANOS_MAX = 30_000_000_000L;
     private static final long PAUSE_NANOS_MAX = 4_000_000;
     private static final int HANDLES_FIRST = 128;
-    /** Room on the stack for a store outside transactions, and the commit that comes behind it. */
+    /** Room on the stack for a store outside transactions, and the commit after it. */
     private static final int FRAMES = 16;
     private static final SasObject[] NONE = {};
     /**
@@ -470,7 +470,7 @@ public final class Session implements StoreTransaction.Tenant {
         }
     }
 
-    /** Begins another transaction behind one that was committed to wait, with the object's lock. */
+    /** Begins another transaction, with the object's lock, after one that was committed in order to wait. */
     void goOn(SasObject handle) {
         run(() -> {
             reopen(savepoint);
@@ -479,7 +479,7 @@ public final class Session implements StoreTransaction.Tenant {
         hasWaited = true;
     }
 
-    /** Nested runs that go on in another transaction are inside it from its beginning. */
+    /** Nested runs that continue in another transaction are inside it from its beginning. */
     private void reopen(Savepoint its) {
         if (its != null) {
             reopen(its.outer);
@@ -493,7 +493,8 @@ public final class Session implements StoreTransaction.Tenant {
     }
 
     /**
-     * Undoes a transaction that was to be undone already where the stack ended, or the memory: nothing may go on in it.
+     * Undoes a transaction that should have been undone when the stack or the memory was exhausted. No step may
+     * continue in it.
      */
     private void endUndo() {
         if (hasToUndo) {

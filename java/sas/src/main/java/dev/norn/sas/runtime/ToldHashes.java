@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The identity hash codes of objects that were made temporary again, when the transaction that had adopted them was
- * undone: while they were persistent, their codes were made of their addresses, and somebody may have been told them.
- * Forgotten with the objects.
+ * undone. While they were persistent, their codes were computed from their addresses, and the program may have got
+ * them. A code is forgotten with its object.
  */
 final class ToldHashes {
     private static final Map<IdentityKey, Integer> CODES = new ConcurrentHashMap<>();

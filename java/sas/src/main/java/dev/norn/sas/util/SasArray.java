@@ -12,11 +12,10 @@ import java.util.Objects;
 import java.util.function.LongFunction;
 
 /**
- * An array of a primitive type, for many elements: a persistent one is used where it lies, so that reading an element
- * costs some loads, and changing one that much of undo and log, however long the array is. A Java array in a persistent
- * field is copied whole by each transaction that uses it. Create it with {@link Factory}, or with {@code new} as a
- * temporary one. Many elements at once are best read and written with {@code copyTo}, {@code copyFrom} and
- * {@code fill}.
+ * An array of a primitive type, for many elements: a persistent one is used in place. Reading an element costs some
+ * loads, and changing one that much of undo and log, however long the array is. A Java array in a persistent field is
+ * copied whole by each transaction that uses it. Create it with {@link Factory}, or with {@code new} as a temporary
+ * one. Many elements at once are best read and written with {@code copyTo}, {@code copyFrom} and {@code fill}.
  *
  * <p>Its length is fixed, at most 8,388,583 bytes. As with any object, a transaction locks all of it; outside
  * transactions, each call reads what is committed, or is a transaction of its own. All calls throw

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Objects;
 
-/** An array of bytes, 1 byte each, that a transaction uses where it lies: see {@link SasArray}. */
+/** An array of bytes, 1 byte each, that a transaction uses in place: see {@link SasArray}. */
 public final class SasByteArray extends SasArray {
     /** @throws NegativeArraySizeException if the length is */
     public SasByteArray(int length) {

@@ -17,7 +17,7 @@ import java.util.Spliterators;
  * way only. Create it with {@link Factory}; without, it is a temporary list like any other.
  *
  * <p>Reading, replacing, and adding at the end cost a node of each level, log<sub>16</sub> of the size; adding and
- * removing elsewhere move what is behind. Iterators fail fast: they throw {@link
+ * removing elsewhere move the elements that follow. Iterators fail fast: they throw {@link
  * ConcurrentModificationException} after a change that was not theirs.
  */
 public final class SasList<E> extends AbstractList<E> implements RandomAccess {

@@ -32,7 +32,10 @@ public final class SasMap<K, V> extends NodeMap<K, V> {
     private int size;
     private Slots root;
 
-    /** An entry; others of the same hash code follow, in a tree those that its order does not tell apart. */
+    /**
+     * An entry. Others of the same hash code follow it; in a tree, those that the tree's order does not distinguish
+     * from it.
+     */
     private static final class Entry<K, V> extends MapEntry<K, V> {
         private final int hash;
         private Entry<K, V> next;

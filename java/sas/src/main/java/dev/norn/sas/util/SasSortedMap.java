@@ -192,7 +192,7 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Node
             map.delete(entry);
         }
 
-        /** The node that follows the key, or the first one; null behind the end. */
+        /** The node that follows the key, or the first one; null after the end. */
         private Node<K, V> after(K key, boolean isFirst) {
             return Transactions.within(map, () -> {
                 Node<K, V> node = isFirst ? map.above(from, true) : map.above(key, false);

@@ -10,7 +10,7 @@ import java.util.List;
 /**
  * A treap (Seidel and Aragon, 1996): a search tree in which no node has a higher rank than the one above it. Ranks are
  * random, so the tree is balanced whatever the keys and their hash codes are: looking up, inserting and removing visit
- * some 2 ln n nodes on average. This object is temporary, and belongs to one operation: whoever owns the tree takes the
+ * some 2 ln n nodes on average. This object is temporary, and belongs to one operation: the owner of the tree takes the
  * {@link #root} over afterwards.
  */
 final class Treap<K, V> {

@@ -252,7 +252,7 @@ public final class Conversion {
         int number = newNumbers.get(classOf(header));
         ByteBuffer old = ByteBuffer.wrap(Memory.bytes(offset, granulesOf(header) * GRANULE_BYTES)).order(ByteOrder.LITTLE_ENDIAN);
         boolean stays = granulesOf(header) == granules(isHashed(header) ? change.now().bytesHashed() : change.now().bytes());
-        // One that moves goes on having the hash code of where it was.
+        // An object that moves keeps the hash code of its old address.
         int length = granules(stays && !isHashed(header) ? change.now().bytes() : change.now().bytesHashed()) * GRANULE_BYTES;
         if (length > OBJECT_BYTES_MAX) {
             throw new ClassChanged("the object at " + Long.toHexString(offset) + " would take " + length + " bytes with its hash code, more than a page of " + OBJECT_BYTES_MAX

@@ -9,9 +9,9 @@ import dev.norn.sas.store.memory.PagePool;
 import dev.norn.sas.store.memory.TransactionSlot;
 
 /**
- * Allocation in a container. A bit for each granule of a page says where objects start; their headers say how long they
- * are, so that what lies between is free. An object does not cross a page unless it is larger than one; then it has
- * pages of its own.
+ * Allocation in a container. A bit for each granule of a page says where objects start. Their headers say how long they
+ * are, so the granules between objects are free. An object does not cross a page unless it is larger than one; then it
+ * has pages of its own.
  *
  * <p>A page changes under its latch, the number of pages under the container's. The undo entry of an allocation is
  * published under that latch before the bit is set, and is marked as done under it, so that undoing twice does no harm;
@@ -345,8 +345,8 @@ public final class Allocator {
     public static void discard(Range range, long offset) {
         long generation = range.descriptor(range.pageOf(offset)) + DESCRIPTOR_GENERATION;
         int granules = granulesOf(Memory.getLong(offset));
-        // The generation comes first: a free that is cut off behind it and done again skips one, while the other order
-        // could give one out twice.
+        // The generation comes first: a free that is cut off after this store and repeated skips one generation. The
+        // other order could give one out twice.
         Memory.putInt(generation, Math.min(RETIRED, Memory.getInt(generation) + 1));
         range.clearStart(offset);
         if (granules > GRANULES) {

@@ -78,7 +78,7 @@ public record ClassLayout(String name, int bytes, Map<String, Field> fields) {
         return lines;
     }
 
-    /** Length of an instance that has a hash code of its own behind its fields. */
+    /** Length of an instance that has a hash code of its own after its fields. */
     public int bytesHashed() {
         int end = fields.values().stream().mapToInt(Field::end).max().orElse(Format.OBJECT_HEADER_BYTES);
         return end + Format.HASH_BYTES <= bytes ? bytes : bytes + Format.GRANULE_BYTES;

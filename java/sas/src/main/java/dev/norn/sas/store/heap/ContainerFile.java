@@ -103,7 +103,7 @@ public final class ContainerFile {
 
     /**
      * Whether the file ends before a page that it had: one whose descriptor was written. Costs reading the descriptors
-     * of all pages behind the end that are no hole.
+     * of all pages after the end that are no hole.
      */
     private static boolean isCutOff(Range range, Path path) throws IOException {
         try (var file = NativeFile.open(path, StandardOpenOption.READ)) {

@@ -17,12 +17,12 @@ import java.util.Map;
  * to each object; a line for each finding, with container and address.
  *
  * <ul>
- * <li>Objects lie within their page, or have pages of their own, and do not overlap; their class is known.
+ * <li>Objects are within their page, or have pages of their own, and do not overlap; their class is known.
  * <li>No object is locked or marked as destroyed.
  * <li>Every value is referred to by exactly one field, in its container.
  * <li>No container is damaged or without its file. What is in such a one is not looked at.
  * <li>References to objects that are gone are no findings, since they throw; they are counted and named apart.
- * <li>A page's latch is free. No object has a generation that its page has yet to give out, and no page one behind the
+ * <li>A page's latch is free. No object has a generation that its page has yet to give out, and no page one after the
  * last.
  * </ul>
  */

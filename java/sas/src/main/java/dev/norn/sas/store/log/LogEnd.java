@@ -4,12 +4,12 @@ import java.io.IOException;
 
 /**
  * Where the records of a log end, and whether that is because of damage. Records that were never synced may reach the
- * disk in any order, so a hole is what a loss of power leaves, and what is behind it was not acknowledged. But every
+ * disk in any order, so a hole is what a loss of power leaves, and what follows it was not acknowledged. But every
  * record says up to where the log was durable when it was appended: a hole below that has lost what was.
  *
- * @param position behind the last record that follows the beginning without a gap
+ * @param position after the last record that follows the beginning without a gap
  * @param synced the highest position that is known to have been durable
- * @param recordsBehind whole records that were found behind the gap
+ * @param recordsBehind whole records that were found after the gap
  * @param end where the last of them ends
  */
 record LogEnd(long position, long synced, int recordsBehind, long end) {
@@ -48,7 +48,7 @@ record LogEnd(long position, long synced, int recordsBehind, long end) {
         return position < synced;
     }
 
-    /** Bytes of the log behind the gap, as far as they are known to have been used. */
+    /** Bytes of the log after the gap, as far as they are known to have been used. */
     long bytesBehind() {
         return Math.max(end, synced) - position;
     }

@@ -18,9 +18,9 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * The file of the redo log: two headers, of which the newer valid one counts, and a ring of bytes behind them. A
- * position in the log is a number of bytes that never starts anew; its place in the ring is what remains of it by the
- * ring's length, which the header names.
+ * The file of the redo log: two headers, of which the newer valid one counts, and then a ring of bytes. A position in
+ * the log is a number of bytes that never starts anew; its place in the ring is what remains of it by the ring's
+ * length, which the header names.
  */
 public final class LogFile implements AutoCloseable {
     public static final String NAME = StoreFiles.LOG;
@@ -41,7 +41,8 @@ public final class LogFile implements AutoCloseable {
      * @param beginning the position of the first record that is not in the containers' files
      * @param ring the ring's length in bytes
      * @param identity what the store's properties call the log; a log of before has none
-     * @param applied the position up to which the containers' files may have records, in part, because a replay goes on
+     * @param applied the position up to which the containers' files may have records, in part, because a replay is in
+     *     progress
      */
     record Header(long version, long beginning, long ring, UUID identity, long applied) {
         private static final int OLD_CHECKED_BYTES = 32;
@@ -81,7 +82,7 @@ public final class LogFile implements AutoCloseable {
                     && applied > other.applied;
         }
 
-        /** Behind every position that a record may have. */
+        /** A position after every position that a record may have. */
         long end() {
             return beginning + ring;
         }
@@ -134,7 +135,7 @@ public final class LogFile implements AutoCloseable {
         StoreFiles.sync(path.getParent());
     }
 
-    /** @throws FileSystemException if a log of so many bytes does not fit into the directory's file system */
+    /** @throws FileSystemException if a log of this length does not fit into the directory's file system */
     public static void requireRoom(Path directory, long bytes) throws IOException {
         long free = NativeFile.mount(directory).freeBytes();
         if (bytes > free) {

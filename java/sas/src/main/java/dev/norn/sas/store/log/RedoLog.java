@@ -106,7 +106,7 @@ public final class RedoLog {
      * Appends the record: it has its place among all others then, and is committed when the log is durable up to its
      * end.
      *
-     * @return the position behind it
+     * @return the position after it
      * @throws StorageWriteFailure if there is no room for it, or writing fails: nothing was committed, unless the
      *     slot's state says that it counts
      */
@@ -117,7 +117,7 @@ public final class RedoLog {
         return end == NO_ROOM ? Latch.hold(slot, CHECKPOINT_LATCH, () -> makeRoom(slot, record, length)) : end;
     }
 
-    /** Returns the position behind the record, or {@link #NO_ROOM}. */
+    /** Returns the position after the record, or {@link #NO_ROOM}. */
     private long append(TransactionSlot slot, ByteBuffer record, int length) {
         try {
             return Latch.hold(slot, LOG_LATCH, () -> appendLatched(slot, record, length));
@@ -230,13 +230,13 @@ public final class RedoLog {
     }
 
     /**
-     * Writes behind the last record that it is synced, so that damage to it is noticed; the next record says it, too,
-     * and takes the place. No transaction waits for that: the mark reaches the disk with the next sync, or when the
-     * system writes the page.
+     * Writes a mark after the last record, which says that the record is synced, so that damage to it is noticed. The
+     * next record says so too, and overwrites the mark. No transaction waits for that: the mark reaches the disk with
+     * the next sync, or when the system writes the page.
      */
     private void mark(TransactionSlot slot, long synced) {
         try {
-            // Who has the latch appends a record.
+            // The slot that has the latch appends a record.
             Latch.tryHold(slot, LOG_LATCH, () -> markLatched(synced));
         } catch (IOException e) {
             // The records are durable without it.
@@ -269,9 +269,9 @@ public final class RedoLog {
     }
 
     /**
-     * Decides whether a record counts whose slot was cut off while it appended, and still has the latch of appending:
-     * if it is whole, and right behind the end. Otherwise the slot's transaction goes on as if it had not been about to
-     * commit.
+     * Decides whether a record counts whose slot was cut off while it appended, and still has the latch of appending.
+     * It counts if it is whole and begins at the end of the log. Otherwise the slot's transaction is active again, as
+     * if it had not been about to commit.
      */
     public void recoverAppending(TransactionSlot slot) throws IOException {
         if (slot.state() != STATE_COMMITTING) {
@@ -288,9 +288,9 @@ public final class RedoLog {
     }
 
     /**
-     * What a dead slot left while it held the latch of syncing. Its sync may have failed, which is said to nobody again
-     * who opens the file later: so what it was to make durable is written once more, for the next sync. If it cannot be
-     * read back, the store takes no more changes.
+     * What a dead slot left while it held the latch of syncing. Its sync may have failed, and the system does not
+     * report that again to a process that opens the file later. So what it was to make durable is written once more,
+     * for the next sync. If it cannot be read back, the store takes no more changes.
      */
     public void recoverSyncing() {
         if (Memory.getVolatile(POOL_WRITE_FAILED) != 0) {
@@ -444,8 +444,8 @@ public final class RedoLog {
     }
 
     /**
-     * Keeps what comes behind a position from being taken for records, also by those who do not know of the failed sync
-     * that it may not have survived. No other process uses the store.
+     * Keeps what follows a position from being taken for records, also by a process that does not know of the failed
+     * sync, after which the bytes may be lost. No other process uses the store.
      */
     public void cutOff(long limit) throws IOException {
         file.write(ByteBuffer.allocate(LogFile.WORD_BYTES), limit, ring());
@@ -454,8 +454,8 @@ public final class RedoLog {
 
     /**
      * Brings the containers' files up to the end of the log, as far as it is valid and to {@code limit} at most, and
-     * begins it anew. No other process uses the store. The new beginning is behind every position that was ever
-     * written, so that nothing of what was left out is ever taken for a record.
+     * begins it anew. No other process uses the store. The new beginning is after every position that was ever written,
+     * so that nothing of what was left out is ever taken for a record.
      */
     public void restart(long limit) throws IOException {
         LogFile.Header header = file.readHeader();
@@ -476,8 +476,8 @@ public final class RedoLog {
     }
 
     /**
-     * The same with a log that has lost what was durable: goes on with what was committed before that. The log is kept
-     * in another file.
+     * The same with a log that has lost what was durable: continues with what was committed before that. The log is
+     * kept in another file.
      *
      * @return what was lost
      */
@@ -566,7 +566,7 @@ public final class RedoLog {
      * they wait for the latch of checkpoints, so that they do not take the room again and again before this record
      * does. If a slot dies in here, its reservation is taken away with that latch.
      *
-     * @return the position behind the record
+     * @return the position after the record
      */
     private long makeRoom(TransactionSlot slot, ByteBuffer record, int length) {
         long end = append(slot, record, length);

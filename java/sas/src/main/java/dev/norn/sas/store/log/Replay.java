@@ -261,7 +261,8 @@ public final class Replay implements AutoCloseable {
         }
 
         /**
-         * Sets or clears where an object starts, the pages that it covers if it is large, and the generation behind it.
+         * Sets or clears where an object starts, the pages that it covers if it is large, and the generation that
+         * follows.
          */
         private void mark(long offset, long header, int start) throws IOException {
             long page = range.pageOf(offset);
@@ -296,8 +297,8 @@ public final class Replay implements AutoCloseable {
             if (channel == null) {
                 return;
             }
-            // A descriptor never says that there are objects behind the file's end: so one that does is that of a file
-            // which was cut off.
+            // A descriptor never names objects after the file's end. A descriptor that does is that of a file which was
+            // cut off.
             long size = channel.size();
             write(firstPage, Long.MAX_VALUE);
             if (!isLengthDurable || channel.size() != size) {

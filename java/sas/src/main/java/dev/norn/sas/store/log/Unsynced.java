@@ -21,8 +21,8 @@ public final class Unsynced {
     }
 
     /**
-     * Up to where the log has to be durable before anybody is told what the object has. To be asked for while it is
-     * locked, or after it was read without a lock.
+     * Up to where the log has to be durable before any caller gets the object's values. To be called while the object
+     * is locked, or after it was read without a lock.
      */
     public static long of(long offset) {
         return Memory.getVolatile(word(offset));

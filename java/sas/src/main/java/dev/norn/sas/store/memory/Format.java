@@ -75,7 +75,7 @@ public final class Format {
     public static final long NOTICES = 64 << 10;
     public static final int NOTICES_BITS = 12;
 
-    // Up to where the log has to be durable before anybody is told what an object has, by a hash of the object's
+    // Up to where the log has to be durable before any caller gets an object's values, by a hash of the object's
     // offset.
     public static final long UNSYNCED = 128 << 10;
     public static final int UNSYNCED_BITS = 12;

@@ -82,7 +82,7 @@ public final class Latch {
     }
 
     /**
-     * Gives the latch back, if the slot has it, behind a section that was cut off. If that fails, too, the end of the
+     * Gives the latch back, if the slot has it, after a section that was cut off. If that fails, too, the end of the
      * slot's transaction or recovery does it ({@link #recover}).
      */
     private static void giveBack(TransactionSlot slot, long word) {

@@ -36,7 +36,7 @@ public final class Memory {
 
     private static final MethodHandle MMAP;
     private static final MethodHandle MADVISE;
-    /** The range, with room behind it for the largest offset within an object. */
+    /** The range, followed by room for the largest offset within an object. */
     private static final MemorySegment ALL;
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -163,7 +163,7 @@ public final class Memory {
         return (long) WORD.getVolatile(ALL, offset);
     }
 
-    /** Stores an aligned word behind everything that was stored before it. */
+    /** Stores an aligned word, after everything that was stored before it. */
     public static void putRelease(long offset, long value) {
         WORD.setRelease(ALL, offset, value);
     }

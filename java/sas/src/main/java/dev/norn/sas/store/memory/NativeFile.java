@@ -239,7 +239,7 @@ public final class NativeFile extends FileChannel {
         }
     }
 
-    /** Where data begin at or behind a place: holes are passed over. The file's size if there are none. */
+    /** Where data begin at or after a place: holes are passed over. The file's size if there are none. */
     public long nextData(long from) throws IOException {
         long size = size();
         return use(scratch -> {

@@ -8,15 +8,17 @@ import java.io.IOException;
  * are not known here.
  */
 public interface Recoverer {
-    /** Puts in order what a latch guards that the slot has. Waits for nobody; doing it twice is harmless. */
+    /** Puts in order what a latch guards that the slot has. Never waits; doing it twice is harmless. */
     void settle(TransactionSlot slot, long word) throws IOException;
 
     /** Notes that what a latch guards could not be put in order: the store takes no more changes. */
     StorageWriteFailure cannotSettle(IOException cause);
 
-    /** Whether the one who has the slot with this number is gone. Costs a system call. */
+    /** Whether the owner of the slot with this number is gone. Costs a system call. */
     boolean isLost(int slot);
 
-    /** Recovers what the dead left, unless somebody does right now. Waits for nobody. */
+    /**
+     * Recovers what dead processes and threads left, unless another thread or process does so right now. Never waits.
+     */
     void reap();
 }

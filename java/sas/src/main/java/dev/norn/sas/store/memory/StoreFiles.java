@@ -48,8 +48,8 @@ public final class StoreFiles {
     }
 
     /**
-     * Refuses a store whose creation was cut off before it had a log: nothing was ever in it. Whoever only opens a
-     * store is not to complete it, and does not know how large it was to be.
+     * Refuses a store whose creation was cut off before it had a log: nothing was ever in it. A caller that only opens
+     * a store must not complete it, and does not know how large it was to be.
      *
      * @throws StorageReadFailure that says what to do
      */

@@ -154,7 +154,7 @@ public final class TransactionSlot {
         return Memory.getLong(entry + 8);
     }
 
-    /** The offset of the oldest entry; its content is {@link Format#ENTRY_HEADER_BYTES} behind it. */
+    /** The offset of the oldest entry; its content begins {@link Format#ENTRY_HEADER_BYTES} after it. */
     public long first() {
         return stream;
     }
@@ -164,7 +164,7 @@ public final class TransactionSlot {
         return stream + tail;
     }
 
-    /** The offset of the entry behind this one. */
+    /** The offset of the entry after this one. */
     public static long next(long entry) {
         return entry + entryBytes(length(entry));
     }

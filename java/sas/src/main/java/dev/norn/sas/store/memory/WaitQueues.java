@@ -10,13 +10,13 @@ import java.util.concurrent.locks.LockSupport;
  * looks at the shared memory again and again; the others are parked, virtual threads without their carriers, and wake
  * now and then for what else ends their wait. So each thing is watched by one thread of a process at most.
  *
- * <p>A thread that joins a queue leaves it again, also after an exception: a thread that stayed would keep all behind
- * it from being the first.
+ * <p>A thread that joins a queue leaves it again, also after an exception: a thread that stayed would keep all later
+ * ones from being the first.
  */
 public final class WaitQueues {
-    /** Who waits for a slot. Objects have their offsets as keys. */
+    /** The key of the threads that wait for a slot. Objects have their offsets as keys. */
     public static final long SLOTS = -1;
-    /** Who waits for a sync of the log. */
+    /** The key of the threads that wait for a sync of the log. */
     public static final long SYNC = -2;
     /** Room on the stack for joining, so that leaving has it, too. */
     private static final int FRAMES = 8;

@@ -382,7 +382,10 @@ public final class AttachedStore {
         }
     }
 
-    /** @throws StoreClosed if it is: comes behind reads outside transactions, for which nobody waits who closes it */
+    /**
+     * @throws StoreClosed if the store is closed. Called after reads outside transactions, for which the close does not
+     *     wait
+     */
     public void requireAttached() {
         if (!isOpen) {
             throw closed();
@@ -401,7 +404,7 @@ public final class AttachedStore {
     }
 
     /**
-     * Brings the containers' files up to what is committed now; transactions go on. Costs as much as reading the log
+     * Brings the containers' files up to what is committed now; transactions continue. Costs as much as reading the log
      * and writing the pages that it changes.
      */
     public void checkpoint() {
@@ -433,8 +436,8 @@ public final class AttachedStore {
     }
 
     /**
-     * Copies the store as of one moment into a new directory, while transactions go on: until the log is full, then
-     * they wait. Costs as much as reading and writing all containers.
+     * Copies the store as of one moment into a new directory. Transactions continue until the log is full, then they
+     * wait. Costs as much as reading and writing all containers.
      */
     public void backup(Path copy) throws IOException {
         if (Files.exists(copy)) {
@@ -529,7 +532,7 @@ public final class AttachedStore {
         return allocator;
     }
 
-    /** Called behind each commit. */
+    /** Called after each commit. */
     void logHasGrown() {
         // The directory is made before.
         if (checkpointer != null) {

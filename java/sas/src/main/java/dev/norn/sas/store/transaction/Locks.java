@@ -28,13 +28,13 @@ public final class Locks {
     private static final long WAITED = 1L << 62;
     private static final long COUNT = WAITED - 1 & ~LOCK_HOLDERS;
     /**
-     * How long the first who waits lets others take the object before him. Handing it over costs the time of several
-     * transactions.
+     * How long the first waiting thread lets others take the object before it. Handing the object over costs the time
+     * of several transactions.
      */
     private static final long MARK_NANOS = 1_000_000;
-    /** How often the first looks then: who releases the object in this JVM wakes him. */
+    /** How often the first looks then: a thread of this JVM that releases the object wakes it. */
     private static final long MARKED_NANOS = 100_000;
-    /** How often those behind him look for deadlocks and the dead. */
+    /** How often the later threads of the queue look for deadlocks and dead processes. */
     private static final long QUEUED_NANOS = 5_000_000;
     private static final long DEADLOCK_CHECK_NANOS = 500_000;
     private static final long DEAD_CHECK_NANOS = 20_000_000;
@@ -92,8 +92,8 @@ public final class Locks {
     }
 
     /**
-     * The lock word of an object that is there. It is read first: an object that goes meanwhile leaves another word
-     * behind.
+     * The lock word of an object that is there. The word is read first: an object that is destroyed meanwhile leaves
+     * another word.
      */
     private long look(long reference) {
         long value = Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK);
@@ -140,9 +140,10 @@ public final class Locks {
     }
 
     /**
-     * Waits until the slot holds the object. Those of this JVM that want it queue up, and the first watches it; whoever
-     * comes just then takes it before him, but once he has waited for a millisecond, it is marked and left to those who
-     * wait. Who holds it shared already waits beside the queue.
+     * Waits until the slot holds the object. Threads of this JVM that want the object queue up, and the first watches
+     * it. A newcomer may take the object before the first. Once the first has waited for a millisecond, the object is
+     * marked, and left to the waiting threads. A thread whose slot holds the object shared already waits beside the
+     * queue.
      */
     private void await(TransactionSlot slot, long reference, long mode) {
         long offset = offsetOf(reference);
@@ -189,7 +190,7 @@ public final class Locks {
         }
     }
 
-    /** How long somebody waits for an object, and what ends it before he has it. */
+    /** How long a thread waits for an object, and what ends the wait before it has the object. */
     private final class Patience {
         final TransactionSlot slot;
         final long reference;
@@ -211,7 +212,7 @@ public final class Locks {
         void look() {
             now = System.nanoTime();
             if (now > deadlockCheck) {
-                // One that was allocated by a transaction that was undone leaves its lock word behind.
+                // The lock word stays when the transaction that allocated the object is undone.
                 store.requireObject(reference);
                 requireNoDeadlock(slot, reference);
                 deadlockCheck = now + DEADLOCK_CHECK_NANOS;

@@ -11,12 +11,13 @@ import dev.norn.sas.store.memory.TransactionSlot;
 import java.io.IOException;
 
 /**
- * What the living do for the dead. A slot whose owner is gone is finished or undone from what it published, as if it
- * went on; who recovers uses the dead slot's own latches, so that when he dies too, the next does the same again.
+ * What living processes do for dead ones. A slot whose owner is gone is finished or undone from what it published, as
+ * if it continued. Recovery uses the dead slot's own latches, so that when the recovering process dies too, the next
+ * does the same again.
  *
- * <p>First, all latches of all dead slots are freed, after what they guard was put in order ({@link Latch#recover}).
- * It waits for no other slot. It decides which records count: a slot that died with the latch of the log's end is
- * COMMITTING behind it if its record is whole, and ACTIVE if not; a slot that is COMMITTING without that latch has its
+ * <p>First, all latches of all dead slots are freed, after what they guard was put in order ({@link Latch#recover}). It
+ * waits for no other slot. It decides which records count: a slot that died with the latch of the log's end is
+ * COMMITTING afterwards if its record is whole, and ACTIVE if not; a slot that is COMMITTING without that latch has its
  * record counted by the end of the log. Then each slot is brought to its end, by its state:
  *
  * <pre>
@@ -44,7 +45,7 @@ public final class Recovery implements Recoverer {
     public void reap() {
         store.slots().forgetGone();
         if (store.pages().attachments().isAlone()) {
-            // Who recovers waits for a latch of one who has died since.
+            // The recovering thread waits for a latch of a slot whose owner has died since.
             store.pages().attachments().alone(this::freeLatches);
         } else if (isAnyLost()) {
             store.pages().attachments().tryAlone(this::reapAlone);

@@ -7,10 +7,10 @@ import dev.norn.sas.store.memory.TransactionSlot;
 import java.util.Arrays;
 
 /**
- * What a transaction keeps so that a part of it can be taken back while it goes on. The undo stream has the image of an
- * object as it was before the transaction; this has, of what is changed again after a savepoint, images as of the
- * savepoint. They are in this JVM's memory: another process that undoes the transaction of a dead process needs the
- * stream alone.
+ * What a transaction keeps so that a part of it can be taken back while the rest continues. The undo stream has the
+ * image of an object as it was before the transaction; this has, of what is changed again after a savepoint, images as
+ * of the savepoint. They are in this JVM's memory: another process that undoes the transaction of a dead process needs
+ * the stream alone.
  *
  * <p>To take back what came after a savepoint is to restore these images, the newest first, and then to undo the
  * entries that the stream has got since, except locks, which stay. Entries of images stay, too, since their objects

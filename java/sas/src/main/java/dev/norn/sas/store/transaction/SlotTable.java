@@ -20,13 +20,13 @@ import java.util.concurrent.locks.LockSupport;
  * taken.
  */
 public final class SlotTable {
-    /** How long the first who waits for a slot lets others have one before him. */
+    /** How long the first thread that waits for a slot lets others have one before it. */
     private static final long OVERTAKEN_NANOS = 1_000_000;
-    /** How often those behind him look whether the store is closed. */
+    /** How often the later threads of the queue look whether the store is closed. */
     private static final long QUEUED_NANOS = 20_000_000;
     /** Room on the stack for claiming a slot, and for giving it back. */
     private static final int FRAMES = 6;
-    /** Whose a slot is that this JVM uses for itself. */
+    /** The tenant of a slot that this JVM uses for itself. */
     private static final StoreTransaction.Tenant SELF = tenant("the store itself", true);
     /** Whose a transaction is whose end failed half-way. */
     private static final StoreTransaction.Tenant NOBODY = tenant("a transaction whose end failed", false);
@@ -142,8 +142,8 @@ public final class SlotTable {
     }
 
     /**
-     * Gives a slot back, in which nothing is left to do. May be done again when it was cut off: nobody else of this JVM
-     * has the slot before it is done.
+     * Gives back a slot in which nothing is left to do. May be repeated when it was cut off: no other thread of this
+     * JVM has the slot before this is done.
      */
     public void release(TransactionSlot slot) {
         try {

@@ -36,7 +36,7 @@ public final class StoreTransaction {
     private TransactionSlot slot;
     private final Tenant tenant;
     private ByteBuffer record = RedoLog.newRecord(4096);
-    /** Up to where the log has to be durable before anybody is told what this transaction has read. */
+    /** Up to where the log has to be durable before any caller gets what this transaction has read. */
     private long awaited;
     private final Contention contention;
     private boolean mayRunAgain;
@@ -44,13 +44,14 @@ public final class StoreTransaction {
     private long guessed;
 
     /**
-     * Whose work it is, so that it can be undone when its thread has ended without ending it. Says in words who it is.
+     * The owner of a transaction, so that the transaction can be undone when its thread has ended without ending it.
+     * Its text names the owner.
      */
     public interface Tenant {
-        /** Whether the thread may still go on with the transaction. */
+        /** Whether the thread may still continue the transaction. */
         boolean isAlive();
 
-        /** Does what comes before and after the transaction is undone by somebody else. */
+        /** Does what precedes and follows when another thread undoes the transaction. */
         void evict(Runnable undo);
     }
 
@@ -300,8 +301,8 @@ public final class StoreTransaction {
     }
 
     /**
-     * Opens a savepoint, inside those that are open. Whatever is changed behind it has to be locked exclusively again,
-     * and touched or kept again.
+     * Opens a savepoint, inside those that are open. An object that is changed after it has to be locked exclusively
+     * again, and touched or kept again.
      */
     public void openSavepoint() {
         savepoints.open(slot.tail());
@@ -326,7 +327,7 @@ public final class StoreTransaction {
     }
 
     /**
-     * Takes back what was allocated, and what was to be freed, since the mark, but for classes that have got their
+     * Takes back what was allocated, and what was to be freed, since the mark, except classes that have got their
      * numbers. Stores into objects that were there are not taken back: none of them may refer to what was allocated.
      */
     public void takeBackSteps(long mark) {
@@ -364,7 +365,7 @@ public final class StoreTransaction {
     }
 
     /**
-     * Gives an object that this transaction has just allocated, with room behind its fields, a hash code of its own.
+     * Gives an object that this transaction has just allocated, with room after its fields, a hash code of its own.
      */
     public static void keepHash(long reference, int hash) {
         long offset = offsetOf(reference);
@@ -471,14 +472,14 @@ public final class StoreTransaction {
         awaited = Math.max(awaited, Unsynced.of(offsetOf(reference)));
     }
 
-    /** The transaction has seen what somebody did, nobody knows who. */
+    /** The transaction has seen the effect of an unknown transaction. */
     private void hasSeenAll() {
         awaited = Memory.getVolatile(LOG_TAIL);
     }
 
     /**
-     * Before the first lock is released. Who dies in here has a record that counts, and is recovered from its
-     * beginning.
+     * Called before the first lock is released. A slot whose process dies in here has a record that counts, and is
+     * recovered from its beginning.
      */
     private void markUnsynced() {
         for (long entry = slot.first(); entry < slot.end(); entry = TransactionSlot.next(entry)) {
@@ -490,7 +491,7 @@ public final class StoreTransaction {
         }
     }
 
-    /** Returns the position behind the record; when this throws, the transaction was undone, or is left to recovery. */
+    /** Returns the position after the record. When this throws, the transaction was undone, or is left to recovery. */
     private long append() {
         try {
             return store.log().append(slot, record);
@@ -534,7 +535,7 @@ public final class StoreTransaction {
 
     private void undo() throws java.io.IOException {
         if (slot.owner() != store.incarnation()) {
-            // It was given back, and what came behind that failed.
+            // The slot was given back, and a later step failed.
             return;
         }
         Latch.recover(slot);
@@ -546,7 +547,7 @@ public final class StoreTransaction {
         }
     }
 
-    /** Leaves the slot, in the state that it is in, to recovery: this thread goes on without it. */
+    /** Leaves the slot, in the state that it is in, to recovery: this thread continues without it. */
     private void abandon() {
         if (slot != null) {
             store.slots().abandon(slot.index);

@@ -8,7 +8,7 @@ import dev.norn.sas.store.memory.Memory;
 /**
  * Notifications of those who wait for persistent objects, across processes: words in shared memory that count them, an
  * object's word by its address. Objects that share a word wake each other's waiters, which have to look again anyway.
- * Nothing is registered, so nothing is left behind by a process that dies.
+ * Nothing is registered, so a process that dies leaves nothing.
  */
 public final class WaitWords {
     private WaitWords() {}
