@@ -68,7 +68,7 @@ final class Drive {
     private volatile byte[] reserve = new byte[RESERVE_BYTES];
     private final CountDownLatch ready;
     private volatile boolean isMeasuring;
-    /** Persons are told by this and not by interrupts, which would close the files that a transaction is writing. */
+    /** Ends the threads of the persons. Interrupts would close the files that a transaction is writing. */
     private final CountDownLatch over = new CountDownLatch(1);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 

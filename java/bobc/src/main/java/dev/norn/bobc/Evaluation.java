@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 
 /**
  * An evaluation: runs, each kept in a file so that it is not done again, and the report that is written from them. A
- * run that fails is named in the report, the others go on; it is tried again the next time.
+ * run that fails is named in the report, and the others continue; it is tried again the next time.
  */
 final class Evaluation {
     /** Whether runs are long enough to say something. */
@@ -74,7 +74,7 @@ final class Evaluation {
      * Figures of a run of this name and description, measured now unless they are there.
      *
      * @param description all that the figures depend on; those of another are not used
-     * @return empty if it failed, which the report tells
+     * @return empty if it failed, which the report says
      */
     Optional<Figures> figures(String name, String description, Measurement measurement) throws IOException, InterruptedException {
         Path file = runs.resolve(name + ".txt");

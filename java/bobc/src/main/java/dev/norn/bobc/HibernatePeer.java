@@ -29,7 +29,8 @@ final class HibernatePeer implements Peer {
     private static final int BATCH = 50;
     private static final int STEP = 1000;
     /**
-     * H2 keeps eight prepared statements of a session unless it is told otherwise; Hibernate prepares them each time.
+     * H2 keeps eight prepared statements of a session unless it is configured otherwise; Hibernate prepares them each
+     * time.
      */
     private static final String STATEMENT_CACHE = ";QUERY_CACHE_SIZE=256";
 

@@ -54,7 +54,7 @@ enum PeerKind {
         return this == PLAIN || needsAgent() || this == ECLIPSESTORE;
     }
 
-    /** What its JVM has to be told: some libraries use what the JDK keeps to itself. */
+    /** The options that its JVM needs: some libraries use what the JDK keeps to itself. */
     List<String> jvmOptions() {
         return switch (this) {
             case LMDB -> List.of("--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");

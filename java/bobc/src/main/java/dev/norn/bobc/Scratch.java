@@ -29,7 +29,7 @@ final class Scratch implements AutoCloseable {
         try {
             Runtime.getRuntime().addShutdownHook(remover);
         } catch (IllegalStateException e) {
-            // This JVM ends already, and nobody would remove it.
+            // This JVM ends already, and nothing else would remove it.
             Files.delete(path);
             throw e;
         }
@@ -48,7 +48,7 @@ final class Scratch implements AutoCloseable {
         }
     }
 
-    /** The run goes on meanwhile, and makes files. */
+    /** The run continues meanwhile, and makes files. */
     private void removeAtTheEnd() {
         first.run();
         for (int attempt = 0; Files.exists(path) && attempt < ATTEMPTS; attempt++) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * An evaluation goes on where it was interrupted, does again what was described differently or failed, and its report
+ * An evaluation continues where it was interrupted, and does again what was described differently or failed. Its report
  * names what failed.
  */
 class EvaluationTest {

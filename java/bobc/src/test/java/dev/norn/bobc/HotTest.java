@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code bobc hot}: increments that are acknowledged are there, whoever raises them, and no conflict reaches a caller.
- * What it prints is right for known outcomes. Nothing here depends on how fast the machine is.
+ * {@code bobc hot}: increments that are acknowledged are there, whichever thread or process makes them, and no conflict
+ * reaches a caller. What it prints is right for known outcomes. Nothing here depends on how fast the machine is.
  */
 class HotTest {
     private static final HotDrive.Time SECOND = new HotDrive.Time(1, 0);

@@ -19,8 +19,8 @@ import java.util.Set;
 /**
  * One round: a new store, and some phases. In each, JVMs are started until some run, they run for a while with whatever
  * befalls them, and one, several or all of them are killed. Whenever all are dead, what the store has is compared with
- * what the JVMs said, and what may happen to a store in which nobody is happens. All choices follow from the seed; what
- * the machine's scheduler does, does not.
+ * what the JVMs said, and then the round does what may be done to a store that no process has attached. All choices
+ * follow from the seed; what the machine's scheduler does, does not.
  */
 final class Round {
     private static final String ACCEPT_LOSS = "--accept-loss";
@@ -194,8 +194,8 @@ final class Round {
     }
 
     /**
-     * Until so many transactions have ended, or so much time has passed, but for ten times as long where there are none
-     * at all.
+     * Waits until this number of transactions has ended or this time has passed; ten times as long if no transaction
+     * ended.
      */
     private void awaitWork(int transactions, int millis) throws IOException, InterruptedException {
         long start = Trees.bytes(journals);
@@ -218,7 +218,7 @@ final class Round {
         }
     }
 
-    /** A backup beside whoever runs is what a transaction would read within that time. */
+    /** A backup beside running JVMs is what a transaction would read within that time. */
     private void backup() throws IOException, InterruptedException {
         Path copy = directory.resolve("backup-" + ++copies);
         note("backup " + copies);
@@ -327,8 +327,8 @@ final class Round {
 
     /**
      * A copy of the durable files whose log is damaged: it is refused, or complete. Only what was acknowledged last may
-     * be missing without a word: transactions behind whose acknowledgement nobody began to write, since no later record
-     * says that theirs are durable.
+     * be missing without a message: transactions after whose acknowledgement no other began to write, since no later
+     * record says that theirs are durable.
      */
     private void damageLog() throws IOException, InterruptedException {
         Path copy = copy();
@@ -345,8 +345,8 @@ final class Round {
 
     /**
      * What is before the damage is whole transactions, and the damaged log is kept. If the containers' files have a
-     * part of what is behind the damage, because a replay of it was cut off, that is said, and all may be there that
-     * was committed, in part.
+     * part of what follows the damage, because a replay of it was cut off, the command says so, and everything that was
+     * committed may be there, in part.
      */
     private void acceptLoss(Path copy, Damage damage) throws IOException, InterruptedException {
         String what = "accepting the loss of " + damage;
@@ -465,7 +465,7 @@ final class Round {
         }
     }
 
-    /** Compares what the store has with what the JVMs said. Nobody else uses it. */
+    /** Compares what the store has with what the JVMs said. No other process uses it. */
     private void verify() throws IOException, InterruptedException {
         Path out = directory.resolve("snapshot-" + ++copies + ".ids");
         require("opening the store", ask("snapshot", store, out));

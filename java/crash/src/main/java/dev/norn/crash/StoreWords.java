@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.StringJoiner;
 
 /**
- * The words of a pool's control area that are not 0, for who looks for a latch that nobody gives back:
- * docs/format/sas.md says what they are.
+ * The words of a pool's control area that are not 0, for finding a latch that is never given back: docs/format/sas.md
+ * says what they are.
  */
 final class StoreWords {
     private static final int HEADER_WORDS = 64;

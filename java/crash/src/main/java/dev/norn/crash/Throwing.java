@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * One JVM throws at every point inside every latched section, another one works on the same store: both go on, no latch
- * is kept, and what was acknowledged is there.
+ * One JVM throws at every point inside every latched section, another one works on the same store: both continue, no
+ * latch is kept, and what was acknowledged is there.
  */
 final class Throwing {
     /**
@@ -26,7 +26,7 @@ final class Throwing {
     private static final List<String> GIVINGS_BACK = List.of("Latch.hold>Latch.giveBack#1", "Latch.tryHold>Latch.giveBack#1");
     private static final int LOG_BYTES = 1 << 16;
     private static final int LOCK_TIMEOUT_MILLIS = 2000;
-    /** The other JVM shows that it goes on, and is not to make the store large. */
+    /** The other JVM shows that it continues, and must not make the store large. */
     private static final int PAUSE_MILLIS = 20;
 
     private final Children children;
@@ -56,7 +56,7 @@ final class Throwing {
         }
     }
 
-    /** Each point throws so many times, each time something else. */
+    /** Each point throws {@code throwsAtEach} times, each time something else. */
     static Result run(Children children, int throwsAtEach, int watchdogSeconds) throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory(Campaign.base(), "norn-crash-");
         try (Inspectors inspectors = new Inspectors(children, directory)) {

@@ -9,15 +9,15 @@ import org.junit.jupiter.api.Test;
 
 /**
  * JVMs that share a store are killed, frozen and paused at random and at every named step, pools are thrown away, logs
- * and containers damaged: what was acknowledged is there, in its order, nothing else is half there, and nobody waits
- * for ever. More rounds with {@code -Dcrash.rounds=N}, others with {@code -Dcrash.seed=S}.
+ * and containers damaged: what was acknowledged is there, in its order, nothing else is half there, and no process
+ * waits for ever. More rounds with {@code -Dcrash.rounds=N}, others with {@code -Dcrash.seed=S}.
  */
 class CrashTest {
     private static final int ROUNDS = Integer.getInteger("crash.rounds", 30);
     private static final long SEED = Long.getLong("crash.seed", 1997);
     private static final int LANES = 2;
     private static final int WATCHDOG_SECONDS = 60;
-    /** From so many rounds on, each has a line. */
+    /** From this number of rounds on, each has a line. */
     private static final int LONG = 100;
 
     @Test

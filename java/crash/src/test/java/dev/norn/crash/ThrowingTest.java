@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Whatever is thrown at any point inside a latched section, no latch is kept, and every JVM goes on. */
+/** Whatever is thrown at any point inside a latched section, no latch is kept, and every JVM continues. */
 class ThrowingTest {
     /** Once, or with each kind of throwable. */
     private static final int THROWS_AT_EACH = Integer.getInteger("crash.throws", 1);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Beside another agent that changes the same classes, before it and behind it on the command line, both do what they do
+ * Beside another agent that changes the same classes, before it and after it on the command line, both do what they do
  * alone.
  */
 class AgentsTest {

@@ -30,7 +30,7 @@ final class SuiteProgram {
         try (PrintWriter out = new PrintWriter(Files.newBufferedWriter(Path.of(arguments[1])))) {
             LauncherFactory.create().execute(request, new Lines(out));
         }
-        // Some suites leave threads behind.
+        // Some suites do not end their threads.
         System.exit(0);
     }
 

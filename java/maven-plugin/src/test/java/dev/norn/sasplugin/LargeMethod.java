@@ -9,7 +9,7 @@ import java.lang.constant.MethodTypeDesc;
 final class LargeMethod {
     private LargeMethod() {}
 
-    /** A class with a field and a method with so many stores into an array, of seven bytes each. */
+    /** A class with a field and a method with {@code stores} stores into an array, of seven bytes each. */
     static byte[] classFile(String name, int stores) {
         ClassDesc type = ClassDesc.of(name);
         return ClassFile.of().build(type, builder -> builder

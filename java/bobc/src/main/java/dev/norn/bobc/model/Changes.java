@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a transaction is going to change, for a store that has to be told: objects that are there before it. Those that
- * it makes are reached through them. This is the knowledge that explicit persistence asks of its users.
+ * What a transaction is going to change, for a store that needs to know it in advance: objects that exist before it.
+ * Those that it makes are reached through them. This is the knowledge that explicit persistence asks of its users.
  */
 public final class Changes {
     private Changes() {}

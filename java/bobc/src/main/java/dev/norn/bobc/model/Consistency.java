@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-/** TPC-C's consistency conditions (clause 3.3.2), but for 11, which holds before the first transaction only. */
+/** TPC-C's consistency conditions (clause 3.3.2), except 11, which holds before the first transaction only. */
 public final class Consistency {
     private static final int STEP = 500;
     private static final int NUMBER = 0;

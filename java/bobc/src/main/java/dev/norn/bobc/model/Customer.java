@@ -44,7 +44,7 @@ final class Customer {
         data = draw.text(300, 500);
     }
 
-    /** Pays; the data of somebody with bad credit tell of it (clause 2.5.2.2). */
+    /** Pays; the payment is noted in the data of a customer with bad credit (clause 2.5.2.2). */
     synchronized void pay(long amount, District at, long time) {
         balance -= amount;
         paid += amount;

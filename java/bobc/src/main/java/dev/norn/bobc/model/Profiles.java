@@ -9,8 +9,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The five transactions (clauses 2.4 to 2.8), written as one writes them for objects in memory. Whoever calls them says
- * what a transaction is.
+ * The five transactions (clauses 2.4 to 2.8), written as one writes them for objects in memory. The caller says what a
+ * transaction is.
  */
 public final class Profiles {
     private static final int RECENT = 20;

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * TPC-C's consistency conditions (clause 3.3.2) for rows, in one pass over each table; but for 11, which holds before
+ * TPC-C's consistency conditions (clause 3.3.2) for rows, in one pass over each table; except 11, which holds before
  * the first transaction only.
  */
 public final class RowConsistency {

@@ -6,7 +6,7 @@ import java.util.List;
  * A transaction, as its side file has it.
  *
  * @param appends the registers that it appends to
- * @param ended when it was over; {@link #UNKNOWN} if nobody said so
+ * @param ended when it was over; {@link #UNKNOWN} if its side file does not say so
  * @param uses what it saw, if it was committed
  */
 record Attempt(long id, long begun, int[] appends, Fate fate, long ended, List<Use> uses) {

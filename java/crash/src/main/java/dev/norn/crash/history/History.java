@@ -19,7 +19,7 @@ import java.util.Map;
  *
  * <ul>
  * <li>what was acknowledged is in the lists, at the place where it said;
- * <li>what was undone is not, and what nobody acknowledged is in all of its registers or in none;
+ * <li>what was undone is not, and what was neither undone nor acknowledged is in all of its registers or in none;
  * <li>an earlier snapshot is a prefix of a later one;
  * <li>dependencies and real time have no cycle: the history is strictly serializable.
  * </ul>
@@ -73,8 +73,8 @@ public final class History {
     }
 
     /**
-     * The same history, in which those are not acknowledged whose records no later record vouches for: behind whose
-     * acknowledgement nobody began who may have written.
+     * The same history, without the acknowledgements of transactions for whose records no later record vouches: no
+     * transaction that may have written began after such an acknowledgement.
      */
     public History withoutTail() {
         long last = attempts.values().stream().filter(its -> its.fate() == Fate.COMMITTED && its.appends().length > 0).mapToLong(Attempt::begun).max().orElse(0);

@@ -13,9 +13,10 @@ import java.util.Map;
 
 /**
  * The direct serialization graph of a history (Adya 1999), with real time: nodes are transactions and moments. An edge
- * says what came before what: a writer before the next writer (ww), a writer before who read what it wrote (wr), a
- * reader before the next writer (rw), whoever ended before a moment, and the moment before whoever began later. Moments
- * are a chain, so real time takes as many edges as there are transactions. A cycle is an anomaly.
+ * says what came before what: a writer before the next writer (ww), a writer before a reader of what it wrote (wr), a
+ * reader before the next writer (rw), a transaction before a moment after its end, and a moment before a transaction
+ * that began later. Moments are a chain, so real time takes as many edges as there are transactions. A cycle is an
+ * anomaly.
  */
 final class SerializationGraph {
     private record Node(String name, List<Edge> edges) {}
@@ -79,7 +80,7 @@ final class SerializationGraph {
         }
     }
 
-    /** A read that saw so many numbers. */
+    /** A read that saw {@code length} numbers. */
     private void addRead(Node reader, int register, int length) {
         long[] ids = lists.get(register);
         if (length > 0) {
@@ -111,7 +112,7 @@ final class SerializationGraph {
     }
 
     /**
-     * A cycle, for reading; null if there is none. Kahn's algorithm leaves the nodes that are on cycles or behind them.
+     * A cycle, for reading; null if there is none. Kahn's algorithm leaves the nodes that are on cycles or after them.
      */
     String cycle() {
         Map<Node, Integer> before = new java.util.IdentityHashMap<>();

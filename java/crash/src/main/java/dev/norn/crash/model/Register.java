@@ -11,7 +11,7 @@ import java.util.Random;
 /**
  * A list of the transactions that wrote it, oldest first. An append changes several objects, and each of them repeats
  * what the others say, so that half of an append is noticed by {@link #audit}. Each subclass keeps the list in another
- * structure. In a transaction, but for {@link #last}.
+ * structure. All methods except {@link #last} are called in a transaction.
  */
 public abstract class Register {
     private int length;

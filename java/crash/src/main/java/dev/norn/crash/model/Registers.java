@@ -28,7 +28,7 @@ public final class Registers {
         }
     }
 
-    /** Has the store know all classes, by objects that nobody else uses. */
+    /** Has the store know all classes, by objects that are used for nothing else. */
     public static void useClasses(Store store) {
         Container main = store.container(Store.MAIN);
         for (int kind = 0; kind < Kinds.COUNT; kind++) {

@@ -13,7 +13,9 @@ final class Attachment {
     /** A store and the running thread's handles. */
     record Use(Store store, Register[] registers) {}
 
-    /** How often a thread looks whether the store is open again. It leaves the processor to whoever opens it. */
+    /**
+     * How often a thread looks whether the store is open again. It leaves the processor to the thread that opens it.
+     */
     private static final long LOOK_NANOS = 100_000;
 
     private final Path directory;
@@ -29,7 +31,7 @@ final class Attachment {
 
     /** The store, and this thread's handles; waits while it is closed. */
     Use use() {
-        // In this order: a store that is found open now was opened behind all closings that are seen.
+        // In this order: a store that is found open now was opened after all closings that are seen.
         long seen = closings;
         Store now = store;
         while (now == null) {

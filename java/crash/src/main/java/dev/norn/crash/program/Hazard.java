@@ -14,7 +14,7 @@ public enum Hazard {
     DAMAGE,
     /** The store is converted to changed classes. */
     CONVERSION,
-    /** A nested run throws, and the outer one goes on. */
+    /** A nested run throws, and the outer one continues. */
     SAVEPOINTS,
     /** The store is closed and opened again while threads use it. */
     REOPEN,

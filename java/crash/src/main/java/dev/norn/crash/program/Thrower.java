@@ -10,13 +10,13 @@ import java.util.Set;
 
 /**
  * A child JVM in which every point inside every latched section throws: a StackOverflowError, an OutOfMemoryError, or
- * an unchecked exception. After each throw, no latch may be kept, and the transactions of this JVM have to go on.
+ * an unchecked exception. After each throw, no latch may be kept, and the transactions of this JVM have to continue.
  * Arguments: the store, the directory of the side files, how often each point throws, and the file with the steps'
  * numbers: those at which sections begin in the first line, those at which they end in the second.
  */
 public final class Thrower {
     private static final int PROCESS = 99;
-    /** After so many transactions without a new point, there are no others. */
+    /** After this number of transactions without a new point, there are no others. */
     private static final int PATIENCE = 300;
     private static final int ATTEMPTS_BETWEEN_CHECKPOINTS = 8;
     private static final int POINTS_BETWEEN_WORDS = 50;

@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
-/** A thread of a child JVM: random transactions until it is told to stop. */
+/** A thread of a child JVM: random transactions until it is stopped. */
 final class Worker implements Runnable {
     /** What an aborted transaction is aborted with. */
     private static final class Planned extends RuntimeException {

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Puts a step in front of every call in the store's classes, and behind those calls whose end is a place of its own.
+ * Puts a step in front of every call in the store's classes, and after those calls whose end is a place of its own.
  * Numbers the sites as it meets them.
  */
 final class Instrumentation {

@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 
 /**
  * What arrays of longs cost, in nanoseconds for a call: {@code plain}, run without the agent, or {@code sas DIRECTORY},
- * with it. Each step is measured as a transaction of its own, and again within one that goes on; {@code field} is a
+ * with it. Each step is measured as a transaction of its own, and again within one that continues; {@code field} is a
  * transaction that reads or writes a field of the array's owner instead.
  */
 final class ArrayBench {

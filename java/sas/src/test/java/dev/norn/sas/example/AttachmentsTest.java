@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Who is attached, and who is dead: seen by processes of other PID namespaces, by one whose pool or lock file was
- * removed, and of one that is stopped and goes on later. Locks of the living are never taken from them, and no two
- * pools of a store are in use.
+ * Which processes are attached, and which are dead: seen by processes of other PID namespaces, by one whose pool or
+ * lock file was removed, and of one that is stopped and continues later. Locks of the living are never taken from them,
+ * and no two pools of a store are in use.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class AttachmentsTest {

@@ -19,7 +19,7 @@ class Badge {
         }
     }
 
-    /** Leaves no room behind its fields. */
+    /** Leaves no room after its fields. */
     static class Long extends Full {
         Object fourth = "a text";
 

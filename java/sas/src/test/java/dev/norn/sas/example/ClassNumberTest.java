@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The number of a class belongs to the transaction that makes the class's first instance, until that is durable:
- * whoever commits an instance while the first transaction may still be undone has it back as what it is, although the
- * number is given out again.
+ * The number of a class belongs to the transaction that makes the class's first instance, until that is durable: a
+ * transaction that commits an instance while the first transaction may still be undone has it back as what it is,
+ * although the number is given out again.
  */
 class ClassNumberTest {
     @TempDir

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A store that is closed beside threads that use it, and opened again: transactions are waited for or refused, nothing
- * stays locked, and whoever is late is told so.
+ * stays locked, and a thread that is late gets an exception that says so.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CloseTest {
@@ -64,7 +64,7 @@ class CloseTest {
     }
 
     /**
-     * Uses the store in each way, over and over, until it is told that the store is closed; counts what was committed.
+     * Uses the store in each way, over and over, until a call says that the store is closed; counts what was committed.
      */
     private static void use(Store store, Random random, AtomicLong committed, ConcurrentLinkedQueue<Throwable> unexpected) {
         try {

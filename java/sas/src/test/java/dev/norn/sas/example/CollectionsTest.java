@@ -191,7 +191,7 @@ class CollectionsTest {
             super(number);
         }
 
-        /** Does not tell apart what {@code equals} does. */
+        /** Does not distinguish all that {@code equals} does. */
         @Override
         public int compareTo(OrderedLike other) {
             comparisons++;

@@ -26,7 +26,9 @@ class CommittedReadTest {
     @TempDir
     Path directory;
 
-    /** Meanwhile the object is destroyed, and another one is made in its place, which nobody has changed either. */
+    /**
+     * Meanwhile the object is destroyed, and another one is made in its place, which no transaction has changed either.
+     */
     @Test
     void aReadIsOfTheObjectThatItBeganWith() {
         try (Store store = Store.create(directory.resolve("store"), Stores.SMALL)) {

@@ -117,7 +117,7 @@ class CrashTest {
         }
     }
 
-    /** The record decides: it is whole before the sync, but only a machine that goes on has it for sure. */
+    /** The record decides: it is whole before the sync, but only a machine that keeps running has it for sure. */
     @Test
     void aDeathBeforeTheSyncIsFinishedByTheLivingOrAsTheDiskHasIt() throws Exception {
         Path at = create();
@@ -159,7 +159,7 @@ class CrashTest {
     void theLogMayBeCutOrDamagedAnywhereAndWhatIsBeforeIsKept() throws Exception {
         Path at = create();
         Random random = new Random(SEED);
-        // So that the log goes on at the start of its ring in the middle of a record.
+        // So that the log continues at the start of its ring in the middle of a record.
         while (LogBytes.bytesToTurn(store) > 900) {
             BankProgram.transfer(store.root("bank", Bank.class), random);
         }

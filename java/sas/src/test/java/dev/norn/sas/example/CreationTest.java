@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A store is made whole or not at all. A log that the disk has no room for is refused before anything is written, and
- * a store whose creation was killed is completed by nobody who only opens it.
+ * A store is made whole or not at all. A log that the disk has no room for is refused before anything is written, and a
+ * process that only opens a store whose creation was killed does not complete it.
  */
 class CreationTest {
     @TempDir

@@ -334,7 +334,7 @@ class DamagedLogTest {
     }
 
     /**
-     * The containers' files have the records behind the gap, too, but the header does not say so yet: going back to the
+     * The containers' files have the records after the gap, too, but the header does not say so yet: going back to the
      * records before it would make a mixture.
      */
     @Test
@@ -360,7 +360,7 @@ class DamagedLogTest {
         Stores.check(store);
     }
 
-    /** What a replay has begun to apply was durable, even if nothing is left behind it that says so. */
+    /** What a replay has begun to apply was durable, even if nothing after it is left that says so. */
     @Test
     void damageToTheLastRecordOfAReplayThatWasCutOffIsNamed() throws Exception {
         for (int i = 0; i < 30; i++) {
@@ -413,8 +413,8 @@ class DamagedLogTest {
     }
 
     /**
-     * A checkpoint that does not reach the records that were committed is no shorter log: the containers' files stay
-     * behind, and the log goes nowhere.
+     * A checkpoint that does not reach the records that were committed is no shorter log: the containers' files lack
+     * those records, and the log is kept.
      */
     @Test
     void aCheckpointThatMeetsDamageSaysSoAndKeepsTheLog() throws Exception {

@@ -30,8 +30,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Objects as text: toString by address, and the line that describes an object, which waits for nobody, also in a JVM
- * whose other threads a debugger has suspended.
+ * Objects as text: toString by address, and the line that describes an object, which never waits, also in a JVM whose
+ * other threads a debugger has suspended.
  */
 @Timeout(value = 30, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DescribeTest {

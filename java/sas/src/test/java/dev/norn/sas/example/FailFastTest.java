@@ -79,7 +79,7 @@ class FailFastTest {
         return store.root("box", Box.class);
     }
 
-    /** What a loop may call at each element; it ends a loop that goes on and on. */
+    /** What a loop may call at each element; it ends a loop that would not end. */
     private static Consumer<Object> bounded(Runnable change) {
         int[] steps = {0};
         return element -> {

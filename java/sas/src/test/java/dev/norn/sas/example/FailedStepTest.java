@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What a transaction does when a step of it fails in the middle, for want of undo, of stack or of memory: its own
- * thread gets the error, the transaction can be undone, or goes on without that step, and nobody else waits.
+ * thread gets the error, the transaction can be undone, or continues without that step, and no other thread waits.
  */
 @Timeout(300)
 class FailedStepTest {
@@ -168,7 +168,7 @@ class FailedStepTest {
         return low;
     }
 
-    /** Whether the deed went through; counts it if it overflowed behind its beginning. */
+    /** Whether the deed went through; counts it if it overflowed after its beginning. */
     private boolean attempt(Deed deed, int frames, int[] overflows) {
         int before = root.number;
         boolean isThrough = true;
@@ -196,7 +196,7 @@ class FailedStepTest {
             Transaction.abort();
         }
         boolean its = isThrough;
-        // A sync may have been behind it when the stack was at its end.
+        // A sync may have been done when the stack was at its end.
         elsewhere(() -> {
             boolean isDone = deed.isDone(before);
             assertTrue(isDone || !its, "went through, but is not there");

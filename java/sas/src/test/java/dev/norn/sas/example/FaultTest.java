@@ -210,7 +210,7 @@ class FaultTest {
     void aContainerThatCannotBeReadIsNamedAndOthersStayUsable() throws Exception {
         Path at = withOther();
         Files.delete(at.resolve("other.container"));
-        // Nobody, not even root, can read a directory as a file.
+        // No user, not even root, can read a directory as a file.
         Files.createDirectory(at.resolve("other.container"));
         store = Store.open(at);
         store.root("ann", Account.class).add(1);

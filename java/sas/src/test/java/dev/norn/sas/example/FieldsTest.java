@@ -281,8 +281,8 @@ class FieldsTest {
     }
 
     /**
-     * Whoever keeps a copy of an array stores into the array through it, also when its transaction is over, however
-     * that ended.
+     * A caller that keeps a copy of an array stores into the array through it, also when its transaction is over,
+     * however that ended.
      */
     @Test
     void aKeptCopyIsStillTheArray() {

@@ -204,7 +204,7 @@ class HashTest {
         }
     }
 
-    /** What nobody asked for takes no storage. */
+    /** A hash code that was never asked for takes no storage. */
     @Test
     void onlyCodesThatWereAskedForAreStored() {
         Link holder = Factory.newInstanceNear(Link.class, desk, 0, null);

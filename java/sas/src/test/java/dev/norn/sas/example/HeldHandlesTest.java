@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * While a transaction holds an object, a handle's own fields have its values. These tests are about when they may not
- * be used: behind the transaction's end, through another handle, in another thread, and after the object is gone.
+ * be used: after the transaction's end, through another handle, in another thread, and after the object is gone.
  */
 class HeldHandlesTest {
     @TempDir
@@ -203,8 +203,8 @@ class HeldHandlesTest {
     }
 
     /**
-     * Behind a conflict, whoever reads an object takes it exclusively, as he is likely to change it; but not for long
-     * where nobody does.
+     * After a conflict, a transaction that reads an object takes it exclusively, as it is likely to change it. That
+     * ends soon if no transaction changes the object.
      */
     @Test
     void readersOfAnObjectThatHadAConflictAreNotKeptApart() {
@@ -320,7 +320,7 @@ class HeldHandlesTest {
         }
     }
 
-    /** Threads that use the same handles move amounts about; whoever adds up finds the same sum. */
+    /** Threads that use the same handles move amounts about; a transaction that adds up finds the same sum. */
     @Test
     void threadsWithTheSameHandlesKeepTheSum() throws Exception {
         store.close();

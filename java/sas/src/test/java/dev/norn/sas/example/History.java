@@ -11,10 +11,10 @@ import java.util.TreeMap;
 
 /**
  * A checker of strict serializability. Every write of a register reads it first, so the history of a register is one
- * chain of writers, and the order of transactions follows: writers in the order of the chain, a reader behind the
- * writer whose value it saw and before the next one, and whoever ended before another began before that one. That order
- * has to have no circle. Transactions that were cut off by a kill may be in a chain or not; those that were said to be
- * committed have to be.
+ * chain of writers, and the order of transactions follows: writers in the order of the chain, a reader after the writer
+ * whose value it saw and before the next one, and a transaction that ended before another began before that one. That
+ * order has to have no circle. Transactions that were cut off by a kill may be in a chain or not; those that were said
+ * to be committed have to be.
  */
 final class History {
     private record Use(int register, long saw, boolean isWrite) {}
@@ -23,7 +23,7 @@ final class History {
 
     private final Map<Long, Long> invoked = new HashMap<>();
     private final Map<Long, Done> done = new HashMap<>();
-    /** Of each register, who wrote it behind whom. */
+    /** Of each register, the writer that follows each writer. */
     private final List<Map<Long, Long>> next = new ArrayList<>();
     private final List<String> findings = new ArrayList<>();
 
@@ -155,7 +155,7 @@ final class History {
         }
     }
 
-    /** A circle among the nodes that are left: each of them is behind another one. */
+    /** A circle among the nodes that are left: each of them is after another one. */
     private String circle(Map<String, List<String>> behind, Set<String> left) {
         Map<String, String> before = new HashMap<>();
         left.forEach(node -> behind.getOrDefault(node, List.of()).forEach(next -> before.put(next, node)));

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Objects that many transactions want: each has them in turn, one sync serves them, and nobody is told what is not
+ * Objects that many transactions want: each has them in turn, one sync serves them, and no caller gets what is not
  * durable.
  */
 class HotObjectTest {
@@ -129,8 +129,8 @@ class HotObjectTest {
     }
 
     /**
-     * The second changes what the first has changed while that is not synced; it, and who only reads, is told when it
-     * is.
+     * The second changes what the first has changed while that is not synced. Its call, and that of a reader, returns
+     * when it is synced.
      */
     @Test
     void aSyncIsWaitedForWithoutLocks() throws Exception {
@@ -164,7 +164,10 @@ class HotObjectTest {
         assertEquals(6, store.root("ann", Account.class).balance());
     }
 
-    /** Who has changed or read it further is not told either; when the store is opened again, the log decides. */
+    /**
+     * The calls of transactions that have changed or read it further do not return either; when the store is opened
+     * again, the log decides.
+     */
     @Test
     void afterAFailedSyncNobodyIsToldOfWhatMayBeLost() throws Exception {
         add(bob);

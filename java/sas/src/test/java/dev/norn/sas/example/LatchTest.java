@@ -107,8 +107,8 @@ class LatchTest {
     }
 
     /**
-     * Others append at the dead one's place before his slot is looked at again; then the end of the log is behind his
-     * record, of which only a part was ever there.
+     * Others append at the dead process's place before its slot is looked at again. Then the end of the log is after
+     * its record, of which only a part was ever there.
      */
     @Test
     void aTornRecordDoesNotCountWhenOthersHaveAppendedAtItsPlace() throws Exception {
@@ -143,7 +143,9 @@ class LatchTest {
         Stores.check(store);
     }
 
-    /** Who recovers dies behind the release of the locks, and others commit before the slot is recovered again. */
+    /**
+     * The recovering process dies after the release of the locks, and others commit before the slot is recovered again.
+     */
     @Test
     void recoveryThatIsDoneAgainTakesNothingBackThatWasCommittedMeanwhile() throws Exception {
         open(Stores.SMALL);

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The ring of the log: records of all lengths go round it many times, longer ones make it grow, checkpoints go on
- * beside commits, and a process or the machine may stop at any moment of all that.
+ * The ring of the log: records of all lengths go round it many times, longer ones make it grow, checkpoints run beside
+ * commits, and a process or the machine may stop at any moment of all that.
  */
 class LogRingTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
@@ -138,8 +138,8 @@ class LogRingTest {
     }
 
     /**
-     * A record behind one that was never synced, and was lost, is left out, and must not follow the next that is
-     * written in the lost one's place.
+     * A record after one that was never synced, and was lost, is left out, and must not follow the next that is written
+     * in the lost one's place.
      */
     @Test
     void aRecordThatWasLeftOutNeverComesBack() throws Exception {

@@ -23,7 +23,7 @@ class LongRecordTest {
     @TempDir
     Path directory;
 
-    /** Whoever makes the ring longer is not overtaken for ever by those who fill it. */
+    /** A transaction that makes the ring longer is not overtaken for ever by those that fill it. */
     @Test
     void itFindsItsPlaceWhileOthersCommit() throws Exception {
         Store store = Store.create(directory.resolve("store"), Stores.SMALL);

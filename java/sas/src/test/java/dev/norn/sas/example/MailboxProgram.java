@@ -4,7 +4,7 @@ import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import java.nio.file.Path;
 
-/** What a child JVM runs: {@code STORE COUNT} takes so many letters from the mailbox and says each. */
+/** What a child JVM runs: {@code STORE COUNT} takes {@code COUNT} letters from the mailbox and prints each. */
 final class MailboxProgram {
     private MailboxProgram() {}
 

@@ -183,7 +183,7 @@ class MissingFileTest {
     @Test
     void itCannotBeRead() throws Exception {
         goAndComeBack((file, aside) -> {
-            // Nobody, not even root, can read a directory as a file.
+            // No user, not even root, can read a directory as a file.
             Files.move(file, aside);
             Files.createDirectory(file);
         });
@@ -341,7 +341,7 @@ class MissingFileTest {
         for (int round = 0; round < 10; round++) {
             Path copy = Stores.withoutPool(its, directory.resolve("round" + round));
             byte[] changed = waiting.clone();
-            // Not in the mark at the end: without it, nobody knows that the others were durable.
+            // Not in the mark at the end: without it, nothing says that the others were durable.
             int place = random.nextInt(changed.length - 24);
             changed[place] ^= (byte) (1 << random.nextInt(8));
             Files.write(copy.resolve("redo.unapplied"), changed);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program whose agent is forgotten, has other packages, or not all of them: what it is told. */
+/** A program whose agent is forgotten, has other packages, or not all of them: the messages that it gets. */
 class MistakesTest {
     @TempDir
     static Path directory;

@@ -447,7 +447,7 @@ final class NestedRuns {
         assertNull(own, when);
     }
 
-    /** Goes on where the store is until it is killed, saying when a transaction is committed. */
+    /** Continues where the store is until it is killed, saying when a transaction is committed. */
     public static void main(String[] arguments) {
         Store store = open(java.nio.file.Path.of(arguments[0]));
         NestedRuns runs = new NestedRuns(Long.parseLong(arguments[1]), store);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Power is cut at a random moment while threads commit and read: of what was not synced, the disk has any blocks.
- * Whatever somebody was told before is there.
+ * Everything that a caller got before is there.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PowerLossTest {
@@ -32,7 +32,7 @@ class PowerLossTest {
     @TempDir
     Path directory;
 
-    /** A store as a power cut leaves it, and what had been told before: by accounts, the least balance. */
+    /** A store as a power cut leaves it, and what callers had got before: by accounts, the least balance. */
     private record Cut(Path store, long[] told) {}
 
     @Test

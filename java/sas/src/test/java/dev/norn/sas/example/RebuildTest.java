@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The pool is lost, and made again from the containers' files. Pages that only an undone transaction used are blank in
- * the files: what lies behind them is loaded, too.
+ * the files: what follows them is loaded, too.
  */
 class RebuildTest {
     /** Pages of which a page of descriptors has the descriptors. */
@@ -148,7 +148,7 @@ class RebuildTest {
         }
         Path cut = Stores.withoutPool(copy, directory.resolve("cut"));
         try (var file = FileChannel.open(cut.resolve("main.container"), StandardOpenOption.WRITE)) {
-            // Behind the first documents, within the pages that are blank.
+            // After the first documents, within the pages that are blank.
             file.truncate(file.size() - (40 + GROUP) * 4096L);
         }
         try (Store store = Store.open(cut)) {

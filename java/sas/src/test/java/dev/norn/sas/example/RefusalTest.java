@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is refused leaves nothing behind, and the message says why it is refused. */
+/** What is refused changes nothing, and the message says why it is refused. */
 class RefusalTest {
     @TempDir
     Path directory;
@@ -46,7 +46,7 @@ class RefusalTest {
         store.attached().checkpoint();
     }
 
-    /** What a list refuses leaves it as it was, and the transaction may go on. */
+    /** What a list refuses leaves it as it was, and the transaction may continue. */
     @Test
     void whatAListRefusesLeavesNothingInIt() {
         SasList<Object> list = Factory.newInstanceIn(SasList.class, store.container(Store.MAIN));

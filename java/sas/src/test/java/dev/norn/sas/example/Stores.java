@@ -21,7 +21,7 @@ final class Stores {
 
     /**
      * Copies what is durable, as it would be found after the machine stopped: all but the pool. The log comes first: a
-     * checkpoint that goes on meanwhile changes the other files, but only to what the log has; nobody may commit.
+     * checkpoint that runs meanwhile changes the other files, but only to what the log has; no transaction may commit.
      */
     static Path withoutPool(Path store, Path copy) {
         try (var files = Files.list(store)) {

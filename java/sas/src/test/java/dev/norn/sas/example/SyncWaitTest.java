@@ -35,7 +35,7 @@ class SyncWaitTest {
 
     /**
      * One thread waits for the sync of another process, and a second one, which recovers and is alone for that, waits
-     * behind it. Then that process dies: only the second can give its latch back.
+     * after it in the queue. Then that process dies: only the second can give its latch back.
      */
     @Test
     void whoRecoversWaitsForNobodyOfTheQueue() throws Exception {
@@ -119,7 +119,7 @@ class SyncWaitTest {
         store.close();
     }
 
-    /** An object's end is told when it is durable, in whatever way somebody finds it out. */
+    /** A call that finds that an object is gone returns when that is durable, whichever call it is. */
     @Test
     void nobodyIsToldThatAnObjectIsGoneBeforeThatIsDurable() throws Exception {
         try (Store store = Store.create(directory.resolve("store"), Stores.SMALL)) {

@@ -47,7 +47,7 @@ public class Turnstile {
         }
     }
 
-    /** Whether the calling thread has this Java object's own monitor, whoever asks. */
+    /** Whether the calling thread has this Java object's own monitor, whichever code calls this. */
     static boolean isHeld(Object object) {
         return Thread.holdsLock(object);
     }

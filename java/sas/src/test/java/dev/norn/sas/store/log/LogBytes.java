@@ -25,7 +25,7 @@ public final class LogBytes {
         }
     }
 
-    /** Bytes of the ring that are left before the log goes on at its start. */
+    /** Bytes of the ring that are left before the log continues at its start. */
     public static long bytesToTurn(Store store) {
         long ring = Memory.getVolatile(Format.LOG_RING);
         return store.attached().isOpen() ? ring - Memory.getVolatile(Format.LOG_TAIL) % ring : 0;

@@ -22,7 +22,9 @@ public final class OldLog {
 
     private OldLog() {}
 
-    /** Writes the log of a store that nobody uses as format 2, with the same records in a ring that they go round. */
+    /**
+     * Writes the log of a store that no process uses as format 2, with the same records in a ring that they go round.
+     */
     public static void replace(Path store) throws IOException {
         Path path = store.resolve("redo.log");
         List<byte[]> operations = new ArrayList<>();

@@ -22,7 +22,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** A redo log on a device that fails as it is told: the log's channel, with another in between. */
+/** A redo log on a device that fails as the test says: the log's channel, with another in between. */
 public final class FaultyLog extends FileChannel {
     public enum Fault {
         NONE, SYNC_FAILS, WRITE_FAILS_HALFWAY,
@@ -38,12 +38,12 @@ public final class FaultyLog extends FileChannel {
         SECOND_HEADER_FAILS,
         /**
          * The process dies, as with kill -9, with half of what it writes written, with all of it, before the sync, and
-         * behind the sync.
+         * after the sync.
          */
         DIES_HALFWAY, DIES_BEHIND_WRITE, DIES_BEFORE_SYNC, DIES_BEHIND_SYNC,
         /** The process dies in a sync, while another of its threads has appended a record and waits for a sync. */
         DIES_BESIDE_A_COMMIT,
-        /** The process stops itself (SIGSTOP) before its first write, and goes on when it is told to. */
+        /** The process stops itself (SIGSTOP) before its first write, and continues when it gets SIGCONT. */
         STOPS_BEFORE_WRITE
     }
 
@@ -74,7 +74,7 @@ public final class FaultyLog extends FileChannel {
         return faulty;
     }
 
-    /** Does something while a checkpoint, or a backup, goes on. */
+    /** Does something while a checkpoint, or a backup, runs. */
     public static void duringCheckpoint(Store store, Runnable action) throws IOException {
         TransactionSlot slot = store.attached().slots().claim();
         try {

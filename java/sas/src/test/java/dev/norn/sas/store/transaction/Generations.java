@@ -8,7 +8,7 @@ import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.TransactionSlot;
 
-/** The generations of pages, for tests that cannot wait until so many objects were freed. */
+/** The generations of pages, for tests that cannot wait until enough objects were freed. */
 public final class Generations {
     /** The last one that a page gives out. */
     public static final int LAST = Format.RETIRED - 1;
@@ -47,7 +47,7 @@ public final class Generations {
     }
 
     /**
-     * Frees an object, is cut off before that is marked as done, lets others go on, and frees again, as recovery does.
+     * Frees an object, is cut off before that is marked as done, lets others run, and frees again, as recovery does.
      */
     public static void freeTwice(Store store, Object object, Runnable between) {
         long reference = reference(object);

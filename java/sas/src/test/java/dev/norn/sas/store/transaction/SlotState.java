@@ -20,10 +20,10 @@ import java.lang.reflect.Field;
 public final class SlotState {
     private SlotState() {}
 
-    /** Leaves the calling thread's transaction room for so many bytes of undo entries. */
+    /** Leaves the calling thread's transaction room for {@code bytes} bytes of undo entries. */
     public static void leaveUndo(long bytes) throws ReflectiveOperationException {
         TransactionSlot slot = slot();
-        // An entry that is marked as done, whose content nobody looks at, and which needs no storage.
+        // An entry that is marked as done, whose content is never read, and which needs no storage.
         int length = (int) (Format.UNDO_BYTES - slot.tail() - bytes) - Format.ENTRY_HEADER_BYTES;
         Memory.putLong(slot.head + Format.SLOT_BACKED, Format.UNDO_BYTES);
         slot.append(0, 0, length);
@@ -62,7 +62,7 @@ public final class SlotState {
         store.attached().pages().attachments().alone(store.attached().recovery()::freeLatches);
     }
 
-    /** Undoes what the lost have left, and is cut off behind the release of their locks. */
+    /** Undoes what the lost have left, and is cut off after the release of their locks. */
     public static void undoUpToRelease(Store store) {
         AttachedStore attached = store.attached();
         attached.pages().attachments().alone(() -> {
