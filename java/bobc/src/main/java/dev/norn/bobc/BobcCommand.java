@@ -1,5 +1,7 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Draw;
+import dev.norn.bobc.workload.Scale;
 import dev.norn.sas.command.Version;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -9,11 +11,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine;
 
 /**
  * {@code bobc}: the business object benchmark. Whatever runs a peer runs in a JVM of its own, so that this one can say

@@ -1,5 +1,8 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Draw;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -6,6 +6,8 @@ import dev.norn.bobc.model.Consistency;
 import dev.norn.bobc.model.Lists;
 import dev.norn.bobc.model.Population;
 import dev.norn.bobc.model.Profiles;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.nio.file.Path;
 import java.util.List;
 import org.eclipse.serializer.persistence.types.Storer;

@@ -5,6 +5,8 @@ import dev.norn.bobc.rows.OrderLineRow;
 import dev.norn.bobc.rows.Row;
 import dev.norn.bobc.rows.RowConsistency;
 import dev.norn.bobc.rows.RowPopulation;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import jakarta.persistence.LockModeType;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -12,6 +12,8 @@ import dev.norn.bobc.rows.RowConsistency;
 import dev.norn.bobc.rows.RowPopulation;
 import dev.norn.bobc.rows.RowStream;
 import dev.norn.bobc.rows.StockRow;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Request;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Scale;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,5 +1,7 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.util.List;
 
 /** Something that keeps the company's data and runs its transactions. */

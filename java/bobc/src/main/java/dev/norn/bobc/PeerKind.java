@@ -1,6 +1,7 @@
 package dev.norn.bobc;
 
 import dev.norn.bobc.model.Company;
+import dev.norn.bobc.workload.Scale;
 import dev.norn.sas.runtime.SasObject;
 import java.nio.file.Path;
 import java.util.List;

@@ -16,7 +16,8 @@ record PeerTable(Map<PeerKind, List<Report>> reports, PeerKind base) {
     }
 
     private String ratio(List<Report> its) {
-        return reports.containsKey(base) ? "%.4g".formatted(median(its, Report::tpm) / median(reports.get(base), Report::tpm)) : "-";
+        return reports.containsKey(base) ? "%.4g".formatted(median(its, Report::tpm)
+                / median(reports.get(base), Report::tpm)) : "-";
     }
 
     private static String perTransaction(List<Report> reports, ToLongFunction<Drive.Outcome> count, String format) {

@@ -4,6 +4,8 @@ import dev.norn.bobc.model.Company;
 import dev.norn.bobc.model.Consistency;
 import dev.norn.bobc.model.Population;
 import dev.norn.bobc.model.Profiles;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.locks.Lock;

@@ -1,5 +1,6 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Request;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

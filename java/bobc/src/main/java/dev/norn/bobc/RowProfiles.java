@@ -10,6 +10,8 @@ import dev.norn.bobc.rows.OrderLineRow;
 import dev.norn.bobc.rows.OrderRow;
 import dev.norn.bobc.rows.StockRow;
 import dev.norn.bobc.rows.WarehouseRow;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.util.List;
 
 /** The five transactions (clauses 2.4 to 2.8) for rows that are found by keys. */

@@ -5,6 +5,8 @@ import dev.norn.bobc.model.Consistency;
 import dev.norn.bobc.model.Lists;
 import dev.norn.bobc.model.Population;
 import dev.norn.bobc.model.Profiles;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.SubObjects;

@@ -1,11 +1,12 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Scale;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /** The options that a run has, however it is started. */
 final class Setup {

@@ -1,5 +1,7 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

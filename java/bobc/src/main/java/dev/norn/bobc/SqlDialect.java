@@ -1,5 +1,6 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Request;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.List;

@@ -1,5 +1,8 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Draw;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;

@@ -1,5 +1,7 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Draw;
+import dev.norn.bobc.workload.Scale;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package dev.norn.bobc;
 
+import dev.norn.bobc.workload.Scale;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;

@@ -1,6 +1,9 @@
 package dev.norn.bobc;
 
-import dev.norn.bobc.Request.Kind;
+import dev.norn.bobc.workload.Draw;
+import dev.norn.bobc.workload.Request.Kind;
+import dev.norn.bobc.workload.Request;
+import dev.norn.bobc.workload.Scale;
 import java.util.ArrayList;
 import java.util.List;
 

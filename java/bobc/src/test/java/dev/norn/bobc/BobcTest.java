@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.norn.bobc.workload.Scale;
 import dev.norn.sas.Store;
 import dev.norn.sas.store.inspect.Audit;
 import dev.norn.sas.store.inspect.ClassCounts;

@@ -1,6 +1,6 @@
 package dev.norn.bobc.model;
 
-import dev.norn.bobc.Request;
+import dev.norn.bobc.workload.Request;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package dev.norn.bobc.model;
 
-import dev.norn.bobc.Scale;
+import dev.norn.bobc.workload.Scale;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.norn.bobc.model;
 
-import dev.norn.bobc.Draw;
+import dev.norn.bobc.workload.Draw;
 
 /** Somebody who orders and pays. Amounts in cents, discount in hundredths of a percent. */
 final class Customer {

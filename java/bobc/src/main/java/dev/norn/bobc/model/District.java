@@ -1,6 +1,6 @@
 package dev.norn.bobc.model;
 
-import dev.norn.bobc.Draw;
+import dev.norn.bobc.workload.Draw;
 import java.util.List;
 import java.util.Map;
 

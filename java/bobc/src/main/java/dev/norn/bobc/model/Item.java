@@ -1,6 +1,6 @@
 package dev.norn.bobc.model;
 
-import dev.norn.bobc.Draw;
+import dev.norn.bobc.workload.Draw;
 
 /** What the company sells. */
 final class Item {

@@ -1,7 +1,7 @@
 package dev.norn.bobc.model;
 
-import dev.norn.bobc.Draw;
-import dev.norn.bobc.Scale;
+import dev.norn.bobc.workload.Draw;
+import dev.norn.bobc.workload.Scale;
 import java.util.function.Consumer;
 
 /** Fills a company (clause 4.3.3), in steps that are transactions of their own. */

@@ -1,10 +1,10 @@
 package dev.norn.bobc.model;
 
-import dev.norn.bobc.Request;
-import dev.norn.bobc.Request.Delivery;
-import dev.norn.bobc.Request.OrderStatus;
-import dev.norn.bobc.Request.Payment;
-import dev.norn.bobc.Request.StockLevel;
+import dev.norn.bobc.workload.Request.Delivery;
+import dev.norn.bobc.workload.Request.OrderStatus;
+import dev.norn.bobc.workload.Request.Payment;
+import dev.norn.bobc.workload.Request.StockLevel;
+import dev.norn.bobc.workload.Request;
 import java.util.HashSet;
 import java.util.Set;
 

@@ -1,6 +1,6 @@
 package dev.norn.bobc.model;
 
-import dev.norn.bobc.Draw;
+import dev.norn.bobc.workload.Draw;
 
 /** How much of an item a warehouse has. */
 final class Stock {

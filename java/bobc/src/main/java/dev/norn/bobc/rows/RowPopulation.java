@@ -1,7 +1,7 @@
 package dev.norn.bobc.rows;
 
-import dev.norn.bobc.Draw;
-import dev.norn.bobc.Scale;
+import dev.norn.bobc.workload.Draw;
+import dev.norn.bobc.workload.Scale;
 import java.util.List;
 import java.util.function.Consumer;
 

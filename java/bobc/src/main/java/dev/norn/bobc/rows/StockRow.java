@@ -1,6 +1,6 @@
 package dev.norn.bobc.rows;
 
-import dev.norn.bobc.Draw;
+import dev.norn.bobc.workload.Draw;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 

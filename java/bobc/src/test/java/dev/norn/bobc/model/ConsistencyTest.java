@@ -3,7 +3,7 @@ package dev.norn.bobc.model;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.bobc.Scale;
+import dev.norn.bobc.workload.Scale;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -3,7 +3,7 @@ package dev.norn.bobc.rows;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.bobc.Scale;
+import dev.norn.bobc.workload.Scale;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;

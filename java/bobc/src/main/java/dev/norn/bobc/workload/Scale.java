@@ -1,4 +1,4 @@
-package dev.norn.bobc;
+package dev.norn.bobc.workload;
 
 /**
  * How large a warehouse is. Full has the cardinalities of TPC-C (clause 1.2.1); the others are the paper's, with items,

@@ -1,4 +1,4 @@
-package dev.norn.bobc;
+package dev.norn.bobc.workload;
 
 import java.util.SplittableRandom;
 
@@ -14,7 +14,7 @@ public final class Draw {
     private static final int RUN_C = 223;
 
     /** What texts are made of. */
-    enum Letters {
+    public enum Letters {
         LATIN(0), GREEK(0x350);
 
         private final int shift;
@@ -35,7 +35,7 @@ public final class Draw {
     }
 
     /** From now on, all of this JVM's texts are made of these: for what a store takes for them. */
-    static void use(Letters its) {
+    public static void use(Letters its) {
         letters = its;
     }
 
@@ -53,7 +53,7 @@ public final class Draw {
     }
 
     /** Exponential with this mean, cut at ten times the mean (clause 5.2.5.4). */
-    double think(double mean) {
+    public double think(double mean) {
         return Math.min(-Math.log(1 - random.nextDouble()) * mean, 10 * mean);
     }
 
@@ -70,15 +70,15 @@ public final class Draw {
         return ((number(0, a) | number(low, high)) + c) % (high - low + 1) + low;
     }
 
-    int item() {
+    public int item() {
         return nonUniform(scale.spread(8191), RUN_C, 1, scale.items());
     }
 
-    int customer() {
+    public int customer() {
         return nonUniform(scale.spread(1023), RUN_C, 1, scale.customers());
     }
 
-    String lastNameToAskFor() {
+    public String lastNameToAskFor() {
         return lastName(nonUniform(scale.lastNames() == 1000 ? 255 : scale.spread(1023) >> 2, RUN_C, 0, scale.lastNames() - 1));
     }
 
@@ -87,7 +87,7 @@ public final class Draw {
         return lastName(customer <= scale.lastNames() ? customer - 1 : nonUniform(255, LOAD_C, 0, 999));
     }
 
-    static String lastName(int number) {
+    public static String lastName(int number) {
         return inLetters(SYLLABLES[number / 100] + SYLLABLES[number / 10 % 10] + SYLLABLES[number % 10]);
     }
 

@@ -1,4 +1,4 @@
-package dev.norn.bobc;
+package dev.norn.bobc.workload;
 
 import java.util.List;
 
@@ -13,8 +13,8 @@ public sealed interface Request {
     enum Kind {
         NEW_ORDER(18, 12), PAYMENT(3, 12), ORDER_STATUS(2, 10), DELIVERY(2, 5), STOCK_LEVEL(2, 5);
 
-        final double keying;
-        final double thinking;
+        public final double keying;
+        public final double thinking;
 
         Kind(double keying, double thinking) {
             this.keying = keying;
