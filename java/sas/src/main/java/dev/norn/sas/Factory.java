@@ -10,6 +10,7 @@ import dev.norn.sas.runtime.Nobody;
 import dev.norn.sas.runtime.Promotion;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
+import dev.norn.sas.runtime.Values;
 import dev.norn.sas.store.heap.Range;
 import dev.norn.sas.store.inspect.Description;
 import java.lang.reflect.Constructor;
@@ -64,6 +65,11 @@ public final class Factory {
     }
 
     private static <T> T create(Class<T> type, Range range, long near, Object[] arguments) {
+        if (Objects.requireNonNull(type, "the class is null").isArray()) {
+            String method = type.getComponentType().isPrimitive() ? "new"
+                    + capitalised(type.getComponentType().getName()) + "Array" : "newArrayOf";
+            throw new SASException(type.getTypeName() + " is an array: create it with Factory." + method + "Near");
+        }
         Classes.of(type).requirePersistable();
         T object = construct(type, arguments);
         Session.get().within(() -> {
@@ -71,6 +77,10 @@ public final class Factory {
             return null;
         });
         return object;
+    }
+
+    private static String capitalised(String name) {
+        return Character.toUpperCase(name.charAt(0)) + name.substring(1);
     }
 
     private static <T> T construct(Class<T> type, Object[] arguments) {
@@ -99,7 +109,10 @@ public final class Factory {
         long reference = object instanceof SasObject handle ? handle.$sas$reference()
                 : object.getClass().isArray() ? Session.get().within(() -> ArrayCopies.referenceOfCopy(object)) : 0;
         if (reference == 0) {
-            throw new SASException("the " + object.getClass().getName() + " is temporary, so it is in no container");
+            String type = object.getClass().getTypeName();
+            throw new SASException(Values.encode(object) == null ? "the " + type
+                    + " is temporary, so it is in no container"
+                    : "the " + type + " is a value, which is stored with the object that has it: give that object");
         }
         return reference;
     }

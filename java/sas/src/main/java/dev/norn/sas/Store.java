@@ -23,6 +23,7 @@ import dev.norn.sas.store.transaction.Directory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The store that this JVM is attached to: containers and named roots. Other JVMs may be attached at the same time. A
@@ -75,7 +76,8 @@ public final class Store implements AutoCloseable {
 
     /** Creates a store in an empty or new directory, and attaches to it as {@link #open(Path)} does. */
     public static Store create(Path directory, Options options) {
-        Path missing = StoreFiles.firstMissing(directory);
+        Objects.requireNonNull(options, "the options are null");
+        Path missing = StoreFiles.firstMissing(Objects.requireNonNull(directory, "the directory is null"));
         try {
             return createIn(directory, options);
         } catch (RuntimeException e) {
@@ -130,7 +132,8 @@ public final class Store implements AutoCloseable {
      * @throws StorageReadFailure if the directory is not a store, or cannot be read
      */
     public static Store open(Path directory, SubObjects subObjects) {
-        requireComplete(directory);
+        Objects.requireNonNull(subObjects, "the mode for sub-objects is null");
+        requireComplete(Objects.requireNonNull(directory, "the directory is null"));
         return attach(directory, subObjects);
     }
 
@@ -217,11 +220,13 @@ public final class Store implements AutoCloseable {
 
     /** Creates a container of at most this size, rounded up to pages of 4,096 bytes. */
     public Container createContainer(String name, long bytesMax) {
+        Objects.requireNonNull(name, "the container's name is null");
         return Session.get().nested(() -> new Container(StoreWork.createContainer(name, bytesMax)));
     }
 
     /** @throws ContainerException if there is none of this name */
     public Container container(String name) {
+        Objects.requireNonNull(name, "the container's name is null");
         return Session.get().within(() -> new Container(StoreWork.container(name)));
     }
 
@@ -237,7 +242,14 @@ public final class Store implements AutoCloseable {
      *     it or gives it to another object
      */
     public <T> T root(String name, Class<T> type) {
-        return Session.get().within(() -> type.cast(StoreWork.root(name)));
+        Objects.requireNonNull(name, "the root's name is null");
+        Objects.requireNonNull(type, "the root's class is null");
+        Object root = Session.get().within(() -> StoreWork.root(name));
+        if (root != null && !type.isInstance(root)) {
+            throw new ClassCastException("the root " + name + " is a " + root.getClass().getName() + ", not a "
+                    + type.getTypeName());
+        }
+        return type.cast(root);
     }
 
     /**
@@ -246,6 +258,7 @@ public final class Store implements AutoCloseable {
      * @throws SASException if it is temporary, an array, or a value such as a string
      */
     public void setRoot(String name, Object object) {
+        Objects.requireNonNull(name, "the root's name is null");
         if (object instanceof SasObject handle) {
             Nobody.requireOpenStore(handle);
         }

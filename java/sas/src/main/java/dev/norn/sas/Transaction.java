@@ -4,6 +4,7 @@ import dev.norn.sas.exception.ObjectDestroyed;
 import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.exception.TransactionConflict;
 import dev.norn.sas.runtime.Session;
+import java.util.Objects;
 
 /**
  * Transactions of the calling thread: atomic changes of persistent objects, which are durable when {@link #commit}
@@ -66,6 +67,7 @@ public final class Transaction {
      * image in memory of each object that is changed again.
      */
     public static <X extends Exception> void run(Action<X> action) throws X {
+        Objects.requireNonNull(action, "the action is null");
         call(() -> {
             action.run();
             return null;
@@ -74,6 +76,6 @@ public final class Transaction {
 
     /** As {@link #run}, with a result. */
     public static <T, X extends Exception> T call(Body<T, X> body) throws X {
-        return Session.get().nested(body);
+        return Session.get().nested(Objects.requireNonNull(body, "the body is null"));
     }
 }

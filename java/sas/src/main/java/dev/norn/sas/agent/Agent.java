@@ -5,7 +5,6 @@ import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /**
  * The agent: {@code -javaagent:norn-sas.jar=packages=com.acme,org.example}. Classes of these packages, and of packages
@@ -13,7 +12,6 @@ import java.util.regex.Pattern;
  * and follow it on the command line.
  */
 public final class Agent {
-    private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");
     private static final int ARGUMENT_STATUS = 2;
 
     private Agent() {}
@@ -48,10 +46,11 @@ public final class Agent {
             throw new IllegalArgumentException("-javaagent:norn-sas.jar takes packages=NAME,NAME…, not " + argument);
         }
         List<String> packages = List.of(argument.substring("packages=".length()).split("[,:]"));
-        packages.stream().filter(name -> !NAME.matcher(name).matches()).findFirst().ifPresent(name -> {
-            throw new IllegalArgumentException("-javaagent:norn-sas.jar=packages=" + name + " does not name a "
-                    + "package: write package names; their subpackages are included");
-        });
+        try {
+            packages.forEach(PackageName::require);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("-javaagent:norn-sas.jar=" + argument + ": " + e.getMessage(), e);
+        }
         return packages;
     }
 

@@ -22,8 +22,12 @@ public final class Transformation {
     private final List<String> packages = new ArrayList<>();
     private final Map<ClassLoader, Map<String, Shapes.Entry>> known = Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** @param packages names of packages, whose subpackages belong to them */
+    /**
+     * @param packages names of packages, whose subpackages belong to them
+     * @throws IllegalArgumentException if one is not the name of a package that can be transformed
+     */
     public Transformation(List<String> packages) {
+        packages.forEach(PackageName::require);
         this.packages.add(OWN_TRANSFORMED.getFirst());
         packages.forEach(name -> this.packages.add(name.replace('.', '/') + "/"));
     }

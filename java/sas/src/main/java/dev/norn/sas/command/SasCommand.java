@@ -2,6 +2,7 @@ package dev.norn.sas.command;
 
 import dev.norn.sas.Store;
 import dev.norn.sas.agent.ClassTree;
+import dev.norn.sas.agent.Transformation;
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.store.inspect.Inspection;
 import dev.norn.sas.store.memory.StoreFiles;
@@ -57,6 +58,10 @@ public final class SasCommand {
         private CommandLine.Model.CommandSpec spec;
 
         Path directory() {
+            if (directory.toString().isEmpty()) {
+                throw new CommandLine.ParameterException(spec.commandLine(),
+                        "STORE is empty: write the directory of the store, . for this one");
+            }
             return directory;
         }
 
@@ -210,6 +215,7 @@ public final class SasCommand {
 
         @Override
         public Integer call() throws Exception {
+            requirePackages();
             ClassTree.Result result = new ClassTree(directory, classPath).transform(packages);
             if (!result.isOfAnyUse()) {
                 throw new SASException(result.complaint(directory, packages));
@@ -217,6 +223,14 @@ public final class SasCommand {
             spec.commandLine().getOut().println(result);
             result.refusals().forEach((type, reason) -> spec.commandLine().getErr().println("sas: instances of " + type + " cannot be persistent: " + reason));
             return result.refusals().isEmpty() ? 0 : 1;
+        }
+
+        private void requirePackages() {
+            try {
+                new Transformation(packages);
+            } catch (IllegalArgumentException e) {
+                throw new CommandLine.ParameterException(spec.commandLine(), "--packages: " + e.getMessage());
+            }
         }
     }
 }

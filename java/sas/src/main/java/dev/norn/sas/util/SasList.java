@@ -4,6 +4,7 @@ import dev.norn.sas.Factory;
 import dev.norn.sas.Transactions;
 import dev.norn.sas.runtime.ChangeCounts;
 import java.util.AbstractList;
+import java.util.Collection;
 import java.util.ConcurrentModificationException;
 import java.util.Iterator;
 import java.util.ListIterator;
@@ -27,6 +28,13 @@ public final class SasList<E> extends AbstractList<E> implements RandomAccess {
     private int size;
     private int levels;
     private Slots root;
+
+    public SasList() {}
+
+    /** A list of the elements that another collection has now. */
+    public SasList(Collection<? extends E> elements) {
+        addAll(elements);
+    }
 
     /** The lowest node for the index, which is in the tree. */
     private Slots leaf(int index) {

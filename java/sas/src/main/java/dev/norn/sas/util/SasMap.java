@@ -32,6 +32,13 @@ public final class SasMap<K, V> extends NodeMap<K, V> {
     private int size;
     private Slots root;
 
+    public SasMap() {}
+
+    /** A map of the mappings that another one has now. */
+    public SasMap(Map<? extends K, ? extends V> mappings) {
+        putAll(mappings);
+    }
+
     /**
      * An entry. Others of the same hash code follow it; in a tree, those that the tree's order does not distinguish
      * from it.

@@ -23,6 +23,13 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Node
     private int size;
     private Node<K, V> root;
 
+    public SasSortedMap() {}
+
+    /** A map of the mappings that another one has now, in the order of its keys, whatever the order was there. */
+    public SasSortedMap(Map<? extends K, ? extends V> mappings) {
+        putAll(mappings);
+    }
+
     /** An entry. No node below has a higher rank. */
     static final class Node<K, V> extends MapEntry<K, V> {
         final int rank;

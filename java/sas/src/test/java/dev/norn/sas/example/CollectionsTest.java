@@ -333,4 +333,17 @@ class CollectionsTest {
         store.close();
         store = Store.open(directory, subObjects);
     }
+
+    @Test
+    void collectionsAreMadeOfOthers() {
+        Map<String, Integer> mappings = Map.of("b", 2, "a", 1);
+        assertEquals(List.of("x", "y"), new SasList<>(List.of("x", "y")));
+        assertEquals(mappings, new SasMap<>(mappings));
+        assertEquals("{a=1, b=2}", new SasSortedMap<>(mappings).toString());
+        Holder holder = Factory.newPermInstance(Holder.class);
+        holder.list = Factory.newInstanceNear(SasList.class, holder, List.of("x", "y"));
+        holder.sorted = new SasSortedMap<>(mappings);
+        assertEquals(List.of("x", "y"), holder.list);
+        assertEquals("{a=1, b=2}", holder.sorted.toString());
+    }
 }

@@ -144,7 +144,7 @@ class CommandTest {
             assertTrue(sas(0, "ls", at).contains("root      carl"), "nor for the list of roots");
             String described = Factory.describe(Factory.newIntArrayNear(120, ann));
             String array = sas(0, "show", at, described.substring(described.lastIndexOf(' ') + 1));
-            assertTrue(array.contains("array of I, 120") && array.contains("  [99] = 0\n  and 20 more elements"), array);
+            assertTrue(array.contains("int[120]") && array.contains("  [99] = 0\n  and 20 more elements"), array);
             Transaction.abort();
             assertTrue(sas(1, "show", at, "bob").contains("no root bob"));
         }
@@ -177,6 +177,12 @@ class CommandTest {
         assertEquals("1 class transformed\n", sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
         assertEquals("0 classes transformed, 1 transformed already\n", sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
         sas(2, "nonsense");
+        assertTrue(sas(2, "transform", directory.resolve("tree"), "--packages",
+                "org/example").contains("'org/example' is not a package name: write com.acme"));
+        assertTrue(sas(2, "create", "").contains("STORE is empty"));
+        assertTrue(sas(1, "backup", at, at.resolve("inside")).contains("would be inside the store"));
+        assertFalse(Files.exists(at.resolve("inside")));
+        assertTrue(sas(0, "stat", at).contains("takes changes        yes"));
         assertTrue(sas(0, "help", "convert").contains("Usage: sas convert"));
         assertTrue(sas(0, "-V").matches("Norn SAS \\d+\\.\\d+\\.\\d+\\S*, Java 25.*\n"));
         assertTrue(sas(0, "show", "--help").contains("Usage: sas show"));

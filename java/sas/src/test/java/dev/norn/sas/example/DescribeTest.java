@@ -157,7 +157,8 @@ class DescribeTest {
         shelf.color = Shelf.Color.GREEN;
         shelf.random = new java.util.Random(1);
         String line = Factory.describe(shelf);
-        for (String field : List.of("flag=true", "letter='x'", "wide=-2.5", "text=\"ttt", "ttt\"…", "price=12345678901234567890.12", "any=J[7]@", "random=temporary",
+        for (String field : List.of("flag=true", "letter='x'", "wide=-2.5", "text=\"ttt", "ttt\"…",
+                "price=12345678901234567890.12", "any=long[7]@", "random=temporary",
                 "color=dev.norn.sas.example.Shelf$Color#GREEN")) {
             assertTrue(line.contains(field), field + " in " + line);
         }

@@ -81,8 +81,16 @@ class MistakesTest {
     @Test
     void aMisspeltArgumentOfTheAgentIsAMessageAndAStatus() throws Exception {
         assertEquals("sas: -javaagent:norn-sas.jar takes packages=NAME,NAME…, not package=com.acme\nstatus 2", run("package=com.acme", "com.acme.Thing"));
-        assertEquals("sas: -javaagent:norn-sas.jar=packages=com.* does not name a package: write package names; their subpackages are included\nstatus 2", run("packages=com.*", "com.acme.Thing"));
-        assertSaid("sas: -javaagent:norn-sas.jar=packages= does not name a package", run("packages=", "com.acme.Thing"));
+        String notAName = "' is not a package name: write com.acme; several names are separated by commas; "
+                + "subpackages are included\nstatus 2";
+        for (String name : new String[] {"com.*", "", "com/acme", "com.acme;org.x"}) {
+            assertEquals("sas: -javaagent:norn-sas.jar=packages=" + name + ": '" + name + notAName, run("packages="
+                    + name, "com.acme.Thing"));
+        }
+        assertSaid("classes of java.util belong to the JDK and are not transformed", run("packages=com.acme,java.util",
+                "com.acme.Thing"));
+        assertSaid("classes of dev.norn.sas belong to SAS itself and are not transformed", run("packages=dev.norn.sas",
+                "com.acme.Thing"));
     }
 
     @Test

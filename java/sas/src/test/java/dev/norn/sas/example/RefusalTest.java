@@ -101,4 +101,41 @@ class RefusalTest {
     }
 
     private interface Deed {}
+
+    private static void assertNull(String what, Executable call) {
+        assertEquals(what + " null", assertThrows(NullPointerException.class, call).getMessage());
+    }
+
+    @Test
+    void nullArgumentsAreNamed() {
+        Account ann = Factory.newInstanceIn(Account.class, store.container(Store.MAIN), 1, "Ann");
+        assertNull("the directory is", () -> Store.open(null));
+        assertNull("the directory is", () -> Store.create(null, Stores.SMALL));
+        assertNull("the options are", () -> Store.create(directory, null));
+        assertNull("the root's name is", () -> store.setRoot(null, ann));
+        assertNull("the root's name is", () -> store.root(null, Account.class));
+        assertNull("the root's class is", () -> store.root("ann", null));
+        assertNull("the container's name is", () -> store.createContainer(null, 1 << 20));
+        assertNull("the container's name is", () -> store.container(null));
+        assertNull("the action is", () -> Transaction.run(null));
+        assertNull("the body is", () -> Transaction.call(null));
+        assertNull("the class is", () -> Factory.newInstanceIn((Class<?>) null, store.container(Store.MAIN)));
+    }
+
+    @Test
+    void mistakesAreCalledByWhatTheProgramWrote() {
+        Account ann = Factory.newInstanceIn(Account.class, store.container(Store.MAIN), 1, "Ann");
+        store.setRoot("ann", ann);
+        assertEquals("the root ann is a " + Account.class.getName() + ", not a java.lang.String",
+                assertThrows(ClassCastException.class, () -> store.root("ann", String.class)).getMessage());
+        assertEquals("int[] is an array: create it with Factory.newIntArrayNear", assertThrows(SASException.class,
+                () -> Factory.newInstanceNear(int[].class, ann, 3)).getMessage());
+        assertEquals("java.lang.String[] is an array: create it with Factory.newArrayOfNear",
+                assertThrows(SASException.class, () -> Factory.newInstanceNear(String[].class, ann, 3)).getMessage());
+        assertEquals("the java.lang.String is a value, which is stored with the object that has it: give that object",
+                assertThrows(SASException.class, () -> Factory.destroyInstance("x")).getMessage());
+        assertEquals("a lock timeout of -1 ms is less than 0",
+                assertThrows(SASException.class, () -> Store.create(directory.resolve("other"),
+                        Stores.SMALL.withLockTimeoutMillis(-1))).getMessage());
+    }
 }

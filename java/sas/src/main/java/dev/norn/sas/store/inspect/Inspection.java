@@ -136,7 +136,7 @@ public final class Inspection {
                 "syncs of the log     " + Memory.getLong(SYNC_COUNT), "bytes logged         " + Memory.getLong(LOGGED_BYTES),
                 "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT), "log in use           " + store.logBytesUsed() + " of " + store.pages().settings.logBytes(),
                 "retired pages        " + retired, "waiting for a file   " + Unapplied.bytes(store.directory()) + " bytes of changes",
-                "takes no changes     " + (Memory.getLong(POOL_WRITE_FAILED) != 0));
+                "takes changes        " + (Memory.getLong(POOL_WRITE_FAILED) == 0 ? "yes" : "no"));
     }
 
     /**

@@ -443,6 +443,10 @@ public final class AttachedStore {
         if (Files.exists(copy)) {
             throw new SASException(copy + " exists already: a backup needs a new directory");
         }
+        if (copy.toAbsolutePath().normalize().startsWith(origin.normalize())) {
+            throw new SASException("the backup " + copy + " would be inside the store " + origin
+                    + ": name a directory outside");
+        }
         Files.createDirectory(copy);
         try {
             copyInto(copy);

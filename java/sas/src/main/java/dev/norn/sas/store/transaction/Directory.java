@@ -13,6 +13,7 @@ import dev.norn.sas.store.log.LogFile;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.memory.StoreSettings;
+import java.lang.constant.ClassDesc;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -43,6 +44,9 @@ public final class Directory {
         }
         if (addressBytes > Memory.SPACE || addressBytes < CONTAINERS * 2) {
             throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2 + " and " + Memory.SPACE);
+        }
+        if (lockTimeoutMillis < 0) {
+            throw new SASException("a lock timeout of " + lockTimeoutMillis + " ms is less than 0");
         }
         java.nio.file.Files.createDirectories(directory);
         if (java.nio.file.Files.exists(directory.resolve("store.properties"))) {
@@ -262,7 +266,7 @@ public final class Directory {
             return "array of references, " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
         }
         if (isArray(number)) {
-            return "array of " + arrayName(number) + ", " + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH);
+            return arrayName(number) + "[" + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH) + "]";
         }
         DirectoryEntry entry = classEntry(store, number);
         return entry == null ? "class " + number : entry.name();
@@ -275,6 +279,8 @@ public final class Directory {
 
     /** What an array of this class has. */
     public static String arrayName(int number) {
-        return number == CLASS_ARRAY ? "references" : String.valueOf(PRIMITIVES.charAt(number - CLASS_ARRAY - 1));
+        return number == CLASS_ARRAY ? "references"
+                : ClassDesc.ofDescriptor(PRIMITIVES.substring(number - CLASS_ARRAY - 1,
+                        number - CLASS_ARRAY)).displayName();
     }
 }
