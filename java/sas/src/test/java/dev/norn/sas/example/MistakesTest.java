@@ -27,6 +27,7 @@ class MistakesTest {
         write("org/outside/Main.java", """
                 package org.outside;
                 import dev.norn.sas.*;
+                import dev.norn.sas.exception.SASException;
                 public class Main {
                     public static void main(String[] arguments) throws Exception {
                         try (Store store = Store.create(java.nio.file.Path.of(arguments[0]), Store.Options.defaults().withLogBytes(1 << 20))) {
