@@ -7,6 +7,7 @@ import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.store.transaction.FaultyLog;
+import dev.norn.sas.store.transaction.SlotState;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,7 +56,8 @@ class PowerLossTest {
 
     private static void run(Path directory, Random random) throws Exception {
         Path at = directory.resolve("store");
-        Store store = Store.create(at, Stores.SMALL);
+        // The containers' files are copied as they are, so nothing may be replayed into them meanwhile.
+        Store store = Store.create(at, Stores.SMALL.withLogBytes(8 << 20));
         // The last one is everybody's.
         Account[] accounts = new Account[WRITERS + 1];
         for (int i = 0; i <= WRITERS; i++) {
@@ -63,6 +65,7 @@ class PowerLossTest {
             store.setRoot("account " + i, accounts[i]);
         }
         store.attached().checkpoint();
+        long checkpoints = SlotState.checkpoints();
         FaultyLog log = FaultyLog.install(store);
         log.fault(FaultyLog.Fault.SYNC_TAKES_LONG);
         AtomicLongArray told = new AtomicLongArray(WRITERS + 1);
@@ -83,6 +86,7 @@ class PowerLossTest {
         for (Thread thread : threads) {
             thread.join();
         }
+        assertEquals(checkpoints, SlotState.checkpoints(), "the log is long enough");
         store.close();
         assertEquals(List.of(), failures);
         assertTrue(cuts.getLast().told[WRITERS] > 0, "something was committed before");

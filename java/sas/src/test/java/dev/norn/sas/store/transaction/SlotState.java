@@ -137,6 +137,11 @@ public final class SlotState {
         }
     }
 
+    /** Checkpoints since the pool was made. */
+    public static long checkpoints() {
+        return Memory.getVolatile(Format.CHECKPOINT_COUNT);
+    }
+
     /** Up to where the log is said to be durable, counted back from its end. */
     public static long unsynced() {
         return Memory.getVolatile(Format.LOG_TAIL) - Memory.getVolatile(Format.LOG_SYNCED);
