@@ -1,7 +1,7 @@
 //! Import circles: files of a crate, or Java packages of a module, that lead back to themselves by what they import.
 //!
-//! Where files import each other in a circle, none of them can be read, tested or changed alone. So a crate or module
-//! has no circle; the Java modules that had some when this was first counted have a ceiling, which may only sink.
+//! Where files import each other in a circle, none of them can be read, tested or changed alone. So no crate and no
+//! Java module has a circle.
 //!
 //! An import is a `use`, or a path in the code, that names another file of the crate; for Java the name of another
 //! package. What a crate's root or a `mod.rs` hands on with `pub use` it imports. Comments, strings and unit tests do
@@ -11,9 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::{root, sources, sources_below};
-
-/// Packages in circles at most, for the Java modules that are not free of them yet.
-const PACKAGES_IN_CIRCLES: [(&str, usize); 1] = [("crash", 2)];
 
 /// Who imports whom, and one name of each import.
 #[derive(Default)]
@@ -58,17 +55,15 @@ impl Imports {
     }
 }
 
-/// Asserts that no crate has more files in circles than its ceiling.
-fn expect_ceilings(what: &str, all: BTreeMap<String, Imports>, ceilings: &[(&str, usize)]) {
+/// Asserts that no crate or module has files or packages in circles.
+fn expect_no_circles(what: &str, all: BTreeMap<String, Imports>) {
     assert!(!all.is_empty(), "the sources are where they were");
     let mut offences = Vec::new();
     for (name, imports) in all {
         let (count, total) = (imports.in_circles().len(), imports.0.len());
         println!("{name}: {count} of {total} {what} in circles");
-        let ceiling = ceilings.iter().find(|(other, _)| *other == name).map_or(0, |(_, ceiling)| *ceiling);
-        if count > ceiling {
-            let shown = imports.shown();
-            offences.push(format!("{name}: {count} {what} import each other in circles, at most {ceiling}:\n{shown}"));
+        if count > 0 {
+            offences.push(format!("{name}: {count} {what} import each other in circles:\n{}", imports.shown()));
         }
     }
     assert!(offences.is_empty(), "{}", offences.join("\n"));
@@ -85,7 +80,7 @@ fn files_of_a_crate_do_not_import_each_other_in_circles() {
     }
     let imports = |files: Vec<(Vec<String>, String)>| imports_of_files(&files);
     let all = crates.into_iter().map(|(name, files)| (name, imports(files))).collect();
-    expect_ceilings("files", all, &[]);
+    expect_no_circles("files", all);
 }
 
 #[test]
@@ -98,7 +93,7 @@ fn java_packages_do_not_import_each_other_in_circles() {
         }
     }
     let all = modules.into_iter().map(|(name, files)| (name, imports_of_packages(&files))).collect();
-    expect_ceilings("packages", all, &PACKAGES_IN_CIRCLES);
+    expect_no_circles("packages", all);
 }
 
 /// The module that a file below `src` is: nothing for a crate's root.

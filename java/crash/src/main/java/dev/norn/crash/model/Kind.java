@@ -1,7 +1,5 @@
 package dev.norn.crash.model;
 
-import dev.norn.crash.program.Kinds;
-
 /**
  * The superclass of many small classes with different fields, which are generated. Each object says by its number which
  * of them it is, so one that became another's is noticed.

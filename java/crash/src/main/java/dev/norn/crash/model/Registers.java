@@ -1,6 +1,5 @@
 package dev.norn.crash.model;
 
-import dev.norn.crash.program.Kinds;
 import dev.norn.sas.Container;
 import dev.norn.sas.Factory;
 import dev.norn.sas.Store;

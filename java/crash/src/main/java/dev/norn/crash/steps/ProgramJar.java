@@ -1,6 +1,6 @@
 package dev.norn.crash.steps;
 
-import dev.norn.crash.program.Kinds;
+import dev.norn.crash.model.Kinds;
 import dev.norn.sas.command.SasCommand;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,6 +1,5 @@
-package dev.norn.crash.program;
+package dev.norn.crash.model;
 
-import dev.norn.crash.model.Kind;
 import java.lang.reflect.InvocationTargetException;
 
 /** The generated subclasses of {@link Kind}, by their numbers. Their constructors take the stamp. */
