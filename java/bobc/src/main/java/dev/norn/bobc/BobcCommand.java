@@ -22,11 +22,13 @@ import picocli.CommandLine;
  * how that ended. Ends with 1 if a consistency condition does not hold or a run fails, and says why on the error
  * output; with 2 for wrong arguments.
  */
-@Command(name = "bobc", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
+@Command(name = "bobc", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT,
+        versionProvider = Version.class,
         description = "The business object benchmark: TPC-C's entities as Java objects.",
-        subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class, BobcCommand.Overcommit.class, EvaluationCommand.class,
-            HotCommand.class, CommandLine.HelpCommand.class, ChildCommands.Single.class, ChildCommands.Part.class, ChildCommands.Populate.class, ChildCommands.Check.class,
-            ChildCommands.Sheet.class, HotChildren.Run.class, HotChildren.Part.class})
+        subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class,
+                BobcCommand.Overcommit.class, EvaluationCommand.class, HotCommand.class, CommandLine.HelpCommand.class,
+                ChildCommands.Single.class, ChildCommands.Part.class, ChildCommands.Populate.class,
+                ChildCommands.Check.class, ChildCommands.Sheet.class, HotChildren.Run.class, HotChildren.Part.class})
 public final class BobcCommand implements Callable<Integer> {
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
@@ -61,7 +63,8 @@ public final class BobcCommand implements Callable<Integer> {
             CommandLine command = wrong.getCommandLine();
             command.getErr().println("bobc: " + wrong.getMessage());
             if (!CommandLine.UnmatchedArgumentException.printSuggestions(wrong, command.getErr())) {
-                command.getErr().println("`" + command.getCommandSpec().qualifiedName() + " --help` says what there is");
+                command.getErr()
+                        .println("`" + command.getCommandSpec().qualifiedName() + " --help` says what there is");
             }
             return 2;
         });
@@ -69,7 +72,8 @@ public final class BobcCommand implements Callable<Integer> {
     }
 
     /** Populates, runs and checks a peer in a JVM of its own. */
-    static Report single(PeerKind kind, String heap, List<String> options, Consumer<String> others) throws IOException, InterruptedException {
+    static Report single(PeerKind kind, String heap, List<String> options, Consumer<String> others)
+            throws IOException, InterruptedException {
         List<String> arguments = new ArrayList<>(List.of("single", kind.toString()));
         arguments.addAll(options);
         try (Jvm jvm = new Jvm(kind, heap, List.of(), arguments, List.of())) {
@@ -94,7 +98,8 @@ public final class BobcCommand implements Callable<Integer> {
         }
     }
 
-    @Command(name = "compare", description = "Run peers in turn, each in a JVM of its own, several rounds; print medians and ratios, grouped by what a commit survives.")
+    @Command(name = "compare", description = "Run peers in turn, each in a JVM of its own, several rounds; "
+            + "print medians and ratios, grouped by what a commit survives.")
     static final class Compare implements Callable<Integer> {
         @Parameters(arity = "1..*", description = "${COMPLETION-CANDIDATES}; ratios are to the first")
         private List<PeerKind> kinds;
@@ -111,12 +116,14 @@ public final class BobcCommand implements Callable<Integer> {
             Map<PeerKind, List<Report>> reports = new LinkedHashMap<>();
             for (int round = 0; round < rounds; round++) {
                 for (PeerKind kind : kinds) {
-                    reports.computeIfAbsent(kind, key -> new ArrayList<>()).add(single(kind, setup.heap, setup.arguments(), System.err::println));
+                    reports.computeIfAbsent(kind, key -> new ArrayList<>())
+                            .add(single(kind, setup.heap, setup.arguments(), System.err::println));
                 }
             }
             System.out.print(new PeerTable(reports, kinds.getFirst()));
             if (setup.isInMemory()) {
-                System.out.println("The data were in " + setup.directory + ", which is memory: nothing there survives a stop of the machine.");
+                System.out.println("The data were in " + setup.directory
+                        + ", which is memory: nothing there survives a stop of the machine.");
             }
             return 0;
         }
@@ -125,11 +132,13 @@ public final class BobcCommand implements Callable<Integer> {
     @Command(name = "storage", description = "Populate one warehouse of SAS objects; print the storage that it "
             + "takes, and the paper's figures.")
     static final class Storage implements Callable<Integer> {
-        @Option(names = "--scale", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})", defaultValue = "FULL")
+        @Option(names = "--scale", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})",
+                defaultValue = "FULL")
         private Scale scale;
         @Option(names = "--directory", description = "(default: ${DEFAULT-VALUE})", defaultValue = "/dev/shm")
         private Path directory;
-        @Option(names = "--letters", description = "${COMPLETION-CANDIDATES} of all strings: GREEK takes two bytes each (default: ${DEFAULT-VALUE})", defaultValue = "LATIN")
+        @Option(names = "--letters", description = "${COMPLETION-CANDIDATES} of all strings: "
+                + "GREEK takes two bytes each (default: ${DEFAULT-VALUE})", defaultValue = "LATIN")
         private Draw.Letters letters;
 
         @Override
@@ -139,8 +148,10 @@ public final class BobcCommand implements Callable<Integer> {
             return 0;
         }
 
-        static Figures sheet(Scale scale, Path directory, Draw.Letters letters, Consumer<String> lines) throws IOException, InterruptedException {
-            List<String> arguments = List.of("sheet", "--scale=" + scale, "--directory=" + directory, "--letters=" + letters);
+        static Figures sheet(Scale scale, Path directory, Draw.Letters letters, Consumer<String> lines)
+                throws IOException, InterruptedException {
+            List<String> arguments =
+                    List.of("sheet", "--scale=" + scale, "--directory=" + directory, "--letters=" + letters);
             try (Jvm jvm = new Jvm(PeerKind.SAS, null, List.of(), arguments, List.of())) {
                 return jvm.figures(lines);
             }
@@ -152,8 +163,8 @@ public final class BobcCommand implements Callable<Integer> {
     static final class Overcommit implements Callable<Integer> {
         @Mixin
         private Setup setup;
-        @Option(names = "--shares", split = ",", description = "of the data's size, that the page cache may take; 0 for no limit (default: ${DEFAULT-VALUE})",
-                defaultValue = "0,1,0.5,0.25")
+        @Option(names = "--shares", split = ",", description = "of the data's size, that the page cache may take; "
+                + "0 for no limit (default: ${DEFAULT-VALUE})", defaultValue = "0,1,0.5,0.25")
         private List<Double> shares;
 
         @Override

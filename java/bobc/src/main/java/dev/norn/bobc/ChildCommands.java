@@ -26,7 +26,8 @@ final class ChildCommands {
     private static int check(List<String> findings) {
         findings.stream().limit(20).forEach(System.err::println);
         if (!findings.isEmpty()) {
-            System.err.println("bobc: the consistency conditions do not hold, or orders are missing: " + findings.size() + " findings");
+            System.err.println("bobc: the consistency conditions do not hold, or orders are missing: "
+                    + findings.size() + " findings");
         }
         return findings.isEmpty() ? 0 : 1;
     }
@@ -36,8 +37,10 @@ final class ChildCommands {
     }
 
     private static RunFailed full(PeerKind kind) {
-        return new RunFailed("the heap of %,d MB is full: %s; ask for more with --heap, or for fewer --seconds, --threads or --warehouses".formatted(
-                Runtime.getRuntime().maxMemory() >> 20, kind.data == PeerKind.Data.ON_THE_HEAP ? kind + " keeps all data on it, and every order stays" : kind + " needs more"));
+        String cause = kind.data == PeerKind.Data.ON_THE_HEAP
+                ? kind + " keeps all data on it, and every order stays" : kind + " needs more";
+        return new RunFailed("the heap of %,d MB is full: %s; ask for more with --heap, or for fewer --seconds, "
+                .formatted(Runtime.getRuntime().maxMemory() >> 20, cause) + "--threads or --warehouses");
     }
 
     @Command(name = "single", hidden = true, description = "A run of a peer.")
@@ -49,7 +52,8 @@ final class ChildCommands {
 
         @Override
         public Integer call() throws Exception {
-            try (Scratch scratch = new Scratch(setup.directory); Peer peer = kind.open(scratch.path, setup.scale, setup.pool)) {
+            try (Scratch scratch = new Scratch(setup.directory);
+                    Peer peer = kind.open(scratch.path, setup.scale, setup.pool)) {
                 return run(peer, scratch.path);
             } catch (OutOfMemoryError e) {
                 throw full(kind);
@@ -69,7 +73,8 @@ final class ChildCommands {
             }
             List<String> findings = new ArrayList<>(peer.inconsistencies());
             if (peer.orders() - orders != outcome.entered()) {
-                findings.add("%,d New-Orders were committed, but %,d more orders are kept".formatted(outcome.entered(), peer.orders() - orders));
+                findings.add("%,d New-Orders were committed, but %,d more orders are kept"
+                        .formatted(outcome.entered(), peer.orders() - orders));
             }
             int status = check(findings);
             System.out.println(report.figures().encode());
@@ -80,9 +85,11 @@ final class ChildCommands {
             List<Jvm> processes = new ArrayList<>();
             try {
                 for (int i = 0; i < setup.processes; i++) {
-                    List<String> arguments = new ArrayList<>(List.of("part", kind.toString(), directory.toString(), Integer.toString(i)));
+                    List<String> arguments = new ArrayList<>(List.of("part", kind.toString(), directory.toString(),
+                            Integer.toString(i)));
                     arguments.addAll(setup.arguments());
-                    processes.add(new Jvm(kind, setup.processes > PROCESSES_LARGE ? SMALL_HEAP : setup.heap, List.of(), arguments, List.of()));
+                    processes.add(new Jvm(kind, setup.processes > PROCESSES_LARGE ? SMALL_HEAP : setup.heap, List.of(),
+                            arguments, List.of()));
                 }
                 for (Jvm process : processes) {
                     process.awaitLine("ready");
@@ -101,7 +108,8 @@ final class ChildCommands {
         }
     }
 
-    @Command(name = "part", hidden = true, description = "The terminals of one JVM with a peer that is filled; says \"ready\" and waits for a line.")
+    @Command(name = "part", hidden = true,
+            description = "The terminals of one JVM with a peer that is filled; says \"ready\" and waits for a line.")
     static final class Part implements Callable<Integer> {
         @Parameters(index = "0")
         private PeerKind kind;
@@ -116,7 +124,8 @@ final class ChildCommands {
         public Integer call() throws Exception {
             try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
                 if (kind == PeerKind.SAS) {
-                    setup.paging.apply(setup.pool == null ? directory.resolve("store").resolve("pool") : Path.of(setup.pool));
+                    setup.paging.apply(setup.pool == null ? directory.resolve("store").resolve("pool")
+                            : Path.of(setup.pool));
                 }
                 System.out.println("ready");
                 if (System.in.read() < 0) {
@@ -130,7 +139,8 @@ final class ChildCommands {
         }
     }
 
-    @Command(name = "populate", hidden = true, description = "Fills a peer in a directory, where it stays; says what it takes there.")
+    @Command(name = "populate", hidden = true,
+            description = "Fills a peer in a directory, where it stays; says what it takes there.")
     static final class Populate implements Callable<Integer> {
         @Parameters(index = "0")
         private PeerKind kind;
@@ -168,7 +178,8 @@ final class ChildCommands {
         public Integer call() throws Exception {
             try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
                 int status = check(peer.inconsistencies());
-                System.out.println((peer instanceof SasPeer sas ? figures(sas) : new Figures().with("findings", 0)).encode());
+                System.out.println((peer instanceof SasPeer sas ? figures(sas)
+                        : new Figures().with("findings", 0)).encode());
                 return status;
             }
         }
@@ -186,13 +197,16 @@ final class ChildCommands {
         @Override
         public Integer call() throws Exception {
             Draw.use(letters);
-            try (Scratch scratch = new Scratch(directory); SasPeer peer = new SasPeer(scratch.path.resolve("store"), scale, null)) {
+            try (Scratch scratch = new Scratch(directory);
+                    SasPeer peer = new SasPeer(scratch.path.resolve("store"), scale, null)) {
                 long empty = peer.store().container("main").bytesUsed();
                 peer.populate(scale, 1, 1997);
-                StorageSheet sheet = StorageSheet.of(peer.store(), peer.store().container("main").bytesUsed() - empty, scale);
+                StorageSheet sheet =
+                        StorageSheet.of(peer.store(), peer.store().container("main").bytesUsed() - empty, scale);
                 int status = check(peer.inconsistencies());
                 sheet.lines().forEach(System.out::println);
-                System.out.println(sheet.figures().with("date_bytes", StorageSheet.bytesOfADate(peer.store())).encode());
+                System.out.println(sheet.figures()
+                        .with("date_bytes", StorageSheet.bytesOfADate(peer.store())).encode());
                 return status;
             }
         }

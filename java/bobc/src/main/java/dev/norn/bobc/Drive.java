@@ -27,15 +27,16 @@ final class Drive {
      * @param warmUpSeconds before that
      * @param haste what keying and think times are divided by
      */
-    record Plan(Scale scale, int warehouses, int threads, int firstTerminal, double seconds, double warmUpSeconds, Pace pace, double haste, Screens screens,
-                Terminal.Mix mix, long seed) {}
+    record Plan(Scale scale, int warehouses, int threads, int firstTerminal, double seconds, double warmUpSeconds,
+            Pace pace, double haste, Screens screens, Terminal.Mix mix, long seed) {}
 
     /**
      * Counts of the measured time.
      *
      * @param entered New-Orders that were committed before it and after it too
      */
-    record Outcome(double seconds, long[] committed, long rolledBack, long conflicts, long entered, Usage usage, Peer.Counts counts) {
+    record Outcome(double seconds, long[] committed, long rolledBack, long conflicts, long entered,
+            Usage usage, Peer.Counts counts) {
         long newOrders() {
             return committed[0];
         }
@@ -54,12 +55,14 @@ final class Drive {
         private static final String SELF = "self";
 
         private static Usage now() {
-            return new Usage(Probe.cpuNanos(), Probe.io(SELF, "wchar"), Probe.io(SELF, "write_bytes"), Probe.io(SELF, "read_bytes"), Probe.majorFaults(SELF));
+            return new Usage(Probe.cpuNanos(), Probe.io(SELF, "wchar"), Probe.io(SELF, "write_bytes"),
+                    Probe.io(SELF, "read_bytes"), Probe.majorFaults(SELF));
         }
 
         Usage plus(Usage more, int sign) {
-            return new Usage(cpuNanos + sign * more.cpuNanos, writtenBytes + sign * more.writtenBytes, dirtiedBytes + sign * more.dirtiedBytes,
-                    readBytes + sign * more.readBytes, majorFaults + sign * more.majorFaults);
+            return new Usage(cpuNanos + sign * more.cpuNanos, writtenBytes + sign * more.writtenBytes,
+                    dirtiedBytes + sign * more.dirtiedBytes, readBytes + sign * more.readBytes,
+                    majorFaults + sign * more.majorFaults);
         }
     }
 
@@ -145,13 +148,14 @@ final class Drive {
             conflicts += tally.conflicts;
             entered += tally.entered;
         }
-        var counts = before.syncs() < 0 ? Peer.Counts.UNKNOWN : new Peer.Counts(after.syncs() - before.syncs(), after.loggedBytes() - before.loggedBytes(),
-                after.checkpoints() - before.checkpoints());
+        var counts = before.syncs() < 0 ? Peer.Counts.UNKNOWN : new Peer.Counts(after.syncs() - before.syncs(),
+                after.loggedBytes() - before.loggedBytes(), after.checkpoints() - before.checkpoints());
         return new Outcome(nanos / 1e9, committed, rolledBack, conflicts, entered, usage, counts);
     }
 
     private void work(int number, Tally tally) {
-        Terminal terminal = new Terminal(new Draw(plan.seed * 1_000_003 + number, plan.scale), plan.scale, number, plan.warehouses, plan.mix);
+        Terminal terminal = new Terminal(new Draw(plan.seed * 1_000_003 + number, plan.scale), plan.scale, number,
+                plan.warehouses, plan.mix);
         StringBuilder screen = plan.screens == Screens.NONE ? null : new StringBuilder();
         try (Peer.Client client = peer.client()) {
             ready.countDown();
@@ -167,7 +171,8 @@ final class Drive {
         }
     }
 
-    private void step(Peer.Client client, Terminal terminal, StringBuilder screen, Tally tally) throws InterruptedException {
+    private void step(Peer.Client client, Terminal terminal, StringBuilder screen, Tally tally)
+            throws InterruptedException {
         Request request = terminal.next();
         if (plan.pace == Pace.HUMAN && pause(request.kind().keying)) {
             return;

@@ -76,7 +76,8 @@ final class Evaluation {
      * @param description all that the figures depend on; those of another are not used
      * @return empty if it failed, which the report says
      */
-    Optional<Figures> figures(String name, String description, Measurement measurement) throws IOException, InterruptedException {
+    Optional<Figures> figures(String name, String description, Measurement measurement)
+            throws IOException, InterruptedException {
         Path file = runs.resolve(name + ".txt");
         if (Files.exists(file)) {
             List<String> lines = Files.readAllLines(file);
@@ -107,13 +108,15 @@ final class Evaluation {
     }
 
     /** A peer's run. */
-    Optional<Report> run(String name, PeerKind kind, String heap, List<String> options) throws IOException, InterruptedException {
+    Optional<Report> run(String name, PeerKind kind, String heap, List<String> options)
+            throws IOException, InterruptedException {
         String description = kind + " " + String.join(" ", options) + (heap == null ? "" : " --heap=" + heap);
         List<String> all = new ArrayList<>(options);
         if (heap != null) {
             all.add("--heap=" + heap);
         }
-        return figures(name, description, () -> BobcCommand.single(kind, heap, all, line -> {}).figures()).map(Report::of);
+        return figures(name, description, () -> BobcCommand.single(kind, heap, all, line -> {}).figures())
+                .map(Report::of);
     }
 
     /** The values as a file beside the report. */
@@ -130,7 +133,8 @@ final class Evaluation {
             say("\n![" + title + "](" + name + ".png)\n");
         } catch (RuntimeException | InternalError | LinkageError e) {
             // What Java's graphics say where fontconfig or every font is missing.
-            failures.add("the plot " + name + ": " + e + "; Java's graphics need fontconfig and a font, as of fonts-dejavu-core");
+            failures.add("the plot " + name + ": " + e
+                    + "; Java's graphics need fontconfig and a font, as of fonts-dejavu-core");
         }
     }
 
@@ -140,27 +144,37 @@ final class Evaluation {
     }
 
     private static String firstOf(String file, String key) throws IOException {
-        return Files.readAllLines(Path.of(file)).stream().filter(line -> line.startsWith(key)).map(line -> line.substring(line.indexOf(':') + 1).trim()).findFirst().orElse("unknown");
+        return Files.readAllLines(Path.of(file)).stream().filter(line -> line.startsWith(key))
+                .map(line -> line.substring(line.indexOf(':') + 1).trim()).findFirst().orElse("unknown");
     }
 
     private static String libraries() {
-        return java.util.Arrays.stream(System.getProperty("java.class.path").split(":")).map(path -> Path.of(path).getFileName().toString())
-                .filter(jar -> jar.matches("(sqlite-jdbc|h2|hibernate-core|storage-embedded|lmdbjava|native)-[0-9].*")).map(jar -> jar.replace(".jar", ""))
-                .map(jar -> jar.startsWith("native") ? jar.replace("native", "LMDB") : jar).sorted().collect(Collectors.joining(", "));
+        return java.util.Arrays.stream(System.getProperty("java.class.path").split(":"))
+                .map(path -> Path.of(path).getFileName().toString())
+                .filter(jar -> jar.matches("(sqlite-jdbc|h2|hibernate-core|storage-embedded|lmdbjava|native)-[0-9].*"))
+                .map(jar -> jar.replace(".jar", ""))
+                .map(jar -> jar.startsWith("native") ? jar.replace("native", "LMDB") : jar)
+                .sorted().collect(Collectors.joining(", "));
     }
 
     private List<String> head() throws IOException {
         List<String> head = new ArrayList<>(List.of("# BOB-C, " + LocalDate.now(), ""));
         if (length == Length.QUICK) {
-            head.add("**A quick run: small data, runs of about a second. It tests the command that wrote this; its figures and verdicts say nothing.**\n");
+            head.add("**A quick run: small data, runs of about a second. It tests the command that wrote this; "
+                    + "its figures and verdicts say nothing.**\n");
         }
-        head.add("`tools/bobc evaluation%s`. %s, %d processors, %s of memory, Linux %s, Java %s. %s. Disk: %s at `%s`; tmpfs: `%s`.".formatted(of("", " --quick"),
-                firstOf("/proc/cpuinfo", "model name"), Runtime.getRuntime().availableProcessors(), firstOf("/proc/meminfo", "MemTotal"), System.getProperty("os.version"),
-                System.getProperty("java.version"), libraries(), Files.getFileStore(disk).type(), disk, memory));
-        head.add("%d runs are of now, %d were kept from before. Load average when a run began: %.1f at most; two processors of other work make every figure here smaller, and ratios uncertain."
-                .formatted(measured, kept, loadMax));
-        head.add("Every run ended with TPC-C's consistency conditions checked, in what was stored; they held in all that are shown, and as many orders were kept as had been committed. Each run had a JVM of its own, peers in turn. CPU and bytes are of the whole "
-                + "process. Bytes written are what it gave to `write`; those of SQLite and LMDB, which write from C, too.");
+        head.add("`tools/bobc evaluation%s`. %s, %d processors, %s of memory, Linux %s, Java %s. %s."
+                .formatted(of("", " --quick"), firstOf("/proc/cpuinfo", "model name"),
+                        Runtime.getRuntime().availableProcessors(), firstOf("/proc/meminfo", "MemTotal"),
+                        System.getProperty("os.version"), System.getProperty("java.version"), libraries())
+                + " Disk: %s at `%s`; tmpfs: `%s`.".formatted(Files.getFileStore(disk).type(), disk, memory));
+        head.add("%d runs are of now, %d were kept from before. Load average when a run began: %.1f at most; "
+                .formatted(measured, kept, loadMax)
+                + "two processors of other work make every figure here smaller, and ratios uncertain.");
+        head.add("Every run ended with TPC-C's consistency conditions checked, in what was stored; "
+                + "they held in all that are shown, and as many orders were kept as had been committed. "
+                + "Each run had a JVM of its own, peers in turn. CPU and bytes are of the whole process. "
+                + "Bytes written are what it gave to `write`; those of SQLite and LMDB, which write from C, too.");
         if (!failures.isEmpty()) {
             head.add("\n**Failed, and not shown below:**\n\n- " + String.join("\n- ", failures));
         }

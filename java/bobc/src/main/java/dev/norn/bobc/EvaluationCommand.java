@@ -15,9 +15,12 @@ final class EvaluationCommand implements Callable<Integer> {
     @Option(names = "--quick", description = "short runs on small data, to test this command; the figures have "
             + "no meaning")
     private boolean isQuick;
-    @Option(names = "--out", description = "where the report and the results of each run are kept (default: out/bobc, with --quick out/bobc-quick)")
+    @Option(names = "--out", description = "where the report and the results of each run are kept (default: out/bobc, "
+            + "with --quick out/bobc-quick)")
     private Path out;
-    @Option(names = "--memory", description = "a directory of a tmpfs, for runs without a disk (default: ${DEFAULT-VALUE})", defaultValue = "/dev/shm")
+    @Option(names = "--memory",
+            description = "a directory of a tmpfs, for runs without a disk (default: ${DEFAULT-VALUE})",
+            defaultValue = "/dev/shm")
     private Path memory;
     @Option(names = "--disk", description = "a directory on a disk, for the others (default: the one of --out)")
     private Path disk;
@@ -43,7 +46,8 @@ final class EvaluationCommand implements Callable<Integer> {
                 throw new IllegalArgumentException("there is no directory to write to at " + directory);
             }
         }
-        Evaluation evaluation = new Evaluation(isQuick ? Evaluation.Length.QUICK : Evaluation.Length.FULL, out, memory.toRealPath(), disk.toRealPath());
+        Evaluation evaluation = new Evaluation(isQuick ? Evaluation.Length.QUICK : Evaluation.Length.FULL, out,
+                memory.toRealPath(), disk.toRealPath());
         Map<Part, Evaluation.Section> sections = new java.util.EnumMap<>(Part.class);
         sections.put(Part.PACE, PaperRuns::pace);
         sections.put(Part.UNCONSTRAINED, PaperRuns::unconstrained);

@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** Named numbers, and how one JVM sends them to another, or a file keeps them: one line, {@code bobc;name=number;…}. */
+/** Named numbers, and how they are sent to another JVM or kept in a file: one line, {@code bobc;name=number;…}. */
 final class Figures {
     private static final String MARK = "bobc;";
 

@@ -44,10 +44,16 @@ final class HibernatePeer implements Peer {
         url = SqlDialect.H2.url(directory) + STATEMENT_CACHE;
         Configuration configuration = new Configuration();
         RowPopulation.TYPES.forEach(configuration::addAnnotatedClass);
-        configuration.setProperty("hibernate.connection.url", url).setProperty("hibernate.connection.pool_size", "1").setProperty("hibernate.hbm2ddl.auto", "update")
-                .setProperty("hibernate.jdbc.batch_size", Integer.toString(BATCH)).setProperty("hibernate.order_inserts", "true").setProperty("hibernate.order_updates", "true")
-                .setProperty("hibernate.connection.provider_disables_autocommit", "true").setProperty("hibernate.connection.autocommit", "false")
-                .setProperty("hibernate.cache.use_second_level_cache", "false").setProperty("hibernate.jakarta.persistence.validation.mode", "none");
+        configuration.setProperty("hibernate.connection.url", url)
+                .setProperty("hibernate.connection.pool_size", "1")
+                .setProperty("hibernate.hbm2ddl.auto", "update")
+                .setProperty("hibernate.jdbc.batch_size", Integer.toString(BATCH))
+                .setProperty("hibernate.order_inserts", "true")
+                .setProperty("hibernate.order_updates", "true")
+                .setProperty("hibernate.connection.provider_disables_autocommit", "true")
+                .setProperty("hibernate.connection.autocommit", "false")
+                .setProperty("hibernate.cache.use_second_level_cache", "false")
+                .setProperty("hibernate.jakarta.persistence.validation.mode", "none");
         factory = configuration.buildSessionFactory();
     }
 
@@ -123,27 +129,33 @@ final class HibernatePeer implements Peer {
 
         @Override
         public List<Long> customers(long district, String lastName) {
-            return session.createSelectionQuery("select id from Customer where district = ?1 and last = ?2 order by first", Long.class).setParameter(1, district)
-                    .setParameter(2, lastName).getResultList();
+            String query = "select id from Customer where district = ?1 and last = ?2 order by first";
+            return session.createSelectionQuery(query, Long.class)
+                    .setParameter(1, district).setParameter(2, lastName).getResultList();
         }
 
         @Override
         public NewOrderRow firstNewOrder(long from, long to) {
-            Long first = session.createSelectionQuery("select min(id) from NewOrder where id between ?1 and ?2", Long.class).setParameter(1, from).setParameter(2, to)
-                    .getSingleResult();
+            String query = "select min(id) from NewOrder where id between ?1 and ?2";
+            Long first = session.createSelectionQuery(query, Long.class)
+                    .setParameter(1, from).setParameter(2, to).getSingleResult();
             return first == null ? null : session.find(NewOrderRow.class, first);
         }
 
         @Override
         public List<OrderLineRow> lines(long from, long to) {
-            return session.createSelectionQuery("from OrderLine where id between ?1 and ?2 order by id", OrderLineRow.class).setParameter(1, from).setParameter(2, to)
-                    .getResultList();
+            String query = "from OrderLine where id between ?1 and ?2 order by id";
+            return session.createSelectionQuery(query, OrderLineRow.class)
+                    .setParameter(1, from).setParameter(2, to).getResultList();
         }
 
         @Override
         public int lowStocks(int warehouse, long from, long to, int threshold) {
-            return session.createSelectionQuery("select count(distinct s.id) from OrderLine l join Stock s on s.id = ?1 + l.item where l.id between ?2 and ?3 "
-                    + "and s.quantity < ?4", Long.class).setParameter(1, dev.norn.bobc.rows.Keys.stock(warehouse, 0)).setParameter(2, from).setParameter(3, to)
+            String query = "select count(distinct s.id) from OrderLine l join Stock s on s.id = ?1 + l.item "
+                    + "where l.id between ?2 and ?3 and s.quantity < ?4";
+            return session.createSelectionQuery(query, Long.class)
+                    .setParameter(1, dev.norn.bobc.rows.Keys.stock(warehouse, 0))
+                    .setParameter(2, from).setParameter(3, to)
                     .setParameter(4, threshold).getSingleResult().intValue();
         }
     }

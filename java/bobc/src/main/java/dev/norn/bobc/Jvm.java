@@ -33,10 +33,12 @@ final class Jvm implements AutoCloseable {
      * @param options more of them, for the JVM
      * @param prefix a command that runs what follows it; may be empty
      */
-    Jvm(PeerKind kind, String heap, List<String> options, List<String> arguments, List<String> prefix) throws IOException {
+    Jvm(PeerKind kind, String heap, List<String> options, List<String> arguments, List<String> prefix)
+            throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-Dsas.jar=" + sasJar(), "-Xmx" + (heap == null ? defaultHeap(kind) : heap)));
+        command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-Dsas.jar=" + sasJar(),
+                "-Xmx" + (heap == null ? defaultHeap(kind) : heap)));
         command.addAll(kind.jvmOptions());
         command.addAll(options);
         String more = System.getenv("BOBC_JAVA_OPTIONS");
@@ -150,7 +152,8 @@ final class Jvm implements AutoCloseable {
             case 134, 135, 139 -> "crashed (status " + status + "); its hs_err file is in the directory where it ran";
             default -> "ended with status " + status;
         };
-        return new RunFailed("\"" + what + "\" " + how + (complaint.isEmpty() ? "" : ": " + complaint) + (said.isEmpty() ? "" : "; it said last:\n" + said));
+        return new RunFailed("\"" + what + "\" " + how + (complaint.isEmpty() ? "" : ": " + complaint)
+                + (said.isEmpty() ? "" : "; it said last:\n" + said));
     }
 
     /** Lets it remove its files first. */

@@ -218,7 +218,8 @@ final class LmdbPeer implements Peer {
 
             @Override
             public boolean run(Request request, StringBuilder screen) {
-                boolean isRead = request.kind() == Request.Kind.ORDER_STATUS || request.kind() == Request.Kind.STOCK_LEVEL;
+                boolean isRead = request.kind() == Request.Kind.ORDER_STATUS
+                        || request.kind() == Request.Kind.STOCK_LEVEL;
                 try (work) {
                     work.txn = isRead ? env.txnRead() : env.txnWrite();
                     boolean isDone = profiles.run(request);

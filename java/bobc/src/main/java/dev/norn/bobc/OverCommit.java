@@ -66,7 +66,8 @@ final class OverCommit {
             dropCache(directory);
             Figures run = limited(directory, populated.get("data_bytes"));
             Figures checked = child("check", List.of("SAS", directory.toString()));
-            return run.with("share", share).with("data_before_bytes", populated.get("data_bytes")).with("data_after_bytes", checked.get("data_bytes"));
+            return run.with("share", share).with("data_before_bytes", populated.get("data_bytes"))
+                    .with("data_after_bytes", checked.get("data_bytes"));
         }
     }
 
@@ -83,8 +84,10 @@ final class OverCommit {
     private static void dropCache(Path directory) throws IOException, InterruptedException {
         try (var files = Files.walk(directory)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
-                Process dd = new ProcessBuilder("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none")
-                        .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile())).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+                Process dd = new ProcessBuilder("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync",
+                        "count=0", "status=none")
+                        .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
                 if (dd.waitFor() != 0) {
                     throw new RunFailed("dd cannot sync " + file + " and drop it from the cache");
                 }
@@ -97,8 +100,10 @@ final class OverCommit {
         try {
             List<String> arguments = new ArrayList<>(List.of("part", "SAS", directory.toString(), "0"));
             arguments.addAll(setup.arguments());
-            List<String> join = List.of("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh");
-            try (Jvm jvm = new Jvm(PeerKind.SAS, HEAP, List.of("-Xms" + HEAP, "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"), arguments, join)) {
+            List<String> join =
+                    List.of("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh");
+            try (Jvm jvm = new Jvm(PeerKind.SAS, HEAP,
+                    List.of("-Xms" + HEAP, "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"), arguments, join)) {
                 jvm.awaitLine("ready");
                 Governor governor = new Governor(group, jvm, (long) (share * dataBytes));
                 governor.start();
@@ -166,7 +171,8 @@ final class OverCommit {
             if (Files.readString(group.resolve("memory.oom_control")).contains("under_oom 1")) {
                 samplesWithout++;
             }
-            long own = stat("rss") + Long.parseLong(Files.readString(group.resolve("memory.kmem.usage_in_bytes")).trim());
+            long own = stat("rss")
+                    + Long.parseLong(Files.readString(group.resolve("memory.kmem.usage_in_bytes")).trim());
             ownMax = Math.max(ownMax, own);
             cacheMax = Math.max(cacheMax, stat("cache"));
             if (share > 0) {
@@ -187,7 +193,8 @@ final class OverCommit {
                     sample();
                     if (System.nanoTime() > deadline) {
                         String process = Long.toString(jvm.pid());
-                        usage = new Drive.Usage(0, Probe.io(process, "wchar"), Probe.io(process, "write_bytes"), Probe.io(process, "read_bytes"), Probe.majorFaults(process));
+                        usage = new Drive.Usage(0, Probe.io(process, "wchar"), Probe.io(process, "write_bytes"),
+                                Probe.io(process, "read_bytes"), Probe.majorFaults(process));
                         jvm.close();
                         return;
                     }
@@ -211,7 +218,8 @@ final class OverCommit {
             if (usage == null) {
                 throw failed;
             }
-            var outcome = new Drive.Outcome(allowed, new long[Request.Kind.values().length], 0, 0, 0, usage, Peer.Counts.UNKNOWN);
+            var outcome = new Drive.Outcome(allowed, new long[Request.Kind.values().length], 0, 0, 0, usage,
+                    Peer.Counts.UNKNOWN);
             return end(new Report(outcome, 0, 0, 0).figures());
         }
 
@@ -221,7 +229,8 @@ final class OverCommit {
             if (failure != null) {
                 throw failure;
             }
-            return figures.with("own_bytes", ownMax).with("cache_bytes", cacheMax).with("share_bytes", shareBytes).with("waiting_samples", (double) samplesWithout / Math.max(1, samples));
+            return figures.with("own_bytes", ownMax).with("cache_bytes", cacheMax).with("share_bytes", shareBytes)
+                    .with("waiting_samples", (double) samplesWithout / Math.max(1, samples));
         }
     }
 
@@ -237,19 +246,27 @@ final class OverCommit {
     /** What there is to say of a run without a transaction. */
     private static String ended(Figures run) {
         return Report.of(run).outcome().transactions() > 0 ? ""
-                : ": no transaction ended in %.0f s; %,d major faults, %,.0f MB read".formatted(run.get("seconds"), run.whole("major_faults"), run.get("read_bytes") / 1e6);
+                : ": no transaction ended in %.0f s; %,d major faults, %,.0f MB read"
+                        .formatted(run.get("seconds"), run.whole("major_faults"), run.get("read_bytes") / 1e6);
     }
 
     static String table(List<Figures> runs) {
-        StringBuilder table = new StringBuilder("| share of the data | tpmBOB-C | to the first | data MB before, after | most cached MB | JVM MB | CPU ms/tx | major faults/tx | KB read/tx "
-                + "| KB of pages dirtied/tx | KB written/tx | KB read each fault | conflicts | out of memory, % of samples |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+        StringBuilder table = new StringBuilder("| share of the data | tpmBOB-C | to the first "
+                + "| data MB before, after | most cached MB | JVM MB | CPU ms/tx | major faults/tx | KB read/tx "
+                + "| KB of pages dirtied/tx | KB written/tx | KB read each fault | conflicts "
+                + "| out of memory, % of samples |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         double first = runs.isEmpty() ? 0 : Report.of(runs.getFirst()).tpm();
         for (Figures run : runs) {
-            table.append("| %s | %,.0f | %.4f | %.1f, %.1f | %.1f | %.0f | %s | %s | %s | %s | %s | %,.1f | %,d | %.1f |%n".formatted(name(run.get("share")) + ended(run), Report.of(run).tpm(),
-                    Report.of(run).tpm() / first, run.get("data_before_bytes") / 1e6, run.get("data_after_bytes") / 1e6, run.get("cache_bytes") / 1e6,
-                    run.get("own_bytes") / 1e6, per(run, "cpu_ns", 1e6, "%,.3f"), per(run, "major_faults", 1, "%,.3f"), per(run, "read_bytes", 1024, "%,.1f"),
-                    per(run, "dirtied_bytes", 1024, "%,.1f"), per(run, "written_bytes", 1024, "%,.1f"), run.get("read_bytes") / Math.max(1, run.get("major_faults")) / 1024,
-                    run.whole("conflicts"), 100 * run.get("waiting_samples")));
+            table.append(
+                    "| %s | %,.0f | %.4f | %.1f, %.1f | %.1f | %.0f | %s | %s | %s | %s | %s | %,.1f | %,d | %.1f |%n"
+                            .formatted(name(run.get("share")) + ended(run), Report.of(run).tpm(),
+                                    Report.of(run).tpm() / first, run.get("data_before_bytes") / 1e6,
+                                    run.get("data_after_bytes") / 1e6, run.get("cache_bytes") / 1e6,
+                                    run.get("own_bytes") / 1e6, per(run, "cpu_ns", 1e6, "%,.3f"),
+                                    per(run, "major_faults", 1, "%,.3f"), per(run, "read_bytes", 1024, "%,.1f"),
+                                    per(run, "dirtied_bytes", 1024, "%,.1f"), per(run, "written_bytes", 1024, "%,.1f"),
+                                    run.get("read_bytes") / Math.max(1, run.get("major_faults")) / 1024,
+                                    run.whole("conflicts"), 100 * run.get("waiting_samples")));
         }
         return table.toString();
     }

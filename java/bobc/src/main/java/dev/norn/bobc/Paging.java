@@ -20,7 +20,8 @@ enum Paging {
     /** Where the kernel says how far it reads ahead on the disk that has the file; in KB, -1 if it does not say. */
     static long readAheadKb(Path file) throws IOException {
         int device = (int) (long) Files.getAttribute(file, "unix:dev");
-        Path queue = Path.of("/sys/dev/block/" + (device >> 8 & 0xFFF) + ":" + (device & 0xFF | device >> 12 & 0xFFF00));
+        Path queue =
+                Path.of("/sys/dev/block/" + (device >> 8 & 0xFFF) + ":" + (device & 0xFF | device >> 12 & 0xFFF00));
         for (Path at : new Path[] {queue.resolve("queue/read_ahead_kb"), queue.resolve("../queue/read_ahead_kb")}) {
             if (Files.exists(at)) {
                 return Long.parseLong(Files.readString(at).trim());
@@ -55,8 +56,8 @@ enum Paging {
 
     private static void advise(long start, long length) {
         Linker linker = Linker.nativeLinker();
-        var madvise = linker.downcallHandle(linker.defaultLookup().findOrThrow("madvise"),
-                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+        var madvise = linker.downcallHandle(linker.defaultLookup().findOrThrow("madvise"), FunctionDescriptor.of(
+                ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
         int result;
         try {
             result = (int) madvise.invokeExact(MemorySegment.ofAddress(start), length, MADV_NORMAL);

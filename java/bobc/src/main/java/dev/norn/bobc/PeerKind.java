@@ -19,7 +19,9 @@ enum PeerKind {
 
     /** What a committed transaction survives. */
     enum Durability {
-        MACHINE("a stop of the machine"), PROCESS("a killed process; a stop of the machine may cost commits"), NONE("nothing");
+        MACHINE("a stop of the machine"),
+        PROCESS("a killed process; a stop of the machine may cost commits"),
+        NONE("nothing");
 
         final String survives;
 
@@ -58,8 +60,10 @@ enum PeerKind {
     /** The options that its JVM needs: some libraries use what the JDK keeps to itself. */
     List<String> jvmOptions() {
         return switch (this) {
-            case LMDB -> List.of("--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
-            case ECLIPSESTORE -> List.of("--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
+            case LMDB -> List.of("--add-opens=java.base/java.nio=ALL-UNNAMED",
+                    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
+            case ECLIPSESTORE -> List.of("--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
+                    "--sun-misc-unsafe-memory-access=allow");
             default -> List.of();
         };
     }
@@ -69,7 +73,8 @@ enum PeerKind {
         if (hasScreens()) {
             boolean isTransformed = SasObject.class.isAssignableFrom(Company.class);
             if (isTransformed != needsAgent()) {
-                throw new IllegalStateException(this + " runs " + (needsAgent() ? "with" : "without") + " -javaagent:norn-sas.jar=packages=dev.norn.bobc.model");
+                throw new IllegalStateException(this + " runs " + (needsAgent() ? "with" : "without")
+                        + " -javaagent:norn-sas.jar=packages=dev.norn.bobc.model");
             }
         }
         return switch (this) {

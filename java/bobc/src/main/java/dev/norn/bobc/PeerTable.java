@@ -21,22 +21,27 @@ record PeerTable(Map<PeerKind, List<Report>> reports, PeerKind base) {
     }
 
     private static String perTransaction(List<Report> reports, ToLongFunction<Drive.Outcome> count, String format) {
-        return count.applyAsLong(reports.getFirst().outcome()) < 0 ? "not counted"
-                : format.formatted(median(reports, it -> (double) count.applyAsLong(it.outcome()) / it.outcome().transactions()));
+        return count.applyAsLong(reports.getFirst().outcome()) < 0 ? "not counted" : format.formatted(median(reports,
+                it -> (double) count.applyAsLong(it.outcome()) / it.outcome().transactions()));
     }
 
     private String row(PeerKind kind, List<Report> its) {
-        return "| %s | %,.0f | %s | %s | %.1f | %s | %s | %s | %.2f | %.0f, %.0f |%n".formatted(kind.title, median(its, Report::tpm),
-                String.join(", ", its.stream().map(it -> "%,.0f".formatted(it.tpm())).toList()), ratio(its), median(its, Report::cpuMicros),
-                perTransaction(its, it -> it.counts().loggedBytes(), "%,.0f"), perTransaction(its, it -> it.usage().writtenBytes(), "%,.0f"),
-                perTransaction(its, it -> it.counts().syncs(), "%.3f"), median(its, it -> 1000.0 * it.outcome().conflicts() / it.outcome().transactions()),
+        return "| %s | %,.0f | %s | %s | %.1f | %s | %s | %s | %.2f | %.0f, %.0f |%n"
+                .formatted(kind.title, median(its, Report::tpm),
+                String.join(", ", its.stream().map(it -> "%,.0f".formatted(it.tpm())).toList()), ratio(its),
+                median(its, Report::cpuMicros),
+                perTransaction(its, it -> it.counts().loggedBytes(), "%,.0f"),
+                perTransaction(its, it -> it.usage().writtenBytes(), "%,.0f"),
+                perTransaction(its, it -> it.counts().syncs(), "%.3f"),
+                median(its, it -> 1000.0 * it.outcome().conflicts() / it.outcome().transactions()),
                 median(its, Report::probeBefore), median(its, Report::probeAfter));
     }
 
     @Override
     public String toString() {
-        StringBuilder table = new StringBuilder("| peer | tpmBOB-C, median | all rounds | ratio to " + base + " | CPU µs/tx | bytes logged/tx | bytes written/tx "
-                + "| syncs/tx | conflicts/1000 tx | fdatasync µs before, after |\n|---|---|---|---|---|---|---|---|---|---|\n");
+        StringBuilder table = new StringBuilder("| peer | tpmBOB-C, median | all rounds | ratio to " + base
+                + " | CPU µs/tx | bytes logged/tx | bytes written/tx | syncs/tx | conflicts/1000 tx | fdatasync µs "
+                + "before, after |\n|---|---|---|---|---|---|---|---|---|---|\n");
         for (PeerKind.Durability durability : PeerKind.Durability.values()) {
             if (reports.keySet().stream().anyMatch(kind -> kind.durability == durability)) {
                 table.append("| **a commit survives ").append(durability.survives).append("** | | | | | | | | | |\n");

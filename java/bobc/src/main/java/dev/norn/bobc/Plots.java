@@ -18,7 +18,8 @@ import org.knowm.xchart.style.Styler;
 final class Plots {
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 560;
-    private static final Color[] COLORS = {new Color(0x1b6ca8), new Color(0xe07b39), new Color(0x3a9d5d), new Color(0x8e5aa8), new Color(0x7f7f7f)};
+    private static final Color[] COLORS = {new Color(0x1b6ca8), new Color(0xe07b39), new Color(0x3a9d5d),
+            new Color(0x8e5aa8), new Color(0x7f7f7f)};
 
     private Plots() {}
 
@@ -43,14 +44,17 @@ final class Plots {
     /** Bars side by side for each name. A value may be missing: NaN. On a logarithmic axis values are more than 0. */
     static Drawing bars(String title, String unit, Axis axis, List<String> names, Map<String, List<Double>> series) {
         return () -> {
-            CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title).yAxisTitle(unit).build();
+            CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title)
+                    .yAxisTitle(unit).build();
             style(chart.getStyler(), axis);
             chart.getStyler().setXAxisLabelRotation(names.size() > 5 ? 30 : 0);
             if (axis == Axis.LOGARITHMIC) {
-                double least = series.values().stream().flatMap(List::stream).filter(value -> !value.isNaN()).mapToDouble(Double::doubleValue).min().orElse(1);
+                double least = series.values().stream().flatMap(List::stream)
+                        .filter(value -> !value.isNaN()).mapToDouble(Double::doubleValue).min().orElse(1);
                 chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
             }
-            series.forEach((name, values) -> chart.addSeries(name, names, Arrays.asList(values.stream().map(value -> value.isNaN() ? null : value).toArray(Double[]::new))));
+            series.forEach((name, values) -> chart.addSeries(name, names,
+                    Arrays.asList(values.stream().map(value -> value.isNaN() ? null : value).toArray(Double[]::new))));
             return png(chart);
         };
     }
@@ -58,7 +62,8 @@ final class Plots {
     /** Points joined by lines. */
     static Drawing lines(String title, String across, String unit, Axis axis, Map<String, double[][]> series) {
         return () -> {
-            XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(across).yAxisTitle(unit).build();
+            XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(across)
+                    .yAxisTitle(unit).build();
             style(chart.getStyler(), axis);
             chart.getStyler().setMarkerSize(10);
             chart.getStyler().setXAxisMin(0.0);

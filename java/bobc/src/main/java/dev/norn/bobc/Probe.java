@@ -72,7 +72,8 @@ final class Probe {
     /** What the files of a directory take on its disk, holes not counted. */
     static long diskBytes(Path directory) throws IOException {
         try {
-            Process du = new ProcessBuilder("du", "-s", "-B1", directory.toString()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            Process du = new ProcessBuilder("du", "-s", "-B1", directory.toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT).start();
             String said = new String(du.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
             if (du.waitFor() != 0) {
                 throw new IOException("du does not know what " + directory + " takes");
@@ -85,7 +86,8 @@ final class Probe {
 
     /** CPU time of this process, in nanoseconds. */
     static long cpuNanos() {
-        return ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+        return ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory
+                .getOperatingSystemMXBean()).getProcessCpuTime();
     }
 
     /**

@@ -31,12 +31,17 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
             mix.add("%s %,d".formatted(kind, its.committed()[kind.ordinal()]));
         }
         lines.add("%-26s %s in %.1f s".formatted("committed", mix, its.seconds()));
-        lines.add("%-26s %,d rolled back as they should, %,d conflicts tried again".formatted("not committed", its.rolledBack(), its.conflicts()));
-        lines.add("%-26s %.1f us of CPU, %s bytes logged, %,.0f bytes written, %,.0f bytes of pages dirtied, %s syncs".formatted("each transaction", cpuMicros(),
-                per(its.counts().loggedBytes(), transactions, "%,.0f"), (double) used.writtenBytes() / transactions, (double) used.dirtiedBytes() / transactions,
+        lines.add("%-26s %,d rolled back as they should, %,d conflicts tried again"
+                .formatted("not committed", its.rolledBack(), its.conflicts()));
+        lines.add("%-26s %.1f us of CPU, %s bytes logged, %,.0f bytes written, %,.0f bytes of pages dirtied, %s syncs"
+                .formatted("each transaction", cpuMicros(),
+                per(its.counts().loggedBytes(), transactions, "%,.0f"), (double) used.writtenBytes() / transactions,
+                (double) used.dirtiedBytes() / transactions,
                 per(its.counts().syncs(), transactions, "%.3f")));
-        lines.add("%-26s %,d, %,d bytes read".formatted("faults that read a disk", used.majorFaults(), used.readBytes()));
-        lines.add("%-26s %s".formatted("checkpoints", its.counts().checkpoints() < 0 ? "not counted" : its.counts().checkpoints()));
+        lines.add("%-26s %,d, %,d bytes read"
+                .formatted("faults that read a disk", used.majorFaults(), used.readBytes()));
+        lines.add("%-26s %s"
+                .formatted("checkpoints", its.counts().checkpoints() < 0 ? "not counted" : its.counts().checkpoints()));
         lines.add("%-26s %.0f us before, %.0f us after".formatted("fdatasync of 512 bytes", probeBefore, probeAfter));
         lines.add("%-26s %.1f s".formatted("populated in", populateSeconds));
         lines.add("%-26s %s".formatted("survives", survives));
@@ -54,10 +59,14 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
         }
         Drive.Usage used = outcome.usage();
         Peer.Counts counts = outcome.counts();
-        return figures.with("rolled_back", outcome.rolledBack()).with("conflicts", outcome.conflicts()).with("entered", outcome.entered()).with("cpu_ns", used.cpuNanos())
-                .with("written_bytes", used.writtenBytes()).with("dirtied_bytes", used.dirtiedBytes()).with("read_bytes", used.readBytes())
-                .with("major_faults", used.majorFaults()).with("syncs", counts.syncs()).with("logged_bytes", counts.loggedBytes())
-                .with("checkpoints", counts.checkpoints()).with("populate_s", populateSeconds).with("probe_before_us", probeBefore).with("probe_after_us", probeAfter);
+        return figures.with("rolled_back", outcome.rolledBack()).with("conflicts", outcome.conflicts())
+                .with("entered", outcome.entered()).with("cpu_ns", used.cpuNanos())
+                .with("written_bytes", used.writtenBytes()).with("dirtied_bytes", used.dirtiedBytes())
+                .with("read_bytes", used.readBytes())
+                .with("major_faults", used.majorFaults()).with("syncs", counts.syncs())
+                .with("logged_bytes", counts.loggedBytes())
+                .with("checkpoints", counts.checkpoints()).with("populate_s", populateSeconds)
+                .with("probe_before_us", probeBefore).with("probe_after_us", probeAfter);
     }
 
     static Report of(Figures figures) {
@@ -65,11 +74,14 @@ record Report(Drive.Outcome outcome, double populateSeconds, double probeBefore,
         for (Request.Kind kind : Request.Kind.values()) {
             committed[kind.ordinal()] = figures.whole(name(kind));
         }
-        var usage = new Drive.Usage(figures.whole("cpu_ns"), figures.whole("written_bytes"), figures.whole("dirtied_bytes"), figures.whole("read_bytes"),
-                figures.whole("major_faults"));
-        var counts = new Peer.Counts(figures.whole("syncs"), figures.whole("logged_bytes"), figures.whole("checkpoints"));
-        var outcome = new Drive.Outcome(figures.get("seconds"), committed, figures.whole("rolled_back"), figures.whole("conflicts"), figures.whole("entered"), usage, counts);
-        return new Report(outcome, figures.get("populate_s"), figures.get("probe_before_us"), figures.get("probe_after_us"));
+        var usage = new Drive.Usage(figures.whole("cpu_ns"), figures.whole("written_bytes"),
+                figures.whole("dirtied_bytes"), figures.whole("read_bytes"), figures.whole("major_faults"));
+        var counts =
+                new Peer.Counts(figures.whole("syncs"), figures.whole("logged_bytes"), figures.whole("checkpoints"));
+        var outcome = new Drive.Outcome(figures.get("seconds"), committed, figures.whole("rolled_back"),
+                figures.whole("conflicts"), figures.whole("entered"), usage, counts);
+        return new Report(outcome, figures.get("populate_s"), figures.get("probe_before_us"),
+                figures.get("probe_after_us"));
     }
 
     /** Several processes' outcomes as one. Counts of the store are the same for all, so the first one's are taken. */

@@ -103,12 +103,14 @@ final class RowProfiles {
         DistrictRow district = rows.findToChange(DistrictRow.class, Keys.district(in.warehouse(), in.district()));
         district.year += in.amount();
         rows.change(district);
-        CustomerRow customer = rows.findToChange(CustomerRow.class, customer(in.customersWarehouse(), in.customersDistrict(), in.customer(), in.lastName()));
+        CustomerRow customer = rows.findToChange(CustomerRow.class,
+                customer(in.customersWarehouse(), in.customersDistrict(), in.customer(), in.lastName()));
         customer.balance -= in.amount();
         customer.paid += in.amount();
         customer.payments++;
         if (customer.credit.equals("BC")) {
-            String told = Keys.customerNumber(customer.id) + " " + in.customersDistrict() + " " + in.customersWarehouse() + " " + in.district() + " " + in.warehouse() + " "
+            String told = Keys.customerNumber(customer.id) + " " + in.customersDistrict() + " "
+                    + in.customersWarehouse() + " " + in.district() + " " + in.warehouse() + " "
                     + in.amount() + "|" + customer.data;
             customer.data = told.substring(0, Math.min(told.length(), DATA_MAX));
         }
@@ -124,7 +126,8 @@ final class RowProfiles {
     }
 
     private void orderStatus(Request.OrderStatus in) {
-        CustomerRow customer = rows.find(CustomerRow.class, customer(in.warehouse(), in.district(), in.customer(), in.lastName()));
+        CustomerRow customer =
+                rows.find(CustomerRow.class, customer(in.warehouse(), in.district(), in.customer(), in.lastName()));
         OrderRow order = rows.find(OrderRow.class, customer.lastOrder);
         rows.lines(Keys.line(order.id, 1), Keys.line(order.id, Keys.LINES_MAX));
     }
@@ -157,6 +160,7 @@ final class RowProfiles {
     private void stockLevel(Request.StockLevel in) {
         DistrictRow district = rows.find(DistrictRow.class, Keys.district(in.warehouse(), in.district()));
         int first = Math.max(1, district.nextOrder - RECENT);
-        rows.lowStocks(in.warehouse(), Keys.line(Keys.order(district.id, first), 0), Keys.line(Keys.order(district.id, district.nextOrder), 0), in.threshold());
+        rows.lowStocks(in.warehouse(), Keys.line(Keys.order(district.id, first), 0),
+                Keys.line(Keys.order(district.id, district.nextOrder), 0), in.threshold());
     }
 }

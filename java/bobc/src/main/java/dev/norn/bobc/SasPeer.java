@@ -89,7 +89,8 @@ final class SasPeer implements Peer {
                     if (screen != null) {
                         screen.setLength(shown);
                     }
-                    LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(2_000_000, 20_000L << Math.min(attempt, 10))));
+                    LockSupport.parkNanos(ThreadLocalRandom.current()
+                            .nextLong(Math.min(2_000_000, 20_000L << Math.min(attempt, 10))));
                 } catch (Throwable e) {
                     abort();
                     throw e;
@@ -111,7 +112,8 @@ final class SasPeer implements Peer {
 
     @Override
     public List<String> inconsistencies() {
-        List<String> findings = new ArrayList<>(Consistency.check(company(), scale, action -> Transaction.run(action::run)));
+        List<String> findings =
+                new ArrayList<>(Consistency.check(company(), scale, action -> Transaction.run(action::run)));
         findings.addAll(new Audit(store.attached()).run());
         return findings;
     }

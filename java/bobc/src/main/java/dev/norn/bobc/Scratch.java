@@ -17,7 +17,8 @@ final class Scratch implements AutoCloseable {
 
     /** @throws IllegalArgumentException if no scratch directory can be made there */
     static void requireParent(Path parent) {
-        String reason = !Files.exists(parent) ? "not there" : !Files.isDirectory(parent) ? "no directory" : !Files.isWritable(parent) ? "not writable" : null;
+        String reason = !Files.exists(parent) ? "not there" : !Files.isDirectory(parent) ? "no directory"
+                : !Files.isWritable(parent) ? "not writable" : null;
         if (reason != null) {
             throw new IllegalArgumentException("--directory " + parent + " is " + reason);
         }

@@ -131,12 +131,15 @@ final class SqlClient implements Peer.Client {
         int w = in.warehouse();
         int d = in.district();
         row("select w_tax from warehouse where w_id = ?", w);
-        Object[] district = row("select d_tax, d_next_o_id from district where d_w_id = ? and d_id = ?" + dialect.forUpdate(), w, d);
+        Object[] district = row("select d_tax, d_next_o_id from district "
+                + "where d_w_id = ? and d_id = ?" + dialect.forUpdate(), w, d);
         int order = whole(district[1]);
         update("update district set d_next_o_id = ? where d_w_id = ? and d_id = ?", order + 1, w, d);
-        row("select c_discount, c_last, c_credit from customer where c_w_id = ? and c_d_id = ? and c_id = ?", w, d, in.customer());
+        row("select c_discount, c_last, c_credit from customer where c_w_id = ? and c_d_id = ? and c_id = ?",
+                w, d, in.customer());
         boolean isLocal = in.lines().stream().allMatch(line -> line.supplier() == w);
-        update("insert into orders values (?, ?, ?, ?, ?, null, ?, ?)", w, d, order, in.customer(), in.time(), in.lines().size(), isLocal ? 1 : 0);
+        update("insert into orders values (?, ?, ?, ?, ?, null, ?, ?)", w, d, order, in.customer(), in.time(),
+                in.lines().size(), isLocal ? 1 : 0);
         update("insert into new_order values (?, ?, ?)", w, d, order);
         String info = "s_dist_%02d".formatted(d);
         int number = 0;
@@ -145,13 +148,15 @@ final class SqlClient implements Peer.Client {
             if (item == null) {
                 return false;
             }
-            Object[] stock = row("select s_quantity, s_data, s_ytd, s_order_cnt, s_remote_cnt, " + info + " from stock where s_w_id = ? and s_i_id = ?"
-                    + dialect.forUpdate(), line.supplier(), line.item());
+            Object[] stock = row("select s_quantity, s_data, s_ytd, s_order_cnt, s_remote_cnt, " + info + " from stock "
+                    + "where s_w_id = ? and s_i_id = ?" + dialect.forUpdate(), line.supplier(), line.item());
             int left = whole(stock[0]) - line.quantity();
-            update("update stock set s_quantity = ?, s_ytd = ?, s_order_cnt = ?, s_remote_cnt = ? where s_w_id = ? and s_i_id = ?", left >= 10 ? left : left + 91,
-                    whole(stock[2]) + line.quantity(), whole(stock[3]) + 1, whole(stock[4]) + (line.supplier() == w ? 0 : 1), line.supplier(), line.item());
-            update("insert into order_line values (?, ?, ?, ?, ?, ?, null, ?, ?, ?)", w, d, order, ++number, line.item(), line.supplier(), line.quantity(),
-                    (long) whole(item[0]) * line.quantity(), stock[5]);
+            update("update stock set s_quantity = ?, s_ytd = ?, s_order_cnt = ?, s_remote_cnt = ? "
+                    + "where s_w_id = ? and s_i_id = ?",
+                    left >= 10 ? left : left + 91, whole(stock[2]) + line.quantity(), whole(stock[3]) + 1,
+                    whole(stock[4]) + (line.supplier() == w ? 0 : 1), line.supplier(), line.item());
+            update("insert into order_line values (?, ?, ?, ?, ?, ?, null, ?, ?, ?)", w, d, order, ++number,
+                    line.item(), line.supplier(), line.quantity(), (long) whole(item[0]) * line.quantity(), stock[5]);
         }
         return true;
     }
@@ -161,40 +166,49 @@ final class SqlClient implements Peer.Client {
         if (lastName == null) {
             return number;
         }
-        int count = whole(row("select count(*) from customer where c_w_id = ? and c_d_id = ? and c_last = ?", w, d, lastName)[0]);
-        return whole(row("select c_id from customer where c_w_id = ? and c_d_id = ? and c_last = ? order by c_first limit 1 offset ?", w, d, lastName,
-                (count + 1) / 2 - 1)[0]);
+        int count = whole(row("select count(*) from customer where c_w_id = ? and c_d_id = ? and c_last = ?",
+                w, d, lastName)[0]);
+        return whole(row("select c_id from customer where c_w_id = ? and c_d_id = ? and c_last = ? order by c_first "
+                + "limit 1 offset ?", w, d, lastName, (count + 1) / 2 - 1)[0]);
     }
 
     private void payment(Request.Payment in) throws SQLException {
         int w = in.warehouse();
         int d = in.district();
         update("update warehouse set w_ytd = w_ytd + ? where w_id = ?", in.amount(), w);
-        Object[] warehouse = row("select w_name, w_street_1, w_street_2, w_city, w_state, w_zip from warehouse where w_id = ?", w);
+        Object[] warehouse =
+                row("select w_name, w_street_1, w_street_2, w_city, w_state, w_zip from warehouse where w_id = ?", w);
         update("update district set d_ytd = d_ytd + ? where d_w_id = ? and d_id = ?", in.amount(), w, d);
-        Object[] district = row("select d_name, d_street_1, d_street_2, d_city, d_state, d_zip from district where d_w_id = ? and d_id = ?", w, d);
+        Object[] district = row("select d_name, d_street_1, d_street_2, d_city, d_state, d_zip from district "
+                + "where d_w_id = ? and d_id = ?", w, d);
         int cw = in.customersWarehouse();
         int cd = in.customersDistrict();
         int c = customer(cw, cd, in.customer(), in.lastName());
-        Object[] customer = row("select c_credit, c_data, c_first, c_last, c_balance from customer where c_w_id = ? and c_d_id = ? and c_id = ?" + dialect.forUpdate(),
-                cw, cd, c);
-        update("update customer set c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, c_payment_cnt = c_payment_cnt + 1 "
-                + "where c_w_id = ? and c_d_id = ? and c_id = ?", in.amount(), in.amount(), cw, cd, c);
+        Object[] customer = row("select c_credit, c_data, c_first, c_last, c_balance from customer where c_w_id = ? "
+                + "and c_d_id = ? and c_id = ?" + dialect.forUpdate(), cw, cd, c);
+        update("update customer set c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, "
+                + "c_payment_cnt = c_payment_cnt + 1 where c_w_id = ? and c_d_id = ? and c_id = ?", in.amount(),
+                in.amount(), cw, cd, c);
         if (customer[0].equals("BC")) {
             String told = c + " " + cd + " " + cw + " " + d + " " + w + " " + in.amount() + "|" + customer[1];
-            update("update customer set c_data = ? where c_w_id = ? and c_d_id = ? and c_id = ?", told.substring(0, Math.min(500, told.length())), cw, cd, c);
+            update("update customer set c_data = ? where c_w_id = ? and c_d_id = ? and c_id = ?",
+                    told.substring(0, Math.min(500, told.length())), cw, cd, c);
         }
-        update("insert into history values (?, ?, ?, ?, ?, ?, ?, ?)", c, cd, cw, d, w, in.time(), in.amount(), warehouse[0] + "    " + district[0]);
+        update("insert into history values (?, ?, ?, ?, ?, ?, ?, ?)", c, cd, cw, d, w, in.time(), in.amount(),
+                warehouse[0] + "    " + district[0]);
     }
 
     private void orderStatus(Request.OrderStatus in) throws SQLException {
         int w = in.warehouse();
         int d = in.district();
         int c = customer(w, d, in.customer(), in.lastName());
-        row("select c_balance, c_first, c_middle, c_last from customer where c_w_id = ? and c_d_id = ? and c_id = ?", w, d, c);
-        Object[] order = row("select o_id, o_entry_d, o_carrier_id from orders where o_w_id = ? and o_d_id = ? and o_c_id = ? order by o_id desc limit 1", w, d, c);
-        try (ResultSet lines = prepare("select ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d from order_line where ol_w_id = ? and ol_d_id = ? "
-                + "and ol_o_id = ?", w, d, whole(order[0])).executeQuery()) {
+        row("select c_balance, c_first, c_middle, c_last from customer where c_w_id = ? and c_d_id = ? and c_id = ?",
+                w, d, c);
+        Object[] order = row("select o_id, o_entry_d, o_carrier_id from orders where o_w_id = ? and o_d_id = ? "
+                + "and o_c_id = ? order by o_id desc limit 1", w, d, c);
+        try (ResultSet lines = prepare("select ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d "
+                + "from order_line where ol_w_id = ? and ol_d_id = ? and ol_o_id = ?", w, d, whole(order[0]))
+                .executeQuery()) {
             while (lines.next()) {
                 lines.getLong(4);
             }
@@ -214,18 +228,25 @@ final class SqlClient implements Peer.Client {
             }
             int order = whole(oldest[0]);
             update("delete from new_order where no_w_id = ? and no_d_id = ? and no_o_id = ?", w, d, order);
-            int c = whole(row("select o_c_id from orders where o_w_id = ? and o_d_id = ? and o_id = ?", w, d, order)[0]);
-            update("update orders set o_carrier_id = ? where o_w_id = ? and o_d_id = ? and o_id = ?", in.carrier(), w, d, order);
-            update("update order_line set ol_delivery_d = ? where ol_w_id = ? and ol_d_id = ? and ol_o_id = ?", in.time(), w, d, order);
-            long sum = ((Number) row("select sum(ol_amount) from order_line where ol_w_id = ? and ol_d_id = ? and ol_o_id = ?", w, d, order)[0]).longValue();
-            update("update customer set c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 where c_w_id = ? and c_d_id = ? and c_id = ?", sum, w, d, c);
+            int c = whole(
+                    row("select o_c_id from orders where o_w_id = ? and o_d_id = ? and o_id = ?", w, d, order)[0]);
+            update("update orders set o_carrier_id = ? where o_w_id = ? and o_d_id = ? and o_id = ?",
+                    in.carrier(), w, d, order);
+            update("update order_line set ol_delivery_d = ? where ol_w_id = ? and ol_d_id = ? and ol_o_id = ?",
+                    in.time(), w, d, order);
+            long sum = ((Number) row("select sum(ol_amount) from order_line where ol_w_id = ? and ol_d_id = ? "
+                    + "and ol_o_id = ?", w, d, order)[0]).longValue();
+            update("update customer set c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 "
+                    + "where c_w_id = ? and c_d_id = ? and c_id = ?", sum, w, d, c);
         }
     }
 
     private void stockLevel(Request.StockLevel in) throws SQLException {
-        int end = whole(row("select d_next_o_id from district where d_w_id = ? and d_id = ?", in.warehouse(), in.district())[0]);
-        row("select count(distinct s_i_id) from order_line, stock where ol_w_id = ? and ol_d_id = ? and ol_o_id < ? and ol_o_id >= ? and s_w_id = ol_w_id "
-                + "and s_i_id = ol_i_id and s_quantity < ?", in.warehouse(), in.district(), end, end - 20, in.threshold());
+        int end = whole(row("select d_next_o_id from district where d_w_id = ? and d_id = ?",
+                in.warehouse(), in.district())[0]);
+        row("select count(distinct s_i_id) from order_line, stock where ol_w_id = ? and ol_d_id = ? and ol_o_id < ? "
+                + "and ol_o_id >= ? and s_w_id = ol_w_id and s_i_id = ol_i_id and s_quantity < ?", in.warehouse(),
+                in.district(), end, end - 20, in.threshold());
     }
 
     @Override

@@ -11,7 +11,8 @@ enum SqlDialect {
     SQLITE {
         @Override
         String url(Path directory) {
-            return "jdbc:sqlite:" + directory.resolve("bobc.sqlite") + "?journal_mode=WAL&synchronous=FULL&busy_timeout=60000&cache_size=-262144";
+            return "jdbc:sqlite:" + directory.resolve("bobc.sqlite")
+                    + "?journal_mode=WAL&synchronous=FULL&busy_timeout=60000&cache_size=-262144";
         }
 
         @Override
@@ -49,7 +50,8 @@ enum SqlDialect {
     H2 {
         @Override
         String url(Path directory) {
-            return "jdbc:h2:file:" + directory.resolve("bobc").toAbsolutePath() + ";CACHE_SIZE=262144;LOCK_TIMEOUT=10000;DB_CLOSE_ON_EXIT=FALSE";
+            return "jdbc:h2:file:" + directory.resolve("bobc").toAbsolutePath()
+                    + ";CACHE_SIZE=262144;LOCK_TIMEOUT=10000;DB_CLOSE_ON_EXIT=FALSE";
         }
 
         @Override
@@ -74,7 +76,8 @@ enum SqlDialect {
 
         @Override
         boolean isConflict(SQLException e) {
-            return e.getErrorCode() == 40001 || e.getErrorCode() == 50200 || e.getErrorCode() == 90131 || e.getErrorCode() == 90039;
+            return e.getErrorCode() == 40001 || e.getErrorCode() == 50200 || e.getErrorCode() == 90131
+                    || e.getErrorCode() == 90039;
         }
     };
 

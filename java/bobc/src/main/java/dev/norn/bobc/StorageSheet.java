@@ -13,7 +13,8 @@ import java.util.Map;
 
 /** What a warehouse takes, by class, beside the paper's sheet (section 3.1). MB are millions of bytes. */
 record StorageSheet(Map<String, ClassCounts.Share> shares, long pageBytes, Scale scale) {
-    private static final String PAPER = "paper, full warehouse: 77 MB as tables, 245 at 32-bit references, 267 at 64-bit, 350 at 128-bit; bar at 64 bits: 185";
+    private static final String PAPER = "paper, full warehouse: 77 MB as tables, 245 at 32-bit references, "
+            + "267 at 64-bit, 350 at 128-bit; bar at 64 bits: 185";
     /** Of each page, what its descriptor takes. */
     private static final double PAGE_WITH_DESCRIPTOR = (4096 + 64) / 4096.0;
     private static final int DATES = 1000;
@@ -56,12 +57,14 @@ record StorageSheet(Map<String, ClassCounts.Share> shares, long pageBytes, Scale
     }
 
     List<String> lines() {
-        List<String> lines = new ArrayList<>(List.of("| class | instances | bytes | bytes each |", "|---|---|---|---|"));
-        shares.forEach((name, share) -> lines.add("| %s | %,d | %,d | %.1f |".formatted(name, share.count(), share.bytes(), (double) share.bytes() / share.count())));
+        List<String> lines =
+                new ArrayList<>(List.of("| class | instances | bytes | bytes each |", "|---|---|---|---|"));
+        shares.forEach((name, share) -> lines.add("| %s | %,d | %,d | %.1f |"
+                .formatted(name, share.count(), share.bytes(), (double) share.bytes() / share.count())));
         lines.add("| together | %,d | %,d | %.1f |".formatted(count(), bytes(), (double) bytes() / count()));
         lines.add("");
-        lines.add("company and one warehouse, %s: %.1f MB of objects and values, %.1f MB of pages with their descriptors".formatted(scale, bytes() / 1e6,
-                pageBytes * PAGE_WITH_DESCRIPTOR / 1e6));
+        lines.add("company and one warehouse, %s: %.1f MB of objects and values, ".formatted(scale, bytes() / 1e6)
+                + "%.1f MB of pages with their descriptors".formatted(pageBytes * PAGE_WITH_DESCRIPTOR / 1e6));
         lines.add(PAPER);
         return lines;
     }
@@ -74,7 +77,8 @@ record StorageSheet(Map<String, ClassCounts.Share> shares, long pageBytes, Scale
         ClassCounts.Share values = shares.get("values");
         double delivered = (double) (scale.customers() - scale.newOrders()) / scale.customers();
         double dates = count("Customer") + count("History") + count("Order") + count("OrderLine") * delivered;
-        return new Figures().with("objects", count()).with("object_bytes", bytes()).with("page_bytes", pageBytes * PAGE_WITH_DESCRIPTOR).with("values", values.count())
+        return new Figures().with("objects", count()).with("object_bytes", bytes())
+                .with("page_bytes", pageBytes * PAGE_WITH_DESCRIPTOR).with("values", values.count())
                 .with("value_bytes", values.bytes()).with("dates", Math.round(dates));
     }
 }

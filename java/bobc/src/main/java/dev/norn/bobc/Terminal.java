@@ -73,22 +73,26 @@ final class Terminal {
         List<Request.Line> lines = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             int item = isInvalid && i == count - 1 ? invalidItem : draw.item();
-            lines.add(new Request.Line(item, warehouses > 1 && draw.oneIn(100) ? otherWarehouse() : warehouse, draw.number(1, 10)));
+            lines.add(new Request.Line(item, warehouses > 1 && draw.oneIn(100) ? otherWarehouse() : warehouse,
+                    draw.number(1, 10)));
         }
-        return new Request.NewOrder(warehouse, draw.number(1, Scale.DISTRICTS), draw.customer(), lines, isInvalid, System.currentTimeMillis());
+        return new Request.NewOrder(warehouse, draw.number(1, Scale.DISTRICTS), draw.customer(), lines, isInvalid,
+                System.currentTimeMillis());
     }
 
     private Request payment() {
         int district = draw.number(1, Scale.DISTRICTS);
         boolean isRemote = warehouses > 1 && draw.percent(15);
         String lastName = draw.percent(60) ? draw.lastNameToAskFor() : null;
-        return new Request.Payment(warehouse, district, isRemote ? otherWarehouse() : warehouse, isRemote ? draw.number(1, Scale.DISTRICTS) : district,
-                lastName == null ? draw.customer() : 0, lastName, draw.amount(100, 500_000), System.currentTimeMillis());
+        return new Request.Payment(warehouse, district, isRemote ? otherWarehouse() : warehouse,
+                isRemote ? draw.number(1, Scale.DISTRICTS) : district, lastName == null ? draw.customer() : 0, lastName,
+                draw.amount(100, 500_000), System.currentTimeMillis());
     }
 
     private Request orderStatus() {
         String lastName = draw.percent(60) ? draw.lastNameToAskFor() : null;
-        return new Request.OrderStatus(warehouse, draw.number(1, Scale.DISTRICTS), lastName == null ? draw.customer() : 0, lastName);
+        return new Request.OrderStatus(warehouse, draw.number(1, Scale.DISTRICTS),
+                lastName == null ? draw.customer() : 0, lastName);
     }
 
     double think(Kind kind) {

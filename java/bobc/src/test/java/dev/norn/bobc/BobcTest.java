@@ -34,7 +34,8 @@ class BobcTest {
     Path directory;
 
     private static Drive.Plan plan(int threads, Drive.Screens screens) {
-        return new Drive.Plan(SCALE, WAREHOUSES, threads, 0, 1, 0.2, Drive.Pace.NONE, 1, screens, Terminal.Mix.SPECIFIED, SEED);
+        return new Drive.Plan(SCALE, WAREHOUSES, threads, 0, 1, 0.2, Drive.Pace.NONE, 1, screens,
+                Terminal.Mix.SPECIFIED, SEED);
     }
 
     @ParameterizedTest
@@ -46,7 +47,8 @@ class BobcTest {
             boolean hasScreens = kind.needsAgent();
             long orders = peer.orders();
             Drive.Outcome outcome = Drive.run(peer, plan(3, hasScreens ? Drive.Screens.BUILD : Drive.Screens.NONE));
-            assertTrue(outcome.newOrders() > 0 && outcome.committed()[1] > 0, kind + " did nothing: replay with -Dbobc.seed=" + SEED);
+            assertTrue(outcome.newOrders() > 0 && outcome.committed()[1] > 0,
+                    kind + " did nothing: replay with -Dbobc.seed=" + SEED);
             assertEquals(List.of(), peer.inconsistencies(), "replay with -Dbobc.seed=" + SEED);
             assertEquals(orders + outcome.entered(), peer.orders(), "replay with -Dbobc.seed=" + SEED);
         }
@@ -57,26 +59,31 @@ class BobcTest {
         try (SasPeer peer = (SasPeer) PeerKind.SAS.open(directory, SCALE, null)) {
             peer.populate(SCALE, WAREHOUSES, SEED);
             Map<String, ClassCounts.Share> shares = ClassCounts.of(peer.store().attached(), Store.MAIN);
-            Map<String, Integer> expected = Map.of("Company", 1, "Item", 1000, "Warehouse", 2, "District", 20, "Stock", 2000, "Customer", 600, "History", 600,
-                    "Order", 600, "NewOrder", 180, "Address", 622);
-            expected.forEach((name, count) -> assertEquals(count.longValue(), shares.get("dev.norn.bobc.model." + name).count(), name));
+            Map<String, Integer> expected = Map.of("Company", 1, "Item", 1000, "Warehouse", 2, "District", 20,
+                    "Stock", 2000, "Customer", 600, "History", 600, "Order", 600, "NewOrder", 180, "Address", 622);
+            expected.forEach((name, count) -> assertEquals(count.longValue(),
+                    shares.get("dev.norn.bobc.model." + name).count(), name));
             Audit audit = new Audit(peer.store().attached());
             assertEquals(List.of(), audit.run());
-            long counted = peer.store().containers().stream().flatMap(name -> ClassCounts.of(peer.store().attached(), name).values().stream())
+            long counted = peer.store().containers().stream()
+                    .flatMap(name -> ClassCounts.of(peer.store().attached(), name).values().stream())
                     .mapToLong(ClassCounts.Share::count).sum();
             assertEquals(audit.objects() + audit.values(), counted);
         }
     }
 
     private static List<String> part(PeerKind kind, Path at, int process) {
-        List<String> arguments = new ArrayList<>(List.of("part", kind.toString(), at.toString(), Integer.toString(process)));
-        arguments.addAll(List.of("--warehouses=" + WAREHOUSES, "--threads=3", "--seconds=60", "--warm-up=0", "--seed=" + SEED));
+        List<String> arguments =
+                new ArrayList<>(List.of("part", kind.toString(), at.toString(), Integer.toString(process)));
+        arguments.addAll(List.of("--warehouses=" + WAREHOUSES, "--threads=3", "--seconds=60",
+                "--warm-up=0", "--seed=" + SEED));
         return arguments;
     }
 
     /** Lets another JVM run and kills it. */
     private void runAndKill(PeerKind kind, int process, int millis) throws Exception {
-        try (Jvm child = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"), part(kind, directory, process), List.of())) {
+        try (Jvm child = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"),
+                part(kind, directory, process), List.of())) {
             child.awaitLine("ready");
             child.goOn();
             Thread.sleep(millis);
@@ -104,8 +111,8 @@ class BobcTest {
     }
 
     private void child(PeerKind kind, String command) throws Exception {
-        try (Jvm jvm = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"),
-                List.of(command, kind.toString(), directory.toString(), "--warehouses=" + WAREHOUSES, "--seed=" + SEED), List.of())) {
+        try (Jvm jvm = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"), List.of(command, kind.toString(),
+                directory.toString(), "--warehouses=" + WAREHOUSES, "--seed=" + SEED), List.of())) {
             jvm.figures(line -> {});
         }
     }
@@ -128,21 +135,23 @@ class BobcTest {
 
     @Test
     void processesShareTheStore() {
-        assertEquals(0, BobcCommand.run("run", "SAS", "--directory=" + directory, "--processes=2", "--threads=2", "--warehouses=2", "--seconds=1", "--warm-up=0.5"));
+        assertEquals(0, BobcCommand.run("run", "SAS", "--directory=" + directory, "--processes=2", "--threads=2",
+                "--warehouses=2", "--seconds=1", "--warm-up=0.5"));
         assertEquals(2, BobcCommand.run("run", "H2", "--directory=" + directory, "--processes=2"));
     }
 
     /** EclipseStore's conditions are those of what it has stored, read again. */
     @Test
     void peersWithoutTheAgentAreCompared() {
-        assertEquals(0, BobcCommand.run("compare", "PLAIN", "ECLIPSESTORE", "--directory=" + directory, "--warehouses=2", "--threads=2", "--seconds=1", "--warm-up=0.5",
-                "--rounds=1"));
+        assertEquals(0, BobcCommand.run("compare", "PLAIN", "ECLIPSESTORE", "--directory=" + directory,
+                "--warehouses=2", "--threads=2", "--seconds=1", "--warm-up=0.5", "--rounds=1"));
     }
 
     @Test
     void whatACommitSurvivesDependsOnTheFileSystem() throws Exception {
         Setup setup = Setup.of(List.of("--directory=/dev/shm"));
-        assertTrue(setup.isInMemory() && setup.survives(PeerKind.SAS).startsWith("what the file system of /dev/shm does"), setup.survives(PeerKind.SAS));
+        assertTrue(setup.isInMemory() && setup.survives(PeerKind.SAS)
+                .startsWith("what the file system of /dev/shm does"), setup.survives(PeerKind.SAS));
         assertEquals(PeerKind.H2.durability.survives, setup.survives(PeerKind.H2));
         assertEquals("a stop of the machine", Setup.of(List.of("--directory=/proc")).survives(PeerKind.SAS));
     }
@@ -150,10 +159,12 @@ class BobcTest {
     private record Ended(int status, String errors) {}
 
     private Process start(Path errors, String... arguments) throws Exception {
-        List<String> all = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Dsas.jar=" + System.getProperty("sas.jar"), "-cp",
-                System.getProperty("java.class.path"), BobcCommand.class.getName()));
+        List<String> all = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Dsas.jar=" + System.getProperty("sas.jar"), "-cp", System.getProperty("java.class.path"),
+                BobcCommand.class.getName()));
         all.addAll(List.of(arguments));
-        return new ProcessBuilder(all).redirectError(errors.toFile()).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+        return new ProcessBuilder(all).redirectError(errors.toFile())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
     }
 
     private Ended command(String... arguments) throws Exception {
@@ -200,7 +211,8 @@ class BobcTest {
         assertEquals("bobc: --directory " + directory.resolve("nowhere") + " is not there\n", ended.errors);
         ended = command("run", "ORACLE");
         assertEquals(2, ended.status, ended.errors);
-        assertTrue(ended.errors.contains("ORACLE") && ended.errors.contains("SQLITE") && ended.errors.lines().count() == 2, ended.errors);
+        assertTrue(ended.errors.contains("ORACLE") && ended.errors.contains("SQLITE")
+                && ended.errors.lines().count() == 2, ended.errors);
     }
 
     @Test
@@ -210,21 +222,30 @@ class BobcTest {
     }
 
     /** Statements that break a condition, each after its number. */
-    private static final String[] DAMAGES = {"1:update warehouse set w_ytd = w_ytd + 1", "2:update district set d_next_o_id = d_next_o_id + 1",
-        "3:delete from new_order where no_o_id = 25", "4:update orders set o_ol_cnt = o_ol_cnt + 1", "5:update orders set o_carrier_id = null",
-        "6:update orders set o_ol_cnt = o_ol_cnt + 1", "7:update order_line set ol_delivery_d = null where ol_number = 1",
-        "8:update history set h_amount = h_amount + 1", "9:update history set h_amount = h_amount + 1",
-        "10:update customer set c_ytd_payment = c_ytd_payment + 1", "12:update customer set c_balance = c_balance + 1"};
+    private static final String[] DAMAGES = {
+        "1:update warehouse set w_ytd = w_ytd + 1",
+        "2:update district set d_next_o_id = d_next_o_id + 1",
+        "3:delete from new_order where no_o_id = 25",
+        "4:update orders set o_ol_cnt = o_ol_cnt + 1",
+        "5:update orders set o_carrier_id = null",
+        "6:update orders set o_ol_cnt = o_ol_cnt + 1",
+        "7:update order_line set ol_delivery_d = null where ol_number = 1",
+        "8:update history set h_amount = h_amount + 1",
+        "9:update history set h_amount = h_amount + 1",
+        "10:update customer set c_ytd_payment = c_ytd_payment + 1",
+        "12:update customer set c_balance = c_balance + 1"};
 
     @Test
     void eachConditionInSqlCanFail() throws Exception {
         try (Peer peer = PeerKind.SQLITE.open(directory, SCALE, null)) {
             peer.populate(SCALE, 1, SEED);
-            try (Connection connection = DriverManager.getConnection(SqlDialect.SQLITE.url(directory)); Statement statement = connection.createStatement()) {
+            try (Connection connection = DriverManager.getConnection(SqlDialect.SQLITE.url(directory));
+                    Statement statement = connection.createStatement()) {
                 for (String damage : DAMAGES) {
                     String[] words = damage.split(":");
                     statement.execute(words[1]);
-                    assertTrue(peer.inconsistencies().stream().anyMatch(finding -> finding.startsWith("condition " + words[0] + " ")), damage);
+                    assertTrue(peer.inconsistencies().stream()
+                            .anyMatch(finding -> finding.startsWith("condition " + words[0] + " ")), damage);
                 }
             }
         }

@@ -61,12 +61,14 @@ class EvaluationTest {
 
     @Test
     void tablesAreGroupedByDurability() {
-        var outcome = new Drive.Outcome(60, new long[] {7, 0, 0, 0, 0}, 0, 0, 7, new Drive.Usage(1, 1, 1, 1, 1), new Peer.Counts(10, 10, 10));
+        var outcome = new Drive.Outcome(60, new long[] {7, 0, 0, 0, 0}, 0, 0, 7, new Drive.Usage(1, 1, 1, 1, 1),
+                new Peer.Counts(10, 10, 10));
         Map<PeerKind, List<Report>> reports = new LinkedHashMap<>();
         reports.put(PeerKind.PLAIN, List.of(new Report(outcome, 1, 1, 1)));
         reports.put(PeerKind.SAS, List.of(new Report(outcome, 1, 1, 1)));
         String table = new PeerTable(reports, PeerKind.H2).toString();
-        assertTrue(table.indexOf("a stop of the machine**") < table.indexOf("SAS") && table.indexOf("SAS") < table.indexOf("nothing**")
+        assertTrue(table.indexOf("a stop of the machine**") < table.indexOf("SAS")
+                && table.indexOf("SAS") < table.indexOf("nothing**")
                 && table.indexOf("nothing**") < table.indexOf("plain Java objects"), table);
     }
 }

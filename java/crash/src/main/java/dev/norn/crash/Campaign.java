@@ -33,7 +33,8 @@ record Campaign(int rounds, long seed, int lanes, boolean endsEarly, Set<Hazard>
         @Override
         public String toString() {
             return "%,d rounds, %,d transactions acknowledged, %.0f s: %s".formatted(rounds, committed, seconds,
-                    failed.isEmpty() ? "nothing found" : failed.size() + " rounds found something, with the seeds " + failed);
+                    failed.isEmpty() ? "nothing found"
+                            : failed.size() + " rounds found something, with the seeds " + failed);
         }
     }
 
@@ -43,7 +44,8 @@ record Campaign(int rounds, long seed, int lanes, boolean endsEarly, Set<Hazard>
      */
     static Path base() {
         String asked = System.getenv("NORN_CRASH_FILES");
-        return asked != null ? Path.of(asked) : Files.isDirectory(MEMORY) ? MEMORY : Path.of(System.getProperty("java.io.tmpdir"));
+        return asked != null ? Path.of(asked) : Files.isDirectory(MEMORY) ? MEMORY
+                : Path.of(System.getProperty("java.io.tmpdir"));
     }
 
     /** Runs the rounds; {@code report} gets each one's result. */
@@ -64,19 +66,23 @@ record Campaign(int rounds, long seed, int lanes, boolean endsEarly, Set<Hazard>
         } catch (ExecutionException e) {
             throw new IllegalStateException("the harness failed", e.getCause());
         }
-        List<Long> failed = results.stream().filter(its -> its.finding() != null).map(Round.Result::seed).sorted().toList();
+        List<Long> failed = results.stream()
+                .filter(its -> its.finding() != null).map(Round.Result::seed).sorted().toList();
         if (failed.isEmpty()) {
             Trees.delete(base);
         }
-        return new Result(results.size(), failed, results.stream().mapToLong(Round.Result::committed).sum(), (System.nanoTime() - start) / 1e9);
+        return new Result(results.size(), failed, results.stream().mapToLong(Round.Result::committed).sum(),
+                (System.nanoTime() - start) / 1e9);
     }
 
-    private Callable<Void> lane(Children children, Path directory, AtomicInteger next, List<Round.Result> results, Consumer<Round.Result> report) {
+    private Callable<Void> lane(Children children, Path directory, AtomicInteger next, List<Round.Result> results,
+            Consumer<Round.Result> report) {
         return () -> {
             try (Inspectors inspectors = new Inspectors(children, directory)) {
                 for (int round = next.getAndIncrement(); round < rounds; round = next.getAndIncrement()) {
                     Path its = directory.resolve("round-" + (seed + round));
-                    Round.Result result = new Round(seed + round, hazards, children, inspectors, its, watchdogSeconds).run();
+                    Round.Result result =
+                            new Round(seed + round, hazards, children, inspectors, its, watchdogSeconds).run();
                     if (result.finding() == null) {
                         Trees.delete(its);
                     } else if (endsEarly) {

@@ -96,7 +96,8 @@ class Child {
 
     /** Sends it a signal by its name. */
     void signal(String signal) throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-" + signal, "" + pid()).redirectError(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+        new ProcessBuilder("kill", "-" + signal, "" + pid())
+                .redirectError(ProcessBuilder.Redirect.DISCARD).start().waitFor();
     }
 
     /** What it wrote on its standard error. */

@@ -20,7 +20,8 @@ final class Children {
     static final String PROGRAM = "dev.norn.crash.program.Program";
     static final String INSPECTOR = "dev.norn.crash.program.Inspector";
     static final String THROWER = "dev.norn.crash.program.Thrower";
-    private static final List<String> OPTIONS = List.of("-Xmx192m", "-Xss512k", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xlog:disable", "-Xlog:all=error:stderr",
+    private static final List<String> OPTIONS = List.of("-Xmx192m", "-Xss512k", "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xlog:disable", "-Xlog:all=error:stderr",
             "--enable-native-access=ALL-UNNAMED");
 
     private final ProgramJar jar;
@@ -45,7 +46,8 @@ final class Children {
      * is in system properties.
      */
     static Children prepare() throws IOException, InterruptedException {
-        Children children = new Children(new ProgramJar(Path.of(System.getProperty("crash.build")), Path.of(System.getProperty("sas.jar")), Path.of(System.getProperty("crash.classes"))));
+        Children children = new Children(new ProgramJar(Path.of(System.getProperty("crash.build")),
+                Path.of(System.getProperty("sas.jar")), Path.of(System.getProperty("crash.classes"))));
         children.build();
         return children;
     }
@@ -63,7 +65,8 @@ final class Children {
         }
         List<String> lines = Files.readAllLines(reached);
         for (Role role : Role.values()) {
-            counts.put(role, Arrays.stream(lines.get(role.ordinal()).replaceAll("[\\[\\] ]", "").split(",")).mapToInt(Integer::parseInt).toArray());
+            counts.put(role, Arrays.stream(lines.get(role.ordinal()).replaceAll("[\\[\\] ]", "").split(","))
+                    .mapToInt(Integer::parseInt).toArray());
         }
     }
 
@@ -74,7 +77,8 @@ final class Children {
      * @throws IllegalStateException if the code has no step of one of these beginnings
      */
     void limitSteps(List<String> beginnings) {
-        only = beginnings.stream().flatMap(beginning -> StepTable.numbers(jar.sites(), beginning).stream()).distinct().toList();
+        only = beginnings.stream()
+                .flatMap(beginning -> StepTable.numbers(jar.sites(), beginning).stream()).distinct().toList();
     }
 
     /**
@@ -103,18 +107,21 @@ final class Children {
     /** Few reaches as likely as many, but not more than the training has seen. */
     private static Arm arm(int site, int most, Random random) {
         int count = 1 + random.nextInt(Math.clamp(most, 1, 1 << random.nextInt(9)));
-        return new Arm(site, count, random.nextInt(3) > 0 ? Arm.Action.KILL : Arm.Action.PAUSE, 1 + random.nextInt(300));
+        return new Arm(site, count, random.nextInt(3) > 0 ? Arm.Action.KILL : Arm.Action.PAUSE,
+                1 + random.nextInt(300));
     }
 
     String describe(Arm arm) {
-        return arm.action() + (arm.action() == Arm.Action.PAUSE ? " for " + arm.millis() + " ms" : "") + " at reach " + arm.count() + " of " + jar.sites().get(arm.site());
+        return arm.action() + (arm.action() == Arm.Action.PAUSE ? " for " + arm.millis() + " ms" : "") + " at reach "
+                + arm.count() + " of " + jar.sites().get(arm.site());
     }
 
     Path jcmd() {
         return java.resolveSibling("jcmd");
     }
 
-    List<String> command(Variant variant, List<String> options, String program, List<String> arguments) throws IOException {
+    List<String> command(Variant variant, List<String> options, String program, List<String> arguments)
+            throws IOException {
         List<String> command = new ArrayList<>(List.of(java.toString()));
         command.addAll(OPTIONS);
         command.addAll(options);

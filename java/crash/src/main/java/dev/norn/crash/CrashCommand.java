@@ -16,11 +16,14 @@ import picocli.CommandLine.Option;
 public final class CrashCommand implements Callable<Integer> {
     @Option(names = "--rounds", description = "how many rounds (default: ${DEFAULT-VALUE})", defaultValue = "30")
     private int rounds;
-    @Option(names = "--seed", description = "seed of the first round; the next have the next numbers (default: ${DEFAULT-VALUE})", defaultValue = "1")
+    @Option(names = "--seed",
+            description = "seed of the first round; the next have the next numbers (default: ${DEFAULT-VALUE})",
+            defaultValue = "1")
     private long seed;
     @Option(names = "--without", split = ",", description = "hazards to leave out, of those of --only")
     private List<Hazard> without = List.of();
-    @Option(names = "--only", split = ",", description = "the only hazards, besides kills, of ${COMPLETION-CANDIDATES} (in either case)")
+    @Option(names = "--only", split = ",",
+            description = "the only hazards, besides kills, of ${COMPLETION-CANDIDATES} (in either case)")
     private List<Hazard> only;
     @Option(names = "--steps", split = ",", description = "kill or pause working JVMs only at steps whose names "
             + "begin like this, for example RedoLog.append>Latch; rounds print the names")

@@ -52,11 +52,13 @@ record Damage(Path file, String what) {
         try (var file = Files.newByteChannel(log)) {
             file.read(headers);
         }
-        int header = headers.getLong(LOG_BEGINNING) > headers.getLong(LOG_HEADER_BYTES / 2 + LOG_BEGINNING) ? 0 : LOG_HEADER_BYTES / 2;
+        int header = headers.getLong(LOG_BEGINNING) > headers.getLong(LOG_HEADER_BYTES / 2 + LOG_BEGINNING) ? 0
+                : LOG_HEADER_BYTES / 2;
         long ring = headers.getLong(header + LOG_RING);
         long beginning = headers.getLong(header + LOG_BEGINNING);
         long used = end(log, beginning, ring) - beginning;
-        return used == 0 || random.nextInt(10) == 0 ? random.nextInt(LOG_HEADER_BYTES) : LOG_HEADER_BYTES + (beginning + random.nextLong(used)) % ring;
+        return used == 0 || random.nextInt(10) == 0 ? random.nextInt(LOG_HEADER_BYTES)
+                : LOG_HEADER_BYTES + (beginning + random.nextLong(used)) % ring;
     }
 
     /** Where the records end. */

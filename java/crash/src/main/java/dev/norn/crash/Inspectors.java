@@ -29,13 +29,15 @@ final class Inspectors implements AutoCloseable {
     String ask(Watchdog watchdog, Variant variant, Object... words) throws IOException, InterruptedException {
         Child child = living.get(variant);
         if (child == null || !child.isAlive()) {
-            child = children.start("inspector " + variant, variant, Children.INSPECTOR, List.of(), directory.resolve("inspector-" + variant + ".err"));
+            child = children.start("inspector " + variant, variant, Children.INSPECTOR, List.of(),
+                    directory.resolve("inspector-" + variant + ".err"));
             living.put(variant, child);
         }
         child.say(String.join("\t", List.of(words).stream().map(Object::toString).toList()) + "\n");
         String answer = child.line(watchdog);
         if (answer == null) {
-            throw new Finding("the inspector died at " + List.of(words) + " with status " + child.exit() + ": " + child.errors());
+            throw new Finding("the inspector died at " + List.of(words) + " with status " + child.exit()
+                    + ": " + child.errors());
         }
         return answer;
     }

@@ -53,7 +53,8 @@ final class Round {
     private int processes;
     private int copies;
 
-    Round(long seed, Set<Hazard> hazards, Children children, Inspectors inspectors, Path directory, int watchdogSeconds) {
+    Round(long seed, Set<Hazard> hazards, Children children, Inspectors inspectors, Path directory,
+            int watchdogSeconds) {
         this.seed = seed;
         this.hazards = hazards;
         this.children = children;
@@ -74,8 +75,12 @@ final class Round {
     record Result(long seed, Path directory, long committed, double seconds, List<String> events, String finding) {
         @Override
         public String toString() {
-            return finding == null ? "round %d: %,d transactions, %.1f s: %s".formatted(seed, committed, seconds, String.join("; ", events))
-                    : "round %d FOUND SOMETHING; its files are in %s; again: tools/crash --rounds 1 --seed %d%n  %s%n%s".formatted(seed, directory, seed, String.join("\n  ", events), finding);
+            if (finding == null) {
+                return "round %d: %,d transactions, %.1f s: %s"
+                        .formatted(seed, committed, seconds, String.join("; ", events));
+            }
+            return ("round %d FOUND SOMETHING; its files are in %s; again: tools/crash --rounds 1 --seed %d%n"
+                    + "  %s%n%s").formatted(seed, directory, seed, String.join("\n  ", events), finding);
         }
     }
 
@@ -89,7 +94,8 @@ final class Round {
         Files.createDirectories(journals);
         String finding = null;
         try {
-            require("create", ask("create", store, hazards.contains(Hazard.FRESH_CLASSES), (1 << 16) << random.nextInt(5), LOCK_TIMEOUT_MILLIS));
+            require("create", ask("create", store, hazards.contains(Hazard.FRESH_CLASSES),
+                    (1 << 16) << random.nextInt(5), LOCK_TIMEOUT_MILLIS));
             for (int phases = 2 + random.nextInt(3); phases > 0; phases--) {
                 phase();
             }
@@ -153,7 +159,8 @@ final class Round {
         List<Arm> arms = chance(Hazard.STEPS, 60) ? children.arms(Role.WORK, seed * 7 + process, random) : List.of();
         Assignment assignment = new Assignment(store, journals, process, threads, 0, seed, hazards, arms);
         arms.forEach(arm -> note("jvm " + process + ": " + children.describe(arm)));
-        return children.start("jvm " + process, variant, Children.PROGRAM, assignment.encode(), directory.resolve("jvm-" + process + ".err"));
+        return children.start("jvm " + process, variant, Children.PROGRAM, assignment.encode(),
+                directory.resolve("jvm-" + process + ".err"));
     }
 
     private void awaitReady(Child child) throws IOException, InterruptedException {
@@ -201,7 +208,8 @@ final class Round {
         long start = Trees.bytes(journals);
         long target = start + transactions * BYTES_A_TRANSACTION;
         long bytes = start;
-        for (int waited = 0; waited < 10 * millis && bytes < target && (waited < millis || bytes == start); waited += LOOK_MILLIS) {
+        for (int waited = 0; waited < 10 * millis && bytes < target && (waited < millis || bytes == start);
+                waited += LOOK_MILLIS) {
             Thread.sleep(LOOK_MILLIS);
             bytes = Trees.bytes(journals);
         }
@@ -246,7 +254,8 @@ final class Round {
     private void killAt(Role role, Variant its, Path copy, Object... task) throws IOException, InterruptedException {
         List<Arm> arms = children.arms(role, 0, random);
         arms.forEach(arm -> note(role + ": " + children.describe(arm)));
-        Child child = children.start(role.toString(), its, Children.INSPECTOR, arms.stream().map(Arm::encode).toList(), directory.resolve(role + "-" + copies + ".err"));
+        Child child = children.start(role.toString(), its, Children.INSPECTOR, arms.stream().map(Arm::encode).toList(),
+                directory.resolve(role + "-" + copies + ".err"));
         living.add(child);
         child.say(String.join("\t", List.of(task).stream().map(Object::toString).toList()) + "\n");
         String answer = child.line(watchdog);
@@ -284,7 +293,8 @@ final class Round {
     /** Every thread of those that live comes to the end of a transaction. */
     private void awaitProgress() throws IOException, InterruptedException {
         for (Child child : List.copyOf(living)) {
-            try (var files = Files.newDirectoryStream(journals, child.name().substring("jvm ".length()) + ".*.journal")) {
+            try (var files = Files.newDirectoryStream(journals,
+                    child.name().substring("jvm ".length()) + ".*.journal")) {
                 for (Path file : files) {
                     awaitGrowth(child, file);
                 }
@@ -398,7 +408,8 @@ final class Round {
         String answer = ask("snapshot", copy, out);
         Snapshot snapshot = answer.startsWith("ok") ? Snapshot.read("copy with " + damage, out) : null;
         boolean isRefused = answer.startsWith("refused ") && answer.contains(damage.name())
-                || snapshot != null && snapshot.complaints().stream().anyMatch(complaint -> complaint.contains("ContainerDamaged") && complaint.contains(damage.name()));
+                || snapshot != null && snapshot.complaints().stream().anyMatch(
+                        complaint -> complaint.contains("ContainerDamaged") && complaint.contains(damage.name()));
         if (isRefused) {
             note("refused");
             refusal = answer;
@@ -410,7 +421,9 @@ final class Round {
 
     private void require(Object what, List<String> findings) {
         if (!findings.isEmpty()) {
-            throw new Finding(what + ", " + findings.size() + ": " + String.join("\n", findings.stream().limit(FINDINGS_MAX).map(text -> text.substring(0, Math.min(text.length(), FINDING_LENGTH_MAX))).toList()));
+            throw new Finding(what + ", " + findings.size() + ": "
+                    + String.join("\n", findings.stream().limit(FINDINGS_MAX)
+                            .map(text -> text.substring(0, Math.min(text.length(), FINDING_LENGTH_MAX))).toList()));
         }
     }
 
@@ -460,7 +473,8 @@ final class Round {
             int status = child.exit();
             living.remove(child);
             if (!line.equals("stopped") || status != 0) {
-                throw new Finding(child.name() + " said " + line + " and ended with status " + status + ": " + child.errors());
+                throw new Finding(child.name() + " said " + line + " and ended with status " + status
+                        + ": " + child.errors());
             }
         }
     }

@@ -22,8 +22,10 @@ final class Throwing {
      * The calls that run a section while a latch is held, and the one that gives the latch back when the section
      * throws.
      */
-    private static final List<String> SECTIONS = List.of("Latch.hold>Latch$Section.run#1", "Latch.tryHold>Latch$Section.run#1");
-    private static final List<String> GIVINGS_BACK = List.of("Latch.hold>Latch.giveBack#1", "Latch.tryHold>Latch.giveBack#1");
+    private static final List<String> SECTIONS =
+            List.of("Latch.hold>Latch$Section.run#1", "Latch.tryHold>Latch$Section.run#1");
+    private static final List<String> GIVINGS_BACK =
+            List.of("Latch.hold>Latch.giveBack#1", "Latch.tryHold>Latch.giveBack#1");
     private static final int LOG_BYTES = 1 << 16;
     private static final int LOCK_TIMEOUT_MILLIS = 2000;
     /** The other JVM shows that it continues, and must not make the store large. */
@@ -52,12 +54,14 @@ final class Throwing {
     record Result(List<String> findings, String summary) {
         @Override
         public String toString() {
-            return "latched sections: " + summary + (findings.isEmpty() ? ", nothing found" : "; FOUND SOMETHING\n" + String.join("\n", findings));
+            return "latched sections: " + summary
+                    + (findings.isEmpty() ? ", nothing found" : "; FOUND SOMETHING\n" + String.join("\n", findings));
         }
     }
 
     /** Each point throws {@code throwsAtEach} times, each time something else. */
-    static Result run(Children children, int throwsAtEach, int watchdogSeconds) throws IOException, InterruptedException {
+    static Result run(Children children, int throwsAtEach, int watchdogSeconds)
+            throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory(Campaign.base(), "norn-crash-");
         try (Inspectors inspectors = new Inspectors(children, directory)) {
             return new Throwing(children, inspectors, directory, throwsAtEach, watchdogSeconds).run();
@@ -70,11 +74,14 @@ final class Throwing {
         Files.createDirectories(journals);
         Path steps = directory.resolve("sections");
         List<String> findings = new ArrayList<>();
-        Files.write(steps, List.of(numbers(SECTIONS, " before"), numbers(SECTIONS, " after") + " " + numbers(GIVINGS_BACK, " before")));
+        Files.write(steps, List.of(numbers(SECTIONS, " before"),
+                numbers(SECTIONS, " after") + " " + numbers(GIVINGS_BACK, " before")));
         try {
             inspectors.ask(watchdog, Variant.NARROW, "create", store, false, LOG_BYTES, LOCK_TIMEOUT_MILLIS);
-            Child other = start("other", Children.PROGRAM, new Assignment(store, journals, 1, 1, PAUSE_MILLIS, 1, Set.of(), List.of()).encode());
-            Child thrower = start("thrower", Children.THROWER, List.of(store.toString(), journals.toString(), "" + throwsAtEach, steps.toString()));
+            Child other = start("other", Children.PROGRAM,
+                    new Assignment(store, journals, 1, 1, PAUSE_MILLIS, 1, Set.of(), List.of()).encode());
+            Child thrower = start("thrower", Children.THROWER,
+                    List.of(store.toString(), journals.toString(), "" + throwsAtEach, steps.toString()));
             String summary = listen(thrower, findings);
             other.say("stop\n");
             if (!"stopped".equals(other.line(watchdog))) {
@@ -103,7 +110,8 @@ final class Throwing {
 
     /** The numbers of the steps before or after these calls. */
     private String numbers(List<String> calls, String side) {
-        return calls.stream().map(call -> "" + StepTable.number(children.jar().sites(), call + side)).collect(Collectors.joining(" "));
+        return calls.stream().map(call -> "" + StepTable.number(children.jar().sites(), call + side))
+                .collect(Collectors.joining(" "));
     }
 
     private String listen(Child thrower, List<String> findings) throws IOException, InterruptedException {
@@ -116,7 +124,8 @@ final class Throwing {
             }
             last = line;
         }
-        findings.add("the JVM that throws ended with status " + thrower.exit() + " after " + describe(last.replace("at ", "")) + ": " + thrower.errors());
+        findings.add("the JVM that throws ended with status " + thrower.exit() + " after "
+                + describe(last.replace("at ", "")) + ": " + thrower.errors());
         return "";
     }
 

@@ -50,7 +50,8 @@ final class Training {
         Files.createDirectories(journals);
         for (Variant variant : Variant.values()) {
             Path its = directory.resolve("store-" + variant);
-            inspect(null, variant, List.of("-XX:AOTCacheOutput=" + children.jar().cache(variant)), "create\t" + its + "\ttrue\t65536\t2000", "work\t" + its + "\t" + journals,
+            inspect(null, variant, List.of("-XX:AOTCacheOutput=" + children.jar().cache(variant)),
+                    "create\t" + its + "\ttrue\t65536\t2000", "work\t" + its + "\t" + journals,
                     "snapshot\t" + its + "\t" + directory.resolve("ids"), "sas\tcheck\t" + its);
         }
         Path copy = directory.resolve("copy");
@@ -69,16 +70,19 @@ final class Training {
         return counts;
     }
 
-    private void inspect(Role role, Variant variant, List<String> options, String... tasks) throws IOException, InterruptedException {
+    private void inspect(Role role, Variant variant, List<String> options, String... tasks)
+            throws IOException, InterruptedException {
         Path reached = directory.resolve("counts");
         List<String> all = new ArrayList<>(options);
         all.add("-Dcrash.counts=" + reached);
-        Child child = new Child("training", children.command(variant, all, Children.INSPECTOR, List.of()), directory.resolve("training.err"));
+        Child child = new Child("training", children.command(variant, all, Children.INSPECTOR, List.of()),
+                directory.resolve("training.err"));
         child.say(String.join("\n", tasks) + "\n");
         for (String task : tasks) {
             String answer = child.line(watchdog);
             if (answer == null || !answer.startsWith("ok")) {
-                throw new Finding("the harness could not train: " + task.replace('\t', ' ') + ": " + answer + " " + child.errors());
+                throw new Finding("the harness could not train: " + task.replace('\t', ' ') + ": " + answer
+                        + " " + child.errors());
             }
         }
         end(role, child, reached);
@@ -88,13 +92,15 @@ final class Training {
     private void work() throws IOException, InterruptedException {
         Path reached = directory.resolve("counts");
         Assignment assignment = new Assignment(store, journals, 1, 1, 0, 1, Set.of(Hazard.DEEP), List.of());
-        Child child = new Child("training", children.command(Variant.NARROW, List.of("-Dcrash.counts=" + reached), Children.PROGRAM, assignment.encode()), directory.resolve("training.err"));
+        Child child = new Child("training", children.command(Variant.NARROW, List.of("-Dcrash.counts=" + reached),
+                Children.PROGRAM, assignment.encode()), directory.resolve("training.err"));
         if (!"ready".equals(child.line(watchdog))) {
             throw new Finding("the harness could not train: " + child.errors());
         }
         long before = Trees.bytes(journals);
         long start = System.nanoTime();
-        while (System.nanoTime() - start < WORK_MILLIS * 1_000_000L || Trees.bytes(journals) - before < WORK_BYTES && System.nanoTime() - start < WATCHDOG_SECONDS * 1_000_000_000L) {
+        while (System.nanoTime() - start < WORK_MILLIS * 1_000_000L || Trees.bytes(journals) - before < WORK_BYTES
+                && System.nanoTime() - start < WATCHDOG_SECONDS * 1_000_000_000L) {
             Thread.sleep(50);
         }
         end(Role.WORK, child, reached);
@@ -103,7 +109,8 @@ final class Training {
     private void end(Role role, Child child, Path reached) throws IOException, InterruptedException {
         child.endInput();
         if (child.exit() != 0) {
-            throw new Finding("the harness could not train: a JVM ended with status " + child.exit() + ": " + child.errors());
+            throw new Finding("the harness could not train: a JVM ended with status " + child.exit()
+                    + ": " + child.errors());
         }
         List<String> lines = Files.readAllLines(reached);
         for (int site = 0; role != null && site < counts.get(role).length; site++) {

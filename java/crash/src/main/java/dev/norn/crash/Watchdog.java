@@ -46,10 +46,12 @@ final class Watchdog {
 
     private String stacks(Child child) {
         try {
-            Process process = new ProcessBuilder(jcmd.toString(), "" + child.pid(), "Thread.print").redirectErrorStream(true).start();
+            Process process = new ProcessBuilder(jcmd.toString(), "" + child.pid(), "Thread.print")
+                    .redirectErrorStream(true).start();
             String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             // The threads that may use the store; the others are the JVM's.
-            return THREAD.matcher(text).results().map(MatchResult::group).filter(thread -> thread.contains("dev.norn.")).collect(Collectors.joining("\n"));
+            return THREAD.matcher(text).results().map(MatchResult::group)
+                    .filter(thread -> thread.contains("dev.norn.")).collect(Collectors.joining("\n"));
         } catch (IOException e) {
             return "no stacks: " + e.getMessage();
         }

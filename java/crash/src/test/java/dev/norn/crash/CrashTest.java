@@ -22,7 +22,8 @@ class CrashTest {
 
     @Test
     void whatJvmsAcknowledgeSurvivesThem() throws Exception {
-        Campaign.Result result = new Campaign(ROUNDS, SEED, LANES, ROUNDS < LONG, EnumSet.allOf(Hazard.class), WATCHDOG_SECONDS).run(Children.prepare(), round -> {
+        Campaign.Result result = new Campaign(ROUNDS, SEED, LANES, ROUNDS < LONG, EnumSet.allOf(Hazard.class),
+                WATCHDOG_SECONDS).run(Children.prepare(), round -> {
             if (ROUNDS >= LONG || round.finding() != null) {
                 System.out.println(round);
             }

@@ -19,7 +19,8 @@ final class Address {
     }
 
     void show(StringBuilder screen) {
-        screen.append(street1).append('\n').append(street2).append('\n').append(city).append(' ').append(state).append(' ').append(zip, 0, 5).append('-')
+        screen.append(street1).append('\n').append(street2).append('\n').append(city).append(' ').append(state)
+                .append(' ').append(zip, 0, 5).append('-')
                 .append(zip, 5, 9).append('\n');
     }
 }

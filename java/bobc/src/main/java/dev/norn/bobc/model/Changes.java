@@ -20,9 +20,11 @@ public final class Changes {
                 Warehouse warehouse = company.warehouse(it.warehouse());
                 changed.add(warehouse);
                 changed.add(warehouse.district(it.district()));
-                changed.add(company.warehouse(it.customersWarehouse()).district(it.customersDistrict()).customer(it.customer(), it.lastName()));
+                changed.add(company.warehouse(it.customersWarehouse()).district(it.customersDistrict())
+                        .customer(it.customer(), it.lastName()));
             }
-            case Request.Delivery it -> company.warehouse(it.warehouse()).districts.forEach(district -> delivery(district, changed));
+            case Request.Delivery it ->
+                    company.warehouse(it.warehouse()).districts.forEach(district -> delivery(district, changed));
             case Request.OrderStatus it -> {}
             case Request.StockLevel it -> {}
         }

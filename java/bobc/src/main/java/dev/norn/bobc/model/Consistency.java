@@ -139,7 +139,8 @@ public final class Consistency {
             int count = 0;
             for (OrderLine line = order.lines; line != null; line = line.next) {
                 count++;
-                equal(7, "whether a line is delivered" + which, line.delivered == 0 ? 0 : 1, order.carrier == 0 ? 0 : 1);
+                equal(7, "whether a line is delivered" + which, line.delivered == 0 ? 0 : 1,
+                        order.carrier == 0 ? 0 : 1);
             }
             equal(6, "lines" + which, count, order.lineCount);
             equal(5, "whether it waits," + which, order.carrier == 0 ? 1 : 0, order.number >= oldest ? 1 : 0);

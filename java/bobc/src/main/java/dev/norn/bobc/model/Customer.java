@@ -50,7 +50,8 @@ final class Customer {
         paid += amount;
         payments++;
         if (credit.equals("BC")) {
-            String told = number + " " + district.number + " " + district.warehouse.number + " " + at.number + " " + at.warehouse.number + " " + amount + "|" + data;
+            String told = number + " " + district.number + " " + district.warehouse.number + " " + at.number + " "
+                    + at.warehouse.number + " " + amount + "|" + data;
             data = told.substring(0, Math.min(told.length(), DATA_MAX));
         }
         history = new History(at, amount, time, at.warehouse.name + "    " + at.name, history);

@@ -73,7 +73,8 @@ public final class Population {
         boolean isDelivered = number <= scale.customers() - scale.newOrders();
         int lines = draw.number(5, 15);
         for (int line = 1; line <= lines; line++) {
-            order.add(warehouse.stock(draw.number(1, scale.items())), warehouse, 5, isDelivered ? 0 : draw.amount(1, 999_999), draw.text(24, 24));
+            order.add(warehouse.stock(draw.number(1, scale.items())), warehouse, 5,
+                    isDelivered ? 0 : draw.amount(1, 999_999), draw.text(24, 24));
         }
         if (isDelivered) {
             order.deliver(draw.number(1, 10), time);

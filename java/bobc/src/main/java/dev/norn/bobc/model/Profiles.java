@@ -57,15 +57,16 @@ public final class Profiles {
             boolean isBrand = item.data.contains("ORIGINAL") && stock.data.contains("ORIGINAL");
             order.add(stock, supplier, line.quantity(), amount, stock.district(input.district()));
             if (screen != null) {
-                screen.append("%4d %6d %-24s %2d %3d %c %s %s%n".formatted(line.supplier(), line.item(), item.name, line.quantity(), stock.quantity,
-                        isBrand ? 'B' : 'G', cents(item.price), cents(amount)));
+                screen.append("%4d %6d %-24s %2d %3d %c %s %s%n".formatted(line.supplier(), line.item(), item.name,
+                        line.quantity(), stock.quantity, isBrand ? 'B' : 'G', cents(item.price), cents(amount)));
             }
         }
         district.enter(order);
         customer.lastOrder = order;
         long total = sum * (10_000 - customer.discount) / 10_000 * (10_000 + warehouse.tax + district.tax) / 10_000;
         if (screen != null) {
-            screen.append("New Order %d of %s, credit %s, %d lines, total %s%n".formatted(order.number, customer.last, customer.credit, order.lineCount, cents(total)));
+            screen.append("New Order %d of %s, credit %s, %d lines, total %s%n"
+                    .formatted(order.number, customer.last, customer.credit, order.lineCount, cents(total)));
         }
     }
 
@@ -74,30 +75,34 @@ public final class Profiles {
         warehouse.receive(input.amount());
         District district = warehouse.district(input.district());
         district.receive(input.amount());
-        Customer customer = company.warehouse(input.customersWarehouse()).district(input.customersDistrict()).customer(input.customer(), input.lastName());
+        Customer customer = company.warehouse(input.customersWarehouse()).district(input.customersDistrict())
+                .customer(input.customer(), input.lastName());
         customer.pay(input.amount(), district, input.time());
         if (screen != null) {
             warehouse.address.show(screen);
             district.address.show(screen);
             customer.address.show(screen);
-            screen.append("Payment of %s by %s %s %s, balance %s%n%s%n".formatted(cents(input.amount()), customer.first, customer.middle, customer.last,
-                    cents(customer.balance), customer.credit.equals("BC") ? customer.data.substring(0, Math.min(200, customer.data.length())) : ""));
+            screen.append("Payment of %s by %s %s %s, balance %s%n%s%n".formatted(cents(input.amount()), customer.first,
+                    customer.middle, customer.last, cents(customer.balance), customer.credit.equals("BC")
+                            ? customer.data.substring(0, Math.min(200, customer.data.length())) : ""));
         }
     }
 
     private static void orderStatus(Company company, OrderStatus input, StringBuilder screen) {
-        Customer customer = company.warehouse(input.warehouse()).district(input.district()).customer(input.customer(), input.lastName());
+        Customer customer = company.warehouse(input.warehouse()).district(input.district())
+                .customer(input.customer(), input.lastName());
         Order order = customer.lastOrder;
         long sum = 0;
         for (OrderLine line = order.lines; line != null; line = line.next) {
             sum += line.amount;
             if (screen != null) {
-                screen.append("%4d %6d %2d %s %d%n".formatted(line.supplier.number, line.stock.item.number, line.quantity, cents(line.amount), line.delivered));
+                screen.append("%4d %6d %2d %s %d%n".formatted(line.supplier.number, line.stock.item.number,
+                        line.quantity, cents(line.amount), line.delivered));
             }
         }
         if (screen != null) {
-            screen.append("Order %d of %s %s %s, balance %s, carrier %d, %s%n".formatted(order.number, customer.first, customer.middle, customer.last,
-                    cents(customer.balance), order.carrier, cents(sum)));
+            screen.append("Order %d of %s %s %s, balance %s, carrier %d, %s%n".formatted(order.number, customer.first,
+                    customer.middle, customer.last, cents(customer.balance), order.carrier, cents(sum)));
         }
     }
 

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
  */
 public final class RowPopulation {
     /** Every table. */
-    public static final List<Class<? extends Row>> TYPES = List.of(ItemRow.class, WarehouseRow.class, DistrictRow.class, CustomerRow.class, HistoryRow.class, OrderRow.class,
-            NewOrderRow.class, OrderLineRow.class, StockRow.class);
+    public static final List<Class<? extends Row>> TYPES = List.of(ItemRow.class, WarehouseRow.class, DistrictRow.class,
+            CustomerRow.class, HistoryRow.class, OrderRow.class, NewOrderRow.class, OrderLineRow.class, StockRow.class);
 
     private final Scale scale;
     private final Draw draw;

@@ -4,7 +4,8 @@ import java.util.SplittableRandom;
 
 /** Random values as TPC-C asks for (clauses 2.1.6 and 4.3.2), from one seed. */
 public final class Draw {
-    private static final String[] SYLLABLES = {"BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"};
+    private static final String[] SYLLABLES = {"BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI",
+            "CALLY", "ATION", "EING"};
     private static final String LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     /**
      * The constants C of NURand, for loading and for running; of last names they have to differ by 65 to 119 (clause
@@ -40,7 +41,8 @@ public final class Draw {
     }
 
     private static String inLetters(String latin) {
-        return letters == Letters.LATIN ? latin : latin.chars().collect(StringBuilder::new, (text, c) -> text.append((char) (c + letters.shift)), StringBuilder::append).toString();
+        return letters == Letters.LATIN ? latin : latin.chars().collect(StringBuilder::new,
+                (text, c) -> text.append((char) (c + letters.shift)), StringBuilder::append).toString();
     }
 
     /** Uniform, both ends included. */
@@ -79,7 +81,8 @@ public final class Draw {
     }
 
     public String lastNameToAskFor() {
-        return lastName(nonUniform(scale.lastNames() == 1000 ? 255 : scale.spread(1023) >> 2, RUN_C, 0, scale.lastNames() - 1));
+        return lastName(nonUniform(scale.lastNames() == 1000 ? 255 : scale.spread(1023) >> 2, RUN_C, 0,
+                scale.lastNames() - 1));
     }
 
     /** The last name of a customer at loading: all of them once, then at random (clause 4.3.3.1). */

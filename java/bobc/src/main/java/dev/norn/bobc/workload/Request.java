@@ -29,7 +29,8 @@ public sealed interface Request {
      * @param isInvalid whether the last line asks for an item that there is none of, so that everything is undone (one
      * in a hundred)
      */
-    record NewOrder(int warehouse, int district, int customer, List<Line> lines, boolean isInvalid, long time) implements Request {
+    record NewOrder(int warehouse, int district, int customer, List<Line> lines, boolean isInvalid, long time)
+            implements Request {
         @Override
         public Kind kind() {
             return Kind.NEW_ORDER;
@@ -37,8 +38,8 @@ public sealed interface Request {
     }
 
     /** @param lastName of the customer; null if {@code customer} is given */
-    record Payment(int warehouse, int district, int customersWarehouse, int customersDistrict, int customer, String lastName, long amount, long time)
-            implements Request {
+    record Payment(int warehouse, int district, int customersWarehouse, int customersDistrict, int customer,
+            String lastName, long amount, long time) implements Request {
         @Override
         public Kind kind() {
             return Kind.PAYMENT;

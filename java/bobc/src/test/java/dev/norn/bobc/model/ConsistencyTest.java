@@ -17,7 +17,8 @@ class ConsistencyTest {
         assertEquals(List.of(), Consistency.check(company, SCALE, Runnable::run));
         damage.accept(company.warehouse(1).district(3));
         List<String> findings = Consistency.check(company, SCALE, Runnable::run);
-        assertTrue(findings.stream().anyMatch(finding -> finding.startsWith("condition " + condition + ":")), condition + " is not among " + findings);
+        assertTrue(findings.stream().anyMatch(finding -> finding.startsWith("condition " + condition + ":")),
+                condition + " is not among " + findings);
     }
 
     @Test

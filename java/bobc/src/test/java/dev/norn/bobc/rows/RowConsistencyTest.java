@@ -36,7 +36,8 @@ class RowConsistencyTest {
 
     private void fill() {
         tables.clear();
-        new RowPopulation(Scale.HUNDREDTH, 1997, row -> tables.computeIfAbsent(row.getClass(), key -> new TreeMap<>()).put(row.id, row)).run(1);
+        new RowPopulation(Scale.HUNDREDTH, 1997,
+                row -> tables.computeIfAbsent(row.getClass(), key -> new TreeMap<>()).put(row.id, row)).run(1);
     }
 
     private void assertBreaks(int condition, Runnable damage) {
@@ -44,7 +45,8 @@ class RowConsistencyTest {
         assertEquals(List.of(), check());
         damage.run();
         List<String> findings = check();
-        assertTrue(findings.stream().anyMatch(finding -> finding.startsWith("condition " + condition + ":")), condition + " is not among " + findings);
+        assertTrue(findings.stream().anyMatch(finding -> finding.startsWith("condition " + condition + ":")),
+                condition + " is not among " + findings);
     }
 
     @Test

@@ -52,10 +52,12 @@ public final class History {
         List<String> rest = Arrays.asList(words).subList(3, words.length);
         switch (words[0]) {
             case "begin" -> {
-                int[] appends = rest.isEmpty() ? new int[0] : Arrays.stream(rest.getFirst().split(",")).mapToInt(Integer::parseInt).toArray();
+                int[] appends = rest.isEmpty() ? new int[0]
+                        : Arrays.stream(rest.getFirst().split(",")).mapToInt(Integer::parseInt).toArray();
                 attempts.put(id, new Attempt(id, time, appends, Fate.UNKNOWN, Attempt.UNKNOWN, List.of()));
             }
-            case "commit" -> attempts.compute(id, (key, its) -> its.committed(time, rest.stream().map(Use::decode).toList()));
+            case "commit" -> attempts.compute(id,
+                    (key, its) -> its.committed(time, rest.stream().map(Use::decode).toList()));
             case "undone" -> attempts.compute(id, (key, its) -> its.undone(time));
             case "failed" -> failures.add(id + ": " + String.join(" ", rest));
             default -> throw new IllegalArgumentException("no word of a journal: " + words[0]);
@@ -77,9 +79,11 @@ public final class History {
      * transaction that may have written began after such an acknowledgement.
      */
     public History withoutTail() {
-        long last = attempts.values().stream().filter(its -> its.fate() == Fate.COMMITTED && its.appends().length > 0).mapToLong(Attempt::begun).max().orElse(0);
+        long last = attempts.values().stream().filter(its -> its.fate() == Fate.COMMITTED && its.appends().length > 0)
+                .mapToLong(Attempt::begun).max().orElse(0);
         History history = new History();
-        attempts.forEach((id, its) -> history.attempts.put(id, its.ended() < last || its.fate() != Fate.COMMITTED ? its : new Attempt(id, its.begun(), its.appends(), Fate.UNKNOWN, Attempt.UNKNOWN, List.of())));
+        attempts.forEach((id, its) -> history.attempts.put(id, its.ended() < last || its.fate() != Fate.COMMITTED ? its
+                : new Attempt(id, its.begun(), its.appends(), Fate.UNKNOWN, Attempt.UNKNOWN, List.of())));
         return history;
     }
 
@@ -113,7 +117,8 @@ public final class History {
     public List<String> checkCut(Snapshot snapshot) {
         List<String> findings = new ArrayList<>(snapshot.complaints());
         List<Map<Long, Integer>> places = allPlaces(snapshot, findings);
-        attempts.values().stream().filter(its -> its.fate() != Fate.UNDONE).forEach(its -> checkAtomicity(its, places, findings));
+        attempts.values().stream()
+                .filter(its -> its.fate() != Fate.UNDONE).forEach(its -> checkAtomicity(its, places, findings));
         return findings;
     }
 
@@ -141,7 +146,8 @@ public final class History {
             } else if (its == null) {
                 findings.add("register " + register + " has " + ids[i] + " at " + i + ", which no transaction began");
             } else if (ids[i] < 0) {
-                findings.add("register " + register + " has at " + i + " what a nested run of " + its.id() + " threw away");
+                findings.add("register " + register + " has at " + i + " what a nested run of "
+                        + its.id() + " threw away");
             } else if (its.fate() == Fate.UNDONE) {
                 findings.add("register " + register + " has " + ids[i] + " at " + i + ", which was undone");
             }
@@ -149,16 +155,19 @@ public final class History {
         return places;
     }
 
-    private static void checkAttempt(Attempt its, Snapshot last, List<Map<Long, Integer>> places, List<String> findings) {
+    private static void checkAttempt(Attempt its, Snapshot last, List<Map<Long, Integer>> places,
+            List<String> findings) {
         if (its.fate() == Fate.COMMITTED) {
-            its.uses().forEach(use -> checkUse(its, use, last.ids().get(use.register()), places.get(use.register()), findings));
+            its.uses().forEach(use -> checkUse(its, use, last.ids().get(use.register()),
+                    places.get(use.register()), findings));
         } else if (its.fate() == Fate.UNKNOWN) {
             checkAtomicity(its, places, findings);
         }
     }
 
     private static void checkAtomicity(Attempt its, List<Map<Long, Integer>> places, List<String> findings) {
-        long there = Arrays.stream(its.appends()).filter(register -> places.get(register).containsKey(its.id())).count();
+        long there = Arrays.stream(its.appends())
+                .filter(register -> places.get(register).containsKey(its.id())).count();
         if (there != 0 && there != its.appends().length) {
             findings.add(its.id() + " is in " + there + " of its " + its.appends().length + " registers");
         }
@@ -169,8 +178,10 @@ public final class History {
         if (use.kind() == Kind.APPEND && (use.length() >= ids.length || ids[use.length()] != its.id())) {
             findings.add(register + its.id() + " was acknowledged as number " + use.length() + " and is lost: there is "
                     + (use.length() < ids.length ? ids[use.length()] : "nothing, the list ends at " + ids.length));
-        } else if (use.kind() == Kind.READ_OF_LAST ? use.last() != 0 && !places.containsKey(use.last()) : !isLast(use, ids)) {
-            findings.add(register + its.id() + " saw " + use.length() + " numbers to " + use.last() + ", which are not there");
+        } else if (use.kind() == Kind.READ_OF_LAST
+                ? use.last() != 0 && !places.containsKey(use.last()) : !isLast(use, ids)) {
+            findings.add(register + its.id() + " saw " + use.length() + " numbers to " + use.last()
+                    + ", which are not there");
         }
     }
 
@@ -183,7 +194,8 @@ public final class History {
             long[] before = snapshot.ids().get(register);
             int mismatch = Arrays.mismatch(before, last.ids().get(register));
             if (mismatch >= 0 && mismatch < before.length) {
-                findings.add("register " + register + ": " + snapshot.name() + " has " + before[mismatch] + " at " + mismatch + ", and later it is not there");
+                findings.add("register " + register + ": " + snapshot.name() + " has " + before[mismatch] + " at "
+                        + mismatch + ", and later it is not there");
             }
         }
     }

@@ -28,11 +28,13 @@ final class SerializationGraph {
     private final List<long[]> lists;
 
     /** @param places of each register, the places of the numbers in its list */
-    SerializationGraph(Collection<Attempt> attempts, List<long[]> lists, List<Map<Long, Integer>> places, List<Snapshot> snapshots) {
+    SerializationGraph(Collection<Attempt> attempts, List<long[]> lists, List<Map<Long, Integer>> places,
+            List<Snapshot> snapshots) {
         this.lists = lists;
         List<Interval> intervals = new ArrayList<>();
         for (Attempt its : attempts) {
-            boolean isThere = its.fate() == Fate.COMMITTED || java.util.Arrays.stream(its.appends()).anyMatch(register -> places.get(register).containsKey(its.id()));
+            boolean isThere = its.fate() == Fate.COMMITTED || java.util.Arrays.stream(its.appends())
+                    .anyMatch(register -> places.get(register).containsKey(its.id()));
             if (isThere) {
                 byId.put(its.id(), node("transaction " + its.id()));
                 intervals.add(new Interval(its.begun(), its.ended(), byId.get(its.id())));
@@ -92,7 +94,8 @@ final class SerializationGraph {
     }
 
     private void addTime(List<Interval> intervals) {
-        List<Interval> ended = intervals.stream().filter(its -> its.end != Attempt.UNKNOWN).sorted(Comparator.comparingLong(Interval::end)).toList();
+        List<Interval> ended = intervals.stream()
+                .filter(its -> its.end != Attempt.UNKNOWN).sorted(Comparator.comparingLong(Interval::end)).toList();
         List<Interval> begun = intervals.stream().sorted(Comparator.comparingLong(Interval::begin)).toList();
         Node moment = null;
         int next = 0;

@@ -24,9 +24,11 @@ public class Kind {
     }
 
     final String audit(long expected) {
-        if (Kinds.of(expected) != kind || Kinds.type(kind) != getClass() || stamp != expected || sum() != count() * expected) {
-            return expected + " left a " + Kinds.type(Kinds.of(expected)).getSimpleName() + ", and it is a " + getClass().getSimpleName() + " with kind " + kind
-                    + ", stamp " + stamp + ", " + count() + " fields with the sum " + sum();
+        if (Kinds.of(expected) != kind || Kinds.type(kind) != getClass() || stamp != expected
+                || sum() != count() * expected) {
+            return expected + " left a " + Kinds.type(Kinds.of(expected)).getSimpleName() + ", and it is a "
+                    + getClass().getSimpleName() + " with kind " + kind + ", stamp " + stamp + ", " + count()
+                    + " fields with the sum " + sum();
         }
         return null;
     }

@@ -53,7 +53,8 @@ public abstract class Register {
         item = switch (random.nextInt(3)) {
             case 0 -> Kinds.make(kind, id);
             case 1 -> (Kind) Factory.newInstanceNear(Kinds.type(kind), this, id);
-            default -> (Kind) Factory.newInstanceIn(Kinds.type(kind), Store.current().container(aContainer(random)), id);
+            default -> (Kind) Factory.newInstanceIn(Kinds.type(kind),
+                    Store.current().container(aContainer(random)), id);
         };
         decorator = id;
         text = textOf(id);
@@ -124,7 +125,8 @@ public abstract class Register {
             expected = mix(expected, id);
         }
         if (ids.length != length || expected != check || (length > 0 && ids[length - 1] != last)) {
-            return "the list " + (ids.length == 0 ? "" : "to " + ids[ids.length - 1] + " ") + "has " + ids.length + " numbers, the register counts " + length + " to " + last
+            return "the list " + (ids.length == 0 ? "" : "to " + ids[ids.length - 1] + " ") + "has " + ids.length
+                    + " numbers, the register counts " + length + " to " + last
                     + (expected == check ? "" : "; their check is wrong");
         }
         if (bytes != null && !Arrays.equals(bytes.toArray(), bytesOf(bytesMaker, bytes.length()))) {

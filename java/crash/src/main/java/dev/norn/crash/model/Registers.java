@@ -6,8 +6,8 @@ import dev.norn.sas.Store;
 
 /** The registers of a store, which are named roots. */
 public final class Registers {
-    private static final Class<?>[] STRUCTURES = {ListRegister.class, MapRegister.class, SortedRegister.class, ArrayRegister.class, ChainRegister.class, BlockRegister.class,
-        IdentityRegister.class};
+    private static final Class<?>[] STRUCTURES = {ListRegister.class, MapRegister.class, SortedRegister.class,
+            ArrayRegister.class, ChainRegister.class, BlockRegister.class, IdentityRegister.class};
     /** As many as the structures, one in a chain from a root, and two that are spread over another container. */
     public static final int COUNT = STRUCTURES.length + 3;
 

@@ -15,7 +15,8 @@ import java.util.Set;
  * @param pauseMillis how long each thread rests between two transactions
  * @param arms what happens at steps
  */
-public record Assignment(Path store, Path journals, int process, int threads, int pauseMillis, long seed, Set<Hazard> hazards, List<Arm> arms) {
+public record Assignment(Path store, Path journals, int process, int threads, int pauseMillis, long seed,
+        Set<Hazard> hazards, List<Arm> arms) {
     /**
      * What happens at a step.
      *
@@ -33,13 +34,15 @@ public record Assignment(Path store, Path journals, int process, int threads, in
 
         static Arm decode(String text) {
             String[] parts = text.split(":");
-            return new Arm(Integer.parseInt(parts[0]), Integer.parseInt(parts[1]), Action.valueOf(parts[2]), Integer.parseInt(parts[3]));
+            return new Arm(Integer.parseInt(parts[0]), Integer.parseInt(parts[1]), Action.valueOf(parts[2]),
+                    Integer.parseInt(parts[3]));
         }
     }
 
     /** The arguments of {@link Worker}'s JVM. */
     public List<String> encode() {
-        List<String> words = new ArrayList<>(List.of(store.toString(), journals.toString(), "" + process, "" + threads, "" + pauseMillis, "" + seed));
+        List<String> words = new ArrayList<>(List.of(store.toString(), journals.toString(), "" + process, "" + threads,
+                "" + pauseMillis, "" + seed));
         words.add(String.join(",", hazards.stream().map(Enum::name).toList()));
         arms.forEach(arm -> words.add(arm.encode()));
         return words;
@@ -51,6 +54,7 @@ public record Assignment(Path store, Path journals, int process, int threads, in
             hazards.add(Hazard.valueOf(name));
         }
         List<Arm> arms = List.of(words).subList(7, words.length).stream().map(Arm::decode).toList();
-        return new Assignment(Path.of(words[0]), Path.of(words[1]), Integer.parseInt(words[2]), Integer.parseInt(words[3]), Integer.parseInt(words[4]), Long.parseLong(words[5]), hazards, arms);
+        return new Assignment(Path.of(words[0]), Path.of(words[1]), Integer.parseInt(words[2]),
+                Integer.parseInt(words[3]), Integer.parseInt(words[4]), Long.parseLong(words[5]), hazards, arms);
     }
 }

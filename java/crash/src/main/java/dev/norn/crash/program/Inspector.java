@@ -45,12 +45,14 @@ public final class Inspector {
     private static String answer(String[] words) {
         try {
             return switch (words[0]) {
-                case "create" -> create(Path.of(words[1]), Boolean.parseBoolean(words[2]), Long.parseLong(words[3]), Long.parseLong(words[4]));
+                case "create" -> create(Path.of(words[1]), Boolean.parseBoolean(words[2]), Long.parseLong(words[3]),
+                        Long.parseLong(words[4]));
                 case "snapshot" -> snapshot(Path.of(words[1]), Path.of(words[2]));
                 case "sas" -> command(Arrays.copyOfRange(words, 1, words.length));
                 case "classes" -> useClasses(Path.of(words[1]));
                 case "work" -> work(Path.of(words[1]), Path.of(words[2]));
-                case "convert" -> convert(Path.of(words[1]), Path.of(words[2]), words.length < 4 ? Set.of() : Set.of(words[3].split(",")));
+                case "convert" -> convert(Path.of(words[1]), Path.of(words[2]),
+                        words.length < 4 ? Set.of() : Set.of(words[3].split(",")));
                 default -> throw new IllegalArgumentException("no task: " + words[0]);
             };
         } catch (SASException e) {
@@ -63,7 +65,8 @@ public final class Inspector {
     }
 
     private static String create(Path directory, boolean hasFreshClasses, long logBytes, long lockTimeoutMillis) {
-        Store.Options options = Store.Options.defaults().withLogBytes(logBytes).withLockTimeoutMillis(lockTimeoutMillis).withMainBytes(1L << 30);
+        Store.Options options = Store.Options.defaults().withLogBytes(logBytes).withLockTimeoutMillis(lockTimeoutMillis)
+                .withMainBytes(1L << 30);
         Store.create(directory, options).close();
         try (Store store = Store.open(directory, SubObjects.ADOPT)) {
             Transaction.run(() -> Registers.create(store));
@@ -98,7 +101,8 @@ public final class Inspector {
     private static String snapshot(Path directory, Path out) throws IOException {
         try (Store store = Store.open(directory, SubObjects.ADOPT)) {
             long before = System.nanoTime();
-            List<String> lines = Transaction.call(() -> Arrays.stream(Registers.of(store)).map(Inspector::line).toList());
+            List<String> lines =
+                    Transaction.call(() -> Arrays.stream(Registers.of(store)).map(Inspector::line).toList());
             List<String> all = new ArrayList<>(List.of(before + " " + System.nanoTime()));
             all.addAll(lines);
             Files.write(out, all);
@@ -115,7 +119,8 @@ public final class Inspector {
         } catch (SASException | IllegalStateException | IndexOutOfBoundsException | NullPointerException e) {
             audit = e.toString();
         }
-        return (audit == null ? "-" : audit.replaceAll("\\s+", "_")) + Arrays.stream(ids).mapToObj(id -> " " + id).collect(Collectors.joining());
+        return (audit == null ? "-" : audit.replaceAll("\\s+", "_"))
+                + Arrays.stream(ids).mapToObj(id -> " " + id).collect(Collectors.joining());
     }
 
     private static String command(String... arguments) {

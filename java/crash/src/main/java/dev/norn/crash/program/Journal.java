@@ -12,7 +12,8 @@ import java.nio.file.Path;
  *
  * <pre>
  * begin ID TIME REGISTERS      the attempt, with the registers that it will append to, before it
- * commit ID TIME USES          after the commit has returned; each use is REGISTER:LENGTH:LAST:KIND, what was seen, KIND a for an append after it, r for a read, l for a read of LAST only
+ * commit ID TIME USES          after the commit has returned; each use is REGISTER:LENGTH:LAST:KIND, what was seen;
+ *                              KIND is a for an append after it, r for a read, l for a read of LAST only
  * undone ID TIME REASON        after the transaction has been undone, for sure
  * failed ID TIME REASON        what no transaction may end with
  * </pre>
@@ -34,7 +35,8 @@ final class Journal {
 
     void write(String verb, long id, String rest) {
         try {
-            out.write((verb + " " + id + " " + System.nanoTime() + (rest.isEmpty() ? "" : " " + rest) + END + "\n").getBytes(StandardCharsets.UTF_8));
+            out.write((verb + " " + id + " " + System.nanoTime() + (rest.isEmpty() ? "" : " " + rest) + END + "\n")
+                    .getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -58,7 +58,8 @@ final class LatchWords {
         return held;
     }
 
-    private static void lookAtPages(FileChannel file, long descriptors, int pages, Map<Long, Long> held) throws IOException {
+    private static void lookAtPages(FileChannel file, long descriptors, int pages, Map<Long, Long> held)
+            throws IOException {
         ByteBuffer all = read(file, descriptors, pages * DESCRIPTOR_BYTES);
         for (int at = DESCRIPTOR_LATCH; at < all.capacity(); at += DESCRIPTOR_BYTES) {
             note(held, descriptors + at, all.getLong(at));

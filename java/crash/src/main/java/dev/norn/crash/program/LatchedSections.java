@@ -13,8 +13,9 @@ import java.util.function.Supplier;
  * point some times, one throw for each time that it is allowed.
  */
 final class LatchedSections {
-    private static final List<Supplier<Throwable>> THROWABLES = List.of(() -> new StackOverflowError("thrown at a step"), () -> new OutOfMemoryError("thrown at a step"),
-            () -> new IllegalStateException("thrown at a step"));
+    private static final List<Supplier<Throwable>> THROWABLES =
+            List.of(() -> new StackOverflowError("thrown at a step"), () -> new OutOfMemoryError("thrown at a step"),
+                    () -> new IllegalStateException("thrown at a step"));
 
     private final BitSet begins;
     private final BitSet ends;

@@ -51,6 +51,7 @@ record Script(Ending ending, Way way, List<Step> steps, boolean makesContainer, 
 
     /** The registers that have the transaction's number when it is committed, for the journal. */
     String appends() {
-        return String.join(",", steps.stream().filter(step -> step.use == Use.APPEND).map(step -> "" + step.register).toList());
+        return String.join(",",
+                steps.stream().filter(step -> step.use == Use.APPEND).map(step -> "" + step.register).toList());
     }
 }

@@ -104,7 +104,8 @@ public final class Steps {
     /** Writes how often each step was reached, if this JVM counts. */
     static void writeCounts() throws IOException {
         if (COUNTS != null) {
-            Files.writeString(Path.of(COUNTS_FILE), IntStream.range(0, SITES_MAX).mapToObj(site -> "" + COUNTS.get(site)).collect(Collectors.joining("\n")));
+            Files.writeString(Path.of(COUNTS_FILE), IntStream.range(0, SITES_MAX)
+                    .mapToObj(site -> "" + COUNTS.get(site)).collect(Collectors.joining("\n")));
         }
     }
 

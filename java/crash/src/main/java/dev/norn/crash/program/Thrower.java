@@ -39,7 +39,8 @@ public final class Thrower {
 
     public static void main(String[] arguments) throws Exception {
         List<String> lines = Files.readAllLines(Path.of(arguments[3]));
-        LatchedSections sections = new LatchedSections(steps(lines.get(0)), steps(lines.get(1)), Integer.parseInt(arguments[2]));
+        LatchedSections sections =
+                new LatchedSections(steps(lines.get(0)), steps(lines.get(1)), Integer.parseInt(arguments[2]));
         Steps.throwIn(sections);
         System.out.println("ready");
         new Thrower(Path.of(arguments[0]), Path.of(arguments[1]), sections).run();
@@ -86,7 +87,8 @@ public final class Thrower {
         }
         Map<Long, Long> kept = LatchWords.kept(store.resolve("pool"));
         if (!kept.isEmpty()) {
-            System.out.println("finding " + sections.point() + " " + its.getClass().getSimpleName() + " keeps the latches at " + kept.keySet());
+            System.out.println("finding " + sections.point() + " " + its.getClass().getSimpleName()
+                    + " keeps the latches at " + kept.keySet());
         }
         worker.attempt(next++);
     }

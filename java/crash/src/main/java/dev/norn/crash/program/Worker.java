@@ -83,14 +83,16 @@ final class Worker implements Runnable {
     }
 
     private static String text(Throwable e) {
-        String frames = Arrays.stream(e.getStackTrace()).limit(FRAMES_MAX).map(frame -> " at " + frame).collect(Collectors.joining());
+        String frames = Arrays.stream(e.getStackTrace())
+                .limit(FRAMES_MAX).map(frame -> " at " + frame).collect(Collectors.joining());
         return (e + frames + (e.getCause() == null ? "" : " because of " + e.getCause())).replaceAll("\\s+", " ");
     }
 
     /** Does it, and returns what it used. */
     private String perform(Script script, long id) {
         Attachment.Use use = attachment.use();
-        if (script.steps().size() == 1 && script.steps().getFirst().use() == Script.Use.READ && script.way() == Script.Way.RUN && script.ending() == Ending.COMMIT) {
+        if (script.steps().size() == 1 && script.steps().getFirst().use() == Script.Use.READ
+                && script.way() == Script.Way.RUN && script.ending() == Ending.COMMIT) {
             int register = script.steps().getFirst().register();
             return register + ":0:" + use.registers()[register].last() + ":l";
         }
@@ -129,7 +131,8 @@ final class Worker implements Runnable {
                 takeBack(register, id, random);
             }
             int length = register.length();
-            uses.add(step.register() + ":" + length + ":" + register.last() + ":" + (step.use() == Use.APPEND ? "a" : "r"));
+            uses.add(step.register() + ":" + length + ":" + register.last() + ":"
+                    + (step.use() == Use.APPEND ? "a" : "r"));
             if (step.use() == Use.APPEND) {
                 register.append(id, random);
                 if (script.bytes() > 0) {

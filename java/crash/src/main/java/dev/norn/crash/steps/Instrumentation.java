@@ -30,7 +30,8 @@ final class Instrumentation {
     private final List<String> sites = new ArrayList<>();
 
     Instrumentation(ClassLoader loader) {
-        files = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(loader).orElse(ClassHierarchyResolver.defaultResolver())));
+        files = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofResourceParsing(loader)
+                .orElse(ClassHierarchyResolver.defaultResolver())));
     }
 
     /** The steps that were put in, by their numbers: a {@link Site}, and {@code before} or {@code after}. */
@@ -46,7 +47,8 @@ final class Instrumentation {
                 builder.transformMethod(method, (methodBuilder, part) -> {
                     if (part instanceof CodeModel code) {
                         String name = name(type, method);
-                        methodBuilder.transformCode(code, (codeBuilder, instruction) -> add(codeBuilder, instruction, name, ordinals));
+                        methodBuilder.transformCode(code,
+                                (codeBuilder, instruction) -> add(codeBuilder, instruction, name, ordinals));
                     } else {
                         methodBuilder.with(part);
                     }
@@ -75,7 +77,8 @@ final class Instrumentation {
     }
 
     private static String name(ClassModel type, MethodModel method) {
-        return simpleName(type.thisClass().asInternalName()) + "." + method.methodName().stringValue().replaceAll("^lambda\\$(.+)\\$\\d+$", "$1");
+        return simpleName(type.thisClass().asInternalName()) + "."
+                + method.methodName().stringValue().replaceAll("^lambda\\$(.+)\\$\\d+$", "$1");
     }
 
     private static String simpleName(String internalName) {

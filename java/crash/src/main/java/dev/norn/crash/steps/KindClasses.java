@@ -32,14 +32,18 @@ final class KindClasses {
             for (int i = 0; i < count; i++) {
                 builder.withField("field" + i, CD_long, ClassFile.ACC_PRIVATE);
             }
-            builder.withMethodBody("<init>", MethodTypeDesc.of(CD_void, CD_long), ClassFile.ACC_PUBLIC, code -> construct(code, type, kind, count));
-            builder.withMethodBody("sum", MethodTypeDesc.of(CD_long), ClassFile.ACC_PROTECTED, code -> sum(code, type, count));
-            builder.withMethodBody("count", MethodTypeDesc.of(CD_int), ClassFile.ACC_PROTECTED, code -> code.loadConstant(count).ireturn());
+            builder.withMethodBody("<init>", MethodTypeDesc.of(CD_void, CD_long), ClassFile.ACC_PUBLIC,
+                    code -> construct(code, type, kind, count));
+            builder.withMethodBody("sum", MethodTypeDesc.of(CD_long), ClassFile.ACC_PROTECTED,
+                    code -> sum(code, type, count));
+            builder.withMethodBody("count", MethodTypeDesc.of(CD_int), ClassFile.ACC_PROTECTED,
+                    code -> code.loadConstant(count).ireturn());
         });
     }
 
     private static void construct(CodeBuilder code, ClassDesc type, int kind, int count) {
-        code.aload(0).loadConstant(kind).lload(1).invokespecial(KIND, "<init>", MethodTypeDesc.of(CD_void, CD_int, CD_long));
+        code.aload(0).loadConstant(kind).lload(1)
+                .invokespecial(KIND, "<init>", MethodTypeDesc.of(CD_void, CD_int, CD_long));
         for (int i = 0; i < count; i++) {
             code.aload(0).lload(1).putfield(type, "field" + i, CD_long);
         }

@@ -63,7 +63,8 @@ public final class ProgramJar {
 
     /** The fields that only {@link Variant#WIDE} has in these classes, between commas. */
     public static String added(List<String> types) {
-        return types.stream().flatMap(type -> ADDED.stream().map(field -> type + "." + field)).collect(Collectors.joining(","));
+        return types.stream()
+                .flatMap(type -> ADDED.stream().map(field -> type + "." + field)).collect(Collectors.joining(","));
     }
 
     public Path file(Variant variant) {
@@ -146,11 +147,13 @@ public final class ProgramJar {
     private static byte[] widen(byte[] bytes) {
         ClassFile files = ClassFile.of();
         return files.transformClass(files.parse(bytes), java.lang.classfile.ClassTransform.endHandler(
-                builder -> ADDED.forEach(field -> builder.withField(field, ConstantDescs.CD_long, ClassFile.ACC_PRIVATE))));
+                builder -> ADDED.forEach(
+                        field -> builder.withField(field, ConstantDescs.CD_long, ClassFile.ACC_PRIVATE))));
     }
 
     private void transform(Path tree) {
-        int status = SasCommand.run("transform", tree.toString(), "--packages", "dev.norn.crash.model", "--class-path", sas + ":" + classes);
+        int status = SasCommand.run("transform", tree.toString(), "--packages", "dev.norn.crash.model",
+                "--class-path", sas + ":" + classes);
         if (status != 0) {
             throw new IllegalStateException("the model cannot be transformed: status " + status);
         }
@@ -158,7 +161,8 @@ public final class ProgramJar {
 
     private void pack(Path tree, Path jar) throws IOException {
         try (OutputStream out = Files.newOutputStream(jar); JarOutputStream packed = new JarOutputStream(out);
-                var store = FileSystems.newFileSystem(sas); var loader = new URLClassLoader(new URL[] {sas.toUri().toURL()})) {
+                var store = FileSystems.newFileSystem(sas);
+                var loader = new URLClassLoader(new URL[] {sas.toUri().toURL()})) {
             Instrumentation instrumentation = new Instrumentation(loader);
             addAll(packed, store.getPath("/"), name -> true, instrumentation);
             addAll(packed, tree, name -> true, null);
@@ -172,7 +176,8 @@ public final class ProgramJar {
         boolean takes(String name);
     }
 
-    private static void addAll(JarOutputStream packed, Path root, Choice choice, Instrumentation instrumentation) throws IOException {
+    private static void addAll(JarOutputStream packed, Path root, Choice choice, Instrumentation instrumentation)
+            throws IOException {
         try (var files = Files.walk(root)) {
             for (Path file : files.filter(path -> path.toString().endsWith(".class")).sorted().toList()) {
                 String name = root.relativize(file).toString();
@@ -187,7 +192,8 @@ public final class ProgramJar {
     }
 
     private static boolean isStep(String name) {
-        return name.startsWith(STORE) && !PLAIN.contains(name.substring(STORE.length(), name.length() - ".class".length()));
+        return name.startsWith(STORE)
+                && !PLAIN.contains(name.substring(STORE.length(), name.length() - ".class".length()));
     }
 
     private static void deleteTree(Path tree) throws IOException {

@@ -32,7 +32,8 @@ public final class StepTable {
             }
         }
         if (!missing.isEmpty()) {
-            throw new IllegalStateException("steps.txt names calls that the store's code does not have; name those that took their place: " + String.join("; ", missing));
+            throw new IllegalStateException("steps.txt names calls that the store's code does not have; "
+                    + "name those that took their place: " + String.join("; ", missing));
         }
         return found;
     }
@@ -56,7 +57,8 @@ public final class StepTable {
      * @throws IllegalStateException if the code has none
      */
     public static List<Integer> numbers(List<String> sites, String beginning) {
-        List<Integer> found = IntStream.range(0, sites.size()).filter(site -> sites.get(site).startsWith(beginning)).boxed().toList();
+        List<Integer> found = IntStream.range(0, sites.size())
+                .filter(site -> sites.get(site).startsWith(beginning)).boxed().toList();
         if (found.isEmpty()) {
             throw new IllegalStateException("the store's code has no step whose name begins with " + beginning);
         }

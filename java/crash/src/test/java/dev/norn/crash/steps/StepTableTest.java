@@ -11,13 +11,15 @@ import org.junit.jupiter.api.Test;
 class StepTableTest {
     @Test
     void aStepThatIsGoneIsAnError() {
-        var gone = assertThrows(IllegalStateException.class, () -> StepTable.find(List.of("RedoLog.append>LogFile.write#1 before", "RedoLog.append>LogFile.write#1 after")));
+        var gone = assertThrows(IllegalStateException.class, () -> StepTable.find(
+                List.of("RedoLog.append>LogFile.write#1 before", "RedoLog.append>LogFile.write#1 after")));
         assertTrue(gone.getMessage().contains("LogFile.writeHeader calls FileChannel.force"), gone.getMessage());
     }
 
     @Test
     void stepsAreFoundByHowTheirNamesBegin() {
-        List<String> sites = List.of("RedoLog.append>LogFile.write#1 before", "RedoLog.append>LogFile.write#1 after", "RedoLog.sync>LogFile.sync#1 before");
+        List<String> sites = List.of("RedoLog.append>LogFile.write#1 before", "RedoLog.append>LogFile.write#1 after",
+                "RedoLog.sync>LogFile.sync#1 before");
         assertEquals(List.of(0, 1), StepTable.numbers(sites, "RedoLog.append>LogFile.write"));
         var gone = assertThrows(IllegalStateException.class, () -> StepTable.numbers(sites, "RedoLog.commit"));
         assertTrue(gone.getMessage().contains("RedoLog.commit"), gone.getMessage());
