@@ -69,15 +69,40 @@ const fn step(register: u32) -> u32 {
     (register >> 1) ^ (POLYNOMIAL & (register & 1).wrapping_neg())
 }
 
-/// The checksum, with ones at either end so that neither zeros nor ones are a whole page.
-pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
-    let mut register = u32::MAX;
-    for &byte in bytes {
-        register ^= u32::from(byte);
-        register = (register >> 4) ^ TABLE[register as usize & 15];
-        register = (register >> 4) ^ TABLE[register as usize & 15];
+/// A CRC-32C that is taken piece by piece, with ones at either end so that neither zeros nor ones are a whole page.
+#[derive(Clone, Copy)]
+pub(crate) struct Check(u32);
+
+impl Default for Check {
+    /// That of no bytes.
+    fn default() -> Self {
+        Check(u32::MAX)
     }
-    !register
+}
+
+impl Check {
+    /// Adds the next bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        let mut register = self.0;
+        for &byte in bytes {
+            register ^= u32::from(byte);
+            register = (register >> 4) ^ TABLE[register as usize & 15];
+            register = (register >> 4) ^ TABLE[register as usize & 15];
+        }
+        self.0 = register;
+    }
+
+    /// The checksum of all bytes so far.
+    pub fn value(self) -> u32 {
+        !self.0
+    }
+}
+
+/// The checksum of these bytes.
+pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
+    let mut check = Check::default();
+    check.add(bytes);
+    check.value()
 }
 
 impl Code for Crc32c {

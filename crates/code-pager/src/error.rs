@@ -82,10 +82,17 @@ pub enum ImageError<E> {
     },
     /// The image has no bytes.
     Empty,
-    /// What was programmed does not read back, although the part said that it does.
-    ReadBack {
-        /// The page.
+    /// A cache page has more wrong bits than its code corrects.
+    Damaged {
+        /// The page of the part that it is in.
         page: PageAddress,
+    },
+    /// The image has other bytes than were written.
+    OtherBytes {
+        /// The CRC-32C of those that were written.
+        expected: u32,
+        /// The CRC-32C of its bytes.
+        found: u32,
     },
 }
 
@@ -124,7 +131,10 @@ impl<E: fmt::Debug> fmt::Display for ImageError<E> {
             }
             ImageError::TooManyBadBlocks { block } => write!(f, "{block} is one bad block more than an image may have"),
             ImageError::Empty => f.write_str("an image of no bytes"),
-            ImageError::ReadBack { page } => write!(f, "{page} does not read back as it was programmed"),
+            ImageError::Damaged { page } => write!(f, "{page} of the image has more wrong bits than its code corrects"),
+            ImageError::OtherBytes { expected, found } => {
+                write!(f, "the image's CRC-32C is {found:#010x}, that of what was written {expected:#010x}")
+            }
         }
     }
 }

@@ -4,6 +4,9 @@ use crate::policy::Frame;
 
 /// Memory for frames, all of them of the same width: an array of arrays, or [`LentFrames`].
 pub trait Frames {
+    /// How many there are.
+    fn count(&self) -> u8;
+
     /// Bytes of a cache page, and so of a frame.
     fn page_bytes(&self) -> usize;
 
@@ -15,6 +18,10 @@ pub trait Frames {
 }
 
 impl<const FRAMES: usize, const PAGE: usize> Frames for [[u8; PAGE]; FRAMES] {
+    fn count(&self) -> u8 {
+        FRAMES as u8
+    }
+
     #[inline]
     fn page_bytes(&self) -> usize {
         PAGE
@@ -45,6 +52,10 @@ impl<'a> LentFrames<'a> {
 }
 
 impl Frames for LentFrames<'_> {
+    fn count(&self) -> u8 {
+        (self.bytes.len() / self.page_bytes()) as u8
+    }
+
     #[inline]
     fn page_bytes(&self) -> usize {
         usize::from(self.page_bytes)

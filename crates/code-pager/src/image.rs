@@ -3,35 +3,30 @@
 //! ```text
 //! blocks:  header in page 0 │ cache pages │ cache pages │ …      bad blocks are left out
 //! page:    cache page │ code │ cache page │ code │ …
-//! header, 64 bytes:  0 "NPAG" │ 4 version │ 5 code bytes │ 6 cache-page bytes 2 │ 8 image bytes 4
-//!                    12 first block of its room 2 │ 14 number of bad blocks 2 │ 16 bad blocks 8 × 2 │ 32 zeros
-//!                    60 CRC-32C of bytes 0..60
 //! ```
 //!
 //! Cache pages fill the page's data from column 0 on; without codes they divide it, with codes what is left over stays
-//! erased, and so does the out-of-band area, where bad blocks are marked. The header is the first page that is erased
-//! and the last that is programmed, so that an image with a header is whole. It has a block of its own, since the erase
-//! of a block with more in it, cut short, may leave it whole and the rest not. Its own code corrects a bit.
-//! `docs/format/code-image.md` has every bit.
+//! erased, and so does the out-of-band area, where bad blocks are marked. The header
+//! (`header.rs`) is the first page that is erased and the last that is programmed, so that an image with a header is
+//! whole. It has a block of its own, since the erase of a block with more in it, cut short, may leave it whole and the
+//! rest not. `docs/format/code-image.md` has every bit.
 //!
 //! Invariants of an [`Image`]: its bad blocks ascend and are after its first block; all its cache pages lie on the
 //! part.
 
 use core::num::{NonZeroU16, NonZeroU32};
 
-use norn_flash::{Block, Column, Nand, NandPart, PageAddress};
+use norn_flash::{Block, Column, NandPart, PageAddress};
 
 use crate::address::ImagePage;
-use crate::code::{Code, Crc32c};
+use crate::code::Code;
 use crate::error::ImageError;
 
 /// Bad blocks that an image can have among its own.
 pub const BAD_BLOCKS_MAX: usize = 8;
+
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 64;
-const MAGIC: [u8; 4] = *b"NPAG";
-pub(crate) const FORMAT_VERSION: u8 = 1;
-const CHECKED_BYTES: usize = HEADER_BYTES - Crc32c::BYTES;
 
 /// The blocks that an image may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +123,7 @@ impl Image {
         if layout.cache_pages(image_bytes) > CACHE_PAGES_MAX {
             return Err(ImageError::TooManyPages { image_bytes, cache_page_bytes: layout.cache_page_bytes.get() });
         }
-        let image = Image::new(layout, image_bytes, room.start);
+        let image = Image::beginning(layout, image_bytes, room.start, room.start);
         let blocks = part.block_count.saturating_sub(room.start.0).min(room.blocks);
         if image.block_count() > u32::from(blocks) {
             return Err(ImageError::TooLarge { image_bytes, blocks, bad_blocks: 0 });
@@ -136,8 +131,14 @@ impl Image {
         Ok(image)
     }
 
-    fn new(layout: PageLayout, image_bytes: u32, start: Block) -> Self {
-        Image { image_bytes, start, first: start, bad_count: 0, bad: [Block(0); BAD_BLOCKS_MAX], layout }
+    /// An image of a room from `start` on whose header is in `first`, and that has no bad blocks after that.
+    pub(crate) fn beginning(layout: PageLayout, image_bytes: u32, start: Block, first: Block) -> Self {
+        Image { image_bytes, start, first, bad_count: 0, bad: [Block(0); BAD_BLOCKS_MAX], layout }
+    }
+
+    /// The first block of its room.
+    pub const fn start(&self) -> Block {
+        self.start
     }
 
     /// Bytes of the image.
@@ -173,9 +174,9 @@ impl Image {
 
     /// Adds a bad block after the known ones; one before the first good block only moves that.
     pub(crate) fn add_bad(&mut self, block: Block) -> Result<(), Block> {
-        if block == self.first && self.first.0 - self.start.0 < BAD_BLOCKS_MAX as u16 {
+        if block == self.first {
             self.first = Block(block.0 + 1);
-            return Ok(());
+            return if block.0 - self.start.0 < BAD_BLOCKS_MAX as u16 { Ok(()) } else { Err(block) };
         }
         let place = self.bad.get_mut(usize::from(self.bad_count)).ok_or(block)?;
         *place = block;
@@ -200,92 +201,10 @@ impl Image {
         self.block(1 + page.0 / pages_per_block).page((page.0 % pages_per_block) as u16)
     }
 
-    /// The header's bytes.
-    pub(crate) fn encode<C: Code>(&self) -> [u8; HEADER_BYTES] {
-        let mut header = [0; HEADER_BYTES];
-        header[..4].copy_from_slice(&MAGIC);
-        header[4..6].copy_from_slice(&[FORMAT_VERSION, C::BYTES as u8]);
-        header[6..8].copy_from_slice(&self.layout.cache_page_bytes.get().to_le_bytes());
-        header[8..12].copy_from_slice(&self.image_bytes.to_le_bytes());
-        header[12..14].copy_from_slice(&self.start.0.to_le_bytes());
-        header[14..16].copy_from_slice(&self.bad_count.to_le_bytes());
-        for (place, bad) in header[16..32].chunks_exact_mut(2).zip(self.bad_blocks()) {
-            place.copy_from_slice(&bad.0.to_le_bytes());
-        }
-        let code = Crc32c::encode(&header[..CHECKED_BYTES]);
-        header[CHECKED_BYTES..].copy_from_slice(&code);
-        header
+    /// Whether a block is one that the image goes around, or the header's own.
+    pub(crate) fn goes_around(&self, block: Block) -> bool {
+        (self.start..=self.first).contains(&block) || self.bad_blocks().contains(&block)
     }
-
-    /// Finds the image in cache pages of this width, whose header is in the first block from `start` on that has one;
-    /// it looks into one block more than an image may have bad ones. Cost: a load for each.
-    ///
-    /// # Errors
-    /// Says what is wrong with what was found, or that nothing was.
-    pub fn find<D: Nand, C: Code>(
-        device: &mut D,
-        start: Block,
-        cache_page_bytes: usize,
-    ) -> Result<Self, ImageError<D::Error>> {
-        let part = device.part();
-        let layout = PageLayout::of::<C, _>(&part, cache_page_bytes)?;
-        let end = start.0.saturating_add(BAD_BLOCKS_MAX as u16 + 1).min(part.block_count);
-        for block in (start.0..end).map(Block) {
-            let page = block.page(0);
-            match read_header(device, page)? {
-                Some(header) if header[12..14] == start.0.to_le_bytes() => {
-                    return Self::decode::<D::Error, C>(&header, &part, layout, page);
-                }
-                _ => {}
-            }
-        }
-        Err(ImageError::NoImage { start, end: Block(end.saturating_sub(1)) })
-    }
-
-    fn decode<E, C: Code>(
-        header: &[u8; HEADER_BYTES],
-        part: &NandPart,
-        layout: PageLayout,
-        page: PageAddress,
-    ) -> Result<Self, ImageError<E>> {
-        let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
-        let (version, code_bytes, cache_page_bytes) = (header[4], header[5], half(6));
-        if version > FORMAT_VERSION {
-            return Err(ImageError::Newer { version });
-        }
-        if usize::from(code_bytes) != C::BYTES || cache_page_bytes != layout.cache_page_bytes.get() {
-            return Err(ImageError::Layout { cache_page_bytes, code_bytes });
-        }
-        let image_bytes = u32::from(half(8)) | u32::from(half(10)) << 16;
-        let mut image = Image { first: page.block, ..Image::new(layout, image_bytes, Block(half(12))) };
-        let bad_count = usize::from(half(14));
-        let mut previous = image.first;
-        for at in 0..bad_count.min(BAD_BLOCKS_MAX) {
-            let bad = Block(half(16 + 2 * at));
-            if bad <= previous || image.add_bad(bad).is_err() {
-                return Err(ImageError::Header { page });
-            }
-            previous = bad;
-        }
-        let blocks = image.block_count() + u32::from(image.bad_count);
-        let fits = u32::from(image.first.0) + blocks <= u32::from(part.block_count);
-        let too_many_pages = image.cache_pages() > CACHE_PAGES_MAX;
-        if bad_count > BAD_BLOCKS_MAX || image_bytes == 0 || !fits || too_many_pages {
-            return Err(ImageError::Header { page });
-        }
-        Ok(image)
-    }
-}
-
-/// The header in a page, with a bit corrected, if there is a whole one. Cost: a load.
-pub(crate) fn read_header<D: Nand>(device: &mut D, page: PageAddress) -> Result<Option<[u8; HEADER_BYTES]>, D::Error> {
-    let mut header = [0; HEADER_BYTES];
-    device.load(page)?;
-    device.fetch(&mut header)?;
-    let (checked, code) = header.split_at_mut(CHECKED_BYTES);
-    let code = [code[0], code[1], code[2], code[3]];
-    let is_whole = Crc32c::correct(checked, code).is_ok() && header[..4] == MAGIC;
-    Ok(is_whole.then_some(header))
 }
 
 /// Cache pages that an image can have: one number is left for "none".

@@ -178,10 +178,28 @@ impl<D: Nand, P: Policy, F: Frames, C: Code, O: Observer> PagerIn<D, P, F, C, O>
         (self.device, self.observer)
     }
 
-    /// The device, whose register is another's business until this returns.
+    /// Lends the device, whose register is another's business until this returns. The cache is empty afterwards, since
+    /// the image may have been rewritten; if it was, [`reopen`](Self::reopen) finds the new one, which may lie in other
+    /// blocks.
     pub fn with_device<T>(&mut self, operate: impl FnOnce(&mut D) -> T) -> T {
-        self.register = Register::new(self.device.part().columns);
+        self.forget();
         operate(&mut self.device)
+    }
+
+    /// Finds the image again, with an empty cache. Cost: a load for each block that is looked into, at most nine.
+    ///
+    /// # Errors
+    /// Says what is wrong with the image, or that there is none; the pager then serves the place of the one before.
+    pub fn reopen(&mut self) -> Result<(), ImageError<D::Error>> {
+        self.forget();
+        self.image = Image::find::<D, C>(&mut self.device, self.image.start(), self.frames.page_bytes())?;
+        Ok(())
+    }
+
+    /// Forgets what is in the register and in the frames.
+    fn forget(&mut self) {
+        self.register = Register::new(self.device.part().columns);
+        (0..self.frames.count()).for_each(|frame| self.policy.abandon(Frame(frame)));
     }
 
     /// The bytes from `address` to the end of its cache page or of the image, whichever comes first. Cost: a look-up;

@@ -2,7 +2,8 @@
 
 use norn_flash::{Nand, Recognised, TenantKind};
 
-use crate::image::{FORMAT_VERSION, HEADER_BYTES, read_header};
+use crate::header::{FORMAT_VERSION, read_header};
+use crate::image::HEADER_BYTES;
 
 /// The first code image that `device` holds, of any version and with cache pages of any size. Cost: a load for each
 /// block up to its header.

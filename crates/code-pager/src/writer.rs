@@ -4,20 +4,23 @@
 //!    are left out.
 //! 2. Block after block: erase it, program its pages, read them back. A block that is marked bad or fails is left out,
 //!    and what it was to hold goes to the next one. The first good one is for the header.
-//! 3. Program the header.
+//! 3. Program the header, and read it back. If its block fails now, it is left out, too: go on with step 2 from the
+//!    next block on, for the header comes before the image.
 //!
 //! A cut at any place leaves a header and the whole image, the old one or the new one, or no header, and so no image.
 //!
-//! Invariant: at most one header of this image's room is on the part.
+//! Invariant: of the headers of this image's room on the part, the one of the highest generation is the image's. Others
+//! are in blocks that have gone bad.
 
 use core::marker::PhantomData;
 
 use norn_flash::{Block, Column, Nand, NandError, NandErrorKind, NandPart, Piece};
 
 use crate::address::ImagePage;
-use crate::code::{Code, Uncoded};
+use crate::code::{Check, Code, Uncoded};
 use crate::error::ImageError;
-use crate::image::{BAD_BLOCKS_MAX, HEADER_BYTES, Image, Room, stride};
+use crate::header::{self, Header, Version};
+use crate::image::{Image, Room, stride};
 use crate::policy::ByteLane;
 
 /// Where an image's bytes come from. They may be requested more than once.
@@ -40,10 +43,7 @@ enum Attempt {
 
 /// Writes images of cache pages of `PAGE` bytes with code `C`, with a page of the part, of at most `BUFFER` bytes, in
 /// RAM: an [`ImageWriterIn`] that holds its memory itself.
-pub struct ImageWriter<const PAGE: usize, const BUFFER: usize, C = Uncoded> {
-    page: [u8; BUFFER],
-    code: PhantomData<C>,
-}
+pub struct ImageWriter<const PAGE: usize, const BUFFER: usize, C = Uncoded>(ImageWriterIn<[u8; BUFFER], C>);
 
 impl<const PAGE: usize, const BUFFER: usize, C: Code> Default for ImageWriter<PAGE, BUFFER, C> {
     fn default() -> Self {
@@ -52,9 +52,15 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> Default for ImageWriter<PA
 }
 
 impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, C> {
-    /// A writer.
+    /// A writer of programs of version 0.0.0.
     pub const fn new() -> Self {
-        ImageWriter { page: [0; BUFFER], code: PhantomData }
+        ImageWriter(ImageWriterIn::new(PAGE, [0; BUFFER]))
+    }
+
+    /// The same for a program of this version.
+    #[must_use]
+    pub fn with_version(self, version: Version) -> Self {
+        ImageWriter(self.0.with_version(version))
     }
 
     /// As [`ImageWriterIn::write`].
@@ -71,7 +77,7 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
         image_bytes: u32,
         source: &mut impl Source,
     ) -> Result<Image, ImageError<D::Error>> {
-        ImageWriterIn::<_, C>::new(PAGE, &mut self.page[..]).write(device, room, image_bytes, source)
+        self.0.write(device, room, image_bytes, source)
     }
 }
 
@@ -80,19 +86,26 @@ impl<const PAGE: usize, const BUFFER: usize, C: Code> ImageWriter<PAGE, BUFFER, 
 #[derive(Debug)]
 pub struct ImageWriterIn<M, C = Uncoded> {
     cache_page_bytes: usize,
+    version: Version,
     page: M,
     code: PhantomData<C>,
 }
 
 impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
-    /// A writer of cache pages of this width. `page` has at least the data bytes of a page of the part,
-    /// [`NandPart::page_bytes`]; what is in it does not matter.
+    /// A writer of cache pages of this width, and of programs of version 0.0.0. `page` has at least the data bytes of a
+    /// page of the part, [`NandPart::page_bytes`]; what is in it does not matter.
     pub const fn new(cache_page_bytes: usize, page: M) -> Self {
-        ImageWriterIn { cache_page_bytes, page, code: PhantomData }
+        ImageWriterIn { cache_page_bytes, version: Version { major: 0, minor: 0, patch: 0 }, page, code: PhantomData }
+    }
+
+    /// The same for a program of this version.
+    #[must_use]
+    pub fn with_version(self, version: Version) -> Self {
+        ImageWriterIn { version, ..self }
     }
 
     /// Writes an image of `image_bytes`. Cost: an erase and a look at the mark for each block, a program and a load for
-    /// each page, and as much again for each block that fails.
+    /// each page, and as much again for each block that fails; everything again if the header's block does.
     ///
     /// # Errors
     /// If the image does not fit, the memory is too small, too many of its blocks are bad, or the device fails.
@@ -107,26 +120,20 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
         source: &mut impl Source,
     ) -> Result<Image, ImageError<D::Error>> {
         let part = device.part();
-        let image = self.plan(&part, room, image_bytes)?;
+        let planned = self.plan(&part, room, image_bytes)?;
+        let mut generation = header::next_generation(device, room.start)?;
         self.clear_headers(device, &part, room)?;
-        let mut image = image;
-        let end = (room.start.0.saturating_add(room.blocks)).min(part.block_count);
-        let (mut number, mut bad_blocks) = (0, 0);
-        while number < image.block_count() {
-            let block = image.block(number);
-            if block.0 >= end {
-                return Err(ImageError::TooLarge { image_bytes, blocks: room.blocks, bad_blocks });
+        let mut refused = None;
+        loop {
+            let (image, check) = self.write_blocks(device, planned, room, refused, source)?;
+            let header = Header { image, version: self.version, check: Some(check.value()), generation };
+            if let Attempt::Written = Self::write_header(device, &header)? {
+                return Ok(image);
             }
-            match self.write_block(device, &image, number, source)? {
-                Attempt::Written => number += 1,
-                Attempt::Bad => {
-                    bad_blocks += 1;
-                    image.add_bad(block).map_err(|block| ImageError::TooManyBadBlocks { block })?;
-                }
-            }
+            // The block that failed may show its header nevertheless.
+            generation = generation.saturating_add(1);
+            refused = Some(image);
         }
-        self.write_header(device, &image)?;
-        Ok(image)
     }
 
     /// The image on a part without bad blocks.
@@ -141,13 +148,41 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
 
     /// Step 1.
     fn clear_headers<D: Nand>(&self, device: &mut D, part: &NandPart, room: Room) -> Result<(), ImageError<D::Error>> {
-        let end = room.start.0.saturating_add(room.blocks.min(BAD_BLOCKS_MAX as u16 + 1)).min(part.block_count);
-        for block in (room.start.0..end).map(Block) {
+        for block in header::places(part, room.start).take(room.blocks.into()).map(Block) {
             if !device.is_marked_bad(block)? {
                 bad_or(device.erase(block))?;
             }
         }
         Ok(())
+    }
+
+    /// Step 2, around the blocks of an image whose header's block has failed.
+    fn write_blocks<D: Nand>(
+        &mut self,
+        device: &mut D,
+        planned: Image,
+        room: Room,
+        refused: Option<Image>,
+        source: &mut impl Source,
+    ) -> Result<(Image, Check), ImageError<D::Error>> {
+        let (mut image, mut check) = (planned, Check::default());
+        let end = (room.start.0.saturating_add(room.blocks)).min(device.part().block_count);
+        let (mut number, mut bad_blocks) = (0, 0);
+        while number < image.block_count() {
+            let block = image.block(number);
+            if block.0 >= end {
+                return Err(ImageError::TooLarge { image_bytes: image.size_bytes(), blocks: room.blocks, bad_blocks });
+            }
+            let before = check;
+            let has_failed = refused.is_some_and(|refused| refused.goes_around(block));
+            if !has_failed && let Attempt::Written = self.write_block(device, &image, number, source, &mut check)? {
+                number += 1;
+            } else {
+                (check, bad_blocks) = (before, bad_blocks + 1);
+                image.add_bad(block).map_err(|block| ImageError::TooManyBadBlocks { block })?;
+            }
+        }
+        Ok((image, check))
     }
 
     /// Step 2 for the block of number `number` of the image, of which number 0 is the header's.
@@ -157,6 +192,7 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
         image: &Image,
         number: u32,
         source: &mut impl Source,
+        check: &mut Check,
     ) -> Result<Attempt, ImageError<D::Error>> {
         let block = image.block(number);
         if device.is_marked_bad(block)? || matches!(bad_or(device.erase(block))?, Attempt::Bad) {
@@ -164,7 +200,7 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
         }
         let pages_per_block = u32::from(device.part().pages_per_block);
         for page in (number.saturating_sub(1) * pages_per_block..number * pages_per_block).map(ImagePage) {
-            let Some(len) = self.compose(image, page, source) else { break };
+            let Some(len) = self.compose(image, page, source, check) else { break };
             let bytes = &self.page.as_ref()[..len];
             if matches!(bad_or(device.program(image.address(page), &[Piece::new(Column(0), bytes)]))?, Attempt::Bad) {
                 return Ok(Attempt::Bad);
@@ -176,9 +212,15 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
         Ok(Attempt::Written)
     }
 
-    /// Puts the cache pages of a page of the part together, with their codes. Says how many bytes they take; `None`
-    /// after the image's end.
-    fn compose(&mut self, image: &Image, page: ImagePage, source: &mut impl Source) -> Option<usize> {
+    /// Puts the cache pages of a page of the part together, with their codes, and adds them to the check. Says how many
+    /// bytes they take; `None` after the image's end.
+    fn compose(
+        &mut self,
+        image: &Image,
+        page: ImagePage,
+        source: &mut impl Source,
+        check: &mut Check,
+    ) -> Option<usize> {
         let per_page = u32::from(image.layout.per_page.get());
         let cache_page_bytes = self.cache_page_bytes;
         let stride = usize::from(stride::<C>(cache_page_bytes));
@@ -192,6 +234,7 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
             let (cache_page, code) = self.page.as_mut()[start..start + stride].split_at_mut(cache_page_bytes);
             let inside = cache_page_bytes.min((image.size_bytes() - offset) as usize);
             source.copy(offset, &mut cache_page[..inside]);
+            check.add(&cache_page[..inside]);
             cache_page[inside..].fill(0xFF);
             code.copy_from_slice(&C::encode(cache_page)[..C::BYTES]);
             len = start + stride;
@@ -200,13 +243,13 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
     }
 
     /// Step 3.
-    fn write_header<D: Nand>(&self, device: &mut D, image: &Image) -> Result<(), ImageError<D::Error>> {
-        let header: [u8; HEADER_BYTES] = image.encode::<C>();
-        let page = image.header_page();
-        if matches!(bad_or(device.program(page, &[Piece::new(Column(0), &header)]))?, Attempt::Bad) {
-            return Err(ImageError::ReadBack { page });
+    fn write_header<D: Nand>(device: &mut D, header: &Header) -> Result<Attempt, ImageError<D::Error>> {
+        let (bytes, page) = (header.encode::<C>(), header.image.header_page());
+        let attempt = bad_or(device.program(page, &[Piece::new(Column(0), &bytes)]))?;
+        match attempt {
+            Attempt::Written if !header::reads_back(device, page, &bytes)? => Ok(Attempt::Bad),
+            attempt => Ok(attempt),
         }
-        Ok(())
     }
 }
 

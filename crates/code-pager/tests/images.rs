@@ -4,7 +4,8 @@
 
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{
-    BAD_BLOCKS_MAX, Code, CodeAddress, Crc32c, Image, ImageError, ImageWriter, Options, Pager, Room, Uncoded,
+    BAD_BLOCKS_MAX, Code, CodeAddress, Crc32c, Header, Image, ImageError, ImageWriter, Options, Pager, Room, Uncoded,
+    Version,
 };
 use norn_flash::{Block, Column, Nand};
 use norn_flash_sim::{NandSim, NandSimError, Noise, Tear, nand_catalogue};
@@ -32,6 +33,11 @@ fn read<C: Code>(part: &NandSim) -> Result<Vec<u8>, ImageError<NandSimError>> {
     Ok(bytes)
 }
 
+/// Checks the whole image on the part.
+fn verify<C: Code>(part: &mut NandSim) -> Result<(), ImageError<NandSimError>> {
+    Header::find::<_, C>(part, ROOM.start, 64)?.verify::<_, C>(part, &mut [0; 64])
+}
+
 #[test]
 fn images_go_around_every_set_of_bad_blocks() {
     let image = code(9_000, 1);
@@ -52,16 +58,9 @@ fn blocks_that_fail_while_they_are_written_are_left_out() {
     for operation in 0..60 {
         let mut part = part();
         part.fail_after(operation);
-        match write::<Crc32c>(&mut part, &image) {
-            Ok(_) => assert_eq!(read::<Crc32c>(&part).unwrap(), image, "failure at operation {operation}"),
-            // Only the header's page is left to fail: then there is no image, and the caller writes again.
-            Err(error) => {
-                assert!(matches!(error, ImageError::ReadBack { .. }), "{error}");
-                assert!(read::<Crc32c>(&part).is_err());
-                write::<Crc32c>(&mut part, &image).unwrap();
-                assert_eq!(read::<Crc32c>(&part).unwrap(), image);
-            }
-        }
+        write::<Crc32c>(&mut part, &image).unwrap_or_else(|error| panic!("failure at operation {operation}: {error}"));
+        assert_eq!(read::<Crc32c>(&part).unwrap(), image, "failure at operation {operation}");
+        assert_eq!(verify::<Crc32c>(&mut part), Ok(()), "failure at operation {operation}");
         assert_eq!(part.refusals(), 0);
     }
 }
@@ -200,4 +199,60 @@ fn a_large_page_part_holds_images_with_codes() {
     let mut bytes = vec![0; image.len()];
     pager.read(CodeAddress(0), &mut bytes).unwrap();
     assert_eq!(bytes, image);
+}
+
+#[test]
+fn a_header_says_which_program_it_is_and_whether_it_is_whole() {
+    let image = code(9_001, 10);
+    let version = Version { major: 3, minor: 14, patch: 159_265 };
+    let mut part = part();
+    let mut writer = ImageWriter::<64, 512>::new().with_version(version);
+    let written = writer.write(&mut part, ROOM, 9_001, &mut &image[..]).unwrap();
+    let header = Header::find::<_, Uncoded>(&mut part, ROOM.start, 64).unwrap();
+    let check = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI).checksum(&image);
+    assert_eq!((header.image, header.version, header.check), (written, version, Some(check)));
+    assert_eq!(verify::<Uncoded>(&mut part), Ok(()));
+    // Any wrong bit is noticed: without a code, by the check of the whole.
+    let mut random = fastrand::Rng::with_seed(10);
+    for _ in 0..50 {
+        let (mut damaged, at) = (part.clone(), random.usize(0..image.len()));
+        let page = Block(2 + (at / 2048) as u16).page((at / 512 % 4) as u16);
+        damaged.poke(page, Column((at % 512) as u16), &[image[at] ^ 1 << random.u8(0..8)]);
+        assert!(matches!(verify::<Uncoded>(&mut damaged), Err(ImageError::OtherBytes { .. })), "byte {at}");
+    }
+}
+
+#[test]
+fn a_damaged_image_with_codes_is_noticed() {
+    let mut part = part();
+    write::<Crc32c>(&mut part, &code(9_001, 11)).unwrap();
+    let page = Block(3).page(1);
+    let cells = part.peek(page);
+    part.poke(page, Column(70), &[cells[70] ^ 1]);
+    assert_eq!(verify::<Crc32c>(&mut part), Ok(()), "a wrong bit is corrected");
+    part.poke(page, Column(71), &[cells[71] ^ 1]);
+    assert_eq!(verify::<Crc32c>(&mut part), Err(ImageError::Damaged { page }));
+}
+
+#[test]
+fn a_program_that_has_a_header_in_itself_is_not_taken_for_that() {
+    let mut part = part();
+    let header = write::<Uncoded>(&mut part, &code(9_000, 12)).unwrap().header_page();
+    let mut forged = part.peek(header)[..64].to_vec();
+    forged[32..36].copy_from_slice(&900_u32.to_le_bytes());
+    forged.splice(60.., Crc32c::encode(&forged[..60]));
+    // It comes to lie in the first bytes of a block that may bear a header.
+    let image = [forged, code(9_000, 13)].concat();
+    write::<Uncoded>(&mut part, &image).unwrap();
+    assert_eq!(read::<Uncoded>(&part).unwrap(), image);
+}
+
+#[test]
+fn versions_are_ordered_and_read_as_they_print() {
+    let version = |text: &str| text.parse::<Version>().unwrap();
+    assert!(version("1.4.0") < version("1.10.0") && version("1.10.0") < version("2.0.0"));
+    assert_eq!(version("65535.0.4294967295").to_string(), "65535.0.4294967295");
+    for text in ["", "1", "1.2", "1.2.3.4", "1.2.x", "65536.0.0", "1..2", "-1.0.0"] {
+        assert!(text.parse::<Version>().is_err(), "{text}");
+    }
 }

@@ -183,7 +183,6 @@ fn a_device_that_fails_leaves_no_wrong_bytes() {
         device.cut_power_after(0, norn_flash_sim::Tear::Nothing);
         device.erase(Block(23)).unwrap_err();
     });
-    assert_eq!(pager.view(CodeAddress(10)).unwrap(), &image[10..64], "what is in the cache is served");
     for _ in 0..20 {
         assert!(matches!(pager.view(CodeAddress(640)), Err(ReadError::Device(_))));
     }

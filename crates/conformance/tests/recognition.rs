@@ -117,11 +117,12 @@ fn nand_formats_are_told_apart() {
         disk.write(Lba(number % 40), &[number as u8; 256]).unwrap();
     }
 
-    let parts = [(labelled, TenantKind::LABEL), (code, TenantKind::CODE), (disk.into_device(), TenantKind::DISK)];
-    for (mut part, kind) in parts {
+    let parts =
+        [(labelled, TenantKind::LABEL, 1), (code, TenantKind::CODE, 2), (disk.into_device(), TenantKind::DISK, 1)];
+    for (mut part, kind, version) in parts {
         let found = found_on_nand(&mut part);
         assert_eq!(found.len(), 1, "{kind}: {found:?}");
-        assert_eq!((found[0].kind, found[0].version, found[0].known_version), (kind, 1, 1));
+        assert_eq!((found[0].kind, found[0].version, found[0].known_version), (kind, version, version));
         assert_eq!(norn_nand_ftl::recognise(&mut part, &mut [0; 100]).unwrap(), None, "the buffer is too small");
     }
 }

@@ -33,7 +33,7 @@ struct Image {
     check: fn(&[u8]),
 }
 
-const IMAGES: [Image; 10] = [
+const IMAGES: [Image; 11] = [
     Image { file: "heap-1-slots", make: || cells(heap(slots())), check: |image| check_heap(part_of(slots(), image)) },
     Image {
         file: "heap-1-deltas",
@@ -52,6 +52,7 @@ const IMAGES: [Image; 10] = [
     Image { file: "label-1-nand", make: nand_label, check: check_nand_label },
     Image { file: "block-device-1", make: block_device, check: check_block_device },
     Image { file: "code-1", make: code_image, check: check_code_image },
+    Image { file: "code-2", make: code_image, check: check_code_image },
 ];
 
 #[test]

@@ -86,6 +86,7 @@ pub trait Policy {
     /// Takes note of a request that was served without a frame.
     fn bypass(&mut self, _page: CachePage) {}
 
-    /// The frame holds nothing: it could not be filled.
+    /// The frame holds nothing: it could not be filled, or its page may have been rewritten. It may have held nothing
+    /// before.
     fn abandon(&mut self, frame: Frame);
 }
