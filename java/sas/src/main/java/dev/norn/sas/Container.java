@@ -18,7 +18,8 @@ public final class Container {
     /** @throws StoreClosed if its store was closed */
     Range range() {
         if (Store.current() != store) {
-            throw new StoreClosed("container " + range.name + " is of a store that was closed: ask the open store for it");
+            throw new StoreClosed("container " + range.name
+                    + " is of a store that was closed: ask the open store for it");
         }
         return range;
     }

@@ -92,7 +92,8 @@ public final class Store implements AutoCloseable {
 
     private static Store createIn(Path directory, Options options) {
         try {
-            Directory.create(directory.toAbsolutePath(), options.addressBytes, options.logBytes, options.lockTimeoutMillis, options.pool);
+            Directory.create(directory.toAbsolutePath(), options.addressBytes, options.logBytes,
+                    options.lockTimeoutMillis, options.pool);
         } catch (IOException e) {
             throw new StorageWriteFailure("cannot make a store in " + directory + ": " + StoreFiles.reason(e), e);
         }
@@ -178,12 +179,14 @@ public final class Store implements AutoCloseable {
      * @throws ContainerFull if objects have grown beyond the limit of their container
      * @throws ContainerDamaged if a container of {@code from} is damaged
      */
-    public static synchronized List<String> convert(Path from, Path to, ClassLoader classes, java.util.Set<String> dropped) {
+    public static synchronized List<String> convert(Path from, Path to, ClassLoader classes,
+            java.util.Set<String> dropped) {
         if (current != null) {
             throw new SASException("this JVM is attached to " + current + ": a store is converted while there is none");
         }
         requireComplete(from);
-        return dev.norn.sas.store.convert.Conversion.run(from.toAbsolutePath(), to.toAbsolutePath(), new dev.norn.sas.agent.ClassFiles(classes), dropped);
+        return dev.norn.sas.store.convert.Conversion.run(from.toAbsolutePath(), to.toAbsolutePath(),
+                new dev.norn.sas.agent.ClassFiles(classes), dropped);
     }
 
     /** The same with the classes of the calling thread, and nothing dropped. */
@@ -269,7 +272,9 @@ public final class Store implements AutoCloseable {
                 Classes.of(object.getClass()).requirePersistable();
             }
             String type = object.getClass().getTypeName();
-            throw new SASException("root " + name + (isPart ? " cannot be a " + type + ": values and arrays have no names; name a persistent object that has it in a field"
+            throw new SASException("root " + name + (isPart
+                    ? " cannot be a " + type + ": values and arrays have no names; name a persistent object that has "
+                            + "it in a field"
                     : " would be a temporary " + type + ": create it with Factory.newInstanceIn"));
         }
         Transaction.run(() -> StoreWork.setRoot(name, reference));

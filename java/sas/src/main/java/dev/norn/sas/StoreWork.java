@@ -22,7 +22,8 @@ final class StoreWork {
 
     static Range createContainer(String name, long bytesMax) {
         if (bytesMax <= 0 || bytesMax > Memory.SPACE) {
-            throw new ContainerException("container " + name + " would hold " + bytesMax + " bytes: from 1 to " + Memory.SPACE + " are possible");
+            throw new ContainerException("container " + name + " would hold " + bytesMax + " bytes: from 1 to "
+                    + Memory.SPACE + " are possible");
         }
         return Directory.createContainer(transaction(), name, (bytesMax + Format.PAGE_BYTES - 1) / Format.PAGE_BYTES);
     }

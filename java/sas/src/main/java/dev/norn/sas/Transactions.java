@@ -37,7 +37,8 @@ public final class Transactions {
      * handle. The count of a temporary one stays as it is.
      */
     public static ChangeCounts.Count changes(Object collection) {
-        return Factory.isPersistent(collection) ? ChangeCounts.get().of(((SasObject) collection).$sas$reference()) : new ChangeCounts.Count();
+        return Factory.isPersistent(collection) ? ChangeCounts.get().of(((SasObject) collection).$sas$reference())
+                : new ChangeCounts.Count();
     }
 
     /** Says that an element came or went, so that iterators notice it. */

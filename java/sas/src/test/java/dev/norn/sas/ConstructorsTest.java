@@ -53,10 +53,11 @@ class ConstructorsTest {
     @Test
     void theArgumentsClassesDecideWhateverWasAskedBefore() throws Exception {
         // More ways than are remembered, asked again and again in different orders.
-        Object[][] ways = {{1}, {2L}, {3.5}, {"a"}, {List.of()}, {new ArrayList<>()}, {new StringBuilder("a"), 1}, {"a", 1}, {"a", null}, {1, 2, 3},
-                {null, 2, 3}, {1, null, 3}, {"a", "b", "c"}};
-        String[] expected = {"int", "Number", "Number", "String", "List", "List", "CharSequence, Object", "String, Object", "String, Object", "three",
-                "three", "three", "three"};
+        Object[][] ways = {{1}, {2L}, {3.5}, {"a"}, {List.of()}, {new ArrayList<>()},
+                {new StringBuilder("a"), 1}, {"a", 1}, {"a", null},
+                {1, 2, 3}, {null, 2, 3}, {1, null, 3}, {"a", "b", "c"}};
+        String[] expected = {"int", "Number", "Number", "String", "List", "List",
+                "CharSequence, Object", "String, Object", "String, Object", "three", "three", "three", "three"};
         for (int round = 0; round < 20; round++) {
             for (int i = 0; i < ways.length; i++) {
                 int way = (i * (round % 7 + 1) + round) % ways.length;

@@ -23,10 +23,12 @@ import java.lang.constant.MethodTypeDesc;
  * <pre>
  * get(object):        if (object.holder == null or the running thread) return object.field;
  *                     return Access.reading(object).field
- * put(object, value): if (object.holder == null, or the running thread and the handle is writable) object.field = value;
+ * put(object, value): if (object.holder == null, or the running thread and the handle is writable)
+ *                         object.field = value;
  *                     else { Access.writing(object).field = value; Access.written() }
- * get of a reference: the same, but a null field of a handle may be one whose target was not asked for yet; it then keeps the target. A field that may hold values as well
- *                     keeps a target, too, but is compared with the word in the store each time
+ * get of a reference: the same, but a null field of a handle may be one whose target was not asked for yet; it then
+ *                     keeps the target. A field that may hold values as well keeps a target, too, but is compared with
+ *                     the word in the store each time
  * put of a reference: always into the store; the field keeps the target
  * </pre>
  */
@@ -50,9 +52,11 @@ final class Accessors {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
             // A private field is read by its nest, so the accessor is the package's.
             int flags = field.flags() & VISIBILITY | ClassFile.ACC_STATIC | ClassFile.ACC_SYNTHETIC;
-            builder.withMethodBody(getter(field.name()), getterType(type, its), flags, code -> buildGet(named(code), field, its));
+            builder.withMethodBody(getter(field.name()), getterType(type, its), flags,
+                    code -> buildGet(named(code), field, its));
             if (!shape.isRecord()) {
-                builder.withMethodBody(putter(field.name()), putterType(type, its), flags, code -> buildPut(named(code), field, its));
+                builder.withMethodBody(putter(field.name()), putterType(type, its), flags,
+                        code -> buildPut(named(code), field, its));
             }
         }
     }
@@ -90,7 +94,8 @@ final class Accessors {
         if (shapes.isManagedType(field.descriptor())) {
             pushHolder(code, holder, plain);
             code.if_acmpne(ask);
-            code.aload(0).getfield(type, field.name(), its).astore(target).aload(target).ifnull(ask).aload(target).areturn();
+            code.aload(0).getfield(type, field.name(), its).astore(target).aload(target).ifnull(ask)
+                    .aload(target).areturn();
             code.labelBinding(plain).aload(0).getfield(type, field.name(), its).areturn();
             code.labelBinding(ask);
             buildKeptGet(code, field, its);
@@ -99,7 +104,8 @@ final class Accessors {
             if (shapes.mayKeep(field.descriptor())) {
                 buildComparedGet(code, field, its);
             } else {
-                code.aload(0).loadConstant(field.offset()).invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int)).checkcast(its).areturn();
+                code.aload(0).loadConstant(field.offset()).invokestatic(REFERENCES, "get",
+                        MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int)).checkcast(its).areturn();
             }
             code.labelBinding(plain).aload(0).getfield(type, field.name(), its).areturn();
         }
@@ -111,10 +117,12 @@ final class Accessors {
         int target = 2;
         Label same = code.newLabel();
         code.aload(0).getfield(type, field.name(), its).astore(kept);
-        code.aload(0).loadConstant(field.offset()).aload(kept).invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
+        code.aload(0).loadConstant(field.offset()).aload(kept)
+                .invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
         code.checkcast(its).astore(target).aload(target).aload(kept).if_acmpeq(same);
         // Outside transactions nothing is kept, because no event would make the handle give it up.
-        code.aload(0).getfield(type, HOLDER, THREAD).invokestatic(THREAD, "currentThread", MethodTypeDesc.of(THREAD)).if_acmpne(same).aload(0).aload(target);
+        code.aload(0).getfield(type, HOLDER, THREAD).invokestatic(THREAD, "currentThread", MethodTypeDesc.of(THREAD))
+                .if_acmpne(same).aload(0).aload(target);
         putKept(code, field, its);
         code.labelBinding(same).aload(target).areturn();
     }
@@ -125,20 +133,25 @@ final class Accessors {
         int target = 2;
         Label outside = code.newLabel();
         Label miss = code.newLabel();
-        code.aload(0).invokestatic(REFERENCES, "holding", HANDLE_TO_HANDLE).checkcast(type).astore(held).aload(held).ifnull(outside);
-        code.aload(held).getfield(type, field.name(), its).astore(target).aload(target).ifnull(miss).aload(target).areturn();
+        code.aload(0).invokestatic(REFERENCES, "holding", HANDLE_TO_HANDLE).checkcast(type).astore(held)
+                .aload(held).ifnull(outside);
+        code.aload(held).getfield(type, field.name(), its).astore(target).aload(target).ifnull(miss)
+                .aload(target).areturn();
         code.labelBinding(miss).aload(held).loadConstant(field.offset());
-        code.invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int)).checkcast(its).astore(target);
+        code.invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int))
+                .checkcast(its).astore(target);
         code.aload(held).aload(target);
         putKept(code, field, its);
         code.aload(target).areturn();
         code.labelBinding(outside).aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), its);
-        code.invokestatic(REFERENCES, "committed", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT)).checkcast(its).areturn();
+        code.invokestatic(REFERENCES, "committed", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT))
+                .checkcast(its).areturn();
     }
 
     /** With the handle and a target on the stack: keeps the target if it is a handle. */
     private void putKept(CodeBuilder code, Field field, ClassDesc its) {
-        code.invokestatic(REFERENCES, "cacheable", MethodTypeDesc.of(OBJECT, OBJECT)).checkcast(its).putfield(type, field.name(), its);
+        code.invokestatic(REFERENCES, "cacheable", MethodTypeDesc.of(OBJECT, OBJECT)).checkcast(its)
+                .putfield(type, field.name(), its);
     }
 
     private void buildPut(CodeBuilder code, Field field, ClassDesc its) {
@@ -151,7 +164,8 @@ final class Accessors {
         Label plain = code.newLabel();
         Label ask = code.newLabel();
         pushHolder(code, value + kind.slotSize(), plain);
-        code.if_acmpne(ask).aload(0).getfield(type, REFERENCE, CD_long).loadConstant(SasObject.WRITABLE).land().l2i().ifeq(ask);
+        code.if_acmpne(ask).aload(0).getfield(type, REFERENCE, CD_long).loadConstant(SasObject.WRITABLE)
+                .land().l2i().ifeq(ask);
         code.labelBinding(plain).aload(0).loadLocal(kind, value).putfield(type, field.name(), its).return_();
         code.labelBinding(ask).aload(0).invokestatic(ACCESS, "writing", HANDLE_TO_HANDLE).checkcast(type);
         code.loadLocal(kind, value).putfield(type, field.name(), its);

@@ -60,7 +60,8 @@ public final class Agent {
          * which the JVM refuses.
          */
         @Override
-        public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
+        public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined,
+                ProtectionDomain domain, byte[] bytes) {
             if (name == null || loader == null || !Transformation.mayInclude(name)) {
                 return null;
             }

@@ -32,7 +32,8 @@ public final class ClassFiles {
     }
 
     private static boolean mayBePersistent(String name) {
-        return Transformation.mayInclude(name) && ClassLoader.getPlatformClassLoader().getResource(name + ".class") == null;
+        return Transformation.mayInclude(name)
+                && ClassLoader.getPlatformClassLoader().getResource(name + ".class") == null;
     }
 
     private Shape shape(String name) {
@@ -68,8 +69,10 @@ public final class ClassFiles {
     }
 
     private static String oldName(FieldModel field) {
-        return field.findAttribute(Attributes.runtimeInvisibleAnnotations()).stream().flatMap(all -> all.annotations().stream())
-                .filter(annotation -> annotation.className().equalsString(RENAMED)).map(ClassFiles::text).findFirst().orElse(null);
+        return field.findAttribute(Attributes.runtimeInvisibleAnnotations()).stream()
+                .flatMap(all -> all.annotations().stream())
+                .filter(annotation -> annotation.className().equalsString(RENAMED))
+                .map(ClassFiles::text).findFirst().orElse(null);
     }
 
     private static String text(Annotation annotation) {
@@ -80,7 +83,8 @@ public final class ClassFiles {
         try (InputStream in = loader.getResourceAsStream(name + ".class")) {
             return ClassFile.of().parse(in.readAllBytes());
         } catch (IOException e) {
-            throw new dev.norn.sas.exception.StorageReadFailure("cannot read the class file of " + name.replace('/', '.') + ": " + e.getMessage(), e);
+            throw new dev.norn.sas.exception.StorageReadFailure("cannot read the class file of "
+                    + name.replace('/', '.') + ": " + e.getMessage(), e);
         }
     }
 

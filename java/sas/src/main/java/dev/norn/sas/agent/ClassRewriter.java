@@ -56,7 +56,8 @@ final class ClassRewriter {
     /** A method of this length may grow beyond the 65,535 bytes that a method may have. */
     private static final int LARGE_BYTES = 16_000;
     /** Optional dependencies that are not there: the verifier will not ask for them either, unless they are used. */
-    private static final ClassHierarchyResolver NOT_THERE = name -> ClassHierarchyResolver.ClassHierarchyInfo.ofClass(OBJECT);
+    private static final ClassHierarchyResolver NOT_THERE =
+            name -> ClassHierarchyResolver.ClassHierarchyInfo.ofClass(OBJECT);
 
     private final Shapes shapes;
     private final int codeBytesMax;
@@ -104,7 +105,8 @@ final class ClassRewriter {
                 case MethodModel method -> copyMethod(builder, method);
                 case FieldModel field when shape.isManaged() && !field.flags().has(AccessFlag.STATIC) ->
                     copyField(builder, field);
-                case Interfaces interfaces when shape.isManaged() && shape.isRoot() -> addInterface(builder, interfaces);
+                case Interfaces interfaces when shape.isManaged() && shape.isRoot() ->
+                        addInterface(builder, interfaces);
                 default -> builder.with(element);
             }
         }
@@ -123,10 +125,12 @@ final class ClassRewriter {
 
     /** The number that serialization derives from members, which are more now, is that of the class as it was. */
     private void keepSerialForm(ClassBuilder builder) {
-        boolean isDeclared = model.fields().stream().anyMatch(field -> field.fieldName().equalsString(SerialVersion.FIELD));
+        boolean isDeclared = model.fields().stream()
+                .anyMatch(field -> field.fieldName().equalsString(SerialVersion.FIELD));
         if (!isDeclared && !shape.isRecord() && shapes.isBelow(shape.name(), "java/io/Serializable")) {
             builder.withField(SerialVersion.FIELD, CD_long, field -> field
-                    .withFlags(ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC | ClassFile.ACC_FINAL | ClassFile.ACC_SYNTHETIC)
+                    .withFlags(ClassFile.ACC_PRIVATE | ClassFile.ACC_STATIC | ClassFile.ACC_FINAL
+                            | ClassFile.ACC_SYNTHETIC)
                     .with(ConstantValueAttribute.of(SerialVersion.of(model))));
         }
     }
@@ -158,7 +162,8 @@ final class ClassRewriter {
             if (element instanceof CodeModel code) {
                 CodeRewriter rewriter = new CodeRewriter(shapes, shape, method);
                 methods.transformCode(code, rewriter);
-            } else if (element instanceof java.lang.classfile.AccessFlags flags && SynchronizedBody.replaces(shape, method)) {
+            } else if (element instanceof java.lang.classfile.AccessFlags flags
+                    && SynchronizedBody.replaces(shape, method)) {
                 methods.withFlags(flags.flagsMask() & ~ClassFile.ACC_SYNCHRONIZED);
             } else {
                 methods.with(element);
@@ -170,16 +175,20 @@ final class ClassRewriter {
      * Leaves a method as it is. It sees plain fields, so classes whose fields it uses cannot have persistent instances.
      */
     private void leave(MethodModel method) {
-        String reason = "method " + method.methodName().stringValue() + " of " + shape.name().replace('/', '.') + " uses its fields, and is too large to be transformed";
+        String reason = "method " + method.methodName().stringValue() + " of " + shape.name().replace('/', '.')
+                + " uses its fields, and is too large to be transformed";
         for (CodeElement element : method.code().orElseThrow()) {
-            if (element instanceof FieldInstruction field && (field.opcode() == Opcode.GETFIELD || field.opcode() == Opcode.PUTFIELD)) {
-                Shape declaring = shapes.declaring(field.owner().asInternalName(), field.name().stringValue(), field.type().stringValue());
+            if (element instanceof FieldInstruction field
+                    && (field.opcode() == Opcode.GETFIELD || field.opcode() == Opcode.PUTFIELD)) {
+                Shape declaring = shapes.declaring(field.owner().asInternalName(), field.name().stringValue(),
+                        field.type().stringValue());
                 if (declaring != null) {
                     refusals.put(declaring.name().replace('/', '.'), reason);
                 }
             }
         }
-        refusals.putIfAbsent(shape.name().replace('/', '.'), "its method " + method.methodName().stringValue() + " is too large to be transformed");
+        refusals.putIfAbsent(shape.name().replace('/', '.'),
+                "its method " + method.methodName().stringValue() + " is too large to be transformed");
     }
 
     private boolean declares(String name, MethodTypeDesc descriptor) {
@@ -190,11 +199,14 @@ final class ClassRewriter {
     private void buildRoot(ClassBuilder builder) {
         builder.withField(REFERENCE, CD_long, HIDDEN);
         builder.withField(HOLDER, THREAD, HIDDEN);
-        builder.withMethodBody(REFERENCE, MethodTypeDesc.of(CD_long), PUBLIC, code -> pushWithout(code, SasObject.MARKS).lreturn());
-        builder.withMethodBody(WORD, MethodTypeDesc.of(CD_long), PUBLIC, code -> code.aload(0).getfield(type, REFERENCE, CD_long).lreturn());
-        builder.withMethodBody(IS_WRITABLE, MethodTypeDesc.of(CD_boolean), PUBLIC,
-                code -> code.aload(0).getfield(type, REFERENCE, CD_long).l2i().loadConstant((int) SasObject.WRITABLE).iand().ireturn());
-        builder.withMethodBody(HOLDER, MethodTypeDesc.of(THREAD), PUBLIC, code -> code.aload(0).getfield(type, HOLDER, THREAD).areturn());
+        builder.withMethodBody(REFERENCE, MethodTypeDesc.of(CD_long), PUBLIC,
+                code -> pushWithout(code, SasObject.MARKS).lreturn());
+        builder.withMethodBody(WORD, MethodTypeDesc.of(CD_long), PUBLIC,
+                code -> code.aload(0).getfield(type, REFERENCE, CD_long).lreturn());
+        builder.withMethodBody(IS_WRITABLE, MethodTypeDesc.of(CD_boolean), PUBLIC, code -> code.aload(0).getfield(type,
+                REFERENCE, CD_long).l2i().loadConstant((int) SasObject.WRITABLE).iand().ireturn());
+        builder.withMethodBody(HOLDER, MethodTypeDesc.of(THREAD), PUBLIC,
+                code -> code.aload(0).getfield(type, HOLDER, THREAD).areturn());
         builder.withMethodBody(HOLDER, MethodTypeDesc.of(CD_void, THREAD), PUBLIC,
                 code -> code.aload(0).aload(1).putfield(type, HOLDER, THREAD).return_());
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
@@ -203,20 +215,23 @@ final class ClassRewriter {
         boolean isInheritedFinal = (shape.cloneFlags() & ClassFile.ACC_FINAL) != 0;
         if (!declares("clone", CLONE) && !isInheritedFinal) {
             // An inherited clone would make a second handle of the object, for any caller.
-            int visibility = shape.cloneFlags() & (ClassFile.ACC_PUBLIC | ClassFile.ACC_PROTECTED) | ClassFile.ACC_SYNTHETIC;
-            builder.withMethod("clone", CLONE, visibility, method -> method.with(ExceptionsAttribute.ofSymbols(CLONE_NOT_SUPPORTED))
-                    .withCode(code -> CodeRewriter.copy(code.aload(0).invokespecial(above, "clone", CLONE).aload(0)).areturn()));
+            int visibility = shape.cloneFlags() & (ClassFile.ACC_PUBLIC | ClassFile.ACC_PROTECTED)
+                    | ClassFile.ACC_SYNTHETIC;
+            builder.withMethod("clone", CLONE, visibility,
+                    method -> method.with(ExceptionsAttribute.ofSymbols(CLONE_NOT_SUPPORTED)).withCode(code ->
+                            CodeRewriter.copy(code.aload(0).invokespecial(above, "clone", CLONE).aload(0)).areturn()));
         }
         if (shape.inheritsText() && !declares("toString", TO_STRING)) {
-            builder.withMethodBody("toString", TO_STRING, PUBLIC, code -> code.aload(0).invokestatic(REFERENCES, "text", MethodTypeDesc.of(CD_String, OBJECT)).areturn());
+            builder.withMethodBody("toString", TO_STRING, PUBLIC, code -> code.aload(0).invokestatic(REFERENCES, "text",
+                    MethodTypeDesc.of(CD_String, OBJECT)).areturn());
         }
         if (shape.inheritsIdentity() && !declares("equals", EQUALS)) {
-            builder.withMethodBody("equals", EQUALS, PUBLIC,
-                    code -> code.aload(0).aload(1).invokestatic(REFERENCES, "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT)).ireturn());
+            builder.withMethodBody("equals", EQUALS, PUBLIC, code -> code.aload(0).aload(1).invokestatic(REFERENCES,
+                    "same", MethodTypeDesc.of(CD_boolean, OBJECT, OBJECT)).ireturn());
         }
         if (shape.inheritsIdentity() && !declares("hashCode", HASH_CODE)) {
-            builder.withMethodBody("hashCode", HASH_CODE, PUBLIC,
-                    code -> code.aload(0).invokestatic(REFERENCES, "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT)).ireturn());
+            builder.withMethodBody("hashCode", HASH_CODE, PUBLIC, code -> code.aload(0).invokestatic(REFERENCES,
+                    "identityHashCode", MethodTypeDesc.of(CD_int, OBJECT)).ireturn());
         }
     }
 
@@ -250,9 +265,11 @@ final class ClassRewriter {
             builder.withMethodBody(NEW, MethodTypeDesc.of(OBJECT, CD_long), hidden, code -> code.new_(type).dup()
                     .aconst_null().lload(0).invokespecial(type, INIT_NAME, HANDLE_CONSTRUCTOR).areturn());
         }
-        builder.withMethodBody(LAYOUT, MethodTypeDesc.of(CD_String), hidden, code -> code.loadConstant(shapes.layout(shape)).areturn());
+        builder.withMethodBody(LAYOUT, MethodTypeDesc.of(CD_String), hidden,
+                code -> code.loadConstant(shapes.layout(shape)).areturn());
         builder.withMethodBody(LOOKUP, MethodTypeDesc.of(CD_MethodHandles_Lookup), hidden, code -> code.invokestatic(
-                ClassDesc.ofInternalName("java/lang/invoke/MethodHandles"), "lookup", MethodTypeDesc.of(CD_MethodHandles_Lookup)).areturn());
+                ClassDesc.ofInternalName("java/lang/invoke/MethodHandles"), "lookup",
+                MethodTypeDesc.of(CD_MethodHandles_Lookup)).areturn());
         builder.withMethodBody(LOAD, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildLoad);
         builder.withMethodBody(SAVE, MethodTypeDesc.of(CD_void, CD_long), PUBLIC, this::buildSave);
         builder.withMethodBody(STORE, MethodTypeDesc.of(CD_void), PUBLIC, this::buildStore);
@@ -273,11 +290,13 @@ final class ClassRewriter {
         for (Field field : shape.fields()) {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
             if (its.isPrimitive()) {
-                pushAddress(code.aload(0), field).invokestatic(MEMORY, "get" + word(its), MethodTypeDesc.of(its, CD_long));
+                pushAddress(code.aload(0), field)
+                        .invokestatic(MEMORY, "get" + word(its), MethodTypeDesc.of(its, CD_long));
                 code.putfield(type, field.name(), its);
             } else if (shapes.isManagedType(field.descriptor())) {
                 pushAddress(code.aload(0).dup().getfield(type, field.name(), its), field);
-                code.invokestatic(REFERENCES, "stillCurrent", MethodTypeDesc.of(OBJECT, OBJECT, CD_long)).checkcast(its).putfield(type, field.name(), its);
+                code.invokestatic(REFERENCES, "stillCurrent", MethodTypeDesc.of(OBJECT, OBJECT, CD_long)).checkcast(its)
+                        .putfield(type, field.name(), its);
             }
         }
         code.return_();
@@ -303,7 +322,8 @@ final class ClassRewriter {
         }
         for (Field field : shape.fields()) {
             if (field.isReference()) {
-                code.aload(0).loadConstant(field.offset()).aload(0).getfield(type, field.name(), ClassDesc.ofDescriptor(field.descriptor()));
+                code.aload(0).loadConstant(field.offset()).aload(0)
+                        .getfield(type, field.name(), ClassDesc.ofDescriptor(field.descriptor()));
                 code.invokestatic(PROMOTION, "store", MethodTypeDesc.of(CD_void, SAS_OBJECT, CD_int, OBJECT));
             }
         }
@@ -317,7 +337,8 @@ final class ClassRewriter {
         for (Field field : shape.fields()) {
             ClassDesc its = ClassDesc.ofDescriptor(field.descriptor());
             if (shapes.mayKeep(field.descriptor())) {
-                code.aload(0).aload(0).getfield(type, field.name(), its).invokestatic(REFERENCES, "cacheable", MethodTypeDesc.of(OBJECT, OBJECT));
+                code.aload(0).aload(0).getfield(type, field.name(), its)
+                        .invokestatic(REFERENCES, "cacheable", MethodTypeDesc.of(OBJECT, OBJECT));
                 code.checkcast(its).putfield(type, field.name(), its);
             } else if (field.isReference()) {
                 code.aload(0).aconst_null().putfield(type, field.name(), its);

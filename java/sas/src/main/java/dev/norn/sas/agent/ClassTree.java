@@ -53,9 +53,12 @@ public final class ClassTree {
 
         /** What to say if it was of no use. */
         public String complaint(Path directory, List<String> packages) {
-            String wanted = packages.isEmpty() ? "a package that was named (--packages com.acme)" : String.join(" or ", packages);
-            String there = String.join(", ", others.stream().limit(NAMED_MAX).toList()) + (others.size() > NAMED_MAX ? ", …" : "");
-            return "nothing is transformed: no class in " + directory + " is of " + wanted + "; it has " + (others.isEmpty() ? "no classes" : "classes of " + there);
+            String wanted = packages.isEmpty() ? "a package that was named (--packages com.acme)"
+                    : String.join(" or ", packages);
+            String there = String.join(", ", others.stream().limit(NAMED_MAX).toList())
+                    + (others.size() > NAMED_MAX ? ", …" : "");
+            return "nothing is transformed: no class in " + directory + " is of " + wanted + "; it has "
+                    + (others.isEmpty() ? "no classes" : "classes of " + there);
         }
     }
 
@@ -86,14 +89,16 @@ public final class ClassTree {
                         unchanged++;
                     }
                 } else {
-                    others.add(name.contains("/") ? name.substring(0, name.lastIndexOf('/')).replace('/', '.') : "the unnamed package");
+                    others.add(name.contains("/") ? name.substring(0, name.lastIndexOf('/')).replace('/', '.')
+                            : "the unnamed package");
                 }
             }
         }
         return new Result(count, unchanged, others, refusals);
     }
 
-    private static Transformation.Result transform(Transformation transformation, ClassLoader loader, String name, Path file, byte[] bytes) {
+    private static Transformation.Result transform(Transformation transformation, ClassLoader loader, String name,
+            Path file, byte[] bytes) {
         try {
             return transformation.transform(loader, name, bytes);
         } catch (RuntimeException e) {
@@ -103,7 +108,8 @@ public final class ClassTree {
 
     private List<Path> files() throws IOException {
         try (var all = Files.walk(directory)) {
-            return all.filter(path -> path.toString().endsWith(".class") && !path.endsWith("module-info.class")).sorted().toList();
+            return all.filter(path -> path.toString().endsWith(".class") && !path.endsWith("module-info.class"))
+                    .sorted().toList();
         }
     }
 

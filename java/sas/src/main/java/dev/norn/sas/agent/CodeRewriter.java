@@ -59,7 +59,8 @@ final class CodeRewriter implements CodeTransform {
         body = SynchronizedBody.replaces(shape, method) ? new SynchronizedBody() : null;
         isBeforeSuper = isConstructor;
         isStaticInitializer = method.methodName().equalsString(CLASS_INIT_NAME);
-        hasFinalFields = isConstructor && shape.isManaged() && shape.fields().stream().anyMatch(field -> (field.flags() & ClassFile.ACC_FINAL) != 0);
+        hasFinalFields = isConstructor && shape.isManaged()
+                && shape.fields().stream().anyMatch(field -> (field.flags() & ClassFile.ACC_FINAL) != 0);
     }
 
     @Override
@@ -90,7 +91,8 @@ final class CodeRewriter implements CodeTransform {
             // The arrays of a static initializer are new, and its tables would outgrow the method.
             case ArrayStoreInstruction store when !isStaticInitializer -> rewriteArrayStore(code, store);
             case ReturnInstruction end when body != null -> body.leave(code, end);
-            case ReturnInstruction end when hasFinalFields -> code.invokestatic(CD_VarHandle, "storeStoreFence", MethodTypeDesc.of(CD_void)).with(end);
+            case ReturnInstruction end when hasFinalFields -> code.invokestatic(CD_VarHandle, "storeStoreFence",
+                    MethodTypeDesc.of(CD_void)).with(end);
             case NewObjectInstruction instruction -> {
                 openNews++;
                 code.with(instruction);
@@ -102,8 +104,8 @@ final class CodeRewriter implements CodeTransform {
     private void rewriteField(CodeBuilder code, FieldInstruction field) {
         boolean isGet = field.opcode() == Opcode.GETFIELD;
         boolean isPut = field.opcode() == Opcode.PUTFIELD;
-        Shape declaring = isGet || isPut
-                ? shapes.declaring(field.owner().asInternalName(), field.name().stringValue(), field.type().stringValue()) : null;
+        Shape declaring = isGet || isPut ? shapes.declaring(field.owner().asInternalName(), field.name().stringValue(),
+                field.type().stringValue()) : null;
         boolean isOwnRecord = isPut && declaring != null && declaring.isRecord();
         if (declaring == null || isBeforeSuper && isPut || isOwnRecord) {
             code.with(field);
@@ -153,11 +155,14 @@ final class CodeRewriter implements CodeTransform {
             checkAndCall(code, call, "checkUpdater", ConstantDescs.CD_Class, ConstantDescs.CD_String);
         } else if (isFieldAccess(owner, name)) {
             checkAndCall(code, call, "checkField", ClassDesc.of("java.lang.reflect.Field"), OBJECT);
-        } else if (owner.endsWith("/misc/Unsafe") && name.equals("objectFieldOffset") && call.typeSymbol().parameterCount() == 1) {
-            code.dup().invokestatic(REFLECTION, "checkOffset", MethodTypeDesc.of(CD_void, ClassDesc.of("java.lang.reflect.Field"))).with(call);
+        } else if (owner.endsWith("/misc/Unsafe") && name.equals("objectFieldOffset")
+                && call.typeSymbol().parameterCount() == 1) {
+            code.dup().invokestatic(REFLECTION, "checkOffset",
+                    MethodTypeDesc.of(CD_void, ClassDesc.of("java.lang.reflect.Field"))).with(call);
         } else if (isReflective(owner, name)) {
             boolean isStatic = call.opcode() == Opcode.INVOKESTATIC;
-            code.invokestatic(REFLECTION, name, isStatic ? call.typeSymbol() : call.typeSymbol().insertParameterTypes(0, call.owner().asSymbol()));
+            code.invokestatic(REFLECTION, name,
+                    isStatic ? call.typeSymbol() : call.typeSymbol().insertParameterTypes(0, call.owner().asSymbol()));
         } else {
             code.with(call);
         }
@@ -174,23 +179,27 @@ final class CodeRewriter implements CodeTransform {
     }
 
     private static boolean isMonitorCall(String name, MethodTypeDesc type) {
-        return (name.equals("wait") && (type.descriptorString().equals("()V") || type.descriptorString().equals("(J)V")))
+        return (name.equals("wait")
+                && (type.descriptorString().equals("()V") || type.descriptorString().equals("(J)V")))
                 || (name.equals("notify") || name.equals("notifyAll")) && type.descriptorString().equals("()V");
     }
 
     private static boolean isUpdater(String owner, String name) {
-        return owner.matches("java/util/concurrent/atomic/Atomic(Integer|Long|Reference)FieldUpdater") && name.equals("newUpdater");
+        return owner.matches("java/util/concurrent/atomic/Atomic(Integer|Long|Reference)FieldUpdater")
+                && name.equals("newUpdater");
     }
 
     private static boolean isFieldAccess(String owner, String name) {
-        return owner.equals("java/lang/reflect/Field") && name.matches("(get|set)(|Boolean|Byte|Short|Char|Int|Long|Float|Double)");
+        return owner.equals("java/lang/reflect/Field")
+                && name.matches("(get|set)(|Boolean|Byte|Short|Char|Int|Long|Float|Double)");
     }
 
     /**
      * These methods look at their caller, so the call stays where it is. A check of its first two arguments, or of the
      * first and the last, precedes it.
      */
-    private static void checkAndCall(CodeBuilder code, InvokeInstruction call, String check, ClassDesc first, ClassDesc second) {
+    private static void checkAndCall(CodeBuilder code, InvokeInstruction call, String check,
+            ClassDesc first, ClassDesc second) {
         MethodTypeDesc type = call.typeSymbol();
         boolean isTriple = type.parameterCount() + (call.opcode() == Opcode.INVOKESTATIC ? 0 : 1) == 3;
         TypeKind kind = isTriple ? TypeKind.from(type.parameterType(type.parameterCount() - 1)) : TypeKind.REFERENCE;
@@ -199,7 +208,8 @@ final class CodeRewriter implements CodeTransform {
         if (!isTriple) {
             code.dup2().invokestatic(REFLECTION, check, checkType);
         } else if (call.opcode() == Opcode.INVOKESTATIC) {
-            code.storeLocal(kind, last).swap().dup().loadLocal(kind, last).invokestatic(REFLECTION, check, checkType).swap().loadLocal(kind, last);
+            code.storeLocal(kind, last).swap().dup().loadLocal(kind, last).invokestatic(REFLECTION, check, checkType)
+                    .swap().loadLocal(kind, last);
         } else {
             code.storeLocal(kind, last).dup2().invokestatic(REFLECTION, check, checkType).loadLocal(kind, last);
         }
@@ -208,9 +218,10 @@ final class CodeRewriter implements CodeTransform {
 
     private static boolean isReflective(String owner, String name) {
         return switch (owner) {
-            case "java/lang/invoke/MethodHandles$Lookup" -> name.equals("findVarHandle") || name.equals("findGetter") || name.equals("findSetter")
-                    || name.startsWith("unreflect") && !name.equals("unreflect") && !name.equals("unreflectSpecial")
-                            && !name.equals("unreflectConstructor");
+            case "java/lang/invoke/MethodHandles$Lookup" -> name.equals("findVarHandle") || name.equals("findGetter")
+                    || name.equals("findSetter")
+                    || name.startsWith("unreflect") && !name.equals("unreflect")
+                            && !name.equals("unreflectSpecial") && !name.equals("unreflectConstructor");
             case "java/lang/invoke/ConstantBootstraps" -> name.equals("fieldVarHandle");
             case "java/io/ObjectOutputStream" -> name.equals("writeObject") || name.equals("writeUnshared");
             default -> false;
@@ -228,19 +239,22 @@ final class CodeRewriter implements CodeTransform {
 
     /** A record's generated methods get their fields through the accessors. */
     private void rewriteDynamicCall(CodeBuilder code, InvokeDynamicInstruction call) {
-        boolean isRecordMethod = call.bootstrapMethod().owner().descriptorString().equals("Ljava/lang/runtime/ObjectMethods;");
+        boolean isRecordMethod = call.bootstrapMethod().owner().descriptorString()
+                .equals("Ljava/lang/runtime/ObjectMethods;");
         if (!isRecordMethod || !shape.isManaged()) {
             code.with(call);
             return;
         }
         ConstantDesc[] arguments = call.bootstrapArgs().toArray(ConstantDesc[]::new);
         for (int i = 0; i < arguments.length; i++) {
-            if (arguments[i] instanceof DirectMethodHandleDesc handle && handle.kind() == DirectMethodHandleDesc.Kind.GETTER) {
-                arguments[i] = MethodHandleDesc.ofMethod(DirectMethodHandleDesc.Kind.STATIC, handle.owner(), getter(handle.methodName()),
-                        getterType(handle.owner(), handle.invocationType().returnType()));
+            if (arguments[i] instanceof DirectMethodHandleDesc handle
+                    && handle.kind() == DirectMethodHandleDesc.Kind.GETTER) {
+                arguments[i] = MethodHandleDesc.ofMethod(DirectMethodHandleDesc.Kind.STATIC, handle.owner(),
+                        getter(handle.methodName()), getterType(handle.owner(), handle.invocationType().returnType()));
             }
         }
-        code.invokedynamic(DynamicCallSiteDesc.of(call.bootstrapMethod(), call.name().stringValue(), call.typeSymbol(), arguments));
+        code.invokedynamic(DynamicCallSiteDesc.of(call.bootstrapMethod(), call.name().stringValue(),
+                call.typeSymbol(), arguments));
     }
 
     /**
@@ -255,11 +269,14 @@ final class CodeRewriter implements CodeTransform {
     private static void rewriteArrayStore(CodeBuilder code, ArrayStoreInstruction store) {
         TypeKind kind = store.typeKind();
         switch (kind) {
-            case BYTE, BOOLEAN -> code.invokestatic(STRAY_ARRAYS, "storeByte", MethodTypeDesc.of(CD_void, OBJECT, CD_int, CD_int));
-            case REFERENCE -> code.invokestatic(STRAY_ARRAYS, "storeObject", MethodTypeDesc.of(CD_void, OBJECT.arrayType(), CD_int, OBJECT));
+            case BYTE, BOOLEAN -> code.invokestatic(STRAY_ARRAYS, "storeByte",
+                    MethodTypeDesc.of(CD_void, OBJECT, CD_int, CD_int));
+            case REFERENCE -> code.invokestatic(STRAY_ARRAYS, "storeObject",
+                    MethodTypeDesc.of(CD_void, OBJECT.arrayType(), CD_int, OBJECT));
             default -> {
                 ClassDesc element = kind.upperBound();
-                code.invokestatic(STRAY_ARRAYS, "store" + word(element), MethodTypeDesc.of(CD_void, element.arrayType(), CD_int, element));
+                code.invokestatic(STRAY_ARRAYS, "store" + word(element),
+                        MethodTypeDesc.of(CD_void, element.arrayType(), CD_int, element));
             }
         }
     }

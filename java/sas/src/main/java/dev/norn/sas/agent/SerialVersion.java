@@ -19,11 +19,13 @@ import java.util.List;
  */
 final class SerialVersion {
     static final String FIELD = "serialVersionUID";
-    private static final int OF_CLASS = ClassFile.ACC_PUBLIC | ClassFile.ACC_FINAL | ClassFile.ACC_INTERFACE | ClassFile.ACC_ABSTRACT;
-    private static final int OF_FIELD = ClassFile.ACC_PUBLIC | ClassFile.ACC_PRIVATE | ClassFile.ACC_PROTECTED | ClassFile.ACC_STATIC | ClassFile.ACC_FINAL
-            | ClassFile.ACC_VOLATILE | ClassFile.ACC_TRANSIENT;
-    private static final int OF_METHOD = ClassFile.ACC_PUBLIC | ClassFile.ACC_PRIVATE | ClassFile.ACC_PROTECTED | ClassFile.ACC_STATIC | ClassFile.ACC_FINAL
-            | ClassFile.ACC_SYNCHRONIZED | ClassFile.ACC_NATIVE | ClassFile.ACC_ABSTRACT | ClassFile.ACC_STRICT;
+    private static final int OF_CLASS = ClassFile.ACC_PUBLIC | ClassFile.ACC_FINAL | ClassFile.ACC_INTERFACE
+            | ClassFile.ACC_ABSTRACT;
+    private static final int OF_FIELD = ClassFile.ACC_PUBLIC | ClassFile.ACC_PRIVATE | ClassFile.ACC_PROTECTED
+            | ClassFile.ACC_STATIC | ClassFile.ACC_FINAL | ClassFile.ACC_VOLATILE | ClassFile.ACC_TRANSIENT;
+    private static final int OF_METHOD = ClassFile.ACC_PUBLIC | ClassFile.ACC_PRIVATE | ClassFile.ACC_PROTECTED
+            | ClassFile.ACC_STATIC | ClassFile.ACC_FINAL | ClassFile.ACC_SYNCHRONIZED | ClassFile.ACC_NATIVE
+            | ClassFile.ACC_ABSTRACT | ClassFile.ACC_STRICT;
 
     private SerialVersion() {}
 
@@ -50,19 +52,23 @@ final class SerialVersion {
     private static void write(ClassModel model, DataOutputStream out) throws IOException {
         out.writeUTF(model.thisClass().asInternalName().replace('/', '.'));
         out.writeInt(modifiers(model) & OF_CLASS);
-        for (String name : model.interfaces().stream().map(entry -> entry.asInternalName().replace('/', '.')).sorted().toList()) {
+        for (String name : model.interfaces().stream()
+                .map(entry -> entry.asInternalName().replace('/', '.')).sorted().toList()) {
             out.writeUTF(name);
         }
-        for (FieldModel field : model.fields().stream().sorted(Comparator.comparing(field -> field.fieldName().stringValue())).toList()) {
+        for (FieldModel field : model.fields().stream()
+                .sorted(Comparator.comparing(field -> field.fieldName().stringValue())).toList()) {
             int flags = field.flags().flagsMask() & OF_FIELD;
-            boolean isHidden = (flags & ClassFile.ACC_PRIVATE) != 0 && (flags & (ClassFile.ACC_STATIC | ClassFile.ACC_TRANSIENT)) != 0;
+            boolean isHidden = (flags & ClassFile.ACC_PRIVATE) != 0
+                    && (flags & (ClassFile.ACC_STATIC | ClassFile.ACC_TRANSIENT)) != 0;
             if (!isHidden) {
                 out.writeUTF(field.fieldName().stringValue());
                 out.writeInt(flags);
                 out.writeUTF(field.fieldType().stringValue());
             }
         }
-        if (model.methods().stream().anyMatch(method -> method.methodName().equalsString(ConstantDescs.CLASS_INIT_NAME))) {
+        if (model.methods().stream()
+                .anyMatch(method -> method.methodName().equalsString(ConstantDescs.CLASS_INIT_NAME))) {
             out.writeUTF(ConstantDescs.CLASS_INIT_NAME);
             out.writeInt(ClassFile.ACC_STATIC);
             out.writeUTF("()V");
@@ -74,7 +80,8 @@ final class SerialVersion {
     /** A nested class's flags are those of its declaration. */
     private static int modifiers(ClassModel model) {
         int own = model.flags().flagsMask();
-        return model.findAttribute(java.lang.classfile.Attributes.innerClasses()).stream().flatMap(inner -> inner.classes().stream())
+        return model.findAttribute(java.lang.classfile.Attributes.innerClasses()).stream()
+                .flatMap(inner -> inner.classes().stream())
                 .filter(inner -> inner.innerClass().asInternalName().equals(model.thisClass().asInternalName()))
                 .map(inner -> inner.flagsMask()).findFirst().orElse(own);
     }
@@ -82,7 +89,8 @@ final class SerialVersion {
     private static List<MethodModel> visible(ClassModel model, boolean isConstructor) {
         return model.methods().stream()
                 .filter(method -> method.methodName().equalsString(ConstantDescs.INIT_NAME) == isConstructor
-                        && !method.methodName().equalsString(ConstantDescs.CLASS_INIT_NAME) && (method.flags().flagsMask() & ClassFile.ACC_PRIVATE) == 0)
+                        && !method.methodName().equalsString(ConstantDescs.CLASS_INIT_NAME)
+                        && (method.flags().flagsMask() & ClassFile.ACC_PRIVATE) == 0)
                 .sorted(Comparator.comparing((MethodModel method) -> method.methodName().stringValue())
                         .thenComparing(method -> method.methodType().stringValue()))
                 .toList();

@@ -28,7 +28,8 @@ final class Shapes {
      * Classes with fields that a class with persistent instances may extend all the same: what they have in fields need
      * not persist.
      */
-    private static final Set<String> ABOVE = Set.of("java/util/AbstractList", "java/util/AbstractMap", "java/util/AbstractSequentialList");
+    private static final Set<String> ABOVE =
+            Set.of("java/util/AbstractList", "java/util/AbstractMap", "java/util/AbstractSequentialList");
 
     final ClassLoader loader;
     private final Predicate<String> isOurs;
@@ -65,8 +66,9 @@ final class Shapes {
      *     and those above have no fields, and a constructor
      * @param end where its fields end in persistent instances, in bytes
      */
-    record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot, boolean inheritsIdentity, boolean declaresEquality,
-            boolean inheritsText, boolean declaresText, int cloneFlags, boolean isPlain, boolean isRecord, List<Field> fields, int end, int flags) {}
+    record Shape(String name, String superName, List<String> interfaces, boolean isManaged, boolean isRoot,
+            boolean inheritsIdentity, boolean declaresEquality, boolean inheritsText, boolean declaresText,
+            int cloneFlags, boolean isPlain, boolean isRecord, List<Field> fields, int end, int flags) {}
 
     /** The class of this internal name; null if there is no class file. */
     Shape find(String name) {
@@ -96,7 +98,8 @@ final class Shapes {
     private Shape of(ClassModel model) {
         String name = model.thisClass().asInternalName();
         String above = model.superclass().map(entry -> entry.asInternalName()).orElse("");
-        boolean isClass = !model.flags().has(AccessFlag.INTERFACE) && !model.flags().has(AccessFlag.ENUM) && !model.flags().has(AccessFlag.MODULE);
+        boolean isClass = !model.flags().has(AccessFlag.INTERFACE) && !model.flags().has(AccessFlag.ENUM)
+                && !model.flags().has(AccessFlag.MODULE);
         Shape parent = above.isEmpty() ? null : find(above);
         boolean isBelowManaged = parent != null && parent.isManaged;
         boolean isManaged = isClass && isOurs.test(name) && parent != null && (parent.isManaged || parent.isPlain);
@@ -104,11 +107,15 @@ final class Shapes {
         List<Field> fields = place(model, end);
         boolean isPlain = isClass && !above.equals("java/lang/Enum") && hasOpenConstructor(model)
                 && (above.isEmpty() || parent != null && parent.isPlain && (fields.isEmpty() || ABOVE.contains(name)));
-        boolean inheritsIdentity = above.isEmpty() || parent != null && parent.inheritsIdentity && (above.equals(OBJECT) || !parent.declaresEquality);
-        boolean inheritsText = above.isEmpty() || parent != null && parent.inheritsText && (above.equals(OBJECT) || !parent.declaresText);
+        boolean inheritsIdentity = above.isEmpty()
+                || parent != null && parent.inheritsIdentity && (above.equals(OBJECT) || !parent.declaresEquality);
+        boolean inheritsText = above.isEmpty()
+                || parent != null && parent.inheritsText && (above.equals(OBJECT) || !parent.declaresText);
         List<String> interfaces = model.interfaces().stream().map(entry -> entry.asInternalName()).toList();
-        return new Shape(name, above, interfaces, isManaged, isManaged && !isBelowManaged, inheritsIdentity, declares(model, "equals", "(Ljava/lang/Object;)Z"), inheritsText,
-                declares(model, "toString", "()Ljava/lang/String;"), cloneFlags(model, parent), isPlain, above.equals(RECORD), fields, end[0], model.flags().flagsMask());
+        return new Shape(name, above, interfaces, isManaged, isManaged && !isBelowManaged, inheritsIdentity,
+                declares(model, "equals", "(Ljava/lang/Object;)Z"), inheritsText,
+                declares(model, "toString", "()Ljava/lang/String;"), cloneFlags(model, parent), isPlain,
+                above.equals(RECORD), fields, end[0], model.flags().flagsMask());
     }
 
     /**
@@ -116,7 +123,8 @@ final class Shapes {
      * {@code offset descriptor declaring-class.name} for each field.
      */
     String layout(Shape shape) {
-        StringBuilder text = new StringBuilder(shape.name.replace('/', '.')).append("\nbytes ").append((shape.end + 15) / 16 * 16);
+        StringBuilder text = new StringBuilder(shape.name.replace('/', '.')).append("\nbytes ")
+                .append((shape.end + 15) / 16 * 16);
         for (Shape at = shape; at != null && at.isManaged; at = at.isRoot ? null : find(at.superName)) {
             for (Field field : at.fields) {
                 text.append('\n').append(field.offset).append(' ').append(field.descriptor).append(' ')
@@ -127,23 +135,29 @@ final class Shapes {
     }
 
     private static boolean hasOpenConstructor(ClassModel model) {
-        return model.methods().stream().anyMatch(method -> method.methodName().equalsString(ConstantDescs.INIT_NAME) && method.methodType().equalsString("()V")
+        return model.methods().stream().anyMatch(method -> method.methodName().equalsString(ConstantDescs.INIT_NAME)
+                && method.methodType().equalsString("()V")
                 && (method.flags().has(AccessFlag.PUBLIC) || method.flags().has(AccessFlag.PROTECTED)));
     }
 
     private static int cloneFlags(ClassModel model, Shape parent) {
-        return model.methods().stream().filter(method -> method.methodName().equalsString("clone") && method.methodType().equalsString("()Ljava/lang/Object;"))
+        return model.methods().stream()
+                .filter(method -> method.methodName().equalsString("clone")
+                        && method.methodType().equalsString("()Ljava/lang/Object;"))
                 .findFirst().map(method -> method.flags().flagsMask()).orElse(parent == null ? 0 : parent.cloneFlags);
     }
 
     private static boolean declares(ClassModel model, String name, String type) {
-        return model.methods().stream().anyMatch(method -> method.methodName().equalsString(name) && method.methodType().equalsString(type));
+        return model.methods().stream()
+                .anyMatch(method -> method.methodName().equalsString(name) && method.methodType().equalsString(type));
     }
 
     /** Gives the instance fields their places: the widest first, and by name, so that the class file alone decides. */
     private static List<Field> place(ClassModel model, int[] end) {
         List<Field> placed = new ArrayList<>();
-        model.fields().stream().filter(field -> !field.flags().has(AccessFlag.STATIC) && !field.fieldName().stringValue().startsWith(Names.PREFIX))
+        model.fields().stream()
+                .filter(field -> !field.flags().has(AccessFlag.STATIC)
+                        && !field.fieldName().stringValue().startsWith(Names.PREFIX))
                 .sorted(Comparator.comparingInt((FieldModel field) -> -bytes(field.fieldType().stringValue()))
                         .thenComparing(field -> field.fieldName().stringValue()))
                 .forEach(field -> {
@@ -151,7 +165,8 @@ final class Shapes {
                     int bytes = bytes(descriptor);
                     int offset = (end[0] + bytes - 1) / bytes * bytes;
                     end[0] = offset + bytes;
-                    placed.add(new Field(field.fieldName().stringValue(), descriptor, field.flags().flagsMask(), offset));
+                    placed.add(new Field(field.fieldName().stringValue(), descriptor,
+                            field.flags().flagsMask(), offset));
                 });
         return placed;
     }

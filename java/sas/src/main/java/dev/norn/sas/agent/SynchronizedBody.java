@@ -34,12 +34,14 @@ final class SynchronizedBody {
 
     /** Whether the method is one that becomes such. A native one has no body, and stays. */
     static boolean replaces(Shape shape, MethodModel method) {
-        return shape.isManaged() && method.flags().has(AccessFlag.SYNCHRONIZED) && !method.flags().has(AccessFlag.STATIC) && !method.flags().has(AccessFlag.NATIVE);
+        return shape.isManaged() && method.flags().has(AccessFlag.SYNCHRONIZED)
+                && !method.flags().has(AccessFlag.STATIC) && !method.flags().has(AccessFlag.NATIVE);
     }
 
     void begin(CodeBuilder code) {
         monitor = code.allocateLocal(TypeKind.REFERENCE);
-        code.aload(0).invokestatic(MONITORS, "enter", MethodTypeDesc.of(OBJECT, OBJECT)).dup().astore(monitor).monitorenter();
+        code.aload(0).invokestatic(MONITORS, "enter", MethodTypeDesc.of(OBJECT, OBJECT)).dup()
+                .astore(monitor).monitorenter();
         open(code);
     }
 

@@ -53,7 +53,8 @@ public final class Transformation {
         for (PoolEntry entry : ClassFile.of().parse(bytes).constantPool()) {
             if (entry instanceof FieldRefEntry field && includes(field.owner().asInternalName())) {
                 shapes = shapes == null ? shapes(loader) : shapes;
-                if (shapes.declaring(field.owner().asInternalName(), field.name().stringValue(), field.type().stringValue()) != null) {
+                if (shapes.declaring(field.owner().asInternalName(), field.name().stringValue(),
+                        field.type().stringValue()) != null) {
                     return field.owner().asInternalName().replace('/', '.') + "." + field.name().stringValue();
                 }
             }

@@ -23,9 +23,11 @@ final class ConvertCommand implements Callable<Integer> {
     private Path from;
     @Parameters(index = "1", paramLabel = "NEW", description = "a new directory; NEW.new is used meanwhile")
     private Path to;
-    @Option(names = "--class-path", split = ":", required = true, description = "directories and jars with the classes as they are now")
+    @Option(names = "--class-path", split = ":", required = true,
+            description = "directories and jars with the classes as they are now")
     private List<Path> classPath;
-    @Option(names = "--drop", split = ",", description = "removed fields whose values may be lost, as com.acme.Customer.note")
+    @Option(names = "--drop", split = ",",
+            description = "removed fields whose values may be lost, as com.acme.Customer.note")
     private Set<String> dropped = Set.of();
 
     @CommandLine.Spec
@@ -42,8 +44,9 @@ final class ConvertCommand implements Callable<Integer> {
         }
         try (URLClassLoader loader = new URLClassLoader(urls, ConvertCommand.class.getClassLoader())) {
             Store.convert(from, to, loader, dropped).forEach(spec.commandLine().getOut()::println);
-            spec.commandLine().getOut().println(to + " is made; " + from + " is as it was. Check " + to + " with the new program; then, when nothing uses either, move " + from
-                    + " away and " + to + " to its place. What was committed in " + from + " since the conversion began is not in " + to + ".");
+            spec.commandLine().getOut().println(to + " is made; " + from + " is as it was. Check " + to
+                    + " with the new program; then, when nothing uses either, move " + from + " away and " + to + " to "
+                    + "its place. What was committed in " + from + " since the conversion began is not in " + to + ".");
         }
         return 0;
     }

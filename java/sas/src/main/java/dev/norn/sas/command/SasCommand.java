@@ -21,10 +21,11 @@ import picocli.CommandLine;
  * {@code sas}: looks into stores and after them. Works beside programs that use the store. Ends with 1 if something is
  * wrong, with 2 for wrong arguments.
  */
-@Command(name = "sas", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT, versionProvider = Version.class,
-        description = "Java objects in a persistent store.",
-        subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class, SasCommand.Check.class,
-            SasCommand.Recover.class, SasCommand.Backup.class, ConvertCommand.class, ServerCommand.class, SasCommand.Transform.class, CommandLine.HelpCommand.class})
+@Command(name = "sas", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT,
+        versionProvider = Version.class, description = "Java objects in a persistent store.",
+        subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class,
+                SasCommand.Check.class, SasCommand.Recover.class, SasCommand.Backup.class, ConvertCommand.class,
+                ServerCommand.class, SasCommand.Transform.class, CommandLine.HelpCommand.class})
 public final class SasCommand {
     private SasCommand() {}
 
@@ -88,7 +89,8 @@ public final class SasCommand {
         @Option(names = "--log-bytes", paramLabel = "BYTES", converter = Bytes.class, defaultValue = "64M",
                 description = "length of the redo log (default: ${DEFAULT-VALUE})")
         private long logBytes;
-        @Option(names = "--pool", description = "file of the page pool, for example in /dev/shm (default: in the store)")
+        @Option(names = "--pool",
+                description = "file of the page pool, for example in /dev/shm (default: in the store)")
         private String pool;
 
         @Override
@@ -189,7 +191,8 @@ public final class SasCommand {
         }
     }
 
-    @Command(name = "backup", description = "Copy a store, also while it is used: as of one moment, all committed transactions.")
+    @Command(name = "backup",
+            description = "Copy a store, also while it is used: as of one moment, all committed transactions.")
     static final class Backup extends OnStore {
         @Parameters(index = "1", paramLabel = "COPY", description = "a new directory")
         private Path copy;
@@ -201,13 +204,16 @@ public final class SasCommand {
         }
     }
 
-    @Command(name = "transform", description = "Transform a directory of class files in place, so that they need no agent.")
+    @Command(name = "transform",
+            description = "Transform a directory of class files in place, so that they need no agent.")
     static final class Transform implements Callable<Integer> {
         @Parameters(index = "0", paramLabel = "DIRECTORY", description = "where the class files are")
         private Path directory;
-        @Option(names = "--packages", split = ",", description = "packages whose classes are to be transformed, and those below them (the collections of SAS always are)")
+        @Option(names = "--packages", split = ",", description = "packages whose classes are to be transformed, "
+                + "and those below them (the collections of SAS always are)")
         private List<String> packages = List.of();
-        @Option(names = "--class-path", split = ":", description = "directories and jars with the classes that these extend and use")
+        @Option(names = "--class-path", split = ":",
+                description = "directories and jars with the classes that these extend and use")
         private List<Path> classPath = List.of();
 
         @CommandLine.Spec
@@ -221,7 +227,8 @@ public final class SasCommand {
                 throw new SASException(result.complaint(directory, packages));
             }
             spec.commandLine().getOut().println(result);
-            result.refusals().forEach((type, reason) -> spec.commandLine().getErr().println("sas: instances of " + type + " cannot be persistent: " + reason));
+            result.refusals().forEach((type, reason) -> spec.commandLine().getErr().println("sas: instances of " + type
+                    + " cannot be persistent: " + reason));
             return result.refusals().isEmpty() ? 0 : 1;
         }
 

@@ -46,12 +46,14 @@ final class ServerCommand extends SasCommand.OnStore {
         if (!Files.exists(directory().resolve("store.properties"))) {
             throw new SASException(directory() + " is not a store: it has no store.properties; `sas create` makes one");
         }
-        try (var channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try (var channel = FileChannel.open(
+                        file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
                 var lock = channel.tryLock(Long.MAX_VALUE - 1, 1, false)) {
             if (lock == null) {
                 throw new SASException("process " + owner(channel) + " serves " + directory() + " already");
             }
-            channel.truncate(0).write(ByteBuffer.wrap(Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)));
+            channel.truncate(0).write(
+                    ByteBuffer.wrap(Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)));
             return super.call();
         } finally {
             closed.countDown();
@@ -82,7 +84,8 @@ final class ServerCommand extends SasCommand.OnStore {
             }
             store.attached().tend(share);
         }
-        print(store.attached().counts().checkpoints() - before + " times the containers' files were brought up to date meanwhile");
+        print(store.attached().counts().checkpoints() - before
+                + " times the containers' files were brought up to date meanwhile");
         return 0;
     }
 }

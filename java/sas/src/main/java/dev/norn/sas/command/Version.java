@@ -11,6 +11,7 @@ public final class Version implements CommandLine.IVersionProvider {
     @Override
     public String[] getVersion() {
         String version = Store.class.getPackage().getImplementationVersion();
-        return new String[] {"Norn SAS " + (version == null ? "of no version: its classes are not in norn-sas.jar" : version) + ", Java " + Runtime.version()};
+        String named = version == null ? "of no version: its classes are not in norn-sas.jar" : version;
+        return new String[] {"Norn SAS " + named + ", Java " + Runtime.version()};
     }
 }

@@ -15,8 +15,9 @@ final class KeyOrder {
     private static final ClassValue<String> NAMES = new ClassValue<>() {
         @Override
         protected String computeValue(Class<?> type) {
-            boolean isOrdered = Arrays.stream(type.getGenericInterfaces()).anyMatch(its -> its instanceof ParameterizedType generic
-                    && generic.getRawType() == Comparable.class && generic.getActualTypeArguments()[0] == type);
+            boolean isOrdered = Arrays.stream(type.getGenericInterfaces())
+                    .anyMatch(its -> its instanceof ParameterizedType generic
+                            && generic.getRawType() == Comparable.class && generic.getActualTypeArguments()[0] == type);
             return isOrdered ? type.getName() : UNORDERED;
         }
     };
@@ -44,6 +45,7 @@ final class KeyOrder {
             return byClass;
         }
         // The places of constants may change, and their names do not.
-        return a instanceof Enum<?> constant ? constant.name().compareTo(((Enum<?>) b).name()) : ((Comparable<Object>) a).compareTo(b);
+        return a instanceof Enum<?> constant ? constant.name().compareTo(((Enum<?>) b).name())
+                : ((Comparable<Object>) a).compareTo(b);
     }
 }

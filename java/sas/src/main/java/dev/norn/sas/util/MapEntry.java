@@ -38,7 +38,8 @@ abstract class MapEntry<K, V> implements Map.Entry<K, V> {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Map.Entry<?, ?> entry && Objects.equals(key, entry.getKey()) && Objects.equals(value, entry.getValue());
+        return other instanceof Map.Entry<?, ?> entry && Objects.equals(key, entry.getKey())
+                && Objects.equals(value, entry.getValue());
     }
 
     @Override

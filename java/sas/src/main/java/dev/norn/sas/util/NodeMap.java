@@ -17,9 +17,9 @@ import java.util.Set;
  * What {@link SasMap} and {@link SasSortedMap} have in common: a map whose entries are objects, its views, and
  * iterators that fail fast.
  *
- * <p>An iterator compares the number of changes that its thread has made, and the map's size. So every change by its own
- * thread is noticed, whichever handle made it. A change by another thread or program, outside a transaction or between
- * two, is noticed if the size differs or an entry is gone.
+ * <p>An iterator compares the number of changes that its thread has made, and the map's size. So every change by its
+ * own thread is noticed, whichever handle made it. A change by another thread or program, outside a transaction or
+ * between two, is noticed if the size differs or an entry is gone.
  */
 abstract class NodeMap<K, V> extends AbstractMap<K, V> {
     /** Changes of a temporary map. No field of the persistent object, as its name says. */
@@ -116,12 +116,14 @@ abstract class NodeMap<K, V> extends AbstractMap<K, V> {
 
         @Override
         public boolean contains(Object object) {
-            return object instanceof Map.Entry<?, ?> entry && Transactions.within(map.whole(), () -> entry.equals(map.find(entry.getKey())));
+            return object instanceof Map.Entry<?, ?> entry
+                    && Transactions.within(map.whole(), () -> entry.equals(map.find(entry.getKey())));
         }
 
         @Override
         public boolean remove(Object object) {
-            return object instanceof Map.Entry<?, ?> entry && Transactions.within(map.whole(), () -> contains(entry) && map.removeKey(entry.getKey()));
+            return object instanceof Map.Entry<?, ?> entry
+                    && Transactions.within(map.whole(), () -> contains(entry) && map.removeKey(entry.getKey()));
         }
     }
 
@@ -301,7 +303,8 @@ abstract class NodeMap<K, V> extends AbstractMap<K, V> {
 
         @Override
         public boolean equals(Object other) {
-            return other instanceof Map.Entry<?, ?> its && Objects.equals(getKey(), its.getKey()) && Objects.equals(getValue(), its.getValue());
+            return other instanceof Map.Entry<?, ?> its && Objects.equals(getKey(), its.getKey())
+                    && Objects.equals(getValue(), its.getValue());
         }
 
         @Override

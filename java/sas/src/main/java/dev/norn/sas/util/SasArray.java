@@ -22,7 +22,8 @@ import java.util.function.LongFunction;
  * {@link IndexOutOfBoundsException}, and what accesses to fields throw, but {@link InternalError} where the pool's file
  * is cut off while the array is used. Two arrays are equal if they are the same one.
  */
-public abstract sealed class SasArray implements InPlace permits SasByteArray, SasIntArray, SasLongArray, SasDoubleArray {
+public abstract sealed class SasArray implements InPlace
+        permits SasByteArray, SasIntArray, SasLongArray, SasDoubleArray {
     private final int length;
     /** The elements of a temporary array; null in handles. No field of the persistent object, as its name says. */
     Object $sas$elements;
@@ -67,7 +68,8 @@ public abstract sealed class SasArray implements InPlace permits SasByteArray, S
     /** Reads a committed element. */
     final <T> T committed(int index, LongFunction<T> reading) {
         // The index is looked at later: here, another object may be coming into the place of this one.
-        T element = InPlace.committed(handle(), at -> index >= 0 && index < InPlace.length(at) ? reading.apply(at + distance(index)) : null);
+        T element = InPlace.committed(handle(),
+                at -> index >= 0 && index < InPlace.length(at) ? reading.apply(at + distance(index)) : null);
         if (element == null) {
             Objects.checkIndex(index, length);
         }
@@ -111,7 +113,8 @@ public abstract sealed class SasArray implements InPlace permits SasByteArray, S
         }
         Objects.checkFromIndexSize(start, count, Array.getLength(to));
         long at = InPlace.reading(handle());
-        boolean isCopied = at != 0 ? copy(at, index, to, start, count) : InPlace.committed(handle(), place -> copy(place, index, to, start, count));
+        boolean isCopied = at != 0 ? copy(at, index, to, start, count)
+                : InPlace.committed(handle(), place -> copy(place, index, to, start, count));
         if (!isCopied) {
             Objects.checkFromIndexSize(index, count, length);
         }
@@ -135,7 +138,8 @@ public abstract sealed class SasArray implements InPlace permits SasByteArray, S
         }
         Objects.checkFromIndexSize(start, count, Array.getLength(from));
         long bytes = (long) count << shift();
-        write(index, count, at -> MemorySegment.copy(segment(from), (long) start << shift(), Memory.slice(at, bytes), 0, bytes));
+        write(index, count,
+                at -> MemorySegment.copy(segment(from), (long) start << shift(), Memory.slice(at, bytes), 0, bytes));
     }
 
     @Override

@@ -76,7 +76,8 @@ public final class SasMap<K, V> extends NodeMap<K, V> {
 
     @SuppressWarnings("unchecked")
     private Entry<K, V> newEntry(K key, int hash, V value) {
-        return Factory.isPersistent(this) ? Factory.newInstanceNear(Entry.class, this, key, hash, value, null) : new Entry<>(key, hash, value, null);
+        return Factory.isPersistent(this) ? Factory.newInstanceNear(Entry.class, this, key, hash, value, null)
+                : new Entry<>(key, hash, value, null);
     }
 
     @SuppressWarnings("unchecked")
@@ -95,7 +96,8 @@ public final class SasMap<K, V> extends NodeMap<K, V> {
         if (at == null || hashOf(at) != hash) {
             return null;
         }
-        return at instanceof Entry<?, ?> list ? inList((Entry<K, V>) list, key) : inTree(SasMap.<K, V>tree(at), (K) key);
+        return at instanceof Entry<?, ?> list ? inList((Entry<K, V>) list, key)
+                : inTree(SasMap.<K, V>tree(at), (K) key);
     }
 
     private static <K, V> Entry<K, V> inList(Entry<K, V> list, Object key) {
@@ -113,7 +115,8 @@ public final class SasMap<K, V> extends NodeMap<K, V> {
         if (found != null || KeyOrder.isOrdered(key)) {
             return found != null ? found : inList(listOf(tree.find(null)), key);
         }
-        return tree.nodes().stream().map(node -> inList(node.value, key)).filter(Objects::nonNull).findFirst().orElse(null);
+        return tree.nodes().stream()
+                .map(node -> inList(node.value, key)).filter(Objects::nonNull).findFirst().orElse(null);
     }
 
     private static <K, V> Entry<K, V> listOf(Node<K, Entry<K, V>> node) {

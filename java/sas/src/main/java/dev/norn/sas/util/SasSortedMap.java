@@ -83,7 +83,8 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Node
     @SuppressWarnings("unchecked")
     static <K, V> Node<K, V> newNode(Object owner, K key, V value) {
         int rank = ThreadLocalRandom.current().nextInt() >>> 1;
-        return Factory.isPersistent(owner) ? Factory.newInstanceNear(Node.class, owner, key, value, rank) : new Node<>(key, value, rank);
+        return Factory.isPersistent(owner) ? Factory.newInstanceNear(Node.class, owner, key, value, rank)
+                : new Node<>(key, value, rank);
     }
 
     @Override
@@ -168,7 +169,8 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Node
     }
 
     /** A part of the map, from one key up to another that is not in it; null is no limit. Always temporary. */
-    private static final class View<K extends Comparable<? super K>, V> extends NodeMap<K, V> implements SortedMap<K, V> {
+    private static final class View<K extends Comparable<? super K>, V> extends NodeMap<K, V>
+            implements SortedMap<K, V> {
         private final SasSortedMap<K, V> map;
         private final K from;
         private final K to;
@@ -258,7 +260,8 @@ public final class SasSortedMap<K extends Comparable<? super K>, V> extends Node
         @Override
         public SortedMap<K, V> subMap(K first, K last) {
             if (first.compareTo(last) > 0) {
-                throw new IllegalArgumentException("a part of the map cannot begin at " + first + " and end at " + last + ", which is less");
+                throw new IllegalArgumentException("a part of the map cannot begin at " + first + " and end at " + last
+                        + ", which is less");
             }
             return new View<>(map, inside(first), end(last));
         }

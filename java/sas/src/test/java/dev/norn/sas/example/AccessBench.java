@@ -83,7 +83,8 @@ final class AccessBench {
         Node[] nodes = new Node[objects];
         for (int i = 0; i < objects; i++) {
             Class<? extends Node> type = i % 2 == 0 ? Node.class : SubNode.class;
-            nodes[i] = isPersistent ? Factory.newInstanceIn(type, Store.current().container("main"), i) : i % 2 == 0 ? new Node(i) : new SubNode(i);
+            nodes[i] = isPersistent ? Factory.newInstanceIn(type, Store.current().container("main"), i)
+                    : i % 2 == 0 ? new Node(i) : new SubNode(i);
         }
         // Side by side for good: creating persistent objects makes garbage, which has the collector put them into
         // another order than plain ones.

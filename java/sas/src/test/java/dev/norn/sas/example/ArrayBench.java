@@ -30,7 +30,8 @@ final class ArrayBench {
     }
 
     /** The steps, on one kind of array. */
-    private record Steps(String kind, LongSupplier readOne, LongSupplier sum, LongSupplier writeOne, LongSupplier writeAll) {
+    private record Steps(String kind, LongSupplier readOne, LongSupplier sum, LongSupplier writeOne,
+            LongSupplier writeAll) {
         void each(Action action) {
             action.run(kind + " read-one", readOne);
             action.run(kind + " sum", sum);
@@ -127,11 +128,14 @@ final class ArrayBench {
                 owner.copied = Factory.newLongArrayNear(length, owner);
                 owner.inPlace = Factory.newInstanceNear(SasLongArray.class, owner, length);
             });
-            Steps fields = new Steps("field", () -> owner.field, () -> owner.field, () -> owner.field = ++next, () -> owner.field = ++next);
-            Steps[] all = {fields, ofJavaArray("copied", length, () -> owner.copied), ofArrayInPlace(length, owner), inBulk(length, owner)};
+            Steps fields = new Steps("field", () -> owner.field, () -> owner.field, () -> owner.field = ++next,
+                    () -> owner.field = ++next);
+            Steps[] all = {fields, ofJavaArray("copied", length, () -> owner.copied), ofArrayInPlace(length, owner),
+                    inBulk(length, owner)};
             twice(action -> {
                 for (Steps steps : all) {
-                    steps.each((name, step) -> action.run("transaction " + name, () -> Transaction.call(step::getAsLong)));
+                    steps.each((name, step) -> action.run("transaction " + name,
+                            () -> Transaction.call(step::getAsLong)));
                     Transaction.run(() -> steps.each((name, step) -> action.run("within " + name, step)));
                 }
             }, length);

@@ -15,8 +15,10 @@ import java.util.function.IntFunction;
 record ArrayInPlace(SasArray array) {
     /** The types, by their arrays. */
     enum Type {
-        BYTE(SasByteArray.class, SasByteArray::new, byte.class, 1), INT(SasIntArray.class, SasIntArray::new, int.class, 4),
-        LONG(SasLongArray.class, SasLongArray::new, long.class, 8), DOUBLE(SasDoubleArray.class, SasDoubleArray::new, double.class, 8);
+        BYTE(SasByteArray.class, SasByteArray::new, byte.class, 1),
+        INT(SasIntArray.class, SasIntArray::new, int.class, 4),
+        LONG(SasLongArray.class, SasLongArray::new, long.class, 8),
+        DOUBLE(SasDoubleArray.class, SasDoubleArray::new, double.class, 8);
 
         final Class<? extends SasArray> array;
         /** Makes a temporary one. */

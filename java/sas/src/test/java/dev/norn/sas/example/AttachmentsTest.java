@@ -30,7 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class AttachmentsTest {
-    private static final List<String> IN_A_NAMESPACE = List.of("unshare", "--pid", "--fork", "--kill-child", "--mount-proc");
+    private static final List<String> IN_A_NAMESPACE =
+            List.of("unshare", "--pid", "--fork", "--kill-child", "--mount-proc");
     private static final int TIMEOUT_MILLIS = 300;
 
     @TempDir
@@ -124,7 +125,8 @@ class AttachmentsTest {
         Transaction.begin();
         var thrown = assertThrows(TransactionConflict.class, () -> ann.add(1));
         Transaction.abort();
-        assertTrue(thrown.getMessage().contains("process 1 of host") && thrown.getMessage().contains("pid:["), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("process 1 of host") && thrown.getMessage().contains("pid:["),
+                thrown.getMessage());
         kill(keeper);
         Transaction.run(() -> ann.add(1));
         assertEquals(1, ann.balance(), "what the dead one did is undone");
@@ -155,13 +157,15 @@ class AttachmentsTest {
         Transaction.begin();
         ann.add(1);
         var thrown = assertThrows(TransactionConflict.class, Transaction::commit);
-        assertTrue(thrown.getMessage().contains("process " + stopped.pid()) && thrown.getMessage().contains("the log's end"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("process " + stopped.pid())
+                && thrown.getMessage().contains("the log's end"), thrown.getMessage());
         assertEquals(0, ann.balance(), "the transaction is undone");
         signal("CONT", stopped);
         assertEquals(0, stopped.waitFor());
         ann.add(1);
         assertEquals(1, ann.balance());
-        assertEquals(transfers + 1, store.root("bank", Bank.class).transfers(), "the one that was stopped has committed");
+        assertEquals(transfers + 1, store.root("bank", Bank.class).transfers(),
+                "the one that was stopped has committed");
         Stores.check(store);
     }
 
@@ -177,7 +181,8 @@ class AttachmentsTest {
             Path kept = at.resolve(file + ".kept");
             Files.move(at.resolve(file), kept);
             var thrown = assertThrows(StorageReadFailure.class, () -> Store.open(at));
-            assertTrue(thrown.getMessage().contains("pool") && thrown.getMessage().contains("end that process first"), thrown.getMessage());
+            assertTrue(thrown.getMessage().contains("pool") && thrown.getMessage().contains("end that process first"),
+                    thrown.getMessage());
             if (file.equals("pool")) {
                 assertTrue(thrown.getMessage().contains("process " + child.pid()), thrown.getMessage());
                 Files.createFile(at.resolve("pool"));
@@ -189,7 +194,8 @@ class AttachmentsTest {
             store = Store.open(at);
             Bank bank = store.root("bank", Bank.class);
             assertNull(Transaction.call(() -> bank.audit(BankProgram.ACCOUNTS)));
-            assertTrue(bank.transfers() >= said, bank.transfers() + " transfers, of which " + said + " were said to be committed");
+            assertTrue(bank.transfers() >= said,
+                    bank.transfers() + " transfers, of which " + said + " were said to be committed");
             Stores.check(store);
             store.close();
             store = null;

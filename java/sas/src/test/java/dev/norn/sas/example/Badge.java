@@ -75,10 +75,12 @@ class Badge {
                     continue;
                 }
                 count++;
-                boolean isWhole = badge.number == i && badge.hashCode() == codes[i] && System.identityHashCode(badge) == codes[i] && table.has(badge)
+                boolean isWhole = badge.number == i && badge.hashCode() == codes[i]
+                        && System.identityHashCode(badge) == codes[i] && table.has(badge)
                         && java.util.Objects.equals(numbers.get(badge), i);
                 if (!isWhole) {
-                    throw new AssertionError("badge " + i + " has number " + badge.number + " and hash code " + badge.hashCode() + ", which was " + codes[i] + ", place " + numbers.get(badge)
+                    throw new AssertionError("badge " + i + " has number " + badge.number + " and hash code "
+                            + badge.hashCode() + ", which was " + codes[i] + ", place " + numbers.get(badge)
                             + ", and is " + (table.has(badge) ? "" : "not ") + "in the table");
                 }
             }

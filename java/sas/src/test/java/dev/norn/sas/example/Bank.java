@@ -34,7 +34,8 @@ public class Bank {
     private Bank fill(int count) {
         AccountList list = null;
         for (int i = count - 1; i >= 0; i--) {
-            list = Factory.newInstanceNear(AccountList.class, this, Factory.newInstanceNear(Account.class, this, i, "owner of account " + i), list);
+            list = Factory.newInstanceNear(AccountList.class, this,
+                    Factory.newInstanceNear(Account.class, this, i, "owner of account " + i), list);
             list.account.add(1000);
         }
         first = list;
@@ -68,7 +69,8 @@ public class Bank {
         account(from).add(-amount);
         account(to).add(amount);
         account(to).rename("owner number " + to + " after transfer " + transfers);
-        newest = Factory.newInstanceNear(Entry.class, this, "transfer of " + amount + " from " + from + " to " + to, transfers, newest);
+        newest = Factory.newInstanceNear(Entry.class, this,
+                "transfer of " + amount + " from " + from + " to " + to, transfers, newest);
         Entry at = newest;
         for (int i = 0; i < 5 && at != null; i++) {
             at = at.older;

@@ -87,8 +87,13 @@ final class BankProgram {
 
     private static void dieAt(Store store, Bank bank, int last) {
         Runnable[] steps = {
-            Transaction::begin, () -> bank.transfer(1, 2, 10), () -> bank.transfer(2, 3, 20), () -> Factory.newInstanceNear(Account.class, bank, 99, "nobody"),
-            () -> Factory.newLongArrayNear(5000, bank), () -> store.createContainer("other", 1 << 20), () -> store.setRoot("other", bank),
+            Transaction::begin,
+            () -> bank.transfer(1, 2, 10),
+            () -> bank.transfer(2, 3, 20),
+            () -> Factory.newInstanceNear(Account.class, bank, 99, "nobody"),
+            () -> Factory.newLongArrayNear(5000, bank),
+            () -> store.createContainer("other", 1 << 20),
+            () -> store.setRoot("other", bank),
             () -> Factory.newInstanceIn(Account.class, store.container("other"), 7, "somebody in another container"),
         };
         for (int i = 0; i < steps.length; i++) {

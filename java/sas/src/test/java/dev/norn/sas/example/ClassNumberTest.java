@@ -120,7 +120,8 @@ class ClassNumberTest {
         Transaction.commit();
         other.join();
         verify();
-        assertEquals(1, Directory.classes(store.attached()).stream().filter(entry -> entry.name().equals(Invoice.class.getName())).count());
+        assertEquals(1, Directory.classes(store.attached()).stream()
+                .filter(entry -> entry.name().equals(Invoice.class.getName())).count());
     }
 
     /**

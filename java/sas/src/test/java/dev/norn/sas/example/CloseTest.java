@@ -66,7 +66,8 @@ class CloseTest {
     /**
      * Uses the store in each way, over and over, until a call says that the store is closed; counts what was committed.
      */
-    private static void use(Store store, Random random, AtomicLong committed, ConcurrentLinkedQueue<Throwable> unexpected) {
+    private static void use(Store store, Random random, AtomicLong committed,
+            ConcurrentLinkedQueue<Throwable> unexpected) {
         try {
             Bank bank = store.root("bank", Bank.class);
             Account ann = store.root("ann", Account.class);
@@ -131,7 +132,8 @@ class CloseTest {
         }));
         hasWritten.await();
         var thrown = assertThrows(SASException.class, store::close);
-        assertTrue(thrown.getMessage().contains("\"long one\"") && thrown.getMessage().contains("stays open"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("\"long one\"") && thrown.getMessage().contains("stays open"),
+                thrown.getMessage());
         Transaction.run(() -> store.root("bank", Bank.class).transfer(1, 2, 3));
         mayCommit.countDown();
         thread.join();

@@ -84,7 +84,8 @@ class CollectionsTest {
             Map<Object, Object> next = new HashMap<>(model);
             if (sometimes(() -> {
                 for (int i = 0; i < 10; i++) {
-                    Object key = random.nextBoolean() ? (Object) random.nextInt(300) : "key number " + random.nextInt(200);
+                    Object key = random.nextBoolean() ? (Object) random.nextInt(300)
+                            : "key number " + random.nextInt(200);
                     if (random.nextInt(3) == 0) {
                         assertEquals(next.remove(key), holder.map.remove(key));
                     } else {
@@ -159,7 +160,8 @@ class CollectionsTest {
         }
         assertEquals(model.firstKey(), holder.sorted.firstKey());
         assertEquals(model.lastKey(), holder.sorted.lastKey());
-        assertEquals(new ArrayList<>(model.subMap("key 12", "key 51").entrySet()), new ArrayList<>(holder.sorted.subMap("key 12", "key 51").entrySet()));
+        assertEquals(new ArrayList<>(model.subMap("key 12", "key 51").entrySet()),
+                new ArrayList<>(holder.sorted.subMap("key 12", "key 51").entrySet()));
         assertEquals(model.headMap("key 3").lastKey(), holder.sorted.headMap("key 3").lastKey());
         assertEquals(model.tailMap("key 3").firstKey(), holder.sorted.tailMap("key 3").firstKey());
         assertEquals(model.tailMap("key 3").size(), holder.sorted.tailMap("key 3").size());
@@ -286,7 +288,8 @@ class CollectionsTest {
     @Test
     @SuppressWarnings("unchecked")
     void anEntryThatWasRemovedHasWhatItHad() {
-        for (Class<? extends Map<String, Integer>> type : List.of((Class<Map<String, Integer>>) (Class<?>) SasMap.class, (Class<Map<String, Integer>>) (Class<?>) SasSortedMap.class)) {
+        for (Class<? extends Map<String, Integer>> type : List.of((Class<Map<String, Integer>>) (Class<?>) SasMap.class,
+                (Class<Map<String, Integer>>) (Class<?>) SasSortedMap.class)) {
             removeEntries(Factory.newPermInstance(type));
             Transaction.run(() -> removeEntries(Factory.newPermInstance(type)));
         }
@@ -304,8 +307,10 @@ class CollectionsTest {
             holder.list.add(key);
         }
         // Outside transactions, each use of the field gives a handle of its own.
-        assertFails(holder.map, holder.map, map -> map.keySet().iterator(), map -> map.put("d" + random.nextInt(), map.remove(map.keySet().iterator().next())));
-        assertFails(holder.sorted, holder.sorted, map -> map.keySet().iterator(), map -> map.put("d" + random.nextInt(), map.remove(map.keySet().iterator().next())));
+        assertFails(holder.map, holder.map, map -> map.keySet().iterator(),
+                map -> map.put("d" + random.nextInt(), map.remove(map.keySet().iterator().next())));
+        assertFails(holder.sorted, holder.sorted, map -> map.keySet().iterator(),
+                map -> map.put("d" + random.nextInt(), map.remove(map.keySet().iterator().next())));
         assertFails(holder.list, holder.list, List::iterator, list -> list.add(list.remove(0)));
     }
 
@@ -324,7 +329,8 @@ class CollectionsTest {
     void aPrimitiveClassIsAValue() {
         Holder holder = Factory.newPermInstance(Holder.class);
         holder.list = Factory.newInstanceNear(SasList.class, holder);
-        List<Object> classes = List.of(int.class, boolean.class, void.class, int[].class, String[][].class, Map.Entry.class);
+        List<Object> classes =
+                List.of(int.class, boolean.class, void.class, int[].class, String[][].class, Map.Entry.class);
         classes.forEach(holder.list::add);
         assertEquals(classes, holder.list);
     }

@@ -10,6 +10,8 @@ import dev.norn.sas.Transaction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,8 +22,9 @@ class CommandTest {
     Path directory;
 
     static String sas(int status, Object... arguments) throws Exception {
-        var command = new java.util.ArrayList<>(java.util.List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1", "-jar",
-                System.getProperty("sas.jar")));
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var command = new ArrayList<>(
+                List.of(java, "-XX:TieredStopAtLevel=1", "-jar", System.getProperty("sas.jar")));
         for (Object argument : arguments) {
             command.add(argument.toString());
         }
@@ -35,7 +38,8 @@ class CommandTest {
     void aServerTendsTheStoreAndIsTheOnlyOne() throws Exception {
         Path at = directory.resolve("store");
         sas(0, "create", at, "--log-bytes", 1 << 20);
-        Process server = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", System.getProperty("sas.jar"), "server", at.toString())
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        Process server = new ProcessBuilder(java, "-jar", System.getProperty("sas.jar"), "server", at.toString())
                 .redirectErrorStream(true).start();
         try (Store store = Store.open(at)) {
             assertTrue(server.inputReader().readLine().contains("process " + server.pid() + " serves"));
@@ -47,7 +51,8 @@ class CommandTest {
             while (store.attached().openTransactions() > 0 && System.nanoTime() - start < 20_000_000_000L) {
                 Thread.sleep(10);
             }
-            assertEquals(0, store.attached().openTransactions(), "nobody waits for the dead program's locks, and they are given back");
+            assertEquals(0, store.attached().openTransactions(),
+                    "nobody waits for the dead program's locks, and they are given back");
             long before = store.attached().counts().checkpoints();
             while (store.attached().logBytesUsed() < 200_000 && store.attached().counts().checkpoints() == before) {
                 ann.rename("x".repeat(400));
@@ -55,7 +60,8 @@ class CommandTest {
             for (int i = 0; i < 400 && store.attached().counts().checkpoints() == before; i++) {
                 Thread.sleep(50);
             }
-            assertTrue(store.attached().counts().checkpoints() > before, "the server replays before this program has to");
+            assertTrue(store.attached().counts().checkpoints() > before,
+                    "the server replays before this program has to");
         }
         server.toHandle().destroy();
         assertEquals(143, server.waitFor());
@@ -78,7 +84,8 @@ class CommandTest {
                 for (int i = 0; !isOver.get(); i++) {
                     int number = i;
                     Transaction.run(() -> {
-                        Account next = Factory.newInstanceIn(Account.class, store.container("main"), number, "somebody with a long name " + number);
+                        Account next = Factory.newInstanceIn(Account.class, store.container("main"), number,
+                                "somebody with a long name " + number);
                         next.link(chain[0]);
                         next.rename("somebody with another name " + number);
                         if (number % 3 == 0 && chain[0] != null) {
@@ -92,7 +99,8 @@ class CommandTest {
             });
             for (int i = 0; i < 3; i++) {
                 String said = sas(0, "check", at);
-                assertTrue(said.contains("other programs use the store: this is of a copy") && said.contains(" 0 findings"), said);
+                assertTrue(said.contains("other programs use the store: this is of a copy")
+                        && said.contains(" 0 findings"), said);
             }
             isOver.set(true);
             writer.join();
@@ -114,8 +122,10 @@ class CommandTest {
             Stores.check(store);
         }
         String said = sas(1, "check", at);
-        assertTrue(said.contains("2 dangling references, 0 findings") && said.contains("the root bob refers to the object at")
-                && said.contains("main: field dev.norn.sas.example.Account.next of the object at") && said.contains("which was destroyed"), said);
+        assertTrue(said.contains("2 dangling references, 0 findings")
+                && said.contains("the root bob refers to the object at")
+                && said.contains("main: field dev.norn.sas.example.Account.next of the object at")
+                && said.contains("which was destroyed"), said);
     }
 
     @Test
@@ -128,9 +138,11 @@ class CommandTest {
             ann.link(ann);
             store.setRoot("ann", ann);
             String list = sas(0, "ls", at);
-            assertTrue(list.contains("root      ann") && list.contains("Account") && list.contains("container main"), list);
+            assertTrue(list.contains("root      ann") && list.contains("Account") && list.contains("container main"),
+                    list);
             String shown = sas(0, "show", at, "ann");
-            assertTrue(shown.contains("Account.owner = \"Ann with a long name\"") && shown.contains("Account.number = 7"), shown);
+            assertTrue(shown.contains("Account.owner = \"Ann with a long name\"")
+                    && shown.contains("Account.number = 7"), shown);
             assertTrue(sas(0, "stat", at).contains("attached processes   1"));
             sas(0, "backup", at, directory.resolve("copy"));
             ann.rename("changed after the backup");
@@ -139,7 +151,8 @@ class CommandTest {
             ann.rename("not committed yet");
             assertTrue(sas(0, "check", at).contains("0 findings"), "what is not committed is no damage");
             String locked = sas(0, "show", at, "ann");
-            assertTrue(locked.contains("Account.number = 7") && locked.contains("a transaction is changing it"), "nobody waits for it: " + locked);
+            assertTrue(locked.contains("Account.number = 7") && locked.contains("a transaction is changing it"),
+                    "nobody waits for it: " + locked);
             store.setRoot("carl", ann);
             assertTrue(sas(0, "ls", at).contains("root      carl"), "nor for the list of roots");
             String described = Factory.describe(Factory.newIntArrayNear(120, ann));
@@ -156,26 +169,33 @@ class CommandTest {
         assertTrue(sas(1, "backup", at, directory.resolve("copy")).contains("copy exists already"));
         assertTrue(sas(1, "create", directory.resolve("bad"), "--main-bytes", -5).contains("would hold -5 bytes"));
         assertFalse(Files.exists(directory.resolve("bad")), "what could not be completed is not there");
-        assertTrue(sas(1, "create", directory.resolve("new/and/bad"), "--log-bytes", 100).contains("a log of 100 bytes is too short"));
+        assertTrue(sas(1, "create", directory.resolve("new/and/bad"), "--log-bytes", 100)
+                .contains("a log of 100 bytes is too short"));
         assertFalse(Files.exists(directory.resolve("new")), "nor are the directories above");
         Path own = Files.createDirectory(directory.resolve("own"));
         assertTrue(sas(1, "create", own, "--main-bytes", -5).contains("would hold -5 bytes"));
         assertEquals(0, Files.list(own).count(), "the directory was there before");
-        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "1X").contains("'1X' is not a number of bytes"));
-        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "9999999999T").contains("is not a number of bytes"));
+        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "1X")
+                .contains("'1X' is not a number of bytes"));
+        assertTrue(sas(2, "create", directory.resolve("bad"), "--log-bytes", "9999999999T")
+                .contains("is not a number of bytes"));
         assertEquals("", sas(0, "create", directory.resolve("bad"), "--main-bytes", "2m", "--log-bytes", "192K"));
         assertTrue(sas(0, "ls", directory.resolve("bad")).contains("of 2,097,152 bytes"));
         assertTrue(Math.abs(Files.size(directory.resolve("bad/redo.log")) - (192 << 10)) <= 4096);
         Files.delete(directory.resolve("bad/store.properties"));
         assertTrue(sas(1, "create", directory.resolve("bad")).contains("has no store.properties, but"));
         assertTrue(sas(1, "transform", directory.resolve("nowhere")).contains("nowhere is not there"));
-        assertTrue(sas(1, "transform", directory).contains("no class in " + directory + " is of a package that was named (--packages com.acme); it has no classes"));
+        assertTrue(sas(1, "transform", directory).contains("no class in " + directory
+                + " is of a package that was named (--packages com.acme); it has no classes"));
         Path tree = Files.createDirectories(directory.resolve("tree/org/example"));
         Path compiled = Path.of(CommandTest.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         Files.copy(compiled.resolve("dev/norn/sas/example/Account.class"), tree.resolve("Account.class"));
-        assertTrue(sas(1, "transform", directory.resolve("tree"), "--packages", "com.acme").contains("is of com.acme; it has classes of org.example"));
-        assertEquals("1 class transformed\n", sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
-        assertEquals("0 classes transformed, 1 transformed already\n", sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
+        assertTrue(sas(1, "transform", directory.resolve("tree"), "--packages", "com.acme")
+                .contains("is of com.acme; it has classes of org.example"));
+        assertEquals("1 class transformed\n",
+                sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
+        assertEquals("0 classes transformed, 1 transformed already\n",
+                sas(0, "transform", directory.resolve("tree"), "--packages", "org.example"));
         sas(2, "nonsense");
         assertTrue(sas(2, "transform", directory.resolve("tree"), "--packages",
                 "org/example").contains("'org/example' is not a package name: write com.acme"));

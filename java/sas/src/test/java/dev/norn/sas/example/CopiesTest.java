@@ -210,7 +210,8 @@ class CopiesTest {
         assertEquals(0, gauge.value);
         var lookup = MethodHandles.lookup();
         assertThrows(NoSuchFieldException.class, () -> lookup.findGetter(Gauge.class, "nothing", int.class));
-        assertThrows(IllegalAccessException.class, () -> MethodHandles.publicLookup().findGetter(Gauge.class, "value", int.class));
+        assertThrows(IllegalAccessException.class,
+                () -> MethodHandles.publicLookup().findGetter(Gauge.class, "value", int.class));
     }
 
     static class Valve {
@@ -242,7 +243,8 @@ class CopiesTest {
             thrown = thrown.getCause();
         }
         assertEquals(SASException.class, thrown.getClass(), thrown.toString());
-        for (String part : new String[] {Valve.class.getName(), "its field turns is used through ", "use the field itself"}) {
+        for (String part : java.util.List.of(
+                Valve.class.getName(), "its field turns is used through ", "use the field itself")) {
             assertTrue(thrown.getMessage().contains(part), thrown.getMessage());
         }
     }
@@ -252,7 +254,8 @@ class CopiesTest {
         BelowValve valve = persistent(BelowValve.class);
         refused(() -> Handle.TURNS.setVolatile(valve, 3));
         refused(() -> java.util.concurrent.atomic.AtomicIntegerFieldUpdater.newUpdater(Valve.class, "turns"));
-        refused(() -> java.lang.invoke.ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "turns", VarHandle.class, Valve.class, int.class));
+        refused(() -> java.lang.invoke.ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "turns",
+                VarHandle.class, Valve.class, int.class));
         valve.turns = 1;
         assertEquals(1, valve.turns);
     }
@@ -270,6 +273,7 @@ class CopiesTest {
         assertEquals(0, (int) turns.getAndAdd(tap, 2));
         assertEquals(2, tap.turns);
         String message = assertThrows(SASException.class, () -> persistent(Tap.class)).getMessage();
-        assertTrue(message.contains("instances of " + Tap.class.getName() + " cannot be persistent: its field turns is used through a VarHandle"), message);
+        assertTrue(message.contains("instances of " + Tap.class.getName()
+                + " cannot be persistent: its field turns is used through a VarHandle"), message);
     }
 }

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -98,8 +99,9 @@ class CrashTest {
                 store = Store.open(at);
             }
             long now = verify("after round " + round);
-            assertTrue(now >= before + said && now <= before + said + 3, "round " + round + ": " + now + " transfers after " + before + " and " + said
-                    + " that were said to be committed, with three threads; seed " + SEED);
+            assertTrue(now >= before + said && now <= before + said + 3,
+                    "round " + round + ": " + now + " transfers after " + before + " and " + said
+                            + " that were said to be committed, with three threads; seed " + SEED);
         }
     }
 
@@ -122,7 +124,8 @@ class CrashTest {
     void aDeathBeforeTheSyncIsFinishedByTheLivingOrAsTheDiskHasIt() throws Exception {
         Path at = create();
         store.close();
-        for (Fault fault : new Fault[] {Fault.DIES_HALFWAY, Fault.DIES_BEHIND_WRITE, Fault.DIES_BEFORE_SYNC, Fault.DIES_BEHIND_SYNC}) {
+        for (Fault fault : List.of(Fault.DIES_HALFWAY, Fault.DIES_BEHIND_WRITE, Fault.DIES_BEFORE_SYNC,
+                Fault.DIES_BEHIND_SYNC)) {
             for (boolean staysAttached : new boolean[] {false, true}) {
                 store = Store.open(at);
                 long before = verify("before " + fault);
@@ -198,10 +201,12 @@ class CrashTest {
                     complete++;
                 }
                 var thrown = assertThrows(StorageReadFailure.class, () -> Store.open(copy));
-                assertTrue(thrown.getMessage().contains("byte " + places.place(ends[complete]) + " of the file"), thrown.getMessage());
+                assertTrue(thrown.getMessage().contains("byte " + places.place(ends[complete]) + " of the file"),
+                        thrown.getMessage());
                 AttachedStore.recover(copy);
                 store = Store.open(copy);
-                assertEquals(before + complete, verify("with the log " + (damage == 0 ? "cut" : "damaged") + " at " + cut));
+                assertEquals(before + complete,
+                        verify("with the log " + (damage == 0 ? "cut" : "damaged") + " at " + cut));
                 store.close();
             }
         }

@@ -33,9 +33,12 @@ class CreationTest {
     @Test
     void aLogThatDoesNotFitIsRefusedAtOnce() throws Exception {
         Path at = directory.resolve("store");
-        var thrown = assertThrows(StorageWriteFailure.class, () -> Store.create(at, Stores.SMALL.withLogBytes(1L << 50)));
-        assertTrue(thrown.getMessage().contains("a log of 1,125,899,906,842,624 bytes does not fit: the file system has "), thrown.getMessage());
-        String said = thrown.getMessage().replaceAll(".*the file system has ([0-9,]+) bytes free.*", "$1").replace(",", "");
+        var thrown =
+                assertThrows(StorageWriteFailure.class, () -> Store.create(at, Stores.SMALL.withLogBytes(1L << 50)));
+        assertTrue(thrown.getMessage().contains("a log of 1,125,899,906,842,624 bytes does not fit: "
+                + "the file system has "), thrown.getMessage());
+        String said = thrown.getMessage()
+                .replaceAll(".*the file system has ([0-9,]+) bytes free.*", "$1").replace(",", "");
         long free = Long.parseLong(said);
         assertTrue(free > 0 && free <= Files.getFileStore(directory).getTotalSpace(), thrown.getMessage());
         assertFalse(Files.exists(at), "nothing stays");
@@ -47,7 +50,8 @@ class CreationTest {
         Path at = directory.resolve("killed");
         Store.create(at, Stores.SMALL).close();
         Path cut = Files.createDirectory(directory.resolve("cut"));
-        List<String> properties = Files.readAllLines(at.resolve("store.properties")).stream().filter(line -> !line.startsWith("log=")).toList();
+        List<String> properties = Files.readAllLines(at.resolve("store.properties")).stream()
+                .filter(line -> !line.startsWith("log=")).toList();
         Files.write(cut.resolve("store.properties"), properties);
         Files.write(cut.resolve("redo.log.new"), new byte[100]);
         Files.write(cut.resolve("lock"), new byte[0]);
@@ -59,7 +63,8 @@ class CreationTest {
         Path cut = killed();
         TreeSet<String> before = names(cut);
         var thrown = assertThrows(StorageReadFailure.class, () -> Store.open(cut));
-        assertTrue(thrown.getMessage().contains("the store " + cut + " is not complete") && thrown.getMessage().contains("remove the directory"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("the store " + cut + " is not complete")
+                && thrown.getMessage().contains("remove the directory"), thrown.getMessage());
         assertThrows(StorageReadFailure.class, () -> Store.create(cut, Stores.SMALL));
         assertTrue(CommandTest.sas(1, "ls", cut).contains("its creation was cut off"));
         assertTrue(CommandTest.sas(1, "recover", "--accept-loss", cut).contains("its creation was cut off"));

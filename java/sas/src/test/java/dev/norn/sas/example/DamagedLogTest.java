@@ -172,7 +172,8 @@ class DamagedLogTest {
                 Stores.check(store);
             } catch (StorageReadFailure e) {
                 damaged++;
-                assertTrue(e.getMessage().contains(copy + "/redo.log is damaged") && e.getMessage().contains("sas recover --accept-loss " + copy), when + ": " + e);
+                assertTrue(e.getMessage().contains(copy + "/redo.log is damaged")
+                        && e.getMessage().contains("sas recover --accept-loss " + copy), when + ": " + e);
                 acceptLoss(copy, its, when + ": " + e.getMessage());
             }
             shut();
@@ -263,14 +264,16 @@ class DamagedLogTest {
                 there++;
             }
             for (int i = there; i < THREADS; i++) {
-                assertEquals("Ann", store.root("account " + i, Account.class).owner(), "nothing is there behind a gap, " + when);
+                assertEquals("Ann", store.root("account " + i, Account.class).owner(),
+                        "nothing is there behind a gap, " + when);
             }
             seen[there]++;
             Stores.check(store);
             shut();
         }
         assertEquals(1, Math.min(1, seen[THREADS]), "in the first round, all are there");
-        assertTrue(Arrays.stream(seen).filter(count -> count > 0).count() >= 3, "tails of several lengths: " + Arrays.toString(seen));
+        assertTrue(Arrays.stream(seen).filter(count -> count > 0).count() >= 3,
+                "tails of several lengths: " + Arrays.toString(seen));
     }
 
     @Test
@@ -278,7 +281,8 @@ class DamagedLogTest {
         Path whole = filled();
         Path other = directory.resolve("other");
         Store.create(other, Stores.SMALL).close();
-        for (String case_ : new String[] {"it is not there", "it is the log", "none of its headers is valid", "it was cut off"}) {
+        for (String case_ : List.of(
+                "it is not there", "it is the log", "none of its headers is valid", "it was cut off")) {
             Path copy = Stores.withoutPool(whole, directory.resolve(case_));
             Path log = copy.resolve("redo.log");
             switch (case_) {
@@ -376,7 +380,8 @@ class DamagedLogTest {
         byte[] bytes = Files.readAllBytes(copy.resolve("redo.log"));
         ByteBuffer records = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         int last = 0;
-        for (int at = 0; records.getInt(places.place(at) + 4) > MARK_BYTES; at += records.getInt(places.place(at) + 4)) {
+        for (int at = 0; records.getInt(places.place(at) + 4) > MARK_BYTES;
+                at += records.getInt(places.place(at) + 4)) {
             last = at;
         }
         Arrays.fill(bytes, places.place(last) + 60, bytes.length, (byte) 0);
@@ -427,7 +432,8 @@ class DamagedLogTest {
         Files.write(at.resolve("redo.log"), log);
         long used = store.attached().logBytesUsed();
         var thrown = assertThrows(StorageWriteFailure.class, () -> store.attached().checkpoint());
-        assertTrue(thrown.getMessage().contains("redo.log is damaged: no valid record is at position"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("redo.log is damaged: no valid record is at position"),
+                thrown.getMessage());
         assertEquals(used, store.attached().logBytesUsed());
         assertEquals(30, documents("in the pool"));
         log[places.place(2000)] ^= 1;

@@ -39,7 +39,8 @@ final class DeepStackProgram {
         thread.start();
         thread.join(PATIENCE_MILLIS);
         if (thread.isAlive() || failure != null || tried < FRAMES || ann.balance() < before + FRAMES) {
-            System.err.println(thread.isAlive() ? java.util.Arrays.toString(thread.getStackTrace()) : failure + " after " + tried + " frames");
+            System.err.println(thread.isAlive() ? java.util.Arrays.toString(thread.getStackTrace())
+                    : failure + " after " + tried + " frames");
             Runtime.getRuntime().halt(1);
         }
     }

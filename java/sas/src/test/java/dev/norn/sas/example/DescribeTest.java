@@ -20,6 +20,7 @@ import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -132,14 +133,16 @@ class DescribeTest {
         assertEquals(own, sorted(Factory.describe(store.root("ann", Account.class))));
         Transaction.abort();
         assertEquals(head + "next=null, owner=null, balance=0, number=0}", sorted(Factory.describe(ann)));
-        assertTrue(Factory.describe(bob).contains("owner=\"bob, whose name is longer than a word\""), Factory.describe(bob));
+        assertTrue(Factory.describe(bob).contains("owner=\"bob, whose name is longer than a word\""),
+                Factory.describe(bob));
     }
 
     /** The fields lie in the order of their widths, then of their names. */
     private static String sorted(String line) {
         int start = line.indexOf('{') + 1;
         List<String> fields = new ArrayList<>(List.of(line.substring(start, line.length() - 1).split(", ")));
-        fields.sort((a, b) -> List.of("next", "owner", "balance", "number").indexOf(a.split("=")[0]) - List.of("next", "owner", "balance", "number").indexOf(b.split("=")[0]));
+        List<String> order = List.of("next", "owner", "balance", "number");
+        fields.sort(Comparator.comparingInt(field -> order.indexOf(field.split("=")[0])));
         return line.substring(0, start) + String.join(", ", fields) + "}";
     }
 
@@ -166,10 +169,12 @@ class DescribeTest {
         temporary.color = Shelf.Color.GREEN;
         temporary.random = new java.util.Random(1);
         line = Factory.describe(temporary);
-        for (String field : List.of(", temporary {", "random=java.util.Random@", "color=dev.norn.sas.example.Shelf$Color#GREEN", "text=\"set by")) {
+        for (String field : List.of(", temporary {", "random=java.util.Random@",
+                "color=dev.norn.sas.example.Shelf$Color#GREEN", "text=\"set by")) {
             assertTrue(line.contains(field), field + " in " + line);
         }
-        assertTrue(Factory.describe(shelf.any).matches("long\\[]@[0-9a-f]+, copy of the array at [0-9a-f]+"), Factory.describe(shelf.any));
+        assertTrue(Factory.describe(shelf.any).matches("long\\[]@[0-9a-f]+, copy of the array at [0-9a-f]+"),
+                Factory.describe(shelf.any));
         assertEquals("null", Factory.describe(null));
         assertEquals("\"text\", a value", Factory.describe("text"));
     }
@@ -232,7 +237,8 @@ class DescribeTest {
         try {
             List<String> lines = lines(machine);
             assertTrue(lines.get(0).startsWith(ann + " in main {") && lines.get(0).contains("balance=5"), lines.get(0));
-            assertTrue(lines.get(1).startsWith(bob + " in main, being changed {") && lines.get(1).contains("next=" + ann), lines.get(1));
+            assertTrue(lines.get(1).startsWith(bob + " in main, being changed {") && lines.get(1).contains("next="
+                    + ann), lines.get(1));
         } finally {
             machine.exit(0);
         }
@@ -244,7 +250,8 @@ class DescribeTest {
         var connector = Bootstrap.virtualMachineManager().defaultConnector();
         var arguments = connector.defaultArguments();
         arguments.get("home").setValue(System.getProperty("java.home"));
-        arguments.get("options").setValue("-Xmx256m -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED \"-javaagent:" + System.getProperty("sas.jar")
+        arguments.get("options").setValue("-Xmx256m -XX:TieredStopAtLevel=1 "
+                + "--enable-native-access=ALL-UNNAMED \"-javaagent:" + System.getProperty("sas.jar")
                 + "=packages=dev.norn.sas.example\" -cp \"" + System.getProperty("java.class.path") + "\"");
         arguments.get("main").setValue(DescribeProgram.class.getName() + " " + directory.resolve("store"));
         return connector.launch(arguments);
@@ -258,7 +265,8 @@ class DescribeTest {
             var events = machine.eventQueue().remove();
             for (var event : events) {
                 if (event instanceof ClassPrepareEvent its) {
-                    machine.eventRequestManager().createBreakpointRequest(its.referenceType().methodsByName("stop").getFirst().location()).enable();
+                    machine.eventRequestManager().createBreakpointRequest(its.referenceType().methodsByName("stop")
+                            .getFirst().location()).enable();
                 } else if (event instanceof BreakpointEvent its) {
                     return describe(machine, its.thread());
                 }

@@ -96,7 +96,8 @@ class FailFastTest {
             for (C element : all) {
                 body.accept(element);
             }
-        }, change -> all.forEach(bounded(change)), change -> all.stream().forEach(bounded(change)), change -> all.iterator().forEachRemaining(bounded(change)));
+        }, change -> all.forEach(bounded(change)), change -> all.stream().forEach(bounded(change)),
+                change -> all.iterator().forEachRemaining(bounded(change)));
     }
 
     private static void assertNoticed(Collection<?> all, Runnable... changes) {
@@ -121,7 +122,8 @@ class FailFastTest {
         assertEquals(4, backwards.previousIndex());
         backwards.previous();
         replace.run();
-        for (Runnable use : new Runnable[] {backwards::previous, backwards::next, backwards::remove, () -> backwards.set(1), () -> backwards.add(1)}) {
+        for (Runnable use : List.<Runnable>of(backwards::previous, backwards::next, backwards::remove,
+                () -> backwards.set(1), () -> backwards.add(1))) {
             assertThrows(ConcurrentModificationException.class, use::run);
         }
     }
@@ -130,7 +132,8 @@ class FailFastTest {
     void aLoopOverAMapNoticesItsOwnChanges() {
         Box box = box();
         int[] fresh = {100};
-        for (Function<Box, Map<Integer, Integer>> field : List.<Function<Box, Map<Integer, Integer>>>of(Box::map, Box::sorted, its -> its.sorted().tailMap(1))) {
+        for (Function<Box, Map<Integer, Integer>> field : List.<Function<Box, Map<Integer, Integer>>>of(Box::map,
+                Box::sorted, its -> its.sorted().tailMap(1))) {
             Map<Integer, Integer> map = field.apply(box);
             Runnable add = () -> field.apply(box).put(fresh[0]++, 1);
             // The size stays, and the entry that the iterator is about to give out.

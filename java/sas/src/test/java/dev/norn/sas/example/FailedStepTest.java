@@ -81,7 +81,8 @@ class FailedStepTest {
             root.number = 1;
             arrays.forEach(array -> array.fill(0, array.length(), (byte) 1));
         }));
-        assertTrue(thrown.getMessage().contains("268435456 bytes") && thrown.getMessage().contains("split it"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("268435456 bytes") && thrown.getMessage().contains("split it"),
+                thrown.getMessage());
         assertFalse(Transaction.isActive());
         elsewhere(() -> {
             root.number = 2;
@@ -127,7 +128,8 @@ class FailedStepTest {
             try {
                 // How deep it goes changes while code is compiled, so it is looked for more than once.
                 for (int sweeps = 0; sweeps < SWEEPS; sweeps++) {
-                    for (int frames = deepest() + SLACK_FRAMES; frames > 0 && !attempt(deed, frames, overflows); frames -= STEP_FRAMES) {
+                    for (int frames = deepest() + SLACK_FRAMES; frames > 0 && !attempt(deed, frames, overflows);
+                            frames -= STEP_FRAMES) {
                         // A bit less deep.
                     }
                 }
@@ -186,7 +188,8 @@ class FailedStepTest {
             }
         } catch (SASException e) {
             // It ended where a nested run was taken back: the whole transaction is undone then.
-            assertTrue(e.getMessage().startsWith("the transaction was undone") && e.getCause() instanceof StackOverflowError, e.toString());
+            assertTrue(e.getMessage().startsWith("the transaction was undone")
+                    && e.getCause() instanceof StackOverflowError, e.toString());
             isThrough = false;
             overflows[0]++;
         } catch (NoClassDefFoundError | ExceptionInInitializerError e) {

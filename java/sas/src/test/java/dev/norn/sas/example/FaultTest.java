@@ -63,7 +63,8 @@ class FaultTest {
         FaultyLog log = FaultyLog.install(store);
         log.fault(Fault.WRITE_FAILS_HALFWAY);
         var thrown = assertThrows(StorageWriteFailure.class, () -> Transaction.run(() -> ann.add(5)));
-        assertTrue(thrown.getMessage().contains("redo.log") && thrown.getMessage().contains("No space"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("redo.log") && thrown.getMessage().contains("No space"),
+                thrown.getMessage());
         assertEquals(10, ann.balance());
         log.fault(Fault.NONE);
         ann.add(7);
@@ -85,7 +86,8 @@ class FaultTest {
         int syncs = log.syncs();
         log.fault(Fault.NONE);
         for (int i = 0; i < 3; i++) {
-            assertThrows(StorageWriteFailure.class, () -> ann.add(1), "the device works again, but what it lost is not known");
+            assertThrows(StorageWriteFailure.class, () -> ann.add(1),
+                    "the device works again, but what it lost is not known");
         }
         assertEquals(syncs, log.syncs(), "a failed sync is not tried again");
         assertThrows(StorageWriteFailure.class, ann::balance, "what she has now may be lost");
@@ -107,7 +109,8 @@ class FaultTest {
     void aFullDiskAbortsBeforeTheCommitPointAndTheStoreGoesOnWhenThereIsRoom(Full full) throws Exception {
         // Only root can mount a small file system of its own.
         Path mount = Files.createDirectory(directory.resolve("mount"));
-        int mounted = new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", mount.toString()).redirectErrorStream(true).start().waitFor();
+        int mounted = new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", mount.toString())
+                .redirectErrorStream(true).start().waitFor();
         if (mounted != 0) {
             System.err.println("SKIPPED: a full disk, because this process may not mount a tmpfs of 12 MB");
             Assumptions.abort("mount needs root");
@@ -123,7 +126,8 @@ class FaultTest {
         Path filler = mount.resolve("filler");
         Files.write(filler, new byte[(full == Full.ALL ? 2 : 8) << 20]);
         Path at = full == Full.POOL ? directory.resolve("store") : mount.resolve("store");
-        store = Store.create(at, full == Full.ALL ? Stores.SMALL : Stores.SMALL.withPool((full == Full.POOL ? mount : directory).resolve("its-pool").toString()));
+        store = Store.create(at, full == Full.ALL ? Stores.SMALL
+                : Stores.SMALL.withPool((full == Full.POOL ? mount : directory).resolve("its-pool").toString()));
         Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
         store.setRoot("ann", ann);
         ann.add(10);
@@ -137,7 +141,8 @@ class FaultTest {
             }
         }
         assertTrue(thrown.getMessage().contains("No space left"), thrown.getMessage());
-        assertTrue(thrown.getMessage().contains(full == Full.POOL ? "its-pool" : mount.toString()), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains(full == Full.POOL ? "its-pool" : mount.toString()),
+                thrown.getMessage());
         assertTrue(committed.size() > 50, committed.size() + " fit");
         assertEquals(committed.size(), shelves(), "what was committed is seen, the rest is undone");
         assertThrows(StorageWriteFailure.class, () -> {
@@ -156,7 +161,8 @@ class FaultTest {
         assertEquals(11, store.root("ann", Account.class).balance());
         Stores.check(store);
         store.close();
-        Files.writeString(stopped.resolve("store.properties"), Files.readString(stopped.resolve("store.properties")).replaceAll("pool=.*\n", ""));
+        Files.writeString(stopped.resolve("store.properties"),
+                Files.readString(stopped.resolve("store.properties")).replaceAll("pool=.*\n", ""));
         store = Store.open(stopped);
         assertEquals(committed.size() - 1, shelves(), "the machine stopped while it was full");
         Stores.check(store);
@@ -167,7 +173,8 @@ class FaultTest {
     private void addShelf(List<Long> committed) {
         long number = committed.size();
         Transaction.run(() -> {
-            Shelf shelf = Factory.newInstanceNear(Shelf.class, store.root("ann", Account.class), "shelf of number " + number + " " + "x".repeat(500));
+            Shelf shelf = Factory.newInstanceNear(Shelf.class, store.root("ann", Account.class),
+                    "shelf of number " + number + " " + "x".repeat(500));
             shelf.large = number;
             Shelf last = store.root("shelves", Shelf.class);
             shelf.shelves = Factory.newArrayOfNear(Shelf.class, 1, shelf);
@@ -215,7 +222,8 @@ class FaultTest {
         store = Store.open(at);
         store.root("ann", Account.class).add(1);
         var thrown = assertThrows(SASException.class, () -> store.root("last", Account.class).balance());
-        assertTrue((thrown instanceof ContainerDamaged || thrown instanceof StorageReadFailure) && thrown.getMessage().contains("other"), thrown.toString());
+        assertTrue((thrown instanceof ContainerDamaged || thrown instanceof StorageReadFailure)
+                && thrown.getMessage().contains("other"), thrown.toString());
     }
 
     @Test
@@ -279,7 +287,8 @@ class FaultTest {
                     assertEquals("somebody with number " + its.number(), its.owner(), where);
                 }
             }, where);
-            assertTrue((thrown instanceof ContainerDamaged || thrown instanceof StorageReadFailure) && thrown.getMessage().contains("other"), where + ": " + thrown);
+            assertTrue((thrown instanceof ContainerDamaged || thrown instanceof StorageReadFailure)
+                    && thrown.getMessage().contains("other"), where + ": " + thrown);
             store.close();
             store = null;
         }

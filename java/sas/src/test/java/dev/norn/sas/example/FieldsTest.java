@@ -136,7 +136,8 @@ class FieldsTest {
         reopen(SubObjects.TEMPORARY);
         Shelf again = store.root("shelf", Shelf.class);
         var thrown = assertThrows(TemporaryReference.class, () -> System.out.println(again.random));
-        for (String part : java.util.List.of("Shelf.random", "is not in the store", "Factory.newInstanceNear", "SubObjects.ADOPT")) {
+        for (String part : java.util.List.of("Shelf.random", "is not in the store", "Factory.newInstanceNear",
+                "SubObjects.ADOPT")) {
             assertTrue(thrown.getMessage().contains(part), thrown.getMessage());
         }
     }
@@ -156,7 +157,8 @@ class FieldsTest {
         refused(() -> strict.any = new long[3], "is temporary: create it with Factory.newLongArrayNear");
         refused(() -> strict.any = new Shelf[3], "is temporary: create it with Factory.newArrayOfNear");
         refused(() -> strict.any = new HashMap<>(), "cannot be persistent: use SasMap");
-        refused(() -> strict.any = new java.util.Random(), "cannot be persistent: it is a class of the JDK; and it is no value");
+        refused(() -> strict.any = new java.util.Random(),
+                "cannot be persistent: it is a class of the JDK; and it is no value");
         assertNull(strict.any);
         reopen(SubObjects.ADOPT);
         Shelf adopting = store.root("shelf", Shelf.class);
@@ -176,8 +178,9 @@ class FieldsTest {
     @Test
     void whyAnObjectCannotBeAdoptedIsSaid() {
         Shelf shelf = Factory.newPermInstance(Shelf.class);
-        refused(() -> shelf.any = new Seeded(), "FieldsTest$Seeded for field dev.norn.sas.example.Shelf.any of dev.norn.sas.example.Shelf cannot be persistent: it extends java.util.Random, "
-                + "which is a class of the JDK with fields");
+        refused(() -> shelf.any = new Seeded(),
+                "FieldsTest$Seeded for field dev.norn.sas.example.Shelf.any of dev.norn.sas.example.Shelf cannot be "
+                        + "persistent: it extends java.util.Random, which is a class of the JDK with fields");
         Runnable lambda = () -> System.out.println(shelf.number);
         refused(() -> shelf.any = lambda, "cannot be persistent: it is a lambda expression");
     }
@@ -191,9 +194,11 @@ class FieldsTest {
         ClassDesc own = ClassDesc.of("dev.norn.sas.example.FieldsTest$inlined");
         byte[] bytes = ClassFile.of().build(own, type -> {
             type.withFlags(AccessFlag.PUBLIC);
-            type.with(InnerClassesAttribute.of(InnerClassInfo.of(own, Optional.of(ClassDesc.of(FieldsTest.class.getName())), Optional.of("inlined"), AccessFlag.PUBLIC)));
+            type.with(InnerClassesAttribute.of(InnerClassInfo.of(own,
+                    Optional.of(ClassDesc.of(FieldsTest.class.getName())), Optional.of("inlined"), AccessFlag.PUBLIC)));
             type.withMethodBody(ConstantDescs.INIT_NAME, ConstantDescs.MTD_void, ClassFile.ACC_PUBLIC,
-                    code -> code.aload(0).invokespecial(ConstantDescs.CD_Object, ConstantDescs.INIT_NAME, ConstantDescs.MTD_void).return_());
+                    code -> code.aload(0).invokespecial(ConstantDescs.CD_Object, ConstantDescs.INIT_NAME,
+                            ConstantDescs.MTD_void).return_());
         });
         Object object = MethodHandles.lookup().defineClass(bytes).getConstructor().newInstance();
         assertThrows(IncompatibleClassChangeError.class, object.getClass()::getDeclaringClass);
@@ -234,7 +239,8 @@ class FieldsTest {
         reopen(SubObjects.TEMPORARY);
         Shelf shelf = Factory.newPermInstance(Shelf.class);
         String warning = said(() -> shelf.any = new Account(1, "ann"));
-        assertTrue(warning.startsWith("sas: the dev.norn.sas.example.Account for field dev.norn.sas.example.Shelf.any of dev.norn.sas.example.Shelf stays temporary, and is lost"), warning);
+        assertTrue(warning.startsWith("sas: the dev.norn.sas.example.Account for field dev.norn.sas.example.Shelf.any "
+                + "of dev.norn.sas.example.Shelf stays temporary, and is lost"), warning);
         assertEquals("", said(() -> shelf.any = new Account(2, "bob")));
         assertTrue(said(() -> shelf.any = new int[3]).contains("[I for field"));
     }
@@ -343,14 +349,16 @@ class FieldsTest {
     void recordsMayBePersistent() {
         Shelf shelf = Factory.newPermInstance(Shelf.class);
         Shelf.Point first = Factory.newInstanceNear(Shelf.Point.class, shelf, 1, "one", null);
-        Shelf.Point second = Factory.newInstanceNear(Shelf.Point.class, shelf, 2, "two, which has a longer name", first);
+        Shelf.Point second =
+                Factory.newInstanceNear(Shelf.Point.class, shelf, 2, "two, which has a longer name", first);
         shelf.point = second;
         store.setRoot("shelf", shelf);
         reopen(SubObjects.TEMPORARY);
         Shelf.Point again = store.root("shelf", Shelf.class).point;
         assertEquals(new Shelf.Point(2, "two, which has a longer name", new Shelf.Point(1, "one", null)), again);
         assertEquals(new Shelf.Point(1, "one", null).toString(), again.next().toString());
-        assertEquals(again.hashCode(), new Shelf.Point(2, "two, which has a longer name", new Shelf.Point(1, "one", null)).hashCode());
+        assertEquals(again.hashCode(),
+                new Shelf.Point(2, "two, which has a longer name", new Shelf.Point(1, "one", null)).hashCode());
     }
 
     @Test

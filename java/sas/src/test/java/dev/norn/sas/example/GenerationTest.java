@@ -81,7 +81,8 @@ class GenerationTest {
         Account last = newAccount(3);
         store.setRoot("last", last);
         assertTrue(isBeside(last));
-        assertEquals(Generations.offset(Generations.reference(before)), Generations.offset(Generations.reference(last)), "it has the place of the one before");
+        assertEquals(Generations.offset(Generations.reference(before)), Generations.offset(Generations.reference(last)),
+                "it has the place of the one before");
         assertThrows(ObjectDestroyed.class, before::balance);
         Factory.destroyInstance(last);
         assertTrue(Generations.isRetired(store, reference()));
@@ -93,7 +94,8 @@ class GenerationTest {
         page.add(5);
         page.rename("somebody with a longer name");
         assertEquals(5, page.balance(), "what lives there stays usable");
-        assertTrue(Inspection.stat(store.attached()).contains("retired pages        1"), Inspection.stat(store.attached()).toString());
+        assertTrue(Inspection.stat(store.attached()).contains("retired pages        1"),
+                Inspection.stat(store.attached()).toString());
         stopMachine("stopped");
         assertTrue(Generations.isRetired(store, reference()), "the log has it");
         store.attached().checkpoint();
@@ -124,7 +126,8 @@ class GenerationTest {
         store.close();
         store = Store.open(directory.resolve("store"));
         page = store.root("page", Account.class);
-        assertTrue(Generations.isRetired(store, reference()), Generations.of(store, reference()) + " after two transactions that were undone");
+        assertTrue(Generations.isRetired(store, reference()),
+                Generations.of(store, reference()) + " after two transactions that were undone");
         assertFalse(isBeside(newAccount(3)));
         Stores.check(store);
     }
@@ -144,7 +147,8 @@ class GenerationTest {
         Account gone = beside.get(7);
         Account[] fresh = new Account[1];
         Generations.freeTwice(store, gone, () -> fresh[0] = newAccount(70));
-        assertEquals(Generations.offset(Generations.reference(gone)), Generations.offset(Generations.reference(fresh[0])));
+        assertEquals(Generations.offset(Generations.reference(gone)),
+                Generations.offset(Generations.reference(fresh[0])));
         assertEquals(70, fresh[0].number());
         assertThrows(ObjectDestroyed.class, gone::number);
         Stores.check(store);
@@ -222,7 +226,8 @@ class GenerationTest {
         }
         isStoring.countDown();
         long start = System.nanoTime();
-        assertThrows(ObjectDestroyed.class, () -> page.link(leaked.get()), "the store waits for the one who made it, who aborts");
+        assertThrows(ObjectDestroyed.class, () -> page.link(leaked.get()),
+                "the store waits for the one who made it, who aborts");
         assertTrue(System.nanoTime() - start < 5_000_000_000L, "not until the lock's timeout");
         maker.join();
         assertEquals(null, page.next());
@@ -236,8 +241,10 @@ class GenerationTest {
             undone[0] = Factory.newInstanceIn(Account.class, store.createContainer("undone", 1 << 20), 2, "Ann");
             throw new IllegalStateException();
         }));
-        Account there = Factory.newInstanceIn(Account.class, store.createContainer("other", 1 << 20), 3, "somebody else");
-        assertEquals(Generations.offset(Generations.reference(undone[0])), Generations.offset(Generations.reference(there)));
+        Account there =
+                Factory.newInstanceIn(Account.class, store.createContainer("other", 1 << 20), 3, "somebody else");
+        assertEquals(Generations.offset(Generations.reference(undone[0])),
+                Generations.offset(Generations.reference(there)));
         assertEquals(3, there.number());
         assertThrows(ObjectDestroyed.class, undone[0]::number);
         Stores.check(store);

@@ -118,7 +118,8 @@ class HashTest {
         Transaction.run(() -> {
             for (int i = 0; i < 100; i++) {
                 Link holder = Factory.newInstanceNear(Link.class, desk, 0, null);
-                holder.other = map.keySet().stream().filter(badge -> !Factory.isPersistent(badge)).findFirst().orElseThrow();
+                holder.other = map.keySet().stream()
+                        .filter(badge -> !Factory.isPersistent(badge)).findFirst().orElseThrow();
             }
         });
         map.forEach((badge, number) -> {

@@ -286,7 +286,8 @@ class HeldHandlesTest {
             handles[i][1] = again(handles[i][0]);
             handles[i][2] = again(handles[i][0]);
         }
-        String replay = "seed " + seed + ": tools/java25 mvn -f java test -pl sas -Dtest=HeldHandlesTest -Dsas.seed=" + seed;
+        String replay = "seed " + seed
+                + ": tools/java25 mvn -f java test -pl sas -Dtest=HeldHandlesTest -Dsas.seed=" + seed;
         for (int round = 0; round < 300; round++) {
             long[] balancesThen = balances.clone();
             int[] nextsThen = nexts.clone();
@@ -344,7 +345,8 @@ class HeldHandlesTest {
                             accounts[from].add(-1);
                             accounts[to].add(1);
                         });
-                        long sum = Transaction.call(() -> accounts[0].balance() + accounts[1].balance() + accounts[2].balance() + accounts[3].balance());
+                        long sum = Transaction.call(() -> accounts[0].balance() + accounts[1].balance()
+                                + accounts[2].balance() + accounts[3].balance());
                         worst = Math.max(worst, Math.abs(sum));
                     }
                     return worst;
@@ -378,11 +380,14 @@ class HeldHandlesTest {
             Transaction.begin();
             ann.add(1);
         });
-        String who = "the dev.norn.sas.example.Account at " + ann.toString().split("@")[1] + ", locked by a transaction of process " + ProcessHandle.current().pid() + ", which is this one";
+        String who = "the dev.norn.sas.example.Account at " + ann.toString().split("@")[1]
+                + ", locked by a transaction of process " + ProcessHandle.current().pid() + ", which is this one";
         Transaction.begin();
-        assertEquals("no lock within 200 ms on " + who, assertThrows(TransactionConflict.class, () -> ann.add(1)).getMessage());
+        assertEquals("no lock within 200 ms on " + who,
+                assertThrows(TransactionConflict.class, () -> ann.add(1)).getMessage());
         Transaction.abort();
-        assertEquals("no committed values within 200 ms of " + who, assertThrows(TransactionConflict.class, ann::balance).getMessage());
+        assertEquals("no committed values within 200 ms of " + who,
+                assertThrows(TransactionConflict.class, ann::balance).getMessage());
         elsewhere(Transaction::abort);
         assertEquals(0, ann.balance());
     }
@@ -395,8 +400,9 @@ class HeldHandlesTest {
         store = Store.create(directory.resolve("other"), Stores.SMALL);
         main = store.container("main");
         Account now = account(2);
-        for (Executable use : List.<Executable>of(old::balance, () -> old.add(1), () -> Transaction.run(old::balance), () -> Transaction.run(() -> old.add(1)), () -> now.link(old),
-                () -> store.setRoot("old", old), () -> Factory.destroyInstance(old), () -> Factory.newInstanceNear(Account.class, old, 3, "x"))) {
+        for (Executable use : List.<Executable>of(old::balance, () -> old.add(1), () -> Transaction.run(old::balance),
+                () -> Transaction.run(() -> old.add(1)), () -> now.link(old), () -> store.setRoot("old", old),
+                () -> Factory.destroyInstance(old), () -> Factory.newInstanceNear(Account.class, old, 3, "x"))) {
             String message = assertThrows(SASException.class, use).getMessage();
             assertTrue(message.contains("Account is a handle of a store that was closed"), message);
         }

@@ -102,7 +102,8 @@ final class History {
         for (Done one : done.values()) {
             for (Use use : one.uses) {
                 if (use.register == register && !places.containsKey(use.isWrite ? one.id : use.saw)) {
-                    findings.add("register " + register + ": " + one.id + (use.isWrite ? " is committed and lost" : " saw " + use.saw + ", which was never committed"));
+                    findings.add("register " + register + ": " + one.id + (use.isWrite ? " is committed and lost"
+                            : " saw " + use.saw + ", which was never committed"));
                 }
             }
         }
@@ -141,7 +142,8 @@ final class History {
                 }
             }
         }
-        ArrayDeque<String> free = new ArrayDeque<>(behind.keySet().stream().filter(node -> !waitsFor.containsKey(node)).toList());
+        ArrayDeque<String> free =
+                new ArrayDeque<>(behind.keySet().stream().filter(node -> !waitsFor.containsKey(node)).toList());
         while (!free.isEmpty()) {
             for (String node : behind.getOrDefault(free.poll(), List.of())) {
                 if (waitsFor.merge(node, -1, Integer::sum) == 0) {
@@ -151,7 +153,8 @@ final class History {
             }
         }
         if (!waitsFor.isEmpty()) {
-            findings.add("no order of the transactions explains what they saw: " + circle(behind, waitsFor.keySet()) + ", and round again");
+            findings.add("no order of the transactions explains what they saw: " + circle(behind, waitsFor.keySet())
+                    + ", and round again");
         }
     }
 

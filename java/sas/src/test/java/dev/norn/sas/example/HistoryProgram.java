@@ -43,7 +43,8 @@ final class HistoryProgram {
         for (long id = first;; id++) {
             long invoked = System.nanoTime();
             say(out, "invoke " + id + " " + invoked);
-            String used = random.nextInt(5) == 0 ? readAlone(registers, random) : transact(registers, random.nextLong(), id);
+            String used = random.nextInt(5) == 0 ? readAlone(registers, random)
+                    : transact(registers, random.nextLong(), id);
             say(out, "done " + id + " " + invoked + " " + System.nanoTime() + used);
         }
     }
@@ -76,7 +77,8 @@ final class HistoryProgram {
                     registers[at].write(id);
                 }
                 if (writers[0] != id) {
-                    used.add(" " + at + ":" + writers[0] + "," + writers[1] + "," + writers[2] + "," + writers[3] + "," + writers[4] + (isWritten ? ":w" : ":r"));
+                    used.add(" " + at + ":" + writers[0] + "," + writers[1] + "," + writers[2] + "," + writers[3] + ","
+                            + writers[4] + (isWritten ? ":w" : ":r"));
                 }
             }
         });

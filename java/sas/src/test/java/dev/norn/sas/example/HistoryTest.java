@@ -30,7 +30,8 @@ class HistoryTest {
     private int processes;
 
     private Process start(Path at) throws Exception {
-        Process process = Stores.start(HistoryProgram.class, at, directory.resolve("history" + processes), processes, 2, SEED);
+        Process process =
+                Stores.start(HistoryProgram.class, at, directory.resolve("history" + processes), processes, 2, SEED);
         processes++;
         assertEquals("ready", new BufferedReader(new InputStreamReader(process.getInputStream())).readLine());
         return process;
@@ -90,9 +91,12 @@ class HistoryTest {
     @Test
     void theCheckerNoticesWhatMustNotBe() {
         assertEquals(List.of(), check("invoke 1 10", "done 1 10 20 0:0:w", "invoke 2 30", "done 2 30 40 0:1,0:r"));
-        assertFalse(check("invoke 1 10", "done 1 10 20 0:0:w", "invoke 2 10", "done 2 10 20 0:0:w").isEmpty(), "a lost update");
-        assertFalse(check("invoke 1 10", "done 1 10 20 0:0:w", "invoke 2 30", "done 2 30 40 0:0:r").isEmpty(), "a stale read");
-        assertFalse(check("invoke 1 10", "invoke 2 10", "done 1 10 20 0:0:r 1:0:w", "done 2 10 20 1:0:r 0:0:w").isEmpty(), "write skew");
+        assertFalse(check("invoke 1 10", "done 1 10 20 0:0:w", "invoke 2 10", "done 2 10 20 0:0:w").isEmpty(),
+                "a lost update");
+        assertFalse(check("invoke 1 10", "done 1 10 20 0:0:w", "invoke 2 30", "done 2 30 40 0:0:r").isEmpty(),
+                "a stale read");
+        assertFalse(check("invoke 1 10", "invoke 2 10", "done 1 10 20 0:0:r 1:0:w", "done 2 10 20 1:0:r 0:0:w")
+                .isEmpty(), "write skew");
         assertFalse(check("invoke 1 10", "done 1 10 20 0:7:r").isEmpty(), "a dirty read");
     }
 

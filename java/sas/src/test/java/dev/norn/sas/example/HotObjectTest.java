@@ -149,7 +149,8 @@ class HotObjectTest {
         CompletableFuture<Long> reader = begin(() -> Transaction.call(ann::balance));
         assertEquals(0, await(begin(() -> Transaction.call(bob::balance))), "what is durable is told at once");
         Thread.sleep(50);
-        assertFalse(alone.isDone() || reader.isDone() || all.stream().anyMatch(CompletableFuture::isDone), "nobody is told what may be lost");
+        assertFalse(alone.isDone() || reader.isDone() || all.stream().anyMatch(CompletableFuture::isDone),
+                "nobody is told what may be lost");
         Path stopped = Stores.withoutPool(at, directory.resolve("stopped"));
         log.fault(Fault.NONE);
         assertEquals(6, await(alone));

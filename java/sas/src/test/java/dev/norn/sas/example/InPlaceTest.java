@@ -167,14 +167,16 @@ class InPlaceTest {
 
     @Test
     void anIndexOutsideIsRefused() {
-        SasLongArray[] all = {new SasLongArray(10), Factory.newInstanceIn(SasLongArray.class, store.container("main"), 10)};
+        SasLongArray[] all = {new SasLongArray(10),
+                Factory.newInstanceIn(SasLongArray.class, store.container("main"), 10)};
         Transaction.run(() -> {
             all[1].set(9, 9);
             refuse(all);
         });
         refuse(all);
         assertThrows(NegativeArraySizeException.class, () -> new SasLongArray(-1));
-        var thrown = assertThrows(SASException.class, () -> Factory.newInstanceIn(SasByteArray.class, store.container("main"), 8_388_584));
+        var thrown = assertThrows(SASException.class,
+                () -> Factory.newInstanceIn(SasByteArray.class, store.container("main"), 8_388_584));
         assertTrue(thrown.getMessage().contains("8388608"), thrown.getMessage());
         assertEquals(8_388_583, Factory.newInstanceIn(SasByteArray.class, store.container("main"), 8_388_583).length());
     }
@@ -299,7 +301,8 @@ class InPlaceTest {
                 reopen(Stores.withoutPool(at, directory.resolve("durable")));
             }
             long[] found = store.root("array", SasLongArray.class).toArray();
-            assertTrue(found[0] >= said && found[0] <= said + 1, found[0] + " changes, and " + said + " were said, seed " + SEED);
+            assertTrue(found[0] >= said && found[0] <= said + 1,
+                    found[0] + " changes, and " + said + " were said, seed " + SEED);
             long[] model = new long[ArrayProgram.LENGTH];
             model[0] = found[0];
             for (long number = 1; number <= found[0]; number++) {

@@ -51,7 +51,8 @@ class InterruptTest {
     @Test
     void interruptsAtAnyMomentHarmNobody() throws Exception {
         try (Store store = Store.create(directory, Stores.SMALL)) {
-            Account[] accounts = {Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann"), Factory.newInstanceIn(Account.class, store.container("main"), 2, "Bob")};
+            Account[] accounts = {Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann"),
+                    Factory.newInstanceIn(Account.class, store.container("main"), 2, "Bob")};
             AtomicInteger[] committed = {new AtomicInteger(), new AtomicInteger()};
             Thread[] threads = new Thread[2];
             for (int t = 0; t < 2; t++) {

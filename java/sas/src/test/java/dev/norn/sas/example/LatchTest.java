@@ -61,7 +61,8 @@ class LatchTest {
 
     /** Runs it in a thread of its own; fails if that does not end. */
     private static void inTime(Runnable action) {
-        CompletableFuture.runAsync(action, task -> Thread.ofPlatform().daemon().start(task)).orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+        CompletableFuture.runAsync(action, task -> Thread.ofPlatform().daemon().start(task))
+                .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
     }
 
     /** The one that waited was recovered first, and waited again, for the latch of the other. */
@@ -91,7 +92,8 @@ class LatchTest {
                     living.add(started);
                 }
                 for (Process process : living) {
-                    inTime(() -> assertTrue(process.inputReader().lines().limit(1 + random.nextInt(100)).count() > 0, "replay with -Dsas.seed=" + SEED));
+                    inTime(() -> assertTrue(process.inputReader().lines().limit(1 + random.nextInt(100)).count() > 0,
+                            "replay with -Dsas.seed=" + SEED));
                 }
                 living.remove(random.nextInt(living.size())).toHandle().destroyForcibly();
             }
@@ -102,7 +104,8 @@ class LatchTest {
             }
         }
         inTime(() -> store = Store.open(at));
-        assertNull(Transaction.call(() -> store.root("bank", Bank.class).audit(BankProgram.ACCOUNTS)), "replay with -Dsas.seed=" + SEED);
+        assertNull(Transaction.call(() -> store.root("bank", Bank.class).audit(BankProgram.ACCOUNTS)),
+                "replay with -Dsas.seed=" + SEED);
         Stores.check(store);
     }
 

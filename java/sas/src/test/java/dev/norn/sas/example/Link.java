@@ -37,7 +37,8 @@ class Link {
         Link at = first;
         for (int i = 0; i < length; i++) {
             if (at == null || at.number != i || !Objects.equals(at.text, textOf(i))) {
-                throw new AssertionError("link " + i + " of " + length + " is " + (at == null ? "not there" : at.number + ", " + at.text));
+                throw new AssertionError("link " + i + " of " + length + " is "
+                        + (at == null ? "not there" : at.number + ", " + at.text));
             }
             last = at;
             at = at.next;

@@ -50,7 +50,8 @@ class LogReplayTest {
     }
 
     private static int length(int number) {
-        return number == 20 ? 3 * WINDOW_LONGS / 2 : new Random(number).nextInt(number % 3 == 0 ? WINDOW_LONGS / 2 : 60);
+        return number == 20 ? 3 * WINDOW_LONGS / 2
+                : new Random(number).nextInt(number % 3 == 0 ? WINDOW_LONGS / 2 : 60);
     }
 
     @Test
@@ -74,7 +75,8 @@ class LogReplayTest {
         try (Store store = Store.open(copy)) {
             for (int i = 0; i < count; i++) {
                 int number = i;
-                Transaction.run(() -> assertArrayEquals(content(number, length(number)), store.root("block " + number, Block.class).content));
+                Transaction.run(() -> assertArrayEquals(content(number, length(number)),
+                        store.root("block " + number, Block.class).content));
             }
             assertNull(store.root("block " + count, Block.class));
             Stores.check(store);

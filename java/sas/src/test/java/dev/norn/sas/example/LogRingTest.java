@@ -97,7 +97,8 @@ class LogRingTest {
                 Transaction.run(() -> page(store, number).fill(value));
                 model[number] = value;
                 if (step % 25 == 0) {
-                    verify(Stores.withoutPool(at, directory.resolve("step" + step)), model, "step " + step + ", seed " + SEED);
+                    verify(Stores.withoutPool(at, directory.resolve("step" + step)), model,
+                            "step " + step + ", seed " + SEED);
                 }
             }
             assertTrue(store.attached().counts().loggedBytes() > 10L << 16, "the log went round ten times");
@@ -113,7 +114,8 @@ class LogRingTest {
             values.append(value).append(' ');
         }
         try {
-            assertEquals(0, Stores.start(LogRingProgram.class, copy, "verify", values.toString().trim()).waitFor(), when);
+            assertEquals(0,
+                    Stores.start(LogRingProgram.class, copy, "verify", values.toString().trim()).waitFor(), when);
         } catch (InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -181,7 +183,8 @@ class LogRingTest {
         }
         try (Store store = Store.open(later)) {
             assertEquals(2, store.root("ann", Account.class).balance());
-            assertEquals(0, store.root("bob", Account.class).balance(), "this was not committed, and the machine has stopped since");
+            assertEquals(0, store.root("bob", Account.class).balance(),
+                    "this was not committed, and the machine has stopped since");
         }
     }
 
@@ -243,7 +246,8 @@ class LogRingTest {
                 }
                 long used = store.attached().logBytesUsed();
                 assertTrue(used > ring / 2 && used <= ring, used + " of " + ring + " are in use, and the writer waits");
-                verify(Stores.withoutPool(at, directory.resolve("full")), new long[] {commits.get()}, "with a full ring");
+                verify(Stores.withoutPool(at, directory.resolve("full")), new long[] {commits.get()},
+                        "with a full ring");
             });
             long full = commits.get();
             for (int i = 0; i < 200 && commits.get() == full; i++) {
@@ -262,14 +266,16 @@ class LogRingTest {
             make(store, 1, 200);
             long ring = LogBytes.of(at).ring();
             long before = store.attached().counts().checkpoints();
-            for (long value = 1; store.attached().logBytesUsed() < 0.6 * ring && store.attached().counts().checkpoints() == before; value++) {
+            for (long value = 1; store.attached().logBytesUsed() < 0.6 * ring
+                    && store.attached().counts().checkpoints() == before; value++) {
                 long its = value;
                 Transaction.run(() -> page(store, 0).fill(its));
             }
             for (int i = 0; i < 200 && store.attached().counts().checkpoints() == before; i++) {
                 sleep(50);
             }
-            assertEquals(before + 1, store.attached().counts().checkpoints(), "nobody commits any more, so it is the store's own thread that replays");
+            assertEquals(before + 1, store.attached().counts().checkpoints(),
+                    "nobody commits any more, so it is the store's own thread that replays");
         }
     }
 
@@ -304,7 +310,8 @@ class LogRingTest {
             Path found = round % 2 == 0 ? at : Stores.withoutPool(at, directory.resolve("round" + round));
             try (Store store = Store.open(found)) {
                 long value = value(store, 0);
-                assertTrue(value == said || value == said + 1, "round " + round + ": " + value + ", said " + said + ", seed " + SEED);
+                assertTrue(value == said || value == said + 1,
+                        "round " + round + ": " + value + ", said " + said + ", seed " + SEED);
                 assertEquals(value, value(store, 1));
                 Stores.check(store);
             }

@@ -86,7 +86,8 @@ class MissingFileTest {
                 int amount = random.nextInt(1000);
                 if (random.nextInt(4) == 0) {
                     Account old = bin.accounts[i];
-                    bin.accounts[i] = Factory.newInstanceNear(Account.class, bin, i, owners[c][i] = "owner " + amount + " of a new account " + i);
+                    bin.accounts[i] = Factory.newInstanceNear(Account.class, bin, i,
+                            owners[c][i] = "owner " + amount + " of a new account " + i);
                     balances[c][i] = 0;
                     Factory.destroyInstance(old);
                 }
@@ -100,7 +101,8 @@ class MissingFileTest {
         Transaction.run(() -> {
             Bin bin = store.root(NAMES[c], Bin.class);
             for (int i = 0; i < ACCOUNTS; i++) {
-                assertEquals(balances[c][i], bin.accounts[i].balance(), "account " + i + " of " + NAMES[c] + ' ' + when + ", seed " + SEED);
+                assertEquals(balances[c][i], bin.accounts[i].balance(),
+                        "account " + i + " of " + NAMES[c] + ' ' + when + ", seed " + SEED);
                 assertEquals(owners[c][i], bin.accounts[i].owner(), when);
             }
         });
@@ -140,10 +142,14 @@ class MissingFileTest {
         change(1, 10);
         store.attached().checkpoint();
         var thrown = assertThrows(ContainerDamaged.class, () -> store.root("one", Bin.class).accounts[0].balance());
-        assertTrue(thrown.getMessage().contains("one.container") && thrown.getMessage().contains("put it back"), thrown.getMessage());
-        assertThrows(ContainerDamaged.class, () -> Factory.newInstanceIn(Account.class, store.container("one"), 1, "Ann"));
-        assertTrue(Inspection.list(store.attached()).stream().anyMatch(line -> line.contains("container one ") && line.contains("MISSING")));
-        assertFalse(Inspection.stat(store.attached()).contains("waiting for a file   0 bytes of changes"), Inspection.stat(store.attached()).toString());
+        assertTrue(thrown.getMessage().contains("one.container") && thrown.getMessage().contains("put it back"),
+                thrown.getMessage());
+        assertThrows(ContainerDamaged.class,
+                () -> Factory.newInstanceIn(Account.class, store.container("one"), 1, "Ann"));
+        assertTrue(Inspection.list(store.attached()).stream()
+                .anyMatch(line -> line.contains("container one ") && line.contains("MISSING")));
+        assertFalse(Inspection.stat(store.attached()).contains("waiting for a file   0 bytes of changes"),
+                Inspection.stat(store.attached()).toString());
         assertEquals(1, new Audit(store.attached()).run().size());
         its = stop("again");
         open(its);
@@ -156,7 +162,8 @@ class MissingFileTest {
         open(its);
         verify(0, "when its file is back");
         verify(1, "when the other's file is back");
-        assertTrue(Inspection.stat(store.attached()).contains("waiting for a file   0 bytes of changes"), Inspection.stat(store.attached()).toString());
+        assertTrue(Inspection.stat(store.attached()).contains("waiting for a file   0 bytes of changes"),
+                Inspection.stat(store.attached()).toString());
         Stores.check(store);
         store.close();
         remove(file(directory.resolve("backup")));
@@ -319,9 +326,11 @@ class MissingFileTest {
             open(its);
             return true;
         } catch (StorageReadFailure e) {
-            assertTrue(e.getMessage().contains("redo.unapplied is damaged: no valid record is at byte"), e.getMessage());
+            assertTrue(e.getMessage().contains("redo.unapplied is damaged: no valid record is at byte"),
+                    e.getMessage());
             List<String> lost = AttachedStore.recover(its);
-            assertTrue(lost.stream().anyMatch(line -> line.contains("the whole file is kept in " + its.resolve("redo.lost-1"))), lost.toString());
+            assertTrue(lost.stream().anyMatch(line -> line.contains("the whole file is kept in "
+                    + its.resolve("redo.lost-1"))), lost.toString());
             open(its);
             return false;
         }
@@ -364,7 +373,8 @@ class MissingFileTest {
             Path aside = directory.resolve("system " + log);
             Files.move(its.resolve("system.container"), aside);
             var thrown = assertThrows(StorageReadFailure.class, () -> open(its));
-            assertTrue(thrown.getMessage().contains("container system") && thrown.getMessage().contains("put system.container back"), thrown.getMessage());
+            assertTrue(thrown.getMessage().contains("container system")
+                    && thrown.getMessage().contains("put system.container back"), thrown.getMessage());
             Files.move(aside, its.resolve("system.container"));
             open(its);
             verify(0, "when the directory is back");

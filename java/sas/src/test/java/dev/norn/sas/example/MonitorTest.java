@@ -118,7 +118,8 @@ class MonitorTest {
             assertThrows(IllegalArgumentException.class, () -> turnstile.pass(2, new Object[] {"x"}));
             assertThrows(NullPointerException.class, () -> turnstile.pass(2, null));
             assertThrows(UnsupportedOperationException.class, turnstile::never);
-            assertThrows(ArithmeticException.class, () -> turnstile.during(() -> 1 / (turnstile.passed() - turnstile.passed())));
+            assertThrows(ArithmeticException.class,
+                    () -> turnstile.during(() -> 1 / (turnstile.passed() - turnstile.passed())));
             assertFalse(Turnstile.isHeld(turnstile));
         }
         assertEquals(6, turnstile.passed());

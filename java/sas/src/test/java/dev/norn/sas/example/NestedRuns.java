@@ -190,7 +190,8 @@ final class NestedRuns {
     }
 
     private Integer anyLeaf() {
-        return state.leaves.isEmpty() ? null : state.leaves.keySet().stream().skip(random.nextInt(state.leaves.size())).findFirst().orElseThrow();
+        return state.leaves.isEmpty() ? null
+                : state.leaves.keySet().stream().skip(random.nextInt(state.leaves.size())).findFirst().orElseThrow();
     }
 
     private void step() {
@@ -220,7 +221,8 @@ final class NestedRuns {
         state.leaves.put(id, leaf);
         boolean isAdopted = random.nextBoolean();
         if (store != null) {
-            nest.leaves.put(id, isAdopted ? new Leaf(id, leaf.text) : Factory.newInstanceNear(Leaf.class, nest, id, leaf.text));
+            nest.leaves.put(id,
+                    isAdopted ? new Leaf(id, leaf.text) : Factory.newInstanceNear(Leaf.class, nest, id, leaf.text));
         }
     }
 

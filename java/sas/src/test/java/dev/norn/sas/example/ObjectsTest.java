@@ -84,23 +84,29 @@ class ObjectsTest {
 
     @Test
     void whatCannotBeARootIsSaid() {
-        refused(() -> store.setRoot("greeting", "hello"), "root greeting cannot be a java.lang.String", "name a persistent object that has it in a field");
+        refused(() -> store.setRoot("greeting", "hello"), "root greeting cannot be a java.lang.String",
+                "name a persistent object that has it in a field");
         refused(() -> store.setRoot("numbers", new int[3]), "root numbers cannot be a int[]");
-        refused(() -> store.setRoot("eve", new Account(3, "eve")), "root eve would be a temporary " + Account.class.getName(), "Factory.newInstanceIn");
-        refused(() -> store.setRoot("random", new java.util.Random()), "instances of java.util.Random cannot be persistent");
+        refused(() -> store.setRoot("eve", new Account(3, "eve")),
+                "root eve would be a temporary " + Account.class.getName(), "Factory.newInstanceIn");
+        refused(() -> store.setRoot("random", new java.util.Random()),
+                "instances of java.util.Random cannot be persistent");
         Account ann = account(1, "ann");
         store.setRoot("ann", ann);
         Factory.destroyInstance(ann);
         var thrown = assertThrows(ObjectDestroyed.class, () -> store.root("ann", Account.class));
-        assertTrue(thrown.getMessage().startsWith("root ann: ") && thrown.getMessage().endsWith("setRoot(\"ann\", null) removes the name"), thrown.getMessage());
+        assertTrue(thrown.getMessage().startsWith("root ann: ")
+                && thrown.getMessage().endsWith("setRoot(\"ann\", null) removes the name"), thrown.getMessage());
         store.setRoot("ann", null);
         assertNull(store.root("ann", Account.class));
     }
 
     @Test
     void aConstructorThatDoesNotFitIsSaid() {
-        refused(() -> Factory.newInstanceIn(Account.class, main, "ann", null), "the arguments (java.lang.String, null)", "it has Account(int, java.lang.String)");
-        refused(() -> Factory.newPermInstance(Account.class), "the arguments ()", "Account(int, java.lang.String)", "Factory.newInstanceIn(Account.class, container, ");
+        refused(() -> Factory.newInstanceIn(Account.class, main, "ann", null), "the arguments (java.lang.String, null)",
+                "it has Account(int, java.lang.String)");
+        refused(() -> Factory.newPermInstance(Account.class), "the arguments ()", "Account(int, java.lang.String)",
+                "Factory.newInstanceIn(Account.class, container, ");
     }
 
     @Test

@@ -75,7 +75,8 @@ class ReadOnlyTest {
     private static TreeSet<String> copies() throws IOException {
         TreeSet<String> names = new TreeSet<>();
         try (var all = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-            all.map(file -> file.getFileName().toString()).filter(name -> name.startsWith("sas-copy-")).forEach(names::add);
+            all.map(file -> file.getFileName().toString())
+                    .filter(name -> name.startsWith("sas-copy-")).forEach(names::add);
         }
         return names;
     }
@@ -89,13 +90,16 @@ class ReadOnlyTest {
             Account ann = store.root("ann", Account.class);
             assertEquals(balance, ann.balance());
             assertEquals("Ann", Transaction.call(ann::owner));
-            assertTrue(Inspection.list(store.attached()).stream().anyMatch(line -> line.contains("container main")), Inspection.list(store.attached()).toString());
+            assertTrue(Inspection.list(store.attached()).stream().anyMatch(line -> line.contains("container main")),
+                    Inspection.list(store.attached()).toString());
             assertEquals(List.of(), Inspection.check(store.attached(), line -> {}));
             store.attached().backup(backup);
-            for (Runnable change : new Runnable[] {() -> ann.add(1), () -> store.setRoot("bob", ann), () -> store.createContainer("other", 1 << 20),
-                () -> Factory.newInstanceIn(Account.class, store.container("main"), 7, "Bob")}) {
+            for (Runnable change : new Runnable[] {() -> ann.add(1), () -> store.setRoot("bob", ann),
+                    () -> store.createContainer("other", 1 << 20),
+                    () -> Factory.newInstanceIn(Account.class, store.container("main"), 7, "Bob")}) {
                 var thrown = assertThrows(ObjectAccessDenied.class, change::run);
-                assertTrue(thrown.getMessage().contains("the store " + at + " is on a read-only file system"), thrown.getMessage());
+                assertTrue(thrown.getMessage().contains("the store " + at + " is on a read-only file system"),
+                        thrown.getMessage());
             }
             assertEquals(balance, ann.balance());
         }
@@ -135,7 +139,8 @@ class ReadOnlyTest {
         protect();
         verify(at, 10);
         var thrown = assertThrows(StorageReadFailure.class, () -> Store.open(damaged));
-        assertTrue(thrown.getMessage().contains(damaged + " is damaged: no valid record") && thrown.getMessage().contains("copy it to a writable one"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains(damaged + " is damaged: no valid record")
+                && thrown.getMessage().contains("copy it to a writable one"), thrown.getMessage());
     }
 
     @Test
@@ -148,7 +153,8 @@ class ReadOnlyTest {
             try {
                 assertEquals(0, run("mount", "-o", "remount,bind,ro", bound.toString()));
                 String said = CommandTest.sas(1, "ls", bound.resolve("store"));
-                assertTrue(said.contains("process " + ProcessHandle.current().pid() + " uses it by another mount"), said);
+                assertTrue(said.contains("process " + ProcessHandle.current().pid() + " uses it by another mount"),
+                        said);
                 store.close();
                 assertTrue(CommandTest.sas(0, "ls", bound.resolve("store")).contains("root      ann"));
                 assertTrue(CommandTest.sas(0, "check", bound.resolve("store")).contains(" 0 findings"));

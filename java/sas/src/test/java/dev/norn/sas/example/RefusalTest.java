@@ -93,8 +93,10 @@ class RefusalTest {
     @Test
     void whatCannotBeConstructedIsSaidWithItsReason() {
         var container = store.container(Store.MAIN);
-        for (var each : Map.<Executable, String>of(() -> Factory.newInstanceIn(Runnable.class, container), "class of the JDK",
-                () -> Factory.newInstanceIn(Deed.class, container), "it is an interface", () -> Factory.newInstanceIn("no.such.Type", container), "there is no class no.such.Type").entrySet()) {
+        for (var each : Map.<Executable, String>of(
+                () -> Factory.newInstanceIn(Runnable.class, container), "class of the JDK",
+                () -> Factory.newInstanceIn(Deed.class, container), "it is an interface",
+                () -> Factory.newInstanceIn("no.such.Type", container), "there is no class no.such.Type").entrySet()) {
             var thrown = assertThrows(SASException.class, each.getKey());
             assertTrue(thrown.getMessage().contains(each.getValue()), thrown.getMessage());
         }

@@ -42,7 +42,8 @@ class RepairedLogTest {
             int number = i;
             Transaction.run(() -> {
                 ann.add(1);
-                Account next = Factory.newInstanceNear(Account.class, ann, number, "account of somebody with a longer name " + number);
+                Account next = Factory.newInstanceNear(Account.class, ann, number,
+                        "account of somebody with a longer name " + number);
                 next.link(ann.next());
                 ann.link(next);
             });
@@ -95,11 +96,13 @@ class RepairedLogTest {
     void aLogThatIsRemovedUnderARunningStore() throws Exception {
         Files.delete(log);
         String said = CommandTest.sas(1, "ls", at);
-        assertTrue(said.contains("which other programs use, is damaged: it is not there") && said.contains("nothing is lost then"), said);
+        assertTrue(said.contains("which other programs use, is damaged: it is not there")
+                && said.contains("nothing is lost then"), said);
         assertFalse(Files.exists(log));
         assertThrows(StorageWriteFailure.class, () -> store.attached().checkpoint());
         var thrown = assertThrows(StorageWriteFailure.class, () -> ann.add(1));
-        assertTrue(thrown.getMessage().contains("redo.log was removed or replaced while it was in use"), thrown.getMessage());
+        assertTrue(thrown.getMessage().contains("redo.log was removed or replaced while it was in use"),
+                thrown.getMessage());
         verify("in the pool");
         assertThrows(StorageWriteFailure.class, store::close);
         verifyRepaired();

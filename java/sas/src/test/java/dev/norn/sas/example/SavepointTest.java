@@ -128,7 +128,8 @@ class SavepointTest {
     void anotherJvmsContainerTakesTheAddressesOfOneThatWasUndone() throws Exception {
         for (int i = 0; i < 2; i++) {
             Transaction.begin();
-            Runnable create = () -> Factory.newInstanceIn(Account.class, store.createContainer("other", 1 << 20), 2, "bob");
+            Runnable create =
+                    () -> Factory.newInstanceIn(Account.class, store.createContainer("other", 1 << 20), 2, "bob");
             if (i == 0) {
                 undone(create);
                 Transaction.commit();
@@ -290,7 +291,8 @@ class SavepointTest {
             store = NestedRuns.open(at);
             Stores.check(store);
             long now = store.root("nest", Nest.class).transactions;
-            assertTrue(now == said || now == said + 1, now + " transactions after " + said + " were said to be committed, in round " + round + " of seed " + SEED);
+            assertTrue(now == said || now == said + 1, now + " transactions after " + said
+                    + " were said to be committed, in round " + round + " of seed " + SEED);
             NestedRuns runs = new NestedRuns(SEED, store);
             runs.replay(now);
             runs.verify();

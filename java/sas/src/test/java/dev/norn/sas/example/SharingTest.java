@@ -243,8 +243,10 @@ class SharingTest {
         Path copy = Stores.withoutPool(at, directory.resolve("copy"));
         store = Store.open(copy);
         assertEquals("good", store.root("good", Account.class).owner());
-        var thrown = assertThrows(dev.norn.sas.exception.ContainerDamaged.class, () -> Transaction.run(() -> store.root("bad", Account.class).balance()));
-        assertTrue(thrown.getMessage().contains("other") && thrown.getMessage().contains("page 0"), thrown.getMessage());
+        var thrown = assertThrows(dev.norn.sas.exception.ContainerDamaged.class,
+                () -> Transaction.run(() -> store.root("bad", Account.class).balance()));
+        assertTrue(thrown.getMessage().contains("other") && thrown.getMessage().contains("page 0"),
+                thrown.getMessage());
         assertThrows(dev.norn.sas.exception.ContainerDamaged.class, () -> store.root("bad", Account.class).balance());
     }
 

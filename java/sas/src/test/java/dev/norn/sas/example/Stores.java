@@ -62,8 +62,8 @@ final class Stores {
         List<String> command = new ArrayList<>(before);
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
                 "-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED",
-                "-javaagent:" + System.getProperty("sas.jar") + "=packages=dev.norn.sas.example", "-cp", System.getProperty("java.class.path"),
-                program.getName()));
+                "-javaagent:" + System.getProperty("sas.jar") + "=packages=dev.norn.sas.example",
+                "-cp", System.getProperty("java.class.path"), program.getName()));
         for (Object argument : arguments) {
             command.add(argument.toString());
         }

@@ -125,14 +125,20 @@ class SyncWaitTest {
         try (Store store = Store.create(directory.resolve("store"), Stores.SMALL)) {
             Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
             store.setRoot("ann", ann);
-            Map<String, Supplier<Object>> ways = Map.of("a read", () -> ann.balance(), "a change", () -> {
-                ann.add(1);
-                return null;
-            }, "a transaction that ends well",
-                    () -> Transaction.call(() -> assertThrows(ObjectDestroyed.class, ann::balance)), "a root", () -> store.root("ann", Account.class), "another one's end", () -> {
+            Map<String, Supplier<Object>> ways = Map.of(
+                    "a read", () -> ann.balance(),
+                    "a change", () -> {
+                        ann.add(1);
+                        return null;
+                    },
+                    "a transaction that ends well",
+                    () -> Transaction.call(() -> assertThrows(ObjectDestroyed.class, ann::balance)),
+                    "a root", () -> store.root("ann", Account.class),
+                    "another one's end", () -> {
                         Factory.destroyInstance(ann);
                         return null;
-                    }, "a root's change", () -> {
+                    },
+                    "a root's change", () -> {
                         store.setRoot("eve", ann);
                         return null;
                     });

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.ToolProvider;
@@ -25,7 +27,8 @@ class TutorialTest {
 
     @BeforeEach
     void compile() throws Exception {
-        Matcher program = Pattern.compile("```java\n(package com\\.acme;.*?)```", Pattern.DOTALL).matcher(Files.readString(Path.of("../README.md")));
+        Matcher program = Pattern.compile("```java\n(package com\\.acme;.*?)```", Pattern.DOTALL)
+                .matcher(Files.readString(Path.of("../README.md")));
         assertTrue(program.find(), "the tutorial has a program");
         Path source = Files.writeString(directory.resolve("Shop.java"), program.group(1));
         assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-cp", JAR, "-d",
@@ -33,9 +36,10 @@ class TutorialTest {
     }
 
     private String shop(int status, String... options) throws Exception {
-        var command = new java.util.ArrayList<>(java.util.List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-                "--enable-native-access=ALL-UNNAMED"));
-        command.addAll(java.util.List.of(options));
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var command = new ArrayList<>(
+                List.of(java, "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(List.of(options));
         command.add("com.acme.Shop");
         Process process = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -48,7 +52,8 @@ class TutorialTest {
         String[] withAgent = {"-javaagent:" + JAR + "=packages=com.acme", "-cp", "out"};
         assertEquals("Ann has [a book] and 70 left\n", shop(0, withAgent));
         assertEquals("Ann has [a book, a book] and 40 left\n", shop(0, withAgent));
-        assertEquals(0, dev.norn.sas.command.SasCommand.run("transform", directory.resolve("out").toString(), "--packages", "com.acme"));
+        assertEquals(0, dev.norn.sas.command.SasCommand.run("transform", directory.resolve("out").toString(),
+                "--packages", "com.acme"));
         String[] without = {"-cp", "out:" + JAR};
         assertEquals("Ann has [a book, a book, a book] and 10 left\n", shop(0, without));
         for (int round = 0; round < 2; round++) {

@@ -20,8 +20,8 @@ import java.util.TreeSet;
  * @param unfounded of the added fields, those with an old name that the store does not have either: the old name by the
  *     new one
  */
-record ClassChange(ClassLayout before, ClassLayout now, String description, List<Pair> pairs, Set<String> added, Set<String> removed,
-        Map<String, String> unfounded) {
+record ClassChange(ClassLayout before, ClassLayout now, String description, List<Pair> pairs, Set<String> added,
+        Set<String> removed, Map<String, String> unfounded) {
     /** A field as it was and as it is. */
     record Pair(String oldName, ClassLayout.Field old, String name, ClassLayout.Field now) {
         boolean isOfOtherType() {
@@ -57,10 +57,12 @@ record ClassChange(ClassLayout before, ClassLayout now, String description, List
     List<String> problems(Set<String> dropped) {
         List<String> problems = new ArrayList<>();
         if (now.bytes() > Format.OBJECT_BYTES_MAX) {
-            problems.add("instances of " + now.name() + " would take " + now.bytes() + " bytes, more than a page of " + Format.OBJECT_BYTES_MAX);
+            problems.add("instances of " + now.name() + " would take " + now.bytes() + " bytes, more than a page of "
+                    + Format.OBJECT_BYTES_MAX);
         }
         for (Pair pair : pairs) {
-            boolean isOfOtherKind = pair.old.isReference() != pair.now.isReference() || (pair.old.descriptor().equals("Z") != pair.now.descriptor().equals("Z"));
+            boolean isOfOtherKind = pair.old.isReference() != pair.now.isReference()
+                    || (pair.old.descriptor().equals("Z") != pair.now.descriptor().equals("Z"));
             if (pair.isOfOtherType() && isOfOtherKind) {
                 problems.add("field " + pair.name + " was of type " + pair.old.type() + " and is of type "
                         + pair.now.type()
@@ -69,14 +71,16 @@ record ClassChange(ClassLayout before, ClassLayout now, String description, List
         }
         // Where no field is lost, the annotation may be of a later change than the store's.
         if (!removed.isEmpty()) {
-            unfounded.forEach((name, old) -> problems.add("field " + name + " is said by @Renamed to have been " + old + ", but the store has neither; of the fields that "
-                    + now.name() + " no longer has, it has " + String.join(", ", removed) + ": correct the old name, or remove @Renamed if the field is new"));
+            unfounded.forEach((name, old) -> problems.add("field " + name + " is said by @Renamed to have been " + old
+                    + ", but the store has neither; of the fields that " + now.name() + " no longer has, it has "
+                    + String.join(", ", removed) + ": correct the old name, or remove @Renamed if the field is new"));
         }
         for (String name : removed) {
             if (!dropped.contains(name)) {
                 String old = name.substring(name.lastIndexOf('.') + 1);
                 problems.add("class " + now.name() + " no longer has the field " + name
-                        + ": drop it to lose its values (--drop " + name + "), or annotate the field that took its place with @Renamed(\"" + old + "\")");
+                        + ": drop it to lose its values (--drop " + name
+                        + "), or annotate the field that took its place with @Renamed(\"" + old + "\")");
             }
         }
         return problems;
@@ -87,8 +91,10 @@ record ClassChange(ClassLayout before, ClassLayout now, String description, List
         List<String> parts = new ArrayList<>();
         added.forEach(name -> parts.add("added " + name));
         removed.forEach(name -> parts.add("dropped " + name));
-        pairs.stream().filter(pair -> !pair.name.equals(pair.oldName)).forEach(pair -> parts.add(pair.name + " was " + pair.oldName));
-        pairs.stream().filter(Pair::isOfOtherType).forEach(pair -> parts.add(pair.name + " is " + pair.now.type() + " instead of " + pair.old.type()));
+        pairs.stream().filter(pair -> !pair.name.equals(pair.oldName))
+                .forEach(pair -> parts.add(pair.name + " was " + pair.oldName));
+        pairs.stream().filter(Pair::isOfOtherType)
+                .forEach(pair -> parts.add(pair.name + " is " + pair.now.type() + " instead of " + pair.old.type()));
         return parts.isEmpty() ? "fields have other places" : String.join(", ", parts);
     }
 }

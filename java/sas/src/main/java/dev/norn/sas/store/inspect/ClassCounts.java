@@ -24,7 +24,8 @@ public final class ClassCounts {
 
     /** Shares by the class's name; values are under {@code values}, arrays under {@code arrays}. */
     public static Map<String, Share> of(AttachedStore store, String container) {
-        Range range = Directory.range(store, Directory.containers(store).stream().filter(entry -> entry.name().equals(container)).findFirst()
+        Range range = Directory.range(store, Directory.containers(store).stream()
+                .filter(entry -> entry.name().equals(container)).findFirst()
                 .orElseThrow(() -> new ContainerException("there is no container " + container)));
         Map<Integer, String> names = new TreeMap<>();
         for (DirectoryEntry entry : Directory.classes(store)) {
@@ -37,8 +38,10 @@ public final class ClassCounts {
                 if (range.startsAt(offset)) {
                     long header = Memory.getLong(offset);
                     int number = classOf(header);
-                    String name = number == CLASS_VALUE ? "values" : isArray(number) ? "arrays" : names.getOrDefault(number, "class " + number);
-                    shares.merge(name, new Share(1, (long) granulesOf(header) * GRANULE_BYTES), (a, b) -> a.plus(b.bytes));
+                    String name = number == CLASS_VALUE ? "values" : isArray(number) ? "arrays"
+                            : names.getOrDefault(number, "class " + number);
+                    shares.merge(name, new Share(1, (long) granulesOf(header) * GRANULE_BYTES),
+                            (a, b) -> a.plus(b.bytes));
                 }
             }
         }

@@ -47,7 +47,8 @@ public final class Description {
             return value(object) + ", a value";
         }
         long reference = object.getClass().isArray() && CurrentStore.isOpen() ? ArrayCopies.referenceOfCopy(object) : 0;
-        return name(object) + (reference == 0 ? ", temporary" : ", copy of the array at " + Long.toHexString(Format.offsetOf(reference)));
+        return name(object) + (reference == 0 ? ", temporary"
+                : ", copy of the array at " + Long.toHexString(Format.offsetOf(reference)));
     }
 
     private static String ofHandle(SasObject handle) {
@@ -68,9 +69,11 @@ public final class Description {
         long at = Format.offsetOf(handle.$sas$reference());
         SasObject own = Session.get().holdingForWriting(handle.$sas$reference());
         if (own != null) {
-            return " {" + fields(handle, (field, declared) -> declared.isReference() ? view.field(at + declared.offset, declared.descriptor.charAt(0)) : plain(own, field)) + "}";
+            return " {" + fields(handle, (field, declared) -> declared.isReference()
+                    ? view.field(at + declared.offset, declared.descriptor.charAt(0)) : plain(own, field)) + "}";
         }
-        var sight = view.quietly(handle.$sas$reference(), () -> fields(handle, (field, declared) -> view.field(at + declared.offset, declared.descriptor.charAt(0))));
+        var sight = view.quietly(handle.$sas$reference(), () -> fields(handle,
+                (field, declared) -> view.field(at + declared.offset, declared.descriptor.charAt(0))));
         return (sight.isQuiet() ? "" : ", being changed") + " {" + sight.text() + "}";
     }
 
@@ -83,7 +86,8 @@ public final class Description {
         static Declared parse(String line) {
             String[] words = line.split(" ");
             int end = words[2].lastIndexOf('.');
-            return new Declared(Integer.parseInt(words[0]), words[1], words[2].substring(0, end), words[2].substring(end + 1));
+            return new Declared(Integer.parseInt(words[0]), words[1], words[2].substring(0, end),
+                    words[2].substring(end + 1));
         }
 
         boolean isReference() {

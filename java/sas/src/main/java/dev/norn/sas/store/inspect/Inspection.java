@@ -30,10 +30,12 @@ public final class Inspection {
         for (DirectoryEntry entry : Directory.containers(store)) {
             Range range = Directory.range(store, entry);
             lines.add("container %-20s %,15d of %,d bytes%s".formatted(range.name, range.bytesUsed(), range.bytesMax(),
-                    range.isMissing() ? ", MISSING: its file is not there or cannot be used" : Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
+                    range.isMissing() ? ", MISSING: its file is not there or cannot be used"
+                            : Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
         }
         for (DirectoryEntry entry : Directory.readUnlocked(store, DirectoryEntry.Kind.ROOT)) {
-            lines.add("root      %-20s %x, %s".formatted(entry.name(), offsetOf(entry.first()), Directory.className(store, entry.first())));
+            lines.add("root      %-20s %x, %s"
+                    .formatted(entry.name(), offsetOf(entry.first()), Directory.className(store, entry.first())));
         }
         for (DirectoryEntry entry : Directory.classes(store)) {
             lines.add("class     %-20d %s".formatted(entry.first(), entry.name()));
@@ -46,14 +48,16 @@ public final class Inspection {
      * nothing is waited for, and the last line says whether a transaction is changing them.
      */
     public static List<String> show(AttachedStore store, String object) {
-        long reference = Directory.readUnlocked(store, DirectoryEntry.Kind.ROOT).stream().filter(entry -> entry.name().equals(object)).findFirst()
+        long reference = Directory.readUnlocked(store, DirectoryEntry.Kind.ROOT).stream()
+                .filter(entry -> entry.name().equals(object)).findFirst()
                 .map(DirectoryEntry::first).orElseGet(() -> parse(store, object));
         UnlockedView view = new UnlockedView(store, Integer.MAX_VALUE);
         if (!view.isThere(reference)) {
             throw RangeTable.destroyed(reference);
         }
         List<String> lines = new ArrayList<>();
-        lines.add("%x, generation %d, %s, in container %s".formatted(offsetOf(reference), generationOfReference(reference), Directory.className(store, reference), view.container(reference)));
+        lines.add("%x, generation %d, %s, in container %s".formatted(offsetOf(reference),
+                generationOfReference(reference), Directory.className(store, reference), view.container(reference)));
         UnlockedView.Sight sight = view.quietly(reference, () -> String.join("\n", parts(store, view, reference)));
         sight.text().lines().forEach(lines::add);
         if (!sight.isQuiet()) {
@@ -67,8 +71,10 @@ public final class Inspection {
         int number = classOf(Memory.getLong(at));
         List<String> lines = new ArrayList<>();
         if (number >= CLASS_USER) {
-            Directory.classEntry(store, number).text().lines().filter(line -> line.matches("\\d+ \\S+ \\S+")).sorted().map(line -> line.split(" "))
-                    .forEach(field -> lines.add("  " + field[2] + " = " + view.field(at + Long.parseLong(field[0]), field[1].charAt(0))));
+            Directory.classEntry(store, number).text().lines()
+                    .filter(line -> line.matches("\\d+ \\S+ \\S+")).sorted().map(line -> line.split(" "))
+                    .forEach(field -> lines.add("  " + field[2] + " = "
+                            + view.field(at + Long.parseLong(field[0]), field[1].charAt(0))));
         } else if (isArray(number)) {
             int length = Memory.getInt(at + ARRAY_LENGTH);
             for (int i = 0; i < Math.min(length, ELEMENTS_MAX); i++) {
@@ -131,11 +137,16 @@ public final class Inspection {
 
     /** Counts since the pool was made. */
     public static List<String> stat(AttachedStore store) {
-        long retired = Directory.containers(store).stream().mapToLong(entry -> Directory.range(store, entry).pagesRetired()).sum();
-        return List.of("attached processes   " + (store.livingProcesses() - 1), "commits              " + Memory.getLong(COMMIT_COUNT),
-                "syncs of the log     " + Memory.getLong(SYNC_COUNT), "bytes logged         " + Memory.getLong(LOGGED_BYTES),
-                "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT), "log in use           " + store.logBytesUsed() + " of " + store.pages().settings.logBytes(),
-                "retired pages        " + retired, "waiting for a file   " + Unapplied.bytes(store.directory()) + " bytes of changes",
+        long retired = Directory.containers(store).stream()
+                .mapToLong(entry -> Directory.range(store, entry).pagesRetired()).sum();
+        return List.of("attached processes   " + (store.livingProcesses() - 1),
+                "commits              " + Memory.getLong(COMMIT_COUNT),
+                "syncs of the log     " + Memory.getLong(SYNC_COUNT),
+                "bytes logged         " + Memory.getLong(LOGGED_BYTES),
+                "checkpoints          " + Memory.getLong(CHECKPOINT_COUNT),
+                "log in use           " + store.logBytesUsed() + " of " + store.pages().settings.logBytes(),
+                "retired pages        " + retired,
+                "waiting for a file   " + Unapplied.bytes(store.directory()) + " bytes of changes",
                 "takes changes        " + (Memory.getLong(POOL_WRITE_FAILED) == 0 ? "yes" : "no"));
     }
 
@@ -157,7 +168,8 @@ public final class Inspection {
     private static List<String> checkAlone(AttachedStore store, Consumer<String> out) {
         Audit audit = new Audit(store);
         List<String> findings = new ArrayList<>(audit.run());
-        out.accept(audit.objects() + " objects, " + audit.values() + " values, " + audit.danglingCount() + " dangling references, " + findings.size() + " findings");
+        out.accept(audit.objects() + " objects, " + audit.values() + " values, " + audit.danglingCount()
+                + " dangling references, " + findings.size() + " findings");
         findings.addAll(audit.dangling());
         if (audit.danglingCount() > audit.dangling().size()) {
             findings.add("and " + (audit.danglingCount() - audit.dangling().size()) + " more references to "

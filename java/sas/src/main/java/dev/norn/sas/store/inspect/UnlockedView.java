@@ -62,7 +62,8 @@ public final class UnlockedView {
                 return range;
             }
         }
-        return Directory.containers(store).stream().map(entry -> new Range((int) entry.third(), entry.name(), entry.first(), entry.second(), false))
+        return Directory.containers(store).stream()
+                .map(entry -> new Range((int) entry.third(), entry.name(), entry.first(), entry.second(), false))
                 .filter(range -> range.contains(offset)).findFirst().orElse(null);
     }
 
@@ -78,7 +79,8 @@ public final class UnlockedView {
         }
         range.check();
         long header = Memory.getLong(offsetOf(reference));
-        return range.startsAt(offsetOf(reference)) && generationOf(header) == generationOfReference(reference) && !isDestroyed(header);
+        return range.startsAt(offsetOf(reference)) && generationOf(header) == generationOfReference(reference)
+                && !isDestroyed(header);
     }
 
     /** An element of the array at this offset. */
@@ -87,7 +89,8 @@ public final class UnlockedView {
         if (number == CLASS_ARRAY) {
             return field(array + ARRAY_HEADER_BYTES + Long.BYTES * (1L + index), 'L');
         }
-        return field(array + ARRAY_HEADER_BYTES + (long) index * elementBytes(number), PRIMITIVES.charAt(number - CLASS_ARRAY - 1));
+        return field(array + ARRAY_HEADER_BYTES + (long) index * elementBytes(number),
+                PRIMITIVES.charAt(number - CLASS_ARRAY - 1));
     }
 
     /** The field at this offset of the address space. */
@@ -141,6 +144,7 @@ public final class UnlockedView {
         if (isArray(number)) {
             return Directory.arrayName(number) + "[" + Memory.getInt(offsetOf(reference) + ARRAY_LENGTH) + "]";
         }
-        return Directory.classes(store).stream().filter(entry -> entry.first() == number).map(DirectoryEntry::name).findFirst().orElse("class " + number);
+        return Directory.classes(store).stream().filter(entry -> entry.first() == number)
+                .map(DirectoryEntry::name).findFirst().orElse("class " + number);
     }
 }

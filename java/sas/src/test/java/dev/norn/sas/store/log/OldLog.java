@@ -41,7 +41,8 @@ public final class OldLog {
             }
             Files.write(path, encode(operations, (int) header.ring()));
         }
-        Files.writeString(store.resolve("store.properties"), Files.readString(store.resolve("store.properties")).replaceAll("log=.*\n", ""));
+        Files.writeString(store.resolve("store.properties"),
+                Files.readString(store.resolve("store.properties")).replaceAll("log=.*\n", ""));
     }
 
     private static byte[] encode(List<byte[]> operations, int ring) {

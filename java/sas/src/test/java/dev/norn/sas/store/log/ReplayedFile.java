@@ -26,7 +26,8 @@ public final class ReplayedFile {
         AttachedStore attached = store.attached();
         long offset = Format.offsetOf(((SasObject) object).$sas$reference());
         Range range = attached.containerOf(((SasObject) object).$sas$reference());
-        FaultyLog file = new FaultyLog(NativeFile.open(attached.pages().directory.resolve(range.name + ".container"), READ, WRITE));
+        FaultyLog file = new FaultyLog(
+                NativeFile.open(attached.pages().directory.resolve(range.name + ".container"), READ, WRITE));
         try (Replay replay = new Replay(attached.pages())) {
             Field channel = null;
             for (Object its : files(replay)) {

@@ -54,7 +54,8 @@ public final class Generations {
         Range range = store.attached().containerOf(reference);
         TransactionSlot slot = store.attached().slots().claim();
         slot.begin(slot.index);
-        Memory.putLong(slot.append(Format.ENTRY_FREE, Format.offsetOf(reference), Allocator.CONTENT_BYTES), Memory.getLong(Format.offsetOf(reference)));
+        Memory.putLong(slot.append(Format.ENTRY_FREE, Format.offsetOf(reference), Allocator.CONTENT_BYTES),
+                Memory.getLong(Format.offsetOf(reference)));
         slot.publish(Allocator.CONTENT_BYTES);
         Allocator.discard(range, Format.offsetOf(reference));
         between.run();
