@@ -3,9 +3,10 @@
 use norn_flash::{Auditor, EraseUnit, Nor, Violation};
 
 use crate::format::{Representation, Role, State};
-use crate::remap::Remap;
+use crate::homes::RemapRows;
+use crate::remap::RemapIn;
 
-impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
+impl<D: Nor, M: RemapRows> RemapIn<D, M> {
     /// Reports every violation, by the start of its physical unit. Cost: reads headers, the spare, and all tables and
     /// bases.
     ///
@@ -15,7 +16,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         let part = self.layout.part;
         let mut fail = |unit, what| auditor.violation(Violation { address: part.start_of(unit), what });
         for number in 0..self.virtual_units() {
-            let home = EraseUnit(self.home[usize::from(number)]);
+            let (unit, home) = (EraseUnit(number), self.homes.home(EraseUnit(number)));
             let header = self.read_header(home)?;
             match header {
                 Some(header) if header.role != Role::Home(number) => fail(home, "a home of another virtual unit"),
@@ -31,7 +32,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 fail(home, "a retired unit that is a home");
             }
             if self.layout.representation == Representation::Deltas {
-                if self.count_records(home)? > self.used[usize::from(number)] {
+                if self.count_records(home)? > self.homes.records(unit) {
                     fail(home, "more delta records than are counted");
                 }
                 if self.has_stray_record(home)? {

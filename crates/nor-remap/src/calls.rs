@@ -6,11 +6,12 @@ use norn_flash::{Address, EraseUnit, Nor, NorPart};
 
 use crate::error::RemapError;
 use crate::format::Representation;
+use crate::homes::RemapRows;
 use crate::layout::CELL_BYTES_MAX;
-use crate::remap::Remap;
+use crate::remap::RemapIn;
 use crate::switch::Contents;
 
-impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
+impl<D: Nor, M: RemapRows> RemapIn<D, M> {
     /// The virtual unit of an address, and the offset in it.
     fn split(&self, address: u32) -> (EraseUnit, u32) {
         let unit = EraseUnit((address / self.layout.base_bytes) as u16);
@@ -27,8 +28,8 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// Reads part of one virtual unit.
     pub(crate) fn read_in(&mut self, unit: EraseUnit, offset: u32, buffer: &mut [u8]) -> Result<(), D::Error> {
-        let home = EraseUnit(self.home[usize::from(unit.0)]);
-        if self.used[usize::from(unit.0)] == 0 {
+        let home = self.homes.home(unit);
+        if self.homes.records(unit) == 0 {
             return self.guard.device_mut().read(self.layout.base(home, offset), buffer);
         }
         let cell_bytes = self.layout.cell_bytes;
@@ -47,7 +48,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     /// Programs part of one virtual unit.
     fn program_in(&mut self, unit: EraseUnit, offset: u32, bytes: &[u8]) -> Result<(), RemapError<D::Error>> {
         self.guard.expect_running()?;
-        let home = EraseUnit(self.home[usize::from(unit.0)]);
+        let home = self.homes.home(unit);
         let programmed = match self.layout.representation {
             Representation::InPlace => {
                 self.guard.device_mut().program(self.layout.base(home, offset), bytes).map(|()| true)
@@ -67,7 +68,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     }
 }
 
-impl<D: Nor, const UNITS: usize> Nor for Remap<D, UNITS> {
+impl<D: Nor, M: RemapRows> Nor for RemapIn<D, M> {
     type Error = RemapError<D::Error>;
 
     fn part(&self) -> NorPart {

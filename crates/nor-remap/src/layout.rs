@@ -138,6 +138,7 @@ fn prime_up_to(limit: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::homes::RECORDS_MAX;
 
     #[test]
     fn places_are_the_largest_prime_that_fits() {
@@ -145,20 +146,34 @@ mod tests {
         assert_eq!(found, [0, 0, 2, 3, 29, 29, 1021, 2039]);
     }
 
+    fn part(unit_size_bytes: u32, program_unit_bytes: u8, reprogramming: Reprogramming) -> NorPart {
+        NorPart {
+            unit_count: 16,
+            unit_size_bytes,
+            program_unit_bytes,
+            reprogramming,
+            mapped: false,
+            endurance_erases: None,
+        }
+    }
+
+    #[test]
+    fn no_unit_has_more_places_than_a_row_can_count() {
+        for program_unit_bytes in [1, 4, 8, 16, 32] {
+            let sizes = (1..1 << 17).rev().map(|multiple| multiple * VIRTUAL_MULTIPLE);
+            let largest =
+                sizes.flat_map(|bytes| Layout::of(part(bytes, program_unit_bytes, Reprogramming::Once), 1)).next();
+            let places = largest.expect("some units are suitable").places;
+            assert!((20_000..=u32::from(RECORDS_MAX)).contains(&places), "{places} by {program_unit_bytes} bytes");
+        }
+    }
+
     #[test]
     fn every_layout_fits_its_unit() {
         for program_unit_bytes in [1, 2, 4, 8, 16, 32] {
             for unit_size_bytes in [512, 1024, 2048, 4096, 8192, 65_536, 131_072] {
                 for reprogramming in [Reprogramming::Once, Reprogramming::Times(2), Reprogramming::Unlimited] {
-                    let part = NorPart {
-                        unit_count: 16,
-                        unit_size_bytes,
-                        program_unit_bytes,
-                        reprogramming,
-                        mapped: false,
-                        endurance_erases: None,
-                    };
-                    let Ok(layout) = Layout::of(part, 1) else {
+                    let Ok(layout) = Layout::of(part(unit_size_bytes, program_unit_bytes, reprogramming), 1) else {
                         assert!(unit_size_bytes < 2048 && program_unit_bytes >= 16 || unit_size_bytes == 131_072);
                         continue;
                     };

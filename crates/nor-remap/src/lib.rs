@@ -30,8 +30,10 @@
 mod audit;
 mod calls;
 mod error;
+mod fixed;
 pub mod format;
 mod hints;
+mod homes;
 mod layout;
 mod mount;
 mod recognition;
@@ -41,5 +43,7 @@ mod switch;
 mod table;
 
 pub use error::{RemapError, RemapMountError, TooManyBadUnits};
+pub use fixed::Remap;
+pub use homes::{RemapRow, RemapRows};
 pub use recognition::recognise;
-pub use remap::{Remap, RemapConfig};
+pub use remap::{RemapConfig, RemapIn};

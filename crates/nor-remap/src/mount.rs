@@ -29,66 +29,68 @@ use norn_flash::{EraseUnit, Guard, Nor, Violation};
 use crate::error::{RemapError, RemapMountError, TooManyBadUnits};
 use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, Role, State};
 use crate::hints::Hints;
+use crate::homes::{Homes, RemapRow, RemapRows};
 use crate::layout::{CELL_BYTES_MAX, Layout};
-use crate::remap::{Remap, RemapConfig, Spare};
+use crate::remap::{RemapConfig, RemapIn, Spare};
 
-const NOWHERE: u16 = u16::MAX;
-
-impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
-    /// Lays out an erased virtual part. What the part held is lost, except the erase counts of units that have one.
-    ///
-    /// Cost: an erase and 32 bytes programmed for each unit.
+impl<D: Nor, M: RemapRows> RemapIn<D, M> {
+    /// As [`format`](crate::Remap::format), with the table of homes in `rows`.
     ///
     /// # Errors
-    /// When the part or the configuration cannot be used, too many units fail, or the device does not answer.
-    pub fn format(mut device: D, config: RemapConfig) -> Result<Self, RemapMountError<D::Error>> {
-        let layout = Self::layout_for(&device, config.spare_units)?;
-        let marked = match Remap::<&mut D, UNITS>::mount(&mut device) {
-            Ok(mut old) => old.mark_spare()?,
+    /// As `format`; [`TooSmall`](RemapMountError::TooSmall) when the part has more erase units than there are rows.
+    pub fn format_in(device: D, rows: M, config: RemapConfig) -> Result<Self, RemapMountError<D::Error>> {
+        let layout = Self::layout_for(&device, &rows, config.spare_units)?;
+        let mut remap = Self::unmounted(device, rows, layout);
+        remap.lay_out(layout)?;
+        Ok(remap)
+    }
+
+    /// As [`mount`](crate::Remap::mount), with the table of homes in `rows`.
+    ///
+    /// # Errors
+    /// As `mount`; [`TooSmall`](RemapMountError::TooSmall) when the part has more erase units than there are rows.
+    pub fn mount_in(device: D, rows: M) -> Result<Self, RemapMountError<D::Error>> {
+        // The number of spare units follows from the headers.
+        let layout = Self::layout_for(&device, &rows, 1)?;
+        let mut remap = Self::unmounted(device, rows, layout);
+        remap.recover()?;
+        Ok(remap)
+    }
+
+    /// Formats in place: the image of before is mounted in the same rows, to mark its spare, and forgotten.
+    fn lay_out(&mut self, layout: Layout) -> Result<(), RemapMountError<D::Error>> {
+        let marked = match self.recover() {
+            Ok(()) => self.mark_spare()?,
             Err(_) => None, // There is nothing that could be taken for whole.
         };
-        let mut remap = Self::unmounted(device, layout);
-        for unit in remap.units() {
-            if let Some(header) = remap.header(unit)?
+        self.forget();
+        self.layout = layout;
+        for unit in self.units() {
+            if let Some(header) = self.header(unit)?
                 && header.generation < u32::MAX
             {
-                remap.generation = remap.generation.max(header.generation);
+                self.generation = self.generation.max(header.generation);
             }
         }
         let mark = match marked {
             Some(unit) => unit,
-            None => remap.mark_any()?,
+            None => self.mark_any()?,
         };
-        remap.write_homes(mark)?;
-        let erase_count = remap.erase_count_after(mark)?;
-        remap.erase_announced(mark, erase_count)?;
-        match remap.spare {
-            Some(_) => Ok(remap),
-            None => Err(RemapMountError::Refused(TooManyBadUnits { good: remap.virtual_units() })),
+        self.write_homes(mark)?;
+        let erase_count = self.erase_count_after(mark)?;
+        self.erase_announced(mark, erase_count)?;
+        match self.spare {
+            Some(_) => Ok(()),
+            None => Err(RemapMountError::Refused(TooManyBadUnits { good: self.virtual_units() })),
         }
-    }
-
-    /// Mounts what the device holds, completing what a power cut interrupted.
-    ///
-    /// Cost: 64 bytes read a unit, the spare, and all tables of delta records; programs and erases only where a cut
-    /// left work: one erase and two states, unless units fail.
-    ///
-    /// # Errors
-    /// Names what is wrong with the image or the part; see [`RemapMountError`].
-    pub fn mount(device: D) -> Result<Self, RemapMountError<D::Error>> {
-        // The number of spare units follows from the headers.
-        let layout = Self::layout_for(&device, 1)?;
-        let mut remap = Self::unmounted(device, layout);
-        remap.recover()?;
-        Ok(remap)
     }
 
     fn recover(&mut self) -> Result<(), RemapMountError<D::Error>> {
         let newest = self.find_homes()?;
         self.settle_spare(newest)?;
-        for unit in 0..usize::from(self.virtual_units()) {
-            let home = EraseUnit(self.home[unit]);
-            self.used[unit] = self.count_records(home).map_err(RemapMountError::Device)?;
+        for unit in (0..self.virtual_units()).map(EraseUnit) {
+            let records = self.count_records(self.homes.home(unit)).map_err(RemapMountError::Device)?;
+            self.homes.set_records(unit, records);
         }
         Ok(())
     }
@@ -108,32 +110,29 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// Forgets everything in RAM.
     fn forget(&mut self) {
-        (self.home, self.used, self.retired) = ([NOWHERE; UNITS], [0; UNITS], [false; UNITS]);
+        self.homes.forget();
         (self.newest, self.generation, self.next_state) = (EraseUnit(0), 0, 0);
         (self.says_ready, self.spare, self.hints) = (false, None, Hints::NONE);
         self.guard.resume();
     }
 
-    fn layout_for(device: &D, spare_units: u16) -> Result<Layout, RemapMountError<D::Error>> {
+    /// How the device is laid out. Refuses parts that cannot be, and rows that are too few.
+    fn layout_for(device: &D, rows: &M, spare_units: u16) -> Result<Layout, RemapMountError<D::Error>> {
         let part = device.part();
         part.validate().map_err(RemapMountError::Part)?;
-        if usize::from(part.unit_count) > UNITS {
-            return Err(RemapMountError::TooSmall {
-                what: "places in the table of erase units",
-                needed: u32::from(part.unit_count),
-                given: UNITS as u32,
-            });
+        let (needed, given) = (RemapRow::count_for(&part), rows.as_ref().len());
+        if given < needed {
+            let what = "rows of the table of homes";
+            return Err(RemapMountError::TooSmall { what, needed: needed as u32, given: given as u32 });
         }
         Layout::of(part, spare_units).map_err(RemapMountError::Unsuitable)
     }
 
-    fn unmounted(device: D, layout: Layout) -> Self {
-        Remap {
+    fn unmounted(device: D, rows: M, layout: Layout) -> Self {
+        RemapIn {
             guard: Guard::new(device),
             layout,
-            home: [NOWHERE; UNITS],
-            used: [0; UNITS],
-            retired: [false; UNITS],
+            homes: Homes::new(rows),
             newest: EraseUnit(0),
             generation: 0,
             next_state: 0,
@@ -143,7 +142,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         }
     }
 
-    pub(crate) fn units(&self) -> impl Iterator<Item = EraseUnit> + use<D, UNITS> {
+    pub(crate) fn units(&self) -> impl Iterator<Item = EraseUnit> + use<D, M> {
         (0..self.layout.part.unit_count).map(EraseUnit)
     }
 
@@ -220,7 +219,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             });
             match written {
                 Ok(()) if number < self.virtual_units() => {
-                    self.home[usize::from(number)] = unit.0;
+                    self.homes.set(EraseUnit(number), unit);
                     (self.newest, self.generation) = (unit, generation);
                     number += 1;
                 }
@@ -243,7 +242,9 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         let part = self.layout.part;
         let mut newest: Option<Header> = None;
         for unit in self.units() {
-            self.retired[usize::from(unit.0)] = self.read_retired_mark(unit).map_err(RemapMountError::Device)?;
+            if self.read_retired_mark(unit).map_err(RemapMountError::Device)? {
+                self.homes.retire(unit);
+            }
             let Some(header) = self.header(unit)? else {
                 continue;
             };
@@ -272,7 +273,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         if newest.representation != self.layout.representation {
             return Err(self.damage(self.newest, "a representation that the part does not have"));
         }
-        if self.home[..usize::from(self.virtual_units())].contains(&NOWHERE) {
+        if (0..self.virtual_units()).any(|number| self.homes.found(EraseUnit(number)).is_none()) {
             // Formatting leaves its mark until all homes are there: so one of them is damaged.
             let damaged = self.headless_unit()?.unwrap_or(self.newest);
             return Err(self.damage(damaged, "no whole header, and a virtual unit without a home"));
@@ -302,11 +303,11 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         let Role::Home(number) = header.role else {
             return Ok(());
         };
-        let Some(&other) = self.home.get(usize::from(number)).filter(|_| number < header.unit_count) else {
+        if number >= header.unit_count {
             return Err(self.damage(unit, "a home of a virtual unit beyond the last"));
-        };
-        if other != NOWHERE {
-            let rival = self.header(EraseUnit(other))?.map_or(0, |rival| rival.generation);
+        }
+        if let Some(other) = self.homes.found(EraseUnit(number)) {
+            let rival = self.header(other)?.map_or(0, |rival| rival.generation);
             if rival == header.generation {
                 return Err(self.damage(unit, "two homes of one generation"));
             }
@@ -314,7 +315,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 return Ok(());
             }
         }
-        self.home[usize::from(number)] = unit.0;
+        self.homes.set(EraseUnit(number), unit);
         Ok(())
     }
 

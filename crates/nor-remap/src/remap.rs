@@ -6,6 +6,7 @@ use norn_flash::{EraseUnit, Guard, Nor};
 
 use crate::format::Representation;
 use crate::hints::Hints;
+use crate::homes::{Homes, RemapRows};
 use crate::layout::Layout;
 
 /// How to lay out a part.
@@ -23,23 +24,20 @@ pub(crate) struct Spare {
     pub erase_count: u32,
 }
 
-/// A part without limits, on a NOR part of at most `UNITS` erase units.
+/// A part without limits, on a NOR part that has some. The table of homes is in memory `M` that the caller gives: an
+/// array, a slice or a `Vec` of at least as many rows as [`RemapRow::count_for`](crate::RemapRow::count_for) returns.
+/// [`Remap`](crate::Remap) holds an array itself.
 ///
-/// RAM: five bytes for each of `UNITS`, and about 160 bytes.
+/// RAM: four bytes for each erase unit, which are the caller's, and about 160 besides them and the device.
 ///
 /// After a call that failed because the device did not answer, programs and erases say [`RemapError::Halted`] until the
 /// device is mounted again, or in place by [`restart`](Nor::restart), as a heap's `remount` does.
 #[derive(Clone, Debug)]
-pub struct Remap<D: Nor, const UNITS: usize> {
+pub struct RemapIn<D: Nor, M: RemapRows> {
     /// Halts when the device does not answer; one unit's failure is no reason, so that calls are made unguarded.
     pub(crate) guard: Guard<D>,
     pub(crate) layout: Layout,
-    /// Where each virtual unit is.
-    pub(crate) home: [u16; UNITS],
-    /// Places of each home's table that are in use.
-    pub(crate) used: [u16; UNITS],
-    /// Physical units that failed.
-    pub(crate) retired: [bool; UNITS],
+    pub(crate) homes: Homes<M>,
     /// The home with the highest generation, whose header names the spare.
     pub(crate) newest: EraseUnit,
     pub(crate) generation: u32,
@@ -51,7 +49,7 @@ pub struct Remap<D: Nor, const UNITS: usize> {
     pub(crate) hints: Hints,
 }
 
-impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
+impl<D: Nor, M: RemapRows> RemapIn<D, M> {
     /// The device below.
     pub fn device(&self) -> &D {
         self.guard.device()
@@ -69,13 +67,13 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// The physical unit where a virtual one is. Cost: RAM only.
     pub fn home(&self, unit: EraseUnit) -> Option<EraseUnit> {
-        (unit.0 < self.virtual_units()).then(|| EraseUnit(self.home[usize::from(unit.0)]))
+        (unit.0 < self.virtual_units()).then(|| self.homes.home(unit))
     }
 
     /// Delta records that a virtual unit has, and how many it may have before it is switched. Cost: RAM only.
     pub fn deltas(&self, unit: EraseUnit) -> (u32, u32) {
-        let used = if unit.0 < self.virtual_units() { self.used[usize::from(unit.0)] } else { 0 };
-        (u32::from(used), self.layout.places_max())
+        let records = if unit.0 < self.virtual_units() { self.homes.records(unit) } else { 0 };
+        (u32::from(records), self.layout.places_max())
     }
 
     /// The unit that the next erase or move goes to; `None` when every spare has been retired. Cost: RAM only.
@@ -94,7 +92,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     }
 
     pub(crate) fn is_retired(&self, unit: EraseUnit) -> bool {
-        self.retired[usize::from(unit.0)]
+        self.homes.is_retired(unit)
     }
 
     pub(crate) fn virtual_units(&self) -> u16 {
@@ -102,6 +100,6 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     }
 
     pub(crate) fn is_home(&self, unit: EraseUnit) -> bool {
-        self.home[..usize::from(self.virtual_units())].contains(&unit.0)
+        self.homes.is_home(unit, self.virtual_units())
     }
 }

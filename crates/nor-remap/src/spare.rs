@@ -13,11 +13,12 @@ use norn_flash::{EraseUnit, Nor};
 
 use crate::error::RemapError;
 use crate::format::{ERASE_COUNT_MAX, Header, STATE_BYTES, STATE_PLACES, State};
+use crate::homes::RemapRows;
 use crate::layout::CELL_BYTES_MAX;
-use crate::remap::{Remap, Spare};
+use crate::remap::{RemapIn, Spare};
 use crate::table::is_erased;
 
-impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
+impl<D: Nor, M: RemapRows> RemapIn<D, M> {
     /// Erases a unit that flash may call ready, after flash says that it is being erased.
     pub(crate) fn erase_again(&mut self, unit: EraseUnit, erase_count: u32) -> Result<(), RemapError<D::Error>> {
         let erase_count = erase_count.min(ERASE_COUNT_MAX);
@@ -123,7 +124,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// Marks a unit as failing, in RAM and, if it still takes zeros, on flash.
     pub(crate) fn retire(&mut self, unit: EraseUnit) {
-        self.retired[usize::from(unit.0)] = true;
+        self.homes.retire(unit);
         let zeros = [0; CELL_BYTES_MAX];
         // Without the mark the next mount finds out again.
         let _ =

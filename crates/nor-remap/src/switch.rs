@@ -15,8 +15,9 @@ use norn_flash::{EraseUnit, Nor};
 
 use crate::error::RemapError;
 use crate::format::{ERASE_COUNT_MAX, FORMAT_VERSION, HEADER_BYTES, Header, Role};
+use crate::homes::RemapRows;
 use crate::layout::CELL_BYTES_MAX;
-use crate::remap::{Remap, Spare};
+use crate::remap::{RemapIn, Spare};
 use crate::table::is_erased;
 
 /// Bytes that a copy handles at once: whole cells of any part.
@@ -43,7 +44,7 @@ enum Freshness {
     Now,
 }
 
-impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
+impl<D: Nor, M: RemapRows> RemapIn<D, M> {
     /// Moves a virtual unit to the spare; every so often another one, too, so that what never changes does not keep a
     /// unit from wearing.
     pub(crate) fn switch(&mut self, unit: EraseUnit, contents: Contents<'_>) -> Result<(), RemapError<D::Error>> {
@@ -57,7 +58,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
     }
 
     fn switch_one(&mut self, unit: EraseUnit, contents: Contents<'_>) -> Result<(), RemapError<D::Error>> {
-        let old = EraseUnit(self.home[usize::from(unit.0)]);
+        let old = self.homes.home(unit);
         let generation = self.generation.wrapping_add(1);
         let erased = match self.read_header(old) {
             Ok(header) => header.map_or(0, |header| header.erase_count),
@@ -94,7 +95,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
                 return Err(RemapError::Device(error));
             }
         };
-        (self.home[usize::from(unit.0)], self.used[usize::from(unit.0)]) = (new.0, 0);
+        self.homes.set(unit, new);
         (self.newest, self.generation, self.next_state, self.says_ready) = (new, generation, 0, false);
         self.spare = None;
         self.hints.forget(old);

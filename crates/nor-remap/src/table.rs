@@ -17,8 +17,9 @@ use core::ops::Range;
 use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::format::{GROUP_BYTES_MAX, RECORD_BYTES_MAX, RECORD_HEAD_BYTES, decode_record, encode_record};
+use crate::homes::RemapRows;
 use crate::layout::CELL_BYTES_MAX;
-use crate::remap::Remap;
+use crate::remap::RemapIn;
 
 /// The places that a group's records may take, in order.
 #[derive(Clone, Copy)]
@@ -56,7 +57,7 @@ struct Last {
     content: [u8; GROUP_BYTES_MAX],
 }
 
-impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
+impl<D: Nor, M: RemapRows> RemapIn<D, M> {
     /// Reads the cell at `offset` of a home's base, as its records say; `wanted` is the part of it that matters.
     /// Returns whether the base cell is erased.
     pub(crate) fn read_cell(
@@ -83,7 +84,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
 
     /// Programs cells of a virtual unit; `false` when a record finds no place.
     pub(crate) fn program_cells(&mut self, unit: EraseUnit, offset: u32, bytes: &[u8]) -> Result<bool, D::Error> {
-        let home = EraseUnit(self.home[usize::from(unit.0)]);
+        let home = self.homes.home(unit);
         let cell_bytes = self.layout.cell_bytes as usize;
         // Cells that were erased and lie together are programmed by one call.
         let mut run = 0..0;
@@ -118,7 +119,7 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
         cell: &[u8; CELL_BYTES_MAX],
         new: &[u8],
     ) -> Result<bool, D::Error> {
-        let home = EraseUnit(self.home[usize::from(unit.0)]);
+        let home = self.homes.home(unit);
         let group_bytes = self.layout.group_bytes as usize;
         for (number, new) in new.chunks(group_bytes).enumerate() {
             let old = &cell[number * group_bytes..][..new.len()];
@@ -127,12 +128,12 @@ impl<D: Nor, const UNITS: usize> Remap<D, UNITS> {
             }
             let mut content = [0xFF; GROUP_BYTES_MAX];
             content.iter_mut().zip(old.iter().zip(new)).for_each(|(byte, (old, new))| *byte = old & new);
-            let used = &mut self.used[usize::from(unit.0)];
-            if u32::from(*used) >= self.layout.places_max() {
+            let records = self.homes.records(unit);
+            if u32::from(records) >= self.layout.places_max() {
                 return Ok(false);
             }
             // Also a record that fails may occupy its place.
-            *used += 1;
+            self.homes.set_records(unit, records + 1);
             let group = (offset / self.layout.group_bytes) as u16 + number as u16;
             self.add_record(home, group, &content[..group_bytes])?;
         }

@@ -78,7 +78,7 @@ fn what_is_no_image_is_refused() {
         assert!(matches!(refused, RemapMountError::Unsuitable(_)));
     }
     let small = Remap::<_, 4>::format(part(), RemapConfig { spare_units: 1 }).unwrap_err();
-    assert_eq!(small, RemapMountError::TooSmall { what: "places in the table of erase units", needed: 6, given: 4 });
+    assert_eq!(small, RemapMountError::TooSmall { what: "rows of the table of homes", needed: 6, given: 4 });
     let tiny = NorSim::new(catalogue::limited_test_part(8, 256, 32, Reprogramming::Once));
     let tiny = TestRemap::format(tiny, RemapConfig { spare_units: 1 }).unwrap_err();
     assert!(matches!(tiny, RemapMountError::Unsuitable(_)));
