@@ -2,6 +2,7 @@
 
 mod circles;
 mod maps;
+mod patches;
 mod widths;
 
 use std::fs;
