@@ -35,7 +35,8 @@ class AgentsTest {
     private void run(Order order, String other, Class<?> program) throws Exception {
         Path log = directory.resolve("log");
         String own = Workload.agent();
-        int exit = new Jvm().with(order == Order.BEFORE ? own : other, order == Order.BEFORE ? other : own).run(log, program, directory.resolve("store"));
+        int exit = new Jvm().with(order == Order.BEFORE ? own : other, order == Order.BEFORE ? other : own)
+                .run(log, program, directory.resolve("store"));
         String said = Files.readString(log);
         assertEquals(0, exit, said);
         assertTrue(said.endsWith("done\n") && !said.contains("cannot be transformed"), said);
@@ -45,9 +46,11 @@ class AgentsTest {
     @EnumSource
     void jacocoCountsWhatIsTransformed(Order order) throws Exception {
         Path counts = directory.resolve("jacoco.exec");
-        run(order, "-javaagent:" + Jvm.jar("org.jacoco.agent", "-runtime.jar") + "=destfile=" + counts + ",includes=org.apache.commons.*", Workload.class);
+        run(order, "-javaagent:" + Jvm.jar("org.jacoco.agent", "-runtime.jar") + "=destfile=" + counts
+                + ",includes=org.apache.commons.*", Workload.class);
         String names = Files.readString(counts, StandardCharsets.ISO_8859_1);
-        for (Class<?> type : new Class<?>[] {MutableInt.class, ImmutablePair.class, org.apache.commons.collections4.list.TreeList.class}) {
+        for (Class<?> type : new Class<?>[] {MutableInt.class, ImmutablePair.class,
+                org.apache.commons.collections4.list.TreeList.class}) {
             assertTrue(names.contains(type.getName().replace('.', '/')), type.getName());
         }
     }

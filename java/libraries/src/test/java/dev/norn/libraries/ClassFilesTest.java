@@ -23,7 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  * alone, and what serialization takes for its version stays the same.
  */
 class ClassFilesTest {
-    private static final List<String> ALL = List.of("org.apache.commons", "com.google.common", "junit", "org.assertj", "org.mockito");
+    private static final List<String> ALL =
+            List.of("org.apache.commons", "com.google.common", "junit", "org.assertj", "org.mockito");
 
     @ParameterizedTest
     @CsvSource({"commons-lang3, 300", "commons-collections4, 400", "commons-text, 100", "guava-3, 1500"})
@@ -40,8 +41,10 @@ class ClassFilesTest {
                     Transformation.Result result = transformation.transform(getClass().getClassLoader(), name, bytes);
                     assertEquals(Map.of(), result.refusals(), name);
                     ClassFile.of().verify(result.bytes()).forEach(error -> wrong.add(name + ": " + error.getMessage()));
-                    boolean isHandle = ClassFile.of().parse(result.bytes()).methods().stream().anyMatch(method -> method.methodName().equalsString("$sas$layout"));
-                    assertTrue(!isHandle || transformation.transform(getClass().getClassLoader(), name, result.bytes()).bytes() == null, name);
+                    boolean isHandle = ClassFile.of().parse(result.bytes()).methods().stream()
+                            .anyMatch(method -> method.methodName().equalsString("$sas$layout"));
+                    assertTrue(!isHandle || transformation.transform(getClass().getClassLoader(), name, result.bytes())
+                            .bytes() == null, name);
                 } catch (RuntimeException e) {
                     wrong.add(name + ": " + e);
                 }
@@ -53,7 +56,8 @@ class ClassFilesTest {
     }
 
     private static boolean isClass(String entry) {
-        return entry.endsWith(".class") && !entry.endsWith("module-info.class") && !entry.endsWith("package-info.class") && !entry.startsWith("META-INF");
+        return entry.endsWith(".class") && !entry.endsWith("module-info.class") && !entry.endsWith("package-info.class")
+                && !entry.startsWith("META-INF");
     }
 
     /** The version numbers of serializable classes, as this JVM sees them, and as one with the agent does. */
@@ -85,12 +89,14 @@ class ClassFilesTest {
                 for (var entry : jar.stream().filter(entry -> isClass(entry.getName())).toList()) {
                     Class<?> type;
                     try {
-                        type = Class.forName(entry.getName().replaceAll("\\.class$", "").replace('/', '.'), false, SerialProgram.class.getClassLoader());
+                        type = Class.forName(entry.getName().replaceAll("\\.class$", "").replace('/', '.'), false,
+                                SerialProgram.class.getClassLoader());
                     } catch (ReflectiveOperationException | LinkageError e) {
                         continue;
                     }
                     if (Serializable.class.isAssignableFrom(type) && !type.isInterface() && !type.isEnum()) {
-                        lines.add("class " + type.getName() + " " + ObjectStreamClass.lookup(type).getSerialVersionUID());
+                        lines.add("class " + type.getName() + " "
+                                + ObjectStreamClass.lookup(type).getSerialVersionUID());
                     }
                 }
             }

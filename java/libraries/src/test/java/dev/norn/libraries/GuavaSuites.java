@@ -27,7 +27,8 @@ import org.junit.runners.AllTests;
  */
 @RunWith(AllTests.class)
 public final class GuavaSuites {
-    private static final CollectionSize SAMPLE = Boolean.getBoolean("libraries.whole") ? CollectionSize.ANY : CollectionSize.SEVERAL;
+    private static final CollectionSize SAMPLE = Boolean.getBoolean("libraries.whole") ? CollectionSize.ANY
+            : CollectionSize.SEVERAL;
 
     private GuavaSuites() {}
 
@@ -38,8 +39,8 @@ public final class GuavaSuites {
             protected List<String> create(String[] elements) {
                 return ImmutableList.copyOf(elements);
             }
-        }).named("ImmutableList").withFeatures(SAMPLE, CollectionFeature.SERIALIZABLE, CollectionFeature.ALLOWS_NULL_QUERIES, CollectionFeature.KNOWN_ORDER)
-                .createTestSuite());
+        }).named("ImmutableList").withFeatures(SAMPLE, CollectionFeature.SERIALIZABLE,
+                CollectionFeature.ALLOWS_NULL_QUERIES, CollectionFeature.KNOWN_ORDER).createTestSuite());
         suite.addTest(BiMapTestSuiteBuilder.using(new TestStringBiMapGenerator() {
             @Override
             protected com.google.common.collect.BiMap<String, String> create(Entry<String, String>[] entries) {
@@ -47,16 +48,18 @@ public final class GuavaSuites {
                 Arrays.stream(entries).forEach(entry -> map.put(entry.getKey(), entry.getValue()));
                 return map;
             }
-        }).named("HashBiMap").withFeatures(features(CollectionFeature.SERIALIZABLE, CollectionFeature.KNOWN_ORDER, MapFeature.ALLOWS_NULL_KEYS, MapFeature.ALLOWS_NULL_VALUES,
-                MapFeature.ALLOWS_ANY_NULL_QUERIES, MapFeature.GENERAL_PURPOSE, CollectionFeature.SUPPORTS_ITERATOR_REMOVE,
+        }).named("HashBiMap").withFeatures(features(CollectionFeature.SERIALIZABLE, CollectionFeature.KNOWN_ORDER,
+                MapFeature.ALLOWS_NULL_KEYS, MapFeature.ALLOWS_NULL_VALUES, MapFeature.ALLOWS_ANY_NULL_QUERIES,
+                MapFeature.GENERAL_PURPOSE, CollectionFeature.SUPPORTS_ITERATOR_REMOVE,
                 MapFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION)).createTestSuite());
         suite.addTest(MultisetTestSuiteBuilder.using(new TestStringMultisetGenerator() {
             @Override
             protected com.google.common.collect.Multiset<String> create(String[] elements) {
                 return LinkedHashMultiset.create(Arrays.asList(elements));
             }
-        }).named("LinkedHashMultiset").withFeatures(features(CollectionFeature.KNOWN_ORDER, CollectionFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION,
-                CollectionFeature.ALLOWS_NULL_VALUES, CollectionFeature.GENERAL_PURPOSE, CollectionFeature.SERIALIZABLE)).createTestSuite());
+        }).named("LinkedHashMultiset").withFeatures(features(CollectionFeature.KNOWN_ORDER,
+                CollectionFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION, CollectionFeature.ALLOWS_NULL_VALUES,
+                CollectionFeature.GENERAL_PURPOSE, CollectionFeature.SERIALIZABLE)).createTestSuite());
         suite.addTest(MultisetTestSuiteBuilder.using(new TestStringMultisetGenerator() {
             @Override
             protected com.google.common.collect.Multiset<String> create(String[] elements) {
@@ -67,12 +70,13 @@ public final class GuavaSuites {
             public List<String> order(List<String> insertionOrder) {
                 return com.google.common.collect.Ordering.natural().sortedCopy(insertionOrder);
             }
-        }).named("TreeMultiset").withFeatures(features(CollectionFeature.KNOWN_ORDER, CollectionFeature.GENERAL_PURPOSE, CollectionFeature.SERIALIZABLE,
-                CollectionFeature.ALLOWS_NULL_QUERIES)).createTestSuite());
+        }).named("TreeMultiset").withFeatures(features(CollectionFeature.KNOWN_ORDER, CollectionFeature.GENERAL_PURPOSE,
+                CollectionFeature.SERIALIZABLE, CollectionFeature.ALLOWS_NULL_QUERIES)).createTestSuite());
         return suite;
     }
 
     static Feature<?>[] features(Feature<?>... more) {
-        return java.util.stream.Stream.concat(java.util.stream.Stream.of(SAMPLE), Arrays.stream(more)).toArray(Feature[]::new);
+        return java.util.stream.Stream.concat(java.util.stream.Stream.of(SAMPLE), Arrays.stream(more))
+                .toArray(Feature[]::new);
     }
 }

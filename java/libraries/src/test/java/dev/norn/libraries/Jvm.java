@@ -10,8 +10,10 @@ import java.util.concurrent.TimeUnit;
 
 /** A child JVM with the libraries on its class path, and agents. */
 final class Jvm {
-    private final List<String> options = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1500m", "-XX:TieredStopAtLevel=1",
-            "-Xshare:auto", "--enable-native-access=ALL-UNNAMED", "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir")));
+    private final List<String> options = new ArrayList<>(List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx1500m", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "--enable-native-access=ALL-UNNAMED",
+            "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir")));
 
     static String sasAgent(String... packages) {
         return "-javaagent:" + System.getProperty("sas.jar") + "=packages=" + String.join(",", packages);
@@ -25,7 +27,8 @@ final class Jvm {
     /** The file on this JVM's class path whose name starts and ends so. */
     static Path jar(String start, String end) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of)
-                .filter(path -> path.getFileName().toString().startsWith(start) && path.getFileName().toString().endsWith(end))
+                .filter(path -> path.getFileName().toString().startsWith(start)
+                        && path.getFileName().toString().endsWith(end))
                 .findFirst().orElseThrow(() -> new AssertionError("no " + start + "…" + end + " on the class path"));
     }
 

@@ -52,7 +52,8 @@ public final class SasSuites {
             MapFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION, CollectionFeature.SUPPORTS_ITERATOR_REMOVE);
 
     private static final int OTHERS = 16;
-    private static final CollectionSize SAMPLE = Boolean.getBoolean("libraries.whole") ? CollectionSize.ANY : CollectionSize.SEVERAL;
+    private static final CollectionSize SAMPLE = Boolean.getBoolean("libraries.whole") ? CollectionSize.ANY
+            : CollectionSize.SEVERAL;
 
     private SasSuites() {}
 
@@ -71,7 +72,8 @@ public final class SasSuites {
         TestSuite all = new TestSuite("SAS");
         all.addTest(collections("temporary", CollectionSize.ANY, SasList::new, SasMap::new, SasSortedMap::new));
         all.addTest(collections("persistent", SAMPLE, SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap));
-        all.addTest(inTransactions(collections("in a transaction", SAMPLE, SasSuites::newList, SasSuites::newMap, SasSuites::newSortedMap)));
+        all.addTest(inTransactions(collections("in a transaction", SAMPLE, SasSuites::newList, SasSuites::newMap,
+                SasSuites::newSortedMap)));
         return all;
     }
 
@@ -92,7 +94,8 @@ public final class SasSuites {
         return make(SasSortedMap.class);
     }
 
-    private static TestSuite collections(String name, CollectionSize size, Supplier<List<String>> list, Supplier<Map<?, ?>> map, Supplier<SortedMap<String, String>> sorted) {
+    private static TestSuite collections(String name, CollectionSize size, Supplier<List<String>> list,
+            Supplier<Map<?, ?>> map, Supplier<SortedMap<String, String>> sorted) {
         TestSuite suite = new TestSuite(name);
         suite.addTest(list(name, size, list));
         suite.addTest(map(name + " SasMap", size, strings(map)));
@@ -109,8 +112,9 @@ public final class SasSuites {
                 made.addAll(Arrays.asList(elements));
                 return made;
             }
-        }).named(name + " SasList").withFeatures(size, ListFeature.GENERAL_PURPOSE, CollectionFeature.ALLOWS_NULL_VALUES,
-                CollectionFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION).createTestSuite();
+        }).named(name + " SasList")
+                .withFeatures(size, ListFeature.GENERAL_PURPOSE, CollectionFeature.ALLOWS_NULL_VALUES,
+                        CollectionFeature.FAILS_FAST_ON_CONCURRENT_MODIFICATION).createTestSuite();
     }
 
     private static TestSuite map(String name, CollectionSize size, TestMapGenerator<?, ?> generator) {
@@ -150,15 +154,17 @@ public final class SasSuites {
 
             @Override
             public SampleElements<Map.Entry<String, String>> samples() {
-                return new SampleElements<>(Map.entry(oneOfLikes(0), "January"), Map.entry(oneOfLikes(1), "February"), Map.entry(oneOfLikes(2), "March"),
-                        Map.entry(oneOfLikes(3), "April"), Map.entry(oneOfLikes(4), "May"));
+                return new SampleElements<>(Map.entry(oneOfLikes(0), "January"), Map.entry(oneOfLikes(1), "February"),
+                        Map.entry(oneOfLikes(2), "March"), Map.entry(oneOfLikes(3), "April"),
+                        Map.entry(oneOfLikes(4), "May"));
             }
         };
     }
 
     /** Strings of one hash code, by number from 0, less than 32. */
     private static String oneOfLikes(int number) {
-        return IntStream.range(0, 5).mapToObj(bit -> (number >> bit & 1) == 0 ? "Aa" : "BB").collect(Collectors.joining());
+        return IntStream.range(0, 5).mapToObj(bit -> (number >> bit & 1) == 0 ? "Aa" : "BB")
+                .collect(Collectors.joining());
     }
 
     private static TestSuite sortedMap(String name, CollectionSize size, Supplier<SortedMap<String, String>> sorted) {
@@ -173,7 +179,8 @@ public final class SasSuites {
                 insertionOrder.sort(Map.Entry.comparingByKey(Comparator.naturalOrder()));
                 return insertionOrder;
             }
-        }).named(name + " SasSortedMap").withFeatures(MAP).withFeatures(size).withFeatures(CollectionFeature.KNOWN_ORDER).createTestSuite();
+        }).named(name + " SasSortedMap").withFeatures(MAP).withFeatures(size)
+                .withFeatures(CollectionFeature.KNOWN_ORDER).createTestSuite();
     }
 
     /** The suite's tests, each in a transaction that is undone at the end. */

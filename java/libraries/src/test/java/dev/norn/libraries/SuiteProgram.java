@@ -26,7 +26,8 @@ final class SuiteProgram {
         // Suites of JUnit 3 style name their classes in many ways, so what is a test is for the engines to find.
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
                 .selectors(DiscoverySelectors.selectClasspathRoots(Set.of(Path.of(arguments[0]))))
-                .filters(ClassNameFilter.includeClassNamePatterns(arguments[2]), ClassNameFilter.excludeClassNamePatterns(arguments[3])).build();
+                .filters(ClassNameFilter.includeClassNamePatterns(arguments[2]),
+                        ClassNameFilter.excludeClassNamePatterns(arguments[3])).build();
         try (PrintWriter out = new PrintWriter(Files.newBufferedWriter(Path.of(arguments[1])))) {
             LauncherFactory.create().execute(request, new Lines(out));
         }
@@ -39,11 +40,14 @@ final class SuiteProgram {
         public void executionFinished(TestIdentifier test, TestExecutionResult result) {
             boolean isFailedContainer = test.isContainer() && result.getStatus() == TestExecutionResult.Status.FAILED;
             if (test.isTest() || isFailedContainer) {
-                String thrown = result.getThrowable().map(Throwable::toString).orElse("").lines().findFirst().orElse("");
+                String thrown = result.getThrowable().map(Throwable::toString).orElse("").lines()
+                        .findFirst().orElse("");
                 synchronized (this) {
-                    out.println(test.getUniqueId().replace('\t', ' ').replace('\n', ' ') + "\t" + result.getStatus() + "\t" + thrown);
+                    out.println(test.getUniqueId().replace('\t', ' ').replace('\n', ' ') + "\t"
+                            + result.getStatus() + "\t" + thrown);
                 }
-                result.getThrowable().filter(ignored -> Boolean.getBoolean("libraries.trace")).ifPresent(Throwable::printStackTrace);
+                result.getThrowable()
+                        .filter(ignored -> Boolean.getBoolean("libraries.trace")).ifPresent(Throwable::printStackTrace);
             }
         }
     }

@@ -37,7 +37,8 @@ import org.apache.commons.text.TextStringBuilder;
  * that is opened anew.
  */
 final class Workload {
-    private static final String[] PACKAGES = {"org.apache.commons.lang3", "org.apache.commons.collections4", "org.apache.commons.text", "com.google.common"};
+    private static final String[] PACKAGES = {"org.apache.commons.lang3", "org.apache.commons.collections4",
+            "org.apache.commons.text", "com.google.common"};
 
     private Workload() {}
 
@@ -73,7 +74,8 @@ final class Workload {
         store.setRoot("number", number);
 
         store.setRoot("pair", Factory.newInstanceIn(ImmutablePair.class, main, "left", 42));
-        MutableTriple<Object, Object, Object> triple = Factory.newInstanceIn(MutableTriple.class, main, "a", number, null);
+        MutableTriple<Object, Object, Object> triple = Factory.newInstanceIn(MutableTriple.class,
+                main, "a", number, null);
         triple.setRight(new MutableObject<>("adopted"));
         store.setRoot("triple", triple);
 
@@ -144,8 +146,9 @@ final class Workload {
         return holder.getValue();
     }
 
-    private static void verifyCollections(Map<String, Integer> model, TreeList<String> list, HashBiMap<String, Integer> map, TreeBidiMap<String, Integer> bidi,
-            CircularFifoQueue<String> queue, TreeMultiset<String> bag) {
+    private static void verifyCollections(Map<String, Integer> model, TreeList<String> list,
+            HashBiMap<String, Integer> map, TreeBidiMap<String, Integer> bidi, CircularFifoQueue<String> queue,
+            TreeMultiset<String> bag) {
         Transaction.run(() -> {
             assertEquals(model, map);
             assertEquals(model, bidi);
@@ -163,9 +166,11 @@ final class Workload {
         // Its fields are reached by Unsafe or by updaters.
         var future = com.google.common.util.concurrent.SettableFuture.create();
         future.set("temporary instances work");
-        String message = assertThrows(SASException.class, () -> Transaction.run(() -> persistent(future, main))).getMessage();
+        String message =
+                assertThrows(SASException.class, () -> Transaction.run(() -> persistent(future, main))).getMessage();
         assertTrue(message.contains("cannot be persistent"), message);
-        MinMaxPriorityQueue<String> queue = MinMaxPriorityQueue.orderedBy(Comparator.<String>reverseOrder()).create(List.of("b", "c", "a"));
+        MinMaxPriorityQueue<String> queue = MinMaxPriorityQueue.orderedBy(Comparator.<String>reverseOrder())
+                .create(List.of("b", "c", "a"));
         assertEquals("c", queue.pollFirst());
     }
 
@@ -179,8 +184,8 @@ final class Workload {
         assertEquals("a persistent text that grew 3 times", store.root("text", TextStringBuilder.class).toString());
         HashBiMap<String, Integer> map = store.root("map", HashBiMap.class);
         Map<String, Integer> model = Transaction.call(() -> new TreeMap<>(map));
-        verifyCollections(model, store.root("list", TreeList.class), map, store.root("bidi", TreeBidiMap.class), store.root("queue", CircularFifoQueue.class),
-                store.root("bag", TreeMultiset.class));
+        verifyCollections(model, store.root("list", TreeList.class), map, store.root("bidi", TreeBidiMap.class),
+                store.root("queue", CircularFifoQueue.class), store.root("bag", TreeMultiset.class));
         LinkedMap<String, Integer> linked = store.root("linked", LinkedMap.class);
         assertEquals(List.of(1, 2), Transaction.call(() -> List.copyOf(linked.values())));
         assertEquals(1, linked.get(null));

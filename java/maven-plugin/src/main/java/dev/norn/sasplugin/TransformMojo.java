@@ -17,7 +17,8 @@ import org.apache.maven.plugins.annotations.ResolutionScope;
  * Transforms the classes that were compiled, so that their instances may be persistent without an agent. The program
  * still needs norn-sas.jar on its class path.
  */
-@Mojo(name = "transform", defaultPhase = LifecyclePhase.PROCESS_CLASSES, requiresDependencyResolution = ResolutionScope.COMPILE, threadSafe = true)
+@Mojo(name = "transform", defaultPhase = LifecyclePhase.PROCESS_CLASSES,
+        requiresDependencyResolution = ResolutionScope.COMPILE, threadSafe = true)
 public final class TransformMojo extends AbstractMojo {
     /** Packages whose classes are transformed, and those below them. */
     @Parameter(property = "sas.packages", required = true)
@@ -42,7 +43,8 @@ public final class TransformMojo extends AbstractMojo {
             return;
         }
         try {
-            ClassTree.Result result = new ClassTree(classesDirectory.toPath(), classPath.stream().map(Path::of).toList()).transform(packages);
+            ClassTree.Result result = new ClassTree(classesDirectory.toPath(),
+                    classPath.stream().map(Path::of).toList()).transform(packages);
             if (result.isOfAnyUse()) {
                 getLog().info(result + " in " + classesDirectory);
             } else {
@@ -52,7 +54,8 @@ public final class TransformMojo extends AbstractMojo {
                 throw new MojoFailureException("instances of these cannot be persistent: " + result.refusals());
             }
         } catch (IOException | IllegalArgumentException e) {
-            throw new MojoExecutionException("cannot transform the classes in " + classesDirectory + ": " + e.getMessage(), e);
+            throw new MojoExecutionException("cannot transform the classes in "
+                    + classesDirectory + ": " + e.getMessage(), e);
         }
     }
 }

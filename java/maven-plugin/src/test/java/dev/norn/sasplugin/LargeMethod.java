@@ -16,7 +16,8 @@ final class LargeMethod {
                 .withField("number", ConstantDescs.CD_int, ClassFile.ACC_PRIVATE)
                 .withMethodBody("<init>", ConstantDescs.MTD_void, ClassFile.ACC_PUBLIC, code -> code.aload(0)
                         .invokespecial(ConstantDescs.CD_Object, "<init>", ConstantDescs.MTD_void).return_())
-                .withMethodBody("fill", MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int.arrayType()), ClassFile.ACC_PUBLIC, code -> {
+                .withMethodBody("fill", MethodTypeDesc.of(ConstantDescs.CD_void, ConstantDescs.CD_int.arrayType()),
+                        ClassFile.ACC_PUBLIC, code -> {
                     for (int i = 0; i < stores; i++) {
                         code.aload(1).iconst_0().aload(0).getfield(type, "number", ConstantDescs.CD_int).iastore();
                     }

@@ -46,8 +46,9 @@ class TransformMojoTest {
     }
 
     private static String dependencies() {
-        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).filter(path -> !path.contains("test-classes")).reduce((a, b) -> a + File.pathSeparator + b)
-                .orElseThrow();
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(path -> !path.contains("test-classes"))
+                .reduce((a, b) -> a + File.pathSeparator + b).orElseThrow();
     }
 
     private void transform(List<String> packages) throws Exception {
@@ -67,8 +68,9 @@ class TransformMojoTest {
     }
 
     private String garden() throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED", "-cp",
-                classes + File.pathSeparator + dependencies(), "org.example.garden.Garden", directory.resolve("store").toString()).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED", "-cp", classes + File.pathSeparator + dependencies(),
+                "org.example.garden.Garden", directory.resolve("store").toString()).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes());
         process.waitFor();
         return said;
@@ -77,7 +79,8 @@ class TransformMojoTest {
     @Test
     void whatWasTransformedRunsWithoutAnAgent() throws Exception {
         assertTrue(garden().contains("cannot be persistent"), "before");
-        Files.walk(directory.resolve("store")).sorted(java.util.Comparator.reverseOrder()).forEach(path -> path.toFile().delete());
+        Files.walk(directory.resolve("store")).sorted(java.util.Comparator.reverseOrder())
+                .forEach(path -> path.toFile().delete());
         transform(List.of("org.example.garden"));
         assertEquals("planted\n", garden());
         assertEquals("1 leaves\n", garden());
@@ -98,7 +101,8 @@ class TransformMojoTest {
             }
         };
         transform(List.of("org.example.other"));
-        assertEquals(List.of("nothing is transformed: no class in " + classes + " is of org.example.other; it has classes of org.example.garden"), warnings);
+        assertEquals(List.of("nothing is transformed: no class in " + classes
+                + " is of org.example.other; it has classes of org.example.garden"), warnings);
         assertTrue(Arrays.equals(before, Files.readAllBytes(classes.resolve(GARDEN))));
     }
 
@@ -112,9 +116,12 @@ class TransformMojoTest {
     /** A method that grows past what a method may have is left, and its class refused. */
     @Test
     void aMethodThatIsTooLargeFailsTheBuild() throws Exception {
-        Files.write(classes.resolve("org/example/garden/Table.class"), LargeMethod.classFile("org.example.garden.Table", 9_000));
+        Files.write(classes.resolve("org/example/garden/Table.class"),
+                LargeMethod.classFile("org.example.garden.Table", 9_000));
         var thrown = assertThrows(MojoFailureException.class, () -> transform(List.of("org.example.garden")));
-        assertTrue(thrown.getMessage().contains("org.example.garden.Table") && thrown.getMessage().contains("too large"), thrown.getMessage());
-        assertFalse(Arrays.equals(LargeMethod.classFile("org.example.garden.Table", 9_000), Files.readAllBytes(classes.resolve("org/example/garden/Table.class"))));
+        assertTrue(thrown.getMessage().contains("org.example.garden.Table")
+                && thrown.getMessage().contains("too large"), thrown.getMessage());
+        assertFalse(Arrays.equals(LargeMethod.classFile("org.example.garden.Table", 9_000),
+                Files.readAllBytes(classes.resolve("org/example/garden/Table.class"))));
     }
 }
