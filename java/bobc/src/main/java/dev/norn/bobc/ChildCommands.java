@@ -82,106 +82,86 @@ final class ChildCommands {
         }
 
         private Drive.Outcome runProcesses(Path directory) throws IOException, InterruptedException {
-            List<Jvm> processes = new ArrayList<>();
-            try {
-                for (int i = 0; i < setup.processes; i++) {
-                    List<String> arguments = new ArrayList<>(List.of("part", kind.toString(), directory.toString(),
-                            Integer.toString(i)));
-                    arguments.addAll(setup.arguments());
-                    processes.add(new Jvm(kind, setup.processes > PROCESSES_LARGE ? SMALL_HEAP : setup.heap, List.of(),
-                            arguments, List.of()));
-                }
-                for (Jvm process : processes) {
-                    process.awaitLine("ready");
-                }
-                for (Jvm process : processes) {
-                    process.goOn();
-                }
-                List<Drive.Outcome> outcomes = new ArrayList<>();
-                for (Jvm process : processes) {
-                    outcomes.add(Report.of(process.figures(System.out::println)).outcome());
-                }
-                return Report.sum(outcomes);
-            } finally {
-                processes.forEach(Jvm::close);
+            String heap = setup.processes > PROCESSES_LARGE ? SMALL_HEAP : setup.heap;
+            List<Figures> figures = Jvm.together(setup.processes, number -> {
+                List<String> arguments = new ArrayList<>(
+                        List.of("part", kind.toString(), directory.toString(), Integer.toString(number)));
+                arguments.addAll(setup.arguments());
+                return new Jvm(kind, heap, List.of(), arguments, List.of());
+            }, System.out::println);
+            return Report.sum(figures.stream().map(its -> Report.of(its).outcome()).toList());
+        }
+    }
+
+    /** What one does with a peer that another JVM has made, or keeps. */
+    private abstract static class OnPeer implements Callable<Integer> {
+        @Parameters(index = "0")
+        PeerKind kind;
+        @Parameters(index = "1")
+        Path directory;
+        @Mixin
+        Setup setup;
+
+        /** @return the status */
+        abstract int run(Peer peer) throws Exception;
+
+        @Override
+        public Integer call() throws Exception {
+            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
+                return run(peer);
+            } catch (OutOfMemoryError e) {
+                throw full(kind);
             }
         }
     }
 
     @Command(name = "part", hidden = true,
             description = "The terminals of one JVM with a peer that is filled; says \"ready\" and waits for a line.")
-    static final class Part implements Callable<Integer> {
-        @Parameters(index = "0")
-        private PeerKind kind;
-        @Parameters(index = "1")
-        private Path directory;
+    static final class Part extends OnPeer {
         @Parameters(index = "2")
         private int process;
-        @Mixin
-        private Setup setup;
 
         @Override
-        public Integer call() throws Exception {
-            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
-                if (kind == PeerKind.SAS) {
-                    setup.paging.apply(setup.pool == null ? directory.resolve("store").resolve("pool")
-                            : Path.of(setup.pool));
-                }
-                System.out.println("ready");
-                if (System.in.read() < 0) {
-                    throw new RunFailed("the process that started this one has ended");
-                }
-                System.out.println(new Report(Drive.run(peer, setup.plan(process)), 0, 0, 0).figures().encode());
-                return 0;
-            } catch (OutOfMemoryError e) {
-                throw full(kind);
+        int run(Peer peer) throws IOException, InterruptedException {
+            if (kind == PeerKind.SAS) {
+                setup.paging.apply(setup.pool == null ? directory.resolve("store").resolve("pool")
+                        : Path.of(setup.pool));
             }
+            Jvm.sayReadyAndWait();
+            System.out.println(new Report(Drive.run(peer, setup.plan(process)), 0, 0, 0).figures().encode());
+            return 0;
         }
     }
 
     @Command(name = "populate", hidden = true,
             description = "Fills a peer in a directory, where it stays; says what it takes there.")
-    static final class Populate implements Callable<Integer> {
-        @Parameters(index = "0")
-        private PeerKind kind;
-        @Parameters(index = "1")
-        private Path directory;
-        @Mixin
-        private Setup setup;
+    static final class Populate extends OnPeer {
+        private Figures figures = new Figures();
 
         @Override
-        public Integer call() throws Exception {
-            Figures figures = new Figures();
-            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
-                peer.populate(setup.scale, setup.warehouses, setup.seed);
-                if (peer instanceof SasPeer sas) {
-                    figures = figures(sas);
-                }
-            } catch (OutOfMemoryError e) {
-                throw full(kind);
-            }
-            System.out.println(figures.with("file_bytes", Probe.diskBytes(directory)).encode());
+        int run(Peer peer) {
+            peer.populate(setup.scale, setup.warehouses, setup.seed);
+            figures = peer instanceof SasPeer sas ? figures(sas) : figures;
             return 0;
+        }
+
+        /** The files have their size only when the peer is closed. */
+        @Override
+        public Integer call() throws Exception {
+            int status = super.call();
+            System.out.println(figures.with("file_bytes", Probe.diskBytes(directory)).encode());
+            return status;
         }
     }
 
     @Command(name = "check", hidden = true, description = "Checks the conditions of a peer that is filled.")
-    static final class Check implements Callable<Integer> {
-        @Parameters(index = "0")
-        private PeerKind kind;
-        @Parameters(index = "1")
-        private Path directory;
-        @Mixin
-        private Setup setup;
-
+    static final class Check extends OnPeer {
         @Override
-        public Integer call() throws Exception {
-            try (Peer peer = kind.open(directory, setup.scale, setup.pool)) {
-                int status = check(peer.inconsistencies());
-                System.out.println((peer instanceof SasPeer sas ? figures(sas)
-                        : new Figures().with("findings", 0)).encode());
-                return status;
-            }
+        int run(Peer peer) {
+            int status = check(peer.inconsistencies());
+            Figures figures = peer instanceof SasPeer sas ? figures(sas) : new Figures().with("findings", 0);
+            System.out.println(figures.encode());
+            return status;
         }
     }
 

@@ -3,7 +3,6 @@ package dev.norn.bobc;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -78,25 +77,9 @@ final class HotChildren {
         }
 
         private HotOutcome parts(HotRow row, Path at) throws IOException, InterruptedException {
-            List<Jvm> parts = new ArrayList<>();
-            try {
-                for (int i = 0; i < row.processes(); i++) {
-                    parts.add(jvm("hot-part", row, time(), seed + i, at));
-                }
-                for (Jvm part : parts) {
-                    part.awaitLine("ready");
-                }
-                for (Jvm part : parts) {
-                    part.goOn();
-                }
-                List<HotOutcome> outcomes = new ArrayList<>();
-                for (Jvm part : parts) {
-                    outcomes.add(HotOutcome.of(part.figures(System.err::println)));
-                }
-                return outcomes.stream().reduce(HotOutcome::plus).orElseThrow();
-            } finally {
-                parts.forEach(Jvm::close);
-            }
+            List<Figures> figures = Jvm.together(row.processes(),
+                    number -> jvm("hot-part", row, time(), seed + number, at), System.err::println);
+            return figures.stream().map(HotOutcome::of).reduce(HotOutcome::plus).orElseThrow();
         }
     }
 
@@ -123,10 +106,7 @@ final class HotChildren {
         @Override
         HotOutcome outcome() throws IOException, InterruptedException {
             try (HotPeer peer = row().kind().open(directory)) {
-                System.out.println("ready");
-                if (System.in.read() < 0) {
-                    throw new RunFailed("the process that started this one has ended");
-                }
+                Jvm.sayReadyAndWait();
                 return HotDrive.run(peer, row(), time(), seed);
             }
         }

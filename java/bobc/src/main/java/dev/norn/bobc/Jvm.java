@@ -14,6 +14,8 @@ import java.util.function.Consumer;
  * its libraries need. It does not outlive this one.
  */
 final class Jvm implements AutoCloseable {
+    /** What a JVM says that waits until it may go on. */
+    private static final String READY = "ready";
     private static final long GIGABYTE = 1L << 30;
     /** Seconds that a JVM which has said its figures has to end. */
     private static final int END_SECONDS = 60;
@@ -98,15 +100,58 @@ final class Jvm implements AutoCloseable {
         });
     }
 
-    /** @throws RunFailed if its next line is another, or there is none */
-    void awaitLine(String expected) throws IOException, InterruptedException {
-        String line = output.readLine();
-        if (!expected.equals(line)) {
-            throw line == null ? failed("") : failed("instead of \"" + expected + "\" it said: " + line);
+    /** How one of several JVMs is started. */
+    interface Starter {
+        /** @param number from 0 */
+        Jvm start(int number) throws IOException;
+    }
+
+    /**
+     * Starts several, lets them go on at once when all are ready, and reads the figures of each.
+     *
+     * @param others takes the lines that are no figures
+     * @throws RunFailed if one does not get ready, ends with another status than 0, or without figures
+     */
+    static List<Figures> together(int count, Starter starter, Consumer<String> others)
+            throws IOException, InterruptedException {
+        List<Jvm> all = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                all.add(starter.start(i));
+            }
+            for (Jvm jvm : all) {
+                jvm.awaitReady();
+            }
+            for (Jvm jvm : all) {
+                jvm.goOn();
+            }
+            List<Figures> figures = new ArrayList<>();
+            for (Jvm jvm : all) {
+                figures.add(jvm.figures(others));
+            }
+            return figures;
+        } finally {
+            all.forEach(Jvm::close);
         }
     }
 
-    /** Sends an empty line. */
+    /** Said by a JVM that was started so: it is ready, and waits until it may go on. */
+    static void sayReadyAndWait() throws IOException {
+        System.out.println(READY);
+        if (System.in.read() < 0) {
+            throw new RunFailed("the process that started this one has ended");
+        }
+    }
+
+    /** @throws RunFailed if it says something else, or nothing */
+    void awaitReady() throws IOException, InterruptedException {
+        String line = output.readLine();
+        if (!READY.equals(line)) {
+            throw line == null ? failed("") : failed("instead of \"" + READY + "\" it said: " + line);
+        }
+    }
+
+    /** Sends an empty line to one that is ready. */
     void goOn() throws IOException {
         process.getOutputStream().write('\n');
         process.getOutputStream().flush();

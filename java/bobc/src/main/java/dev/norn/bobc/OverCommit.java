@@ -17,8 +17,8 @@ final class OverCommit {
     private static final Path CONTROLLER = Path.of("/sys/fs/cgroup/memory");
     private static final int SAMPLE_MILLIS = 100;
     private static final String HEAP = "192m";
-    /** Seconds more than it measures after which a run that does nothing but wait for pages is killed. */
-    private static final double PATIENCE = 300;
+    /** How much longer than it measures a run may take: one that does nothing but wait for pages is killed then. */
+    private static final double GRACE_SECONDS = 300;
 
     private final Setup setup;
     private final double share;
@@ -104,7 +104,7 @@ final class OverCommit {
                     List.of("sh", "-c", "echo $$ > " + group.resolve("cgroup.procs") + " && exec \"$@\"", "sh");
             try (Jvm jvm = new Jvm(PeerKind.SAS, HEAP,
                     List.of("-Xms" + HEAP, "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"), arguments, join)) {
-                jvm.awaitLine("ready");
+                jvm.awaitReady();
                 Governor governor = new Governor(group, jvm, (long) (share * dataBytes));
                 governor.start();
                 jvm.goOn();
@@ -139,7 +139,7 @@ final class OverCommit {
         private final Path group;
         private final Jvm jvm;
         private final long shareBytes;
-        private final double allowed = setup.warmUp + setup.seconds + PATIENCE;
+        private final double allowed = setup.warmUp + setup.seconds + GRACE_SECONDS;
         private final long deadline = System.nanoTime() + (long) (allowed * 1e9);
         /** Of the process that was killed at the deadline; null if none was. */
         private volatile Drive.Usage usage;

@@ -84,7 +84,7 @@ class BobcTest {
     private void runAndKill(PeerKind kind, int process, int millis) throws Exception {
         try (Jvm child = new Jvm(kind, "256m", List.of("-XX:TieredStopAtLevel=1"),
                 part(kind, directory, process), List.of())) {
-            child.awaitLine("ready");
+            child.awaitReady();
             child.goOn();
             Thread.sleep(millis);
             ProcessHandle.of(child.pid()).orElseThrow().destroyForcibly();

@@ -17,7 +17,7 @@ import java.util.Set;
 public final class Thrower {
     private static final int PROCESS = 99;
     /** After this number of transactions without a new point, there are no others. */
-    private static final int PATIENCE = 300;
+    private static final int IDLE_MAX = 300;
     private static final int ATTEMPTS_BETWEEN_CHECKPOINTS = 8;
     private static final int POINTS_BETWEEN_WORDS = 50;
 
@@ -55,7 +55,7 @@ public final class Thrower {
     }
 
     private void run() throws IOException {
-        for (int idle = 0; idle < PATIENCE; idle++) {
+        for (int idle = 0; idle < IDLE_MAX; idle++) {
             sections.allow();
             if (next % ATTEMPTS_BETWEEN_CHECKPOINTS == 0) {
                 checkpoint();

@@ -49,14 +49,14 @@ class CommittedReadTest {
         Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
         FaultyLog log = FaultyLog.install(store);
         log.fault(FaultyLog.Fault.SYNC_WAITS);
-        CompletableFuture<Void> writer = begin(() -> ann.add(5));
+        CompletableFuture<Void> writer = Background.run(() -> ann.add(5));
         while (SlotState.unsynced() == 0) {
             Thread.sleep(1);
         }
         CountDownLatch isOver = new CountDownLatch(1);
         List<CompletableFuture<Void>> holders = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            holders.add(begin(() -> {
+            holders.add(Background.run(() -> {
                 Transaction.begin();
                 await(isOver);
                 Transaction.abort();
@@ -66,7 +66,7 @@ class CommittedReadTest {
             Thread.sleep(1);
         }
         CompletableFuture<Long> reader = new CompletableFuture<>();
-        begin(() -> reader.complete(ann.balance()));
+        Background.run(() -> reader.complete(ann.balance()));
         Thread.sleep(100);
         log.fault(FaultyLog.Fault.NONE);
         try {
@@ -77,10 +77,6 @@ class CommittedReadTest {
         writer.join();
         holders.forEach(CompletableFuture::join);
         store.close();
-    }
-
-    private static CompletableFuture<Void> begin(Runnable action) {
-        return CompletableFuture.runAsync(action, task -> Thread.ofPlatform().daemon().start(task));
     }
 
     private static void await(CountDownLatch latch) {

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 final class DeepStackProgram {
     private static final int FRAMES = 400;
     private static final int ROUNDS = 3;
-    private static final long PATIENCE_MILLIS = 60_000;
+    private static final long TIMEOUT_MILLIS = 60_000;
 
     private final Account ann;
     private Throwable failure;
@@ -37,7 +37,7 @@ final class DeepStackProgram {
         Thread thread = new Thread(null, this::descend, "deep", 1 << 20);
         long before = ann.balance();
         thread.start();
-        thread.join(PATIENCE_MILLIS);
+        thread.join(TIMEOUT_MILLIS);
         if (thread.isAlive() || failure != null || tried < FRAMES || ann.balance() < before + FRAMES) {
             System.err.println(thread.isAlive() ? java.util.Arrays.toString(thread.getStackTrace())
                     : failure + " after " + tried + " frames");

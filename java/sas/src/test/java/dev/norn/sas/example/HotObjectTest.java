@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.store.transaction.FaultyLog.Fault;
@@ -18,7 +17,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,9 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * durable.
  */
 class HotObjectTest {
-    private static final int PATIENCE_SECONDS = 60;
     private static final int SLOTS = 48;
-    private static final Executor PLATFORM = task -> Thread.ofPlatform().daemon().start(task);
     private static final Executor VIRTUAL = task -> Thread.ofVirtual().start(task);
 
     @TempDir
@@ -44,25 +40,15 @@ class HotObjectTest {
     @BeforeEach
     void open() {
         at = directory.resolve("store");
-        store = Store.create(at, Store.Options.defaults());
-        ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
-        bob = Factory.newInstanceIn(Account.class, store.container("main"), 2, "Bob");
-        store.setRoot("ann", ann);
-        store.setRoot("bob", bob);
+        store = Stores.createWithAccounts(at, Store.Options.defaults());
+        ann = store.root("ann", Account.class);
+        bob = store.root("bob", Account.class);
     }
 
     @AfterEach
     void close() {
         Stores.check(store);
         store.close();
-    }
-
-    private static <T> CompletableFuture<T> begin(Supplier<T> action) {
-        return CompletableFuture.supplyAsync(action, PLATFORM);
-    }
-
-    private static <T> T await(CompletableFuture<T> future) {
-        return future.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
     }
 
     private long add(Account account) {
@@ -88,13 +74,13 @@ class HotObjectTest {
                 }
             }, executor));
         }
-        all.forEach(HotObjectTest::await);
+        all.forEach(Background::await);
         assertEquals((long) threads * times, ann.balance());
     }
 
     @Test
     void readingAndThenChangingConflictsForNobody() {
-        addAtOnce(16, 400, PLATFORM);
+        addAtOnce(16, 400, Background.PLATFORM);
     }
 
     @Test
@@ -108,16 +94,16 @@ class HotObjectTest {
         CountDownLatch inside = new CountDownLatch(SLOTS);
         List<CompletableFuture<Long>> all = new ArrayList<>();
         for (int i = 0; i < 2 * SLOTS; i++) {
-            all.add(begin(() -> Transaction.call(() -> {
+            all.add(Background.call(() -> Transaction.call(() -> {
                 inside.countDown();
                 awaitQuietly(go);
                 return ann.balance();
             })));
         }
-        assertTrue(inside.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertTrue(inside.await(Background.TIMEOUT_SECONDS, TimeUnit.SECONDS));
         assertEquals(SLOTS, store.attached().openTransactions());
         go.countDown();
-        all.forEach(HotObjectTest::await);
+        all.forEach(Background::await);
     }
 
     private static void awaitQuietly(CountDownLatch latch) {
@@ -138,24 +124,25 @@ class HotObjectTest {
         int syncs = log.syncs();
         long used = store.attached().logBytesUsed();
         log.fault(Fault.SYNC_WAITS);
-        List<CompletableFuture<Long>> all = new ArrayList<>(List.of(begin(() -> add(ann))));
+        List<CompletableFuture<Long>> all = new ArrayList<>(List.of(Background.call(() -> add(ann))));
         awaitRecords(used);
         for (int i = 0; i < 5; i++) {
             long before = store.attached().logBytesUsed();
-            all.add(begin(() -> add(ann)));
+            all.add(Background.call(() -> add(ann)));
             awaitRecords(before);
         }
-        CompletableFuture<Long> alone = begin(ann::balance);
-        CompletableFuture<Long> reader = begin(() -> Transaction.call(ann::balance));
-        assertEquals(0, await(begin(() -> Transaction.call(bob::balance))), "what is durable is told at once");
+        CompletableFuture<Long> alone = Background.call(ann::balance);
+        CompletableFuture<Long> reader = Background.call(() -> Transaction.call(ann::balance));
+        assertEquals(0, Background.await(Background.call(() -> Transaction.call(bob::balance))),
+                "what is durable is returned at once");
         Thread.sleep(50);
         assertFalse(alone.isDone() || reader.isDone() || all.stream().anyMatch(CompletableFuture::isDone),
                 "nobody is told what may be lost");
         Path stopped = Stores.withoutPool(at, directory.resolve("stopped"));
         log.fault(Fault.NONE);
-        assertEquals(6, await(alone));
-        assertEquals(6, await(reader));
-        assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 6L), all.stream().map(HotObjectTest::await).sorted().toList());
+        assertEquals(6, Background.await(alone));
+        assertEquals(6, Background.await(reader));
+        assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 6L), all.stream().map(Background::await).sorted().toList());
         assertTrue(log.syncs() - syncs <= 4, log.syncs() - syncs + " syncs for six transactions");
         store.close();
         try (Store left = Store.open(stopped)) {
@@ -175,13 +162,13 @@ class HotObjectTest {
         FaultyLog log = FaultyLog.install(store);
         long used = store.attached().logBytesUsed();
         log.fault(Fault.SYNC_WAITS);
-        CompletableFuture<Long> first = begin(() -> add(ann));
+        CompletableFuture<Long> first = Background.call(() -> add(ann));
         awaitRecords(used);
-        CompletableFuture<Long> second = begin(() -> add(ann));
-        CompletableFuture<Long> alone = begin(ann::balance);
+        CompletableFuture<Long> second = Background.call(() -> add(ann));
+        CompletableFuture<Long> alone = Background.call(ann::balance);
         log.fault(Fault.WAITING_SYNC_FAILS);
         for (CompletableFuture<Long> each : List.of(first, second, alone)) {
-            assertThrows(CompletionException.class, () -> await(each));
+            assertThrows(CompletionException.class, () -> Background.await(each));
         }
         assertEquals(1, bob.balance(), "what was durable is told");
         assertThrows(dev.norn.sas.exception.StorageWriteFailure.class, () -> Transaction.call(ann::balance));

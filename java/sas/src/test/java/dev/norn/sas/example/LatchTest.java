@@ -14,8 +14,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,8 +28,6 @@ import org.junit.jupiter.api.io.TempDir;
 class LatchTest {
     private static final long SEED = Long.getLong("sas.seed", 1997);
     private static final int KILLS = Integer.getInteger("sas.kills", 4);
-    /** How long a call may take that would have waited for ever. */
-    private static final int PATIENCE_SECONDS = 30;
     /** A value beside the object, as it does not fit the reference to it. */
     private static final String LONG_NAME = "somebody with a long name";
 
@@ -44,11 +40,9 @@ class LatchTest {
 
     private void open(Store.Options options) {
         at = directory.resolve("store");
-        store = Store.create(at, options);
-        ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
-        bob = Factory.newInstanceIn(Account.class, store.container("main"), 2, "Bob");
-        store.setRoot("ann", ann);
-        store.setRoot("bob", bob);
+        store = Stores.createWithAccounts(at, options);
+        ann = store.root("ann", Account.class);
+        bob = store.root("bob", Account.class);
         store.setRoot("bank", Bank.create(store.container("main"), BankProgram.ACCOUNTS));
     }
 
@@ -59,19 +53,13 @@ class LatchTest {
         }
     }
 
-    /** Runs it in a thread of its own; fails if that does not end. */
-    private static void inTime(Runnable action) {
-        CompletableFuture.runAsync(action, task -> Thread.ofPlatform().daemon().start(task))
-                .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
-    }
-
     /** The one that waited was recovered first, and waited again, for the latch of the other. */
     @Test
     void aDeathWithOneThreadInTheSyncAndOneWaitingForItIsRecovered() throws Exception {
         open(Stores.SMALL);
         for (int round = 0; round < 2; round++) {
             assertEquals(9, Stores.start(BankProgram.class, at, "two commits").waitFor());
-            inTime(() -> Transaction.run(() -> ann.add(1)));
+            Background.inTime(() -> Transaction.run(() -> ann.add(1)));
             assertEquals(2 * (round + 1), ann.balance(), "what was in the log counts");
             assertEquals(round + 1, bob.balance(), "what was in the log counts");
         }
@@ -92,7 +80,8 @@ class LatchTest {
                     living.add(started);
                 }
                 for (Process process : living) {
-                    inTime(() -> assertTrue(process.inputReader().lines().limit(1 + random.nextInt(100)).count() > 0,
+                    long lines = 1 + random.nextInt(100);
+                    Background.inTime(() -> assertTrue(process.inputReader().lines().limit(lines).count() > 0,
                             "replay with -Dsas.seed=" + SEED));
                 }
                 living.remove(random.nextInt(living.size())).toHandle().destroyForcibly();
@@ -103,7 +92,7 @@ class LatchTest {
                 process.waitFor();
             }
         }
-        inTime(() -> store = Store.open(at));
+        Background.inTime(() -> store = Store.open(at));
         assertNull(Transaction.call(() -> store.root("bank", Bank.class).audit(BankProgram.ACCOUNTS)),
                 "replay with -Dsas.seed=" + SEED);
         Stores.check(store);
@@ -184,7 +173,7 @@ class LatchTest {
         int bytes = 0;
         while (isTooMuchFor(bytes)) {
             bytes += 8;
-            inTime(() -> {
+            Background.inTime(() -> {
                 Factory.destroyInstance(Factory.newInstanceNear(Account.class, ann, 4, LONG_NAME));
                 Transaction.run(() -> Factory.newLongArrayNear(1000, ann));
             });
@@ -214,7 +203,7 @@ class LatchTest {
         String committed = child.inputReader().readLine();
         assertEquals(0, child.waitFor(), () -> said(said));
         long before = Long.parseLong(committed);
-        inTime(() -> Transaction.run(() -> ann.add(1)));
+        Background.inTime(() -> Transaction.run(() -> ann.add(1)));
         assertEquals(before + 1, ann.balance());
         assertEquals(0, store.attached().openTransactions());
         Stores.check(store);

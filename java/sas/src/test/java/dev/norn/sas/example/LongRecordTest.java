@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,16 +31,15 @@ class LongRecordTest {
         List<CompletableFuture<Void>> all = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             Account its = Factory.newInstanceIn(Account.class, store.container("main"), i, "somebody");
-            all.add(CompletableFuture.runAsync(() -> {
+            all.add(Background.run(() -> {
                 while (!isOver.get()) {
                     its.add(1);
                 }
-            }, task -> Thread.ofPlatform().daemon().start(task)));
+            }));
         }
         Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 3, "Ann");
         try {
-            CompletableFuture.runAsync(() -> Transaction.run(() -> Factory.newLongArrayNear(100_000, ann)),
-                    task -> Thread.ofPlatform().daemon().start(task)).orTimeout(40, TimeUnit.SECONDS).join();
+            Background.inTime(() -> Transaction.run(() -> Factory.newLongArrayNear(100_000, ann)));
         } finally {
             isOver.set(true);
         }

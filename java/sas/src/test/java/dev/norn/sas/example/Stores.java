@@ -2,6 +2,7 @@ package dev.norn.sas.example;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.store.inspect.Audit;
 import dev.norn.sas.store.memory.Copies;
@@ -18,6 +19,14 @@ final class Stores {
     static final Store.Options SMALL = Store.Options.defaults().withLogBytes(1 << 16);
 
     private Stores() {}
+
+    /** Creates a store with two accounts, which are the roots ann and bob. */
+    static Store createWithAccounts(Path at, Store.Options options) {
+        Store store = Store.create(at, options);
+        store.setRoot("ann", Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann"));
+        store.setRoot("bob", Factory.newInstanceIn(Account.class, store.container("main"), 2, "Bob"));
+        return store;
+    }
 
     /**
      * Copies what is durable, as it would be found after the machine stopped: all but the pool. The log comes first: a

@@ -29,10 +29,6 @@ class SyncWaitTest {
     @TempDir
     Path directory;
 
-    private static CompletableFuture<Void> begin(Runnable action) {
-        return CompletableFuture.runAsync(action, task -> Thread.ofPlatform().daemon().start(task));
-    }
-
     /**
      * One thread waits for the sync of another process, and a second one, which recovers and is alone for that, waits
      * after it in the queue. Then that process dies: only the second can give its latch back.
@@ -43,7 +39,7 @@ class SyncWaitTest {
         Account ann = Factory.newInstanceIn(Account.class, store.container("main"), 1, "Ann");
         SlotState.OtherProcess living = new SlotState.OtherProcess(store, 40, 1000);
         living.syncs();
-        CompletableFuture<Void> commit = begin(() -> ann.add(1));
+        CompletableFuture<Void> commit = Background.run(() -> ann.add(1));
         while (SlotState.unsynced() == 0) {
             Thread.sleep(1);
         }
@@ -51,7 +47,7 @@ class SyncWaitTest {
         SlotState.OtherProcess dead = new SlotState.OtherProcess(store, 41, 1001);
         dead.hasAppended();
         dead.close();
-        CompletableFuture<Void> recovery = begin(() -> SlotState.recover(store));
+        CompletableFuture<Void> recovery = Background.run(() -> SlotState.recover(store));
         Thread.sleep(300);
         living.close();
         recovery.orTimeout(15, TimeUnit.SECONDS).join();
@@ -64,7 +60,7 @@ class SyncWaitTest {
             throws Exception {
         SlotState.OtherProcess dying = new SlotState.OtherProcess(store, 40, 1000);
         dying.syncs();
-        CompletableFuture<Void> commit = begin(() -> ann.add(1));
+        CompletableFuture<Void> commit = Background.run(() -> ann.add(1));
         while (SlotState.unsynced() == 0) {
             Thread.sleep(1);
         }
@@ -144,12 +140,12 @@ class SyncWaitTest {
                     });
             FaultyLog log = FaultyLog.install(store);
             log.fault(Fault.SYNC_WAITS);
-            CompletableFuture<Void> end = begin(() -> Factory.destroyInstance(ann));
+            CompletableFuture<Void> end = Background.run(() -> Factory.destroyInstance(ann));
             while (SlotState.unsynced() == 0) {
                 Thread.sleep(1);
             }
             Map<String, CompletableFuture<Void>> told = new java.util.HashMap<>();
-            ways.forEach((way, asking) -> told.put(way, begin(asking::get)));
+            ways.forEach((way, asking) -> told.put(way, Background.run(asking::get)));
             Thread.sleep(500);
             List<String> early = told.keySet().stream().filter(way -> told.get(way).isDone()).toList();
             log.fault(Fault.NONE);

@@ -31,10 +31,10 @@ class VanishedContainerTest {
         Transaction.begin();
         Container gone = store.createContainer("gone", 1 << 20);
         Account bob = Factory.newInstanceIn(Account.class, gone, 2, "Bob");
-        CompletableFuture<Void> other = CompletableFuture.runAsync(() -> Transaction.run(() -> {
+        CompletableFuture<Void> other = Background.run(() -> Transaction.run(() -> {
             ann.add(1);
             bob.balance();
-        }), task -> Thread.ofPlatform().daemon().start(task));
+        }));
         while (SlotState.waiting(store) == 0) {
             Thread.sleep(1);
         }
