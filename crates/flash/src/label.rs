@@ -11,25 +11,10 @@
 //! ```
 //!
 //! A copy is at the start of a *place*: of one of the last two units of a NOR part, or of one of the last six blocks of
-//! a NAND part, those marked bad left out. The copy with the highest sequence number counts. Writing a label:
-//! 1. find the newest copy;
-//! 2. erase the place of the oldest, or one without a whole copy: never that of the newest;
-//! 3. program the new label there.
-//!
-//! Until the last byte is programmed, the copy is not whole and the old label counts; then the new one does.
-//!
-//! A NAND page whose program was cut may read as whole now and as torn later. So a NAND copy takes three pages, one
-//! programmed after the other: if one is whole, those before it stay whole. A copy counts if its first page and another
-//! one are whole, or if all three outvote the bits that err in each. What a reading of the pages says:
-//!
-//! | whole pages | what may have been cut | what [`load`](LabelDevice::load) does |
-//! |---|---|---|
-//! | the first and the third, or the majority | nothing, or the third | the copy counts, and will tomorrow |
-//! | the first two | the second or the third | the copy counts; write it again elsewhere, for the second may be torn tomorrow |
-//! | the first alone | the first or the second | the copy before it counts; write that again as a newer one, for the second page may be whole tomorrow |
-//! | the first alone, and there is no other copy | the first or the second | write a label without tenants, as a newer one |
-//! | others, without the first | an erase | as for the first alone |
-//! | none | the first, or an erase | nothing: without a first page this copy will never count |
+//! a NAND part, those marked bad left out. The copy with the highest sequence number counts; `copies.rs` says how one
+//! is written, and what a reader makes of what a cut left. Until the last byte is programmed, the copy is not whole and
+//! the old label counts; then the new one does. Where a cut left no copy that counts, the part gets a label without
+//! tenants.
 //!
 //! `docs/design/tenants.md` draws it; `docs/format/label.md` has every bit.
 
@@ -37,8 +22,9 @@ use core::convert::Infallible;
 use core::fmt;
 use core::ops::Range;
 
+use crate::copies::{COPY_PAGES, Numbered, Reading, Survey, Written, read_nand_copy, write_nand_copy};
 use crate::mounting::{MountError, PartKind};
-use crate::nand::{Block, Column, Nand, NandError, NandErrorKind, NandPart, PageAddress, Piece};
+use crate::nand::{Block, Nand, NandPart};
 use crate::nor::{EraseUnit, Nor, NorPart};
 use crate::recognition::{Recognised, StatedGeometry, TenantKind};
 
@@ -66,10 +52,6 @@ const _: () = assert!(TENANTS_OFFSET + LABEL_TENANTS_MAX * TENANT_BYTES <= CRC_O
 const NOR_PLACES: u16 = 2;
 /// Blocks of a NAND part that are.
 const NAND_PLACES: u16 = 6;
-/// Pages that a copy on NAND takes.
-const COPY_PAGES: u16 = 3;
-/// How often a page is loaded before it is taken for torn.
-const LOADS_MAX: u32 = 8;
 
 /// One tenant: its name, its kind, and its range.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -276,59 +258,16 @@ pub struct LabelCopy {
     bytes: [u8; LABEL_BYTES],
 }
 
-/// What a place holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(hidden)]
-pub enum Reading {
-    /// No copy.
-    Nothing,
-    /// A copy that does not count, of this sequence number; it may read as one that counts tomorrow.
-    Torn(u32),
-    /// A copy that counts, and may read as `Torn` tomorrow.
-    Doubtful(LabelCopy),
-    /// A copy that counts permanently.
-    Certain(LabelCopy),
-}
-
-impl Reading {
-    fn copy(&self) -> Option<LabelCopy> {
-        match self {
-            Reading::Doubtful(copy) | Reading::Certain(copy) => Some(*copy),
-            Reading::Nothing | Reading::Torn(_) => None,
-        }
+impl Numbered for LabelCopy {
+    fn sequence(&self) -> u32 {
+        u32_at(&self.bytes, SEQUENCE_OFFSET)
     }
-
-    fn sequence(&self) -> Option<u32> {
-        match self {
-            Reading::Nothing => None,
-            Reading::Torn(sequence) => Some(*sequence),
-            Reading::Doubtful(copy) | Reading::Certain(copy) => Some(copy.sequence()),
-        }
-    }
-}
-
-/// What all places hold.
-#[derive(Clone, Copy, Debug)]
-#[doc(hidden)]
-pub struct Survey {
-    /// The newest copy that counts.
-    newest: Option<LabelCopy>,
-    /// Whether the copy with the highest sequence number may read otherwise tomorrow.
-    is_doubtful: bool,
-    /// The sequence number of the next copy.
-    sequence: u32,
-    /// Where it goes: to a place without a copy, else with the oldest that does not count, else to that of the oldest.
-    next: Option<u16>,
 }
 
 impl LabelCopy {
     fn of(bytes: [u8; LABEL_BYTES]) -> Option<Self> {
         let is_whole = bytes[..8] == MAGIC && u32_at(&bytes, CRC_OFFSET) == crc_32(&bytes[..CRC_OFFSET]);
         is_whole.then_some(LabelCopy { bytes })
-    }
-
-    fn sequence(&self) -> u32 {
-        u32_at(&self.bytes, SEQUENCE_OFFSET)
     }
 
     fn geometry(&self) -> StatedGeometry {
@@ -350,23 +289,6 @@ impl LabelCopy {
     }
 }
 
-/// Whether sequence number `one` is later than `other`, which may have wrapped.
-fn is_later(one: u32, other: u32) -> bool {
-    one.wrapping_sub(other) as i32 > 0
-}
-
-fn later<T>(one: T, other: T, sequence: impl Fn(&T) -> u32) -> T {
-    if is_later(sequence(&one), sequence(&other)) { one } else { other }
-}
-
-/// How writing a copy ended, if the device works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(hidden)]
-pub enum Written {
-    Whole,
-    BadBlock,
-}
-
 /// A part that can have a label: a NOR part as [`NorLabel`], a NAND part as [`NandLabel`].
 pub trait LabelDevice {
     /// What goes wrong on it.
@@ -381,41 +303,20 @@ pub trait LabelDevice {
     fn places(&self) -> Range<u16>;
 
     #[doc(hidden)]
-    fn read_copy(&mut self, place: u16) -> Result<Reading, Self::Error>;
+    fn read_copy(&mut self, place: u16) -> Result<Reading<LabelCopy>, Self::Error>;
 
     #[doc(hidden)]
     fn write_copy(&mut self, place: u16, bytes: &[u8; LABEL_BYTES]) -> Result<Written, Self::Error>;
 
     /// Looks at all places. Of those that nothing is to be written to, `skipped` has a bit.
     #[doc(hidden)]
-    fn survey(&mut self, skipped: u32) -> Result<Survey, Self::Error> {
+    fn survey(&mut self, skipped: u32) -> Result<Survey<LabelCopy>, Self::Error> {
         let places = self.places();
         let mut readings = [Reading::Nothing; NAND_PLACES as usize];
         for (reading, place) in readings.iter_mut().zip(places.clone()) {
             *reading = self.read_copy(place)?;
         }
-        let readings = &readings[..places.len()];
-        let newest =
-            readings.iter().filter_map(Reading::copy).reduce(|newest, copy| later(copy, newest, LabelCopy::sequence));
-        let last = readings.iter().filter(|reading| reading.sequence().is_some()).copied();
-        let last = last.reduce(|last, reading| later(reading, last, |reading| reading.sequence().unwrap_or(0)));
-        let newest_sequence = newest.as_ref().map(LabelCopy::sequence);
-        let usable = || places.clone().zip(readings).filter(|(place, _)| skipped >> (place - places.start) & 1 == 0);
-        let empty = usable().find(|(_, reading)| **reading == Reading::Nothing).map(|(place, _)| place);
-        let oldest = |counts: bool| {
-            let others = usable().filter(|(_, reading)| reading.copy().is_some() == counts);
-            let others = others.filter_map(|(place, reading)| Some((place, reading.sequence()?)));
-            let others = others.filter(|&(_, sequence)| newest_sequence != Some(sequence));
-            others
-                .reduce(|oldest, other| if is_later(oldest.1, other.1) { other } else { oldest })
-                .map(|(place, _)| place)
-        };
-        Ok(Survey {
-            newest,
-            is_doubtful: last.is_some_and(|last| !matches!(last, Reading::Certain(_))),
-            sequence: last.and_then(|last| last.sequence()).map_or(1, |last| last.wrapping_add(1)),
-            next: empty.or_else(|| oldest(false)).or_else(|| oldest(true)),
-        })
+        Ok(Survey::of(places.start, &readings[..places.len()], skipped))
     }
 
     /// Reads the part's label. Cost: a read of each place; on NAND three loads each, and after a cut one erase and
@@ -540,7 +441,7 @@ impl<D: Nor> LabelDevice for NorLabel<D> {
     }
 
     /// A torn program reads the same from then on: a copy that counts once counts permanently.
-    fn read_copy(&mut self, place: u16) -> Result<Reading, D::Error> {
+    fn read_copy(&mut self, place: u16) -> Result<Reading<LabelCopy>, D::Error> {
         let mut bytes = [0; LABEL_BYTES];
         let start = self.0.part().start_of(EraseUnit(place));
         self.0.read(start, &mut bytes)?;
@@ -555,40 +456,10 @@ impl<D: Nor> LabelDevice for NorLabel<D> {
     }
 }
 
-/// Whether a page has more zeros than errors make: a copy has hundreds.
-fn is_programmed(bytes: &[u8]) -> bool {
-    bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>() > 64
-}
-
 /// A NAND part with a label in its last six blocks, of which three have to be good. Pages have at least 256 bytes,
 /// blocks three pages.
 #[derive(Clone, Debug)]
 pub struct NandLabel<D>(pub D);
-
-impl<D: Nand> NandLabel<D> {
-    /// A page's first bytes, and the copy that they are. Loaded again if it is not a copy, because bits may err at
-    /// random.
-    fn read_page(&mut self, page: PageAddress) -> Result<([u8; LABEL_BYTES], Option<LabelCopy>), D::Error> {
-        let (mut bytes, mut copy) = ([0; LABEL_BYTES], None);
-        for _ in 0..LOADS_MAX {
-            self.0.load(page)?;
-            self.0.fetch(&mut bytes)?;
-            copy = LabelCopy::of(bytes);
-            if copy.is_some() {
-                break;
-            }
-        }
-        Ok((bytes, copy))
-    }
-
-    fn try_to_write(&mut self, block: Block, bytes: &[u8; LABEL_BYTES]) -> Result<(), D::Error> {
-        self.0.erase(block)?;
-        for page in 0..COPY_PAGES {
-            self.0.program(block.page(page), &[Piece::new(Column(0), bytes)])?;
-        }
-        Ok(())
-    }
-}
 
 impl<D: Nand> LabelDevice for NandLabel<D> {
     type Error = D::Error;
@@ -608,36 +479,11 @@ impl<D: Nand> LabelDevice for NandLabel<D> {
         count - NAND_PLACES..count
     }
 
-    fn read_copy(&mut self, place: u16) -> Result<Reading, D::Error> {
-        let (first, begun) = self.read_page(Block(place).page(0))?;
-        let (second, middle) = self.read_page(Block(place).page(1))?;
-        let (third, last) = self.read_page(Block(place).page(2))?;
-        let majority = core::array::from_fn(|at| {
-            let (one, two, three) = (first[at], second[at], third[at]);
-            one & two | one & three | two & three
-        });
-        if is_programmed(&first)
-            && is_programmed(&third)
-            && let Some(copy) = LabelCopy::of(majority)
-        {
-            return Ok(Reading::Certain(copy));
-        }
-        Ok(match (begun, middle, last) {
-            (Some(copy), _, Some(_)) => Reading::Certain(copy),
-            (Some(copy), Some(_), None) => Reading::Doubtful(copy),
-            (None, None, None) => Reading::Nothing,
-            (first, second, third) => Reading::Torn(first.or(second).or(third).map_or(0, |copy| copy.sequence())),
-        })
+    fn read_copy(&mut self, place: u16) -> Result<Reading<LabelCopy>, D::Error> {
+        read_nand_copy(&mut self.0, Block(place), LabelCopy::of)
     }
 
     fn write_copy(&mut self, place: u16, bytes: &[u8; LABEL_BYTES]) -> Result<Written, D::Error> {
-        if self.0.is_marked_bad(Block(place))? {
-            return Ok(Written::BadBlock);
-        }
-        match self.try_to_write(Block(place), bytes) {
-            Ok(()) => Ok(Written::Whole),
-            Err(error) if error.kind() == NandErrorKind::BlockFailed => Ok(Written::BadBlock),
-            Err(error) => Err(error),
-        }
+        write_nand_copy(&mut self.0, Block(place), bytes)
     }
 }

@@ -77,6 +77,7 @@
 extern crate alloc;
 
 mod audit;
+pub mod copies;
 mod eeprom;
 mod embedded;
 mod guard;
