@@ -4,7 +4,7 @@ use core::fmt;
 
 use norn_flash::{Block, PageAddress};
 
-use crate::address::CodeAddress;
+use crate::address::{CodeAddress, RoomName};
 
 /// Why a pager could not be opened or an image not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,90 @@ impl<E: fmt::Debug> fmt::Display for ImageError<E> {
 }
 
 impl<E: fmt::Debug> core::error::Error for ImageError<E> {}
+
+/// Why a program could not be chosen, updated, confirmed or rolled back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramError<E> {
+    /// The device failed, or an image could not be written.
+    Image(ImageError<E>),
+    /// The rooms cannot be on this part: why.
+    Rooms(&'static str),
+    /// The switch is about other rooms.
+    OtherRooms {
+        /// Start and blocks of room A.
+        a: (Block, u16),
+        /// Start and blocks of room B.
+        b: (Block, u16),
+    },
+    /// The switch is of a newer version.
+    NewerSwitch {
+        /// Its version.
+        version: u8,
+    },
+    /// Too many of the switch's blocks are bad.
+    NoSwitchBlock {
+        /// The first of them.
+        start: Block,
+        /// How many there are.
+        blocks: u16,
+    },
+    /// No program was ever switched to.
+    NothingRuns {
+        /// The first block of room A.
+        a: Block,
+    },
+    /// A program was switched to already.
+    Adopted {
+        /// The room whose program runs.
+        room: RoomName,
+    },
+    /// There is no whole program: to boot, in neither room; to roll back to, in this one.
+    NoProgram {
+        /// The room whose program was to run.
+        room: RoomName,
+        /// What is wrong with it.
+        reason: ImageError<E>,
+    },
+    /// The program that runs is on trial: the other room has the one that was confirmed, and is not written to.
+    OnTrial {
+        /// The room of the program on trial.
+        room: RoomName,
+    },
+}
+
+impl<E> From<ImageError<E>> for ProgramError<E> {
+    fn from(error: ImageError<E>) -> Self {
+        ProgramError::Image(error)
+    }
+}
+
+impl<E: fmt::Debug> fmt::Display for ProgramError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProgramError::Image(error) => error.fmt(f),
+            ProgramError::Rooms(why) => write!(f, "two rooms and a switch cannot be here: {why}"),
+            ProgramError::OtherRooms { a: (a, a_blocks), b: (b, b_blocks) } => {
+                write!(f, "the switch is about rooms of {a_blocks} blocks from {a} on and {b_blocks} from {b} on")
+            }
+            ProgramError::NewerSwitch { version } => {
+                write!(f, "the switch's version {version} is newer than this program's")
+            }
+            ProgramError::NoSwitchBlock { start, blocks } => {
+                write!(f, "too many of the switch's {blocks} blocks from {start} on are bad")
+            }
+            ProgramError::NothingRuns { a } => {
+                write!(f, "no program was switched to; one that was written to {a} on without a switch can be adopted")
+            }
+            ProgramError::Adopted { room } => write!(f, "the switch names {room} already"),
+            ProgramError::NoProgram { room, reason } => write!(f, "no whole program in {room}: {reason}"),
+            ProgramError::OnTrial { room } => {
+                write!(f, "the program in {room} is on trial: confirm it, or roll back, before an update")
+            }
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for ProgramError<E> {}
 
 /// Why bytes of the image could not be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

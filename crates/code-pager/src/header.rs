@@ -18,13 +18,15 @@ use core::str::FromStr;
 use norn_flash::{Block, Nand, NandPart, PageAddress};
 
 use crate::address::ImagePage;
-use crate::code::{Check, Code, Crc32c};
+use crate::code::{Check, Code, Crc32c, Uncorrectable};
 use crate::error::ImageError;
-use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, PageLayout};
+use crate::image::{BAD_BLOCKS_MAX, CACHE_PAGES_MAX, HEADER_BYTES, Image, PageLayout, column};
 
 const MAGIC: [u8; 4] = *b"NPAG";
 pub(crate) const FORMAT_VERSION: u8 = 2;
 const CHECKED_BYTES: usize = HEADER_BYTES - Crc32c::BYTES;
+/// How often a page is loaded before it is taken for damaged.
+const LOADS_MAX: u32 = 8;
 /// The first format whose headers say more than where the image is.
 const CHECKED_FORMAT: u8 = 2;
 
@@ -128,14 +130,19 @@ impl Header {
         let mut check = Check::default();
         let mut left = image.size_bytes() as usize;
         for number in 0..image.cache_pages() {
-            if number.is_multiple_of(per_page) {
-                device.load(image.address(ImagePage(number / per_page)))?;
+            let (page, index) = (image.address(ImagePage(number / per_page)), number % per_page);
+            if index == 0 {
+                device.load(page)?;
             }
-            let mut code = [0; 4];
-            device.fetch(cache_page)?;
-            device.fetch(&mut code[..C::BYTES])?;
-            if C::correct(cache_page, code).is_err() {
-                return Err(ImageError::Damaged { page: image.address(ImagePage(number / per_page)) });
+            let mut loads = 1;
+            while fetch_corrected::<D, C>(device, cache_page)?.is_err() {
+                if loads == LOADS_MAX {
+                    return Err(ImageError::Damaged { page });
+                }
+                // Bits may err at random.
+                device.load(page)?;
+                device.seek(column::<C>(index as u16, cache_page.len()))?;
+                loads += 1;
             }
             let inside = left.min(cache_page.len());
             check.add(&cache_page[..inside]);
@@ -220,6 +227,17 @@ impl Image {
     ) -> Result<Self, ImageError<D::Error>> {
         Ok(Header::find::<D, C>(device, start, cache_page_bytes)?.image)
     }
+}
+
+/// Fetches the cache page at the register's position, and its code.
+fn fetch_corrected<D: Nand, C: Code>(
+    device: &mut D,
+    cache_page: &mut [u8],
+) -> Result<Result<u32, Uncorrectable>, D::Error> {
+    let mut code = [0; 4];
+    device.fetch(cache_page)?;
+    device.fetch(&mut code[..C::BYTES])?;
+    Ok(C::correct(cache_page, code))
 }
 
 fn half(header: &[u8; HEADER_BYTES], at: usize) -> u16 {

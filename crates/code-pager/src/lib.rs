@@ -4,8 +4,9 @@
 //! pages, and it knows what the part's register holds and how far it has been read: later bytes of that page cost no
 //! load. The replacement [`Policy`](policy::Policy) is a type: [`Lru`](policy::Lru), [`Clock`](policy::Clock),
 //! [`Sieve`](policy::Sieve), [`S3Fifo`](policy::S3Fifo) and [`Greedy`](policy::Greedy). [`Crc32c`] puts an
-//! error-correcting code after each cache page. [`ImageWriter`] writes images around bad blocks. [`LentPager`] and
-//! [`ImageWriterIn`] take their sizes at run time, and their memory from the caller.
+//! error-correcting code after each cache page. [`ImageWriter`] writes images around bad blocks. [`Rooms`] holds two
+//! programs, so that an update survives a cut of the power at any operation. [`LentPager`] and [`ImageWriterIn`] take
+//! their sizes at run time, and their memory from the caller.
 //!
 //! ```
 //! use norn_code_pager::policy::S3Fifo;
@@ -39,18 +40,25 @@ mod lent;
 mod observer;
 pub mod pager;
 pub mod policy;
+mod program;
 mod recognition;
 mod register;
+mod rooms;
+mod switch;
+mod update;
 mod writer;
 
-pub use address::{CachePage, CodeAddress};
+pub use address::{CachePage, CodeAddress, RoomName};
 pub use code::{Code, Crc32c, Uncoded, Uncorrectable};
-pub use error::{ImageError, ReadError};
+pub use error::{ImageError, ProgramError, ReadError};
 pub use frames::{Frames, LentFrames};
 pub use header::{Header, NoVersion, Version};
 pub use image::{BAD_BLOCKS_MAX, Image, Room};
 pub use lent::{CacheMemory, CacheShape, LentPager};
 pub use observer::{Counts, Event, Observer};
 pub use pager::{Bypass, Options, Pager, PagerIn, Passing, ReadAhead};
-pub use recognition::recognise;
+pub use program::{Boot, RollBack, RoomContent, Status};
+pub use recognition::{TWO_ROOMS, recognise};
+pub use rooms::Rooms;
+pub use switch::{Standing, State};
 pub use writer::{ImageWriter, ImageWriterIn, Source};

@@ -43,7 +43,7 @@ enum Attempt {
 
 /// Writes images of cache pages of `PAGE` bytes with code `C`, with a page of the part, of at most `BUFFER` bytes, in
 /// RAM: an [`ImageWriterIn`] that holds its memory itself.
-pub struct ImageWriter<const PAGE: usize, const BUFFER: usize, C = Uncoded>(ImageWriterIn<[u8; BUFFER], C>);
+pub struct ImageWriter<const PAGE: usize, const BUFFER: usize, C = Uncoded>(pub(crate) ImageWriterIn<[u8; BUFFER], C>);
 
 impl<const PAGE: usize, const BUFFER: usize, C: Code> Default for ImageWriter<PAGE, BUFFER, C> {
     fn default() -> Self {
@@ -136,8 +136,13 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
         }
     }
 
+    /// Memory for a cache page, once an image has been planned.
+    pub(crate) fn cache_page(&mut self) -> &mut [u8] {
+        &mut self.page.as_mut()[..self.cache_page_bytes]
+    }
+
     /// The image on a part without bad blocks.
-    fn plan<E>(&self, part: &NandPart, room: Room, image_bytes: u32) -> Result<Image, ImageError<E>> {
+    pub(crate) fn plan<E>(&self, part: &NandPart, room: Room, image_bytes: u32) -> Result<Image, ImageError<E>> {
         let image = Image::planned::<C, E>(part, self.cache_page_bytes, room, image_bytes)?;
         let (needed, given) = (u32::from(part.page_bytes), self.page.as_ref().len() as u32);
         if given < needed {

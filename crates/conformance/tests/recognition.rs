@@ -1,6 +1,6 @@
 //! Each format's crate recognises its own, and no other; of another version, too; and writes nothing for it.
 
-use norn_code_pager::{Crc32c, ImageWriter, Room};
+use norn_code_pager::{Crc32c, ImageWriter, Room, Rooms, Standing};
 use norn_flash::{
     Address, Block, Label, LabelDevice, Nand, NandLabel, NorLabel, NorPartition, Recognised, StatedGeometry, TenantKind,
 };
@@ -111,14 +111,23 @@ fn nand_formats_are_told_apart() {
     let mut code = nand();
     let mut writer = ImageWriter::<64, 256, Crc32c>::new();
     writer.write(&mut code, Room { start: Block(3), blocks: 9 }, 900, &mut &*vec![7; 900]).unwrap();
+    let mut rooms = nand();
+    let mut writer = ImageWriter::<64, 256, Crc32c>::new();
+    let split = Rooms::split(Room { start: Block(2), blocks: 20 });
+    writer.update(&mut rooms, &split, 900, &mut &*vec![7; 900], Standing::Confirmed).unwrap();
+    assert_eq!(found_on_nand(&mut rooms)[0].to_string(), "programs in two rooms");
     let memory = vec![0; Ftl::<NandSim, Vec<u8>>::memory_bytes(&nand().part(), 40)];
     let mut disk = Ftl::format(nand(), memory, FtlConfig { logical_pages: 40 }).unwrap();
     for number in 0..200 {
         disk.write(Lba(number % 40), &[number as u8; 256]).unwrap();
     }
 
-    let parts =
-        [(labelled, TenantKind::LABEL, 1), (code, TenantKind::CODE, 2), (disk.into_device(), TenantKind::DISK, 1)];
+    let parts = [
+        (labelled, TenantKind::LABEL, 1),
+        (code, TenantKind::CODE, 2),
+        (rooms, TenantKind::CODE, 1),
+        (disk.into_device(), TenantKind::DISK, 1),
+    ];
     for (mut part, kind, version) in parts {
         let found = found_on_nand(&mut part);
         assert_eq!(found.len(), 1, "{kind}: {found:?}");

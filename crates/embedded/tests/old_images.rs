@@ -12,7 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use norn_code_pager::policy::Lru;
-use norn_code_pager::{CodeAddress, Crc32c, ImageWriter, Options, Pager, Room};
+use norn_code_pager::{CodeAddress, Crc32c, ImageWriter, Options, Pager, Room, RoomName, Rooms, Standing};
 use norn_flash::{
     Address, Block, Column, Label, LabelDevice, Nand, NandLabel, NorLabel, Piece, Reprogramming, TenantKind,
 };
@@ -33,7 +33,7 @@ struct Image {
     check: fn(&[u8]),
 }
 
-const IMAGES: [Image; 11] = [
+const IMAGES: [Image; 12] = [
     Image { file: "heap-1-slots", make: || cells(heap(slots())), check: |image| check_heap(part_of(slots(), image)) },
     Image {
         file: "heap-1-deltas",
@@ -53,6 +53,7 @@ const IMAGES: [Image; 11] = [
     Image { file: "block-device-1", make: block_device, check: check_block_device },
     Image { file: "code-1", make: code_image, check: check_code_image },
     Image { file: "code-2", make: code_image, check: check_code_image },
+    Image { file: "programs-1", make: programs, check: check_programs },
 ];
 
 #[test]
@@ -334,4 +335,30 @@ fn check_code_image(image: &[u8]) {
     let mut found = vec![0; 1500];
     pager.read(CodeAddress(0), &mut found).unwrap();
     assert_eq!(found, code());
+}
+
+fn programs_nand() -> NandSpec {
+    nand_catalogue::test_part(12, 4, 256)
+}
+
+const ROOMS: Rooms = Rooms::split(Room { start: Block(0), blocks: 12 });
+
+/// A program that runs, and one on trial.
+fn programs() -> Vec<u8> {
+    let mut part = NandSim::new(programs_nand());
+    for (version, bytes) in [("1.0.0", 700), ("1.1.0", 1200)] {
+        let mut writer = ImageWriter::<64, 256, Crc32c>::new().with_version(version.parse().unwrap());
+        writer.update(&mut part, &ROOMS, bytes, &mut &code()[..], Standing::Trial { boots_left: 2 }).unwrap();
+    }
+    pages(&part)
+}
+
+fn check_programs(image: &[u8]) {
+    let mut part = nand_of(programs_nand(), image);
+    for (version, room) in [("1.1.0", RoomName::B), ("1.1.0", RoomName::B), ("1.0.0", RoomName::A)] {
+        let boot = ROOMS.boot::<_, Crc32c>(&mut part, &mut [0; 64]).unwrap();
+        assert_eq!((boot.header.version.to_string().as_str(), boot.room), (version, room));
+    }
+    let mut writer = ImageWriter::<64, 256, Crc32c>::new();
+    writer.update(&mut part, &ROOMS, 1200, &mut &code()[..], Standing::Confirmed).unwrap();
 }
