@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use norn_code_pager::{Standing, Version};
 use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 use norn_nbd::Address;
 use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
@@ -10,7 +11,7 @@ use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags
 use crate::image::Opener;
 use crate::log::Span;
 use crate::log::moment::Moment;
-use crate::{nbd, parts};
+use crate::{code, nbd, parts};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,16 +23,18 @@ Examples:
   norn heap dump purse.img --unit 3                          show erase unit 3 in full
   norn nbd create disk.img                                   a block device on a simulated NAND part
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
+  norn code install part.img app.bin --program-version 1.0.0
+                                                             a program on a simulated NAND part; code update replaces it
   norn log append thermo.img readings.csv                    append a sensor's readings
   norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   print the mean of a time span
 
 Exit codes:
   0  success
-  1  a check failed: the heap, block device or log has violations, or money was lost
+  1  a check failed: the heap, block device or log has violations, the program that runs is damaged, or money was lost
   2  wrong usage, a mistake in a script or in readings, or an image that cannot be used";
 
-/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices in those of
-/// NAND parts.
+/// Persistent objects on flash memory: heaps in image files of simulated NOR flash parts, block devices and programs in
+/// those of NAND parts.
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 pub struct Arguments {
@@ -51,6 +54,9 @@ pub enum Command {
     /// Make, check and serve a block device on a simulated NAND part in an image file.
     #[command(subcommand)]
     Nbd(NbdCommand),
+    /// Install, update, boot and roll back programs in two rooms of a simulated NAND part in an image file.
+    #[command(subcommand)]
+    Code(CodeCommand),
     /// Store a sensor's readings by time in an image file, and query them. An example of the ordered index.
     #[command(subcommand)]
     Log(LogCommand),
@@ -76,7 +82,16 @@ impl Command {
             Command::Nbd(
                 NbdCommand::Check(ImageArgument { image }) | NbdCommand::Serve(NbdServeArguments { image, .. }),
             ) => (image, Opener::Nbd),
-            Command::Heap(HeapCommand::Create(_))
+            Command::Code(
+                CodeCommand::Install(ProgramArguments { image, .. })
+                | CodeCommand::Update(UpdateArguments { program: ProgramArguments { image, .. }, .. })
+                | CodeCommand::Boot(ImageArgument { image })
+                | CodeCommand::Confirm(ImageArgument { image })
+                | CodeCommand::Rollback(ImageArgument { image })
+                | CodeCommand::Status(ImageArgument { image }),
+            ) => (image, Opener::Code),
+            Command::Code(CodeCommand::Create(_))
+            | Command::Heap(HeapCommand::Create(_))
             | Command::Log(LogCommand::Create(_))
             | Command::Nbd(NbdCommand::Create(_))
             | Command::Parts => return None,
@@ -171,6 +186,89 @@ pub struct NbdServeArguments {
     /// system.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10809")]
     pub listen: Address,
+}
+
+/// The commands on programs.
+#[derive(Debug, Subcommand)]
+pub enum CodeCommand {
+    /// Make an image file of a simulated NAND part for programs. An existing file is never overwritten.
+    Create(CodeCreateArguments),
+    /// Write a part's first program, which boots run from then on.
+    Install(ProgramArguments),
+    /// Write a program to the room that does not run, and switch to it.
+    ///
+    /// Until the switch, the program that ran before runs; a cut of the power at any time leaves the one or the other.
+    /// The new program is on trial: if it has been booted as often as --boots says and was not confirmed, the next boot
+    /// goes back to the program before. With --confirmed it stays at once.
+    Update(UpdateArguments),
+    /// Choose the program that runs, as a boot loader does.
+    ///
+    /// Every byte of the program is checked. If it is not whole, or its trial is over, the one in the other room runs
+    /// from now on.
+    Boot(ImageArgument),
+    /// Make the program that runs stay, and end its trial.
+    Confirm(ImageArgument),
+    /// Go back to the program in the other room, if that is whole.
+    Rollback(ImageArgument),
+    /// Show both rooms, every byte of them checked, and which one runs. Nothing but the part's counters changes. Exit
+    /// code 1 if the program that runs is not whole.
+    Status(ImageArgument),
+}
+
+/// What part to make.
+#[derive(Args, Debug)]
+pub struct CodeCreateArguments {
+    /// Image file to make; there must be none of this name.
+    pub image: PathBuf,
+    /// Simulated NAND part that the image is of; `norn parts` lists them.
+    #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = nand_catalogue::named)]
+    pub part: NandSpec,
+    /// Blocks that are bad from the start.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub bad_blocks: u16,
+    /// Decides which blocks are bad.
+    #[arg(long, value_name = "N", default_value_t = 2006)]
+    pub seed: u64,
+}
+
+impl CodeCreateArguments {
+    /// The part that they ask for.
+    pub fn plan(&self) -> code::Plan {
+        code::Plan { part: self.part.clone(), bad_blocks: self.bad_blocks, seed: self.seed }
+    }
+}
+
+/// What program to write.
+#[derive(Args, Debug)]
+pub struct ProgramArguments {
+    /// Image file of a simulated NAND part for programs.
+    pub image: PathBuf,
+    /// File with the program's bytes, of any format.
+    pub file: PathBuf,
+    /// Version of the program: three numbers, such as 1.4.0.
+    #[arg(long, value_name = "VERSION")]
+    pub program_version: Version,
+}
+
+/// What program to write, and whether it stays.
+#[derive(Args, Debug)]
+pub struct UpdateArguments {
+    /// The program.
+    #[command(flatten)]
+    pub program: ProgramArguments,
+    /// Boots that the program has to be confirmed in.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
+    boots: u8,
+    /// No trial: the program stays.
+    #[arg(long, conflicts_with = "boots")]
+    confirmed: bool,
+}
+
+impl UpdateArguments {
+    /// Whether the program stays.
+    pub fn standing(&self) -> Standing {
+        if self.confirmed { Standing::Confirmed } else { Standing::Trial { boots_left: self.boots } }
+    }
 }
 
 const LOG_HELP: &str = "\

@@ -7,6 +7,7 @@ use norn_flash_sim::{ImageError, SimError};
 use norn_heap_image::HeapImageError;
 use norn_purse::{BankFailure, PurseError};
 
+use crate::code::failure::CodeFailure;
 use crate::image::{Opener, Refusal, explanation};
 use crate::log::failure::LogError;
 use crate::nbd::failure::NbdFailure;
@@ -33,6 +34,14 @@ pub enum Error {
         image: PathBuf,
         /// What failed.
         failure: NbdFailure,
+    },
+    /// The programs in the image failed.
+    #[error("{}: {failure}", image.display())]
+    Code {
+        /// The image file.
+        image: PathBuf,
+        /// What failed.
+        failure: CodeFailure,
     },
     /// The requested unit does not exist on the part.
     #[error("{}: {source}", image.display())]
@@ -81,6 +90,7 @@ impl Error {
             }
             Error::Log(LogError::Image { failure, .. }) => failure.is_refusal(),
             Error::Nbd { failure, .. } => failure.is_refusal(),
+            Error::Code { failure, .. } => failure.is_refusal(),
             _ => false,
         };
         is_refusal.then_some(Refusal::NotMounted)

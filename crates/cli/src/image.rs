@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
+use norn_code_pager::TWO_ROOMS;
 use norn_embedded::{PartContent, recognise_nand, recognise_nor};
 use norn_flash::{Address, Nand, Nor, Recognised, TenantKind};
 use norn_flash_sim::{ImageKind, NandSim, NorSim};
@@ -28,13 +29,15 @@ pub enum Opener {
     Log,
     /// `norn nbd`.
     Nbd,
+    /// `norn code`.
+    Code,
 }
 
 impl Opener {
     fn image_kind(self) -> ImageKind {
         match self {
             Opener::Heap | Opener::Purse | Opener::Log => ImageKind::Nor,
-            Opener::Nbd => ImageKind::Nand,
+            Opener::Nbd | Opener::Code => ImageKind::Nand,
         }
     }
 
@@ -43,6 +46,7 @@ impl Opener {
             Opener::Heap | Opener::Purse => matches!(kind, TenantKind::HEAP | TenantKind::REMAP),
             Opener::Log => kind == TenantKind::INDEX,
             Opener::Nbd => kind == TenantKind::DISK,
+            Opener::Code => kind == TenantKind::CODE,
         }
     }
 }
@@ -55,8 +59,7 @@ pub fn explanation(image: &Path, opener: Opener, refusal: Refusal) -> String {
             (ImageKind::Nand, NandSim::open_image(image).map(|mut part| nand_contents(&mut part)))
         }
         Ok(None) | Err(_) => {
-            return "no norn command opens it; `norn heap create`, `norn log create` and `norn nbd create` make images"
-                .to_owned();
+            return "no norn command opens it; `norn heap`, `log`, `nbd` and `code create` make images".to_owned();
         }
     };
     match contents {
@@ -77,12 +80,18 @@ fn explanation_of(recognised: &Recognised, image: impl Display, opener: Opener, 
                 Opener::Heap | Opener::Purse => {
                     format!("it holds {recognised}: `norn heap dump {image} --raw` shows its cells as they are")
                 }
-                Opener::Log | Opener::Nbd => format!("it holds {recognised}, which is damaged or of another geometry"),
+                Opener::Code if recognised.what != TWO_ROOMS => {
+                    format!("it holds {recognised} in a single room, which no norn command opens")
+                }
+                Opener::Log | Opener::Nbd | Opener::Code => {
+                    format!("it holds {recognised}, which is damaged or of another geometry")
+                }
             };
         }
         TenantKind::HEAP | TenantKind::REMAP => "norn heap check",
         TenantKind::INDEX => "norn log check",
         TenantKind::DISK => "norn nbd check",
+        TenantKind::CODE if recognised.what == TWO_ROOMS => "norn code status",
         _ => return format!("it holds {recognised}, which no norn command opens"),
     };
     format!("it holds {recognised}: `{command} {image}` opens it")
@@ -134,9 +143,12 @@ fn nor_contents(part: &mut NorSim) -> Contents {
 fn nand_contents(part: &mut NandSim) -> Contents {
     part.freeze_counters();
     let mut found = Vec::new();
-    let mut buffer = vec![0; recognition_bytes(&Nand::part(part))];
+    let geometry = Nand::part(part);
+    let mut buffer = vec![0; recognition_bytes(&geometry)];
     // As above.
     let _ = recognise_nand(part, &mut buffer, |content| found.push(content));
-    let is_blank = || Nand::part(part).blocks().all(|block| !part.holds_pages(block));
-    Contents::of(found, part.spec().name.clone(), is_blank)
+    let name = part.spec().name.clone();
+    // The maker's mark is in a page of a bad block.
+    let mut is_erased = |block| !part.holds_pages(block) || part.is_marked_bad(block) == Ok(true);
+    Contents::of(found, name, || geometry.blocks().all(&mut is_erased))
 }

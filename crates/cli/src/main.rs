@@ -1,10 +1,11 @@
 //! `norn`: makes, checks and shows heaps in image files of simulated flash, runs electronic purses on them, serves
-//! block devices, and keeps a sensor's readings.
+//! block devices, updates programs, and keeps a sensor's readings.
 //!
 //! Every command returns what it found; this file prints it and turns it into an exit code.
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod code;
 mod error;
 mod heap;
 mod image;
@@ -24,7 +25,8 @@ use norn_flash::EraseUnit;
 use norn_purse::Job;
 
 use crate::arguments::{
-    Arguments, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PurseArguments, ShowArguments,
+    Arguments, CodeCommand, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, ProgramArguments,
+    PurseArguments, ShowArguments,
 };
 use crate::error::Error;
 use crate::heap::dump::{Before, Extent};
@@ -63,6 +65,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Heap(HeapCommand::Dump(arguments)) => dump(&arguments),
         Command::Purse(arguments) => run_purses(arguments),
         Command::Nbd(command) => block_device(command),
+        Command::Code(command) => programs(command),
         Command::Log(command) => keep_log(command),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
     }
@@ -109,6 +112,27 @@ fn block_device(command: NbdCommand) -> Result<ExitCode, Error> {
             print(&nbd::serve(&arguments.image, &arguments.listen, ready)?, Verdict::Sound)
         }
     }
+}
+
+fn programs(command: CodeCommand) -> Result<ExitCode, Error> {
+    let done = match command {
+        CodeCommand::Create(arguments) => code::create(&arguments.image, &arguments.plan())?,
+        CodeCommand::Install(ProgramArguments { image, file, program_version }) => {
+            code::install(&image, &file, program_version)?
+        }
+        CodeCommand::Update(arguments) => {
+            let ProgramArguments { image, file, program_version } = &arguments.program;
+            code::update(image, file, *program_version, arguments.standing())?
+        }
+        CodeCommand::Boot(arguments) => code::boot(&arguments.image)?,
+        CodeCommand::Confirm(arguments) => code::confirm(&arguments.image)?,
+        CodeCommand::Rollback(arguments) => code::roll_back(&arguments.image)?,
+        CodeCommand::Status(arguments) => {
+            let status = code::status(&arguments.image)?;
+            return print(&status, if status.is_sound() { Verdict::Sound } else { Verdict::Findings });
+        }
+    };
+    print(&done, Verdict::Sound)
 }
 
 fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {

@@ -12,7 +12,7 @@ use norn_object_heap::{Config, Heap};
 use norn_ordered_index::{FatList, OrderedIndex, Settings, codes, fat_list};
 
 /// Every command that opens an image, by its group.
-const COMMANDS: [(Group, &str); 11] = [
+const COMMANDS: [(Group, &str); 16] = [
     (Group::Heap, "heap check IMAGE"),
     (Group::Heap, "heap show IMAGE"),
     (Group::Heap, "heap dump IMAGE"),
@@ -24,6 +24,11 @@ const COMMANDS: [(Group, &str); 11] = [
     (Group::Log, "log check IMAGE"),
     (Group::Nbd, "nbd check IMAGE"),
     (Group::Nbd, "nbd serve IMAGE --listen 127.0.0.1:0"),
+    (Group::Code, "code status IMAGE"),
+    (Group::Code, "code boot IMAGE"),
+    (Group::Code, "code confirm IMAGE"),
+    (Group::Code, "code update IMAGE readings.csv --program-version 1.2.3 --confirmed"),
+    (Group::Code, "code rollback IMAGE"),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +37,7 @@ enum Group {
     Purse,
     Log,
     Nbd,
+    Code,
 }
 
 /// An image, the commands that open it, and what the others say.
@@ -44,8 +50,7 @@ struct Case {
     named: Option<&'static str>,
 }
 
-const NOTHING_MAKES: &str =
-    "no norn command opens it; `norn heap create`, `norn log create` and `norn nbd create` make images";
+const NOTHING_MAKES: &str = "no norn command opens it; `norn heap`, `log`, `nbd` and `code create` make images";
 const AS_IT_IS: &str = "no norn command opens it as it is";
 
 fn cases() -> Vec<Case> {
@@ -99,7 +104,17 @@ fn cases() -> Vec<Case> {
             named: Some("norn nbd check disk.img"),
         },
         refused("wide.img", make_a_wide_index, "it holds an ordered index on 16 units of 4096 bytes"),
-        refused("code.img", make_code, "it holds a code image, which no norn command opens"),
+        Case {
+            image: "rooms.img",
+            make: |desk, image| {
+                desk.succeed(&format!("code create {image} --part nandtest-32x16x512 --bad-blocks 1"));
+                desk.succeed(&format!("code install {image} readings.csv --program-version 1.0.0"));
+            },
+            opened_by: &[Group::Code],
+            holds: "it holds programs in two rooms",
+            named: Some("norn code status rooms.img"),
+        },
+        refused("code.img", make_code, "which no norn command opens"),
         refused(
             "tenants.img",
             make_tenants,

@@ -1,14 +1,15 @@
 //! The switch: a record that says which of two rooms runs, and whether that is settled or on trial.
 //!
 //! ```text
-//! record, 64 bytes:  0 "NSWI" │ 4 version 1 │ 5 room: 0, 1, 2 for none │ 6 on trial 0 or 1 │ 7 boots left │ 8 sequence 4
-//!                    12 room A: start 2, blocks 2 │ 16 room B: start 2, blocks 2 │ 20 zeros │ 60 CRC-32C of bytes 0..60
+//! record, 64 bytes:
+//! 0 "NSWI" │ 4 version 1 │ 5 room: 0, 1, 2 for none │ 6 on trial: 0 or 1 │ 7 boots left │ 8 sequence 4
+//! 12 room A: start 2, blocks 2 │ 16 room B: start 2, blocks 2 │ 20 zeros │ 60 CRC-32C of bytes 0..60
 //! ```
 //!
-//! Records are [copies](norn_flash::copies): each takes the first three pages of a block of the switch, in turn, and the
-//! newest counts. So one write is one erase, and blocks wear evenly. A part without a record runs nothing, even if there
-//! is an image in a room: its header may have been cut, and be there today and not tomorrow. A record that says so
-//! follows the first one, if that was cut.
+//! Records are [copies](norn_flash::copies): each takes the first three pages of a block of the switch, in turn, and
+//! the newest counts. So one write is one erase, and blocks wear evenly. A part without a record runs nothing, even if
+//! there is an image in a room: its header may have been cut, and be there today and not tomorrow. A record that says
+//! so follows the first one, if that was cut.
 
 use norn_flash::copies::{Numbered, Reading, Survey, Written, read_nand_copy, write_nand_copy};
 use norn_flash::{Block, Nand, PageAddress};
@@ -182,8 +183,8 @@ impl Rooms {
         self.settle_switch(device)?.ok_or(ProgramError::NothingRuns { a: self.a.start })
     }
 
-    /// Sets the switch: to this from its return on, and before that to what it said. Cost: two surveys of its blocks, an
-    /// erase, three programs.
+    /// Sets the switch: to this from its return on, and before that to what it said. Cost: two surveys of its blocks,
+    /// an erase, three programs.
     pub(crate) fn write_switch<D: Nand>(&self, device: &mut D, state: State) -> Result<(), ProgramError<D::Error>> {
         self.record(device, Some(state))
     }

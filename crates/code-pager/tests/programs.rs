@@ -1,6 +1,6 @@
 //! Programs in two rooms without cuts of the power: which one boots when it is confirmed, on trial, rolled back or
-//! damaged; bad and failing blocks in rooms and switch; what is refused, and that nothing has changed then. The power is
-//! cut in `conformance/tests/programs.rs`.
+//! damaged; bad and failing blocks in rooms and switch; what is refused, and that nothing has changed then. The power
+//! is cut in `conformance/tests/programs.rs`.
 
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{

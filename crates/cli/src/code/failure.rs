@@ -1,0 +1,80 @@
+//! What `norn code` fails with.
+
+use std::io;
+use std::path::PathBuf;
+
+use norn_code_pager::{ImageError, ProgramError, RoomName};
+use norn_flash_sim::NandSimError;
+
+/// What programs fail with.
+#[derive(Debug, thiserror::Error)]
+pub enum CodeFailure {
+    /// A program could not be chosen, written, confirmed or rolled back.
+    #[error("{}", explained(.0))]
+    Program(ProgramError<NandSimError>),
+    /// The file with the program cannot be read.
+    #[error("{}: {error}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file with the program has no bytes, or more than any part.
+    #[error("{}: {bytes} bytes are no program", file.display())]
+    Length {
+        /// The file.
+        file: PathBuf,
+        /// Its length.
+        bytes: u64,
+    },
+    /// There is a program that runs.
+    #[error("{0} has a program that runs: `norn code update` replaces it, and keeps it to go back to")]
+    Installed(RoomName),
+    /// More than half of the part's blocks are to be bad.
+    #[error("{bad_blocks} bad blocks of {blocks}: no part is sold of which more than half are")]
+    BadBlocks {
+        /// Those that were asked for.
+        bad_blocks: u16,
+        /// Blocks of the part.
+        blocks: u16,
+    },
+    /// What the part holds would be overwritten.
+    #[error("not blank: `norn code create` makes an image for programs")]
+    NotBlank,
+}
+
+impl From<ProgramError<NandSimError>> for CodeFailure {
+    fn from(error: ProgramError<NandSimError>) -> Self {
+        CodeFailure::Program(error)
+    }
+}
+
+impl CodeFailure {
+    /// Whether the command failed for what the part holds, and not because the device failed.
+    pub fn is_refusal(&self) -> bool {
+        use ProgramError::{NewerSwitch, NoProgram, NothingRuns, OtherRooms, Rooms};
+        match self {
+            CodeFailure::Program(error) => {
+                matches!(
+                    error,
+                    NothingRuns { .. } | NoProgram { .. } | OtherRooms { .. } | NewerSwitch { .. } | Rooms(_)
+                )
+            }
+            CodeFailure::NotBlank => true,
+            _ => false,
+        }
+    }
+}
+
+/// Why a program failed, and what helps; errors of the part are printed in its words.
+fn explained(error: &ProgramError<NandSimError>) -> String {
+    match error {
+        ProgramError::Image(ImageError::Device(error)) => error.to_string(),
+        ProgramError::NothingRuns { .. } => "no program is installed; `norn code install` installs one".to_owned(),
+        ProgramError::OnTrial { room } => {
+            format!("the program in {room} is on trial: `norn code confirm` or `norn code rollback` ends that")
+        }
+        error => error.to_string(),
+    }
+}
