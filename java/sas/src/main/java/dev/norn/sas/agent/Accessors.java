@@ -100,26 +100,38 @@ final class Accessors {
             code.labelBinding(ask);
             buildKeptGet(code, field, its);
         } else {
-            code.aload(0).getfield(type, HOLDER, THREAD).ifnull(plain);
+            pushHolder(code, holder, plain);
+            code.if_acmpne(ask);
+            code.aload(0).getfield(type, REFERENCE, CD_long).loadConstant(field.offset()).aload(0);
             if (shapes.mayKeep(field.descriptor())) {
-                buildComparedGet(code, field, its);
+                buildComparedGet(code, field, its, ask);
             } else {
-                code.aload(0).loadConstant(field.offset()).invokestatic(REFERENCES, "get",
-                        MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int)).checkcast(its).areturn();
+                code.invokestatic(REFERENCES, "held", MethodTypeDesc.of(OBJECT, CD_long, CD_int, SAS_OBJECT))
+                        .checkcast(its).areturn();
+                code.labelBinding(ask).aload(0).loadConstant(field.offset());
+                code.invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int))
+                        .checkcast(its).areturn();
             }
             code.labelBinding(plain).aload(0).getfield(type, field.name(), its).areturn();
         }
     }
 
-    /** Finds the target, without a new handle if the field still keeps one, and keeps it. */
-    private void buildComparedGet(CodeBuilder code, Field field, ClassDesc its) {
+    /**
+     * With the arguments of References.held on the stack, but for the target that the field keeps: finds the target,
+     * without a new handle if it is that one, and keeps it.
+     */
+    private void buildComparedGet(CodeBuilder code, Field field, ClassDesc its, Label ask) {
         int kept = 1;
         int target = 2;
+        Label found = code.newLabel();
         Label same = code.newLabel();
-        code.aload(0).getfield(type, field.name(), its).astore(kept);
+        code.aload(0).getfield(type, field.name(), its).dup().astore(kept);
+        code.invokestatic(REFERENCES, "held", MethodTypeDesc.of(OBJECT, CD_long, CD_int, SAS_OBJECT, OBJECT))
+                .goto_(found);
+        code.labelBinding(ask).aload(0).getfield(type, field.name(), its).astore(kept);
         code.aload(0).loadConstant(field.offset()).aload(kept)
                 .invokestatic(REFERENCES, "get", MethodTypeDesc.of(OBJECT, SAS_OBJECT, CD_int, OBJECT));
-        code.checkcast(its).astore(target).aload(target).aload(kept).if_acmpeq(same);
+        code.labelBinding(found).checkcast(its).astore(target).aload(target).aload(kept).if_acmpeq(same);
         // Outside transactions nothing is kept, because no event would make the handle give it up.
         code.aload(0).getfield(type, HOLDER, THREAD).invokestatic(THREAD, "currentThread", MethodTypeDesc.of(THREAD))
                 .if_acmpne(same).aload(0).aload(target);
@@ -164,22 +176,45 @@ final class Accessors {
         Label plain = code.newLabel();
         Label ask = code.newLabel();
         pushHolder(code, value + kind.slotSize(), plain);
-        code.if_acmpne(ask).aload(0).getfield(type, REFERENCE, CD_long).loadConstant(SasObject.WRITABLE)
-                .land().l2i().ifeq(ask);
+        code.if_acmpne(ask);
+        pushIsWritable(code).ifeq(ask);
         code.labelBinding(plain).aload(0).loadLocal(kind, value).putfield(type, field.name(), its).return_();
         code.labelBinding(ask).aload(0).invokestatic(ACCESS, "writing", HANDLE_TO_HANDLE).checkcast(type);
         code.loadLocal(kind, value).putfield(type, field.name(), its);
         code.invokestatic(ACCESS, "written", MethodTypeDesc.of(CD_void)).return_();
     }
 
+    /** Pushes a number that is not 0 if the holder may store into the fields. */
+    private CodeBuilder pushIsWritable(CodeBuilder code) {
+        return code.aload(0).getfield(type, REFERENCE, CD_long).loadConstant(SasObject.WRITABLE).land().l2i();
+    }
+
     private void buildReferencePut(CodeBuilder code, Field field, ClassDesc its) {
         int value = 1;
+        int holder = 2;
+        Label plain = code.newLabel();
+        Label ask = code.newLabel();
+        pushHolder(code, holder, plain);
+        code.if_acmpne(ask);
+        pushIsWritable(code).ifeq(ask);
+        code.aload(0).getfield(type, REFERENCE, CD_long).loadConstant(field.offset()).aload(0).aload(value);
+        code.invokestatic(REFERENCES, "putHeld", MethodTypeDesc.of(CD_void, CD_long, CD_int, SAS_OBJECT, OBJECT));
+        if (shapes.mayKeep(field.descriptor())) {
+            code.aload(0).aload(value);
+            putKept(code, field, its);
+        }
+        code.return_();
+        code.labelBinding(ask);
+        buildAskedPut(code, field, its);
+        code.labelBinding(plain).aload(0).aload(value).putfield(type, field.name(), its).return_();
+    }
+
+    /** The runtime says which handle may keep the target. */
+    private void buildAskedPut(CodeBuilder code, Field field, ClassDesc its) {
+        int value = 1;
         int held = 2;
-        Label persistent = code.newLabel();
         Label end = code.newLabel();
-        code.aload(0).getfield(type, HOLDER, THREAD).ifnonnull(persistent);
-        code.aload(0).aload(value).putfield(type, field.name(), its).return_();
-        code.labelBinding(persistent).aload(0).loadConstant(field.offset()).aload(value);
+        code.aload(0).loadConstant(field.offset()).aload(value);
         code.invokestatic(REFERENCES, "put", MethodTypeDesc.of(SAS_OBJECT, SAS_OBJECT, CD_int, OBJECT));
         if (shapes.mayKeep(field.descriptor())) {
             code.checkcast(type).astore(held).aload(held).ifnull(end).aload(held).aload(value);

@@ -294,9 +294,12 @@ final class ClassRewriter {
                         .invokestatic(MEMORY, "get" + word(its), MethodTypeDesc.of(its, CD_long));
                 code.putfield(type, field.name(), its);
             } else if (shapes.isManagedType(field.descriptor())) {
-                pushAddress(code.aload(0).dup().getfield(type, field.name(), its), field);
-                code.invokestatic(REFERENCES, "stillCurrent", MethodTypeDesc.of(OBJECT, OBJECT, CD_long)).checkcast(its)
-                        .putfield(type, field.name(), its);
+                // Stored only if it changes: a store into an old handle is dear for the collector.
+                Label current = code.newLabel();
+                pushAddress(code.aload(0).getfield(type, field.name(), its), field);
+                code.invokestatic(REFERENCES, "isCurrent", MethodTypeDesc.of(CD_boolean, OBJECT, CD_long))
+                        .ifne(current);
+                code.aload(0).aconst_null().putfield(type, field.name(), its).labelBinding(current);
             }
         }
         code.return_();

@@ -93,6 +93,21 @@ public final class References {
         return isHandleOf(kept, word) ? kept : load(word, handle, offset);
     }
 
+    /**
+     * Reads a field of a handle that the running thread holds.
+     *
+     * @param reference the handle's, with its marks or without
+     */
+    public static Object held(long reference, int offset, SasObject handle) {
+        return load(Access.word(reference, offset), handle, offset);
+    }
+
+    /** The same, without a new handle if {@code kept} is the target's. */
+    public static Object held(long reference, int offset, SasObject handle, Object kept) {
+        long word = Access.word(reference, offset);
+        return isHandleOf(kept, word) ? kept : load(word, handle, offset);
+    }
+
     private static boolean isHandleOf(Object kept, long word) {
         return kept instanceof SasObject target && target.$sas$reference() == word && word != 0;
     }
@@ -129,6 +144,15 @@ public final class References {
     }
 
     /**
+     * Stores a reference into a field of a handle that the running thread holds, and may write.
+     *
+     * @param reference the handle's, with its marks or without
+     */
+    public static void putHeld(long reference, int offset, SasObject handle, Object value) {
+        replace(offsetOf(reference) + offset, value, handle, offset);
+    }
+
+    /**
      * Stores a reference into a word of an object that the transaction writes. A value that was there is freed: both,
      * or neither if something is thrown.
      */
@@ -154,11 +178,11 @@ public final class References {
     }
 
     /**
-     * What a field keeps when a transaction holds its object anew: the target, if the word in the store is still the
-     * target's reference.
+     * Whether a field may keep its target when a transaction holds its object anew: it keeps none, or the word in the
+     * store is still the target's reference.
      */
-    public static Object stillCurrent(Object target, long at) {
-        return isHandleOf(target, Memory.getLong(at)) ? target : null;
+    public static boolean isCurrent(Object target, long at) {
+        return target == null || isHandleOf(target, Memory.getLong(at));
     }
 
     /** The word for a reference that is about to be stored into {@code owner}. */
