@@ -337,12 +337,8 @@ class DamagedLogTest {
         Stores.check(store);
     }
 
-    /**
-     * The containers' files have the records after the gap, too, but the header does not say so yet: going back to the
-     * records before it would make a mixture.
-     */
-    @Test
-    void damageToAReplayThatWasCutOffAppliesWhatCanBeRead() throws Exception {
+    /** A copy of a store with 30 documents, whose replay was cut off before the header says that it is done. */
+    private Path cutReplayOff() throws Exception {
         for (int i = 0; i < 30; i++) {
             add(i);
         }
@@ -352,6 +348,16 @@ class DamagedLogTest {
         Path copy = Stores.withoutPool(at, directory.resolve("copy"));
         log.fault(Fault.NONE);
         shut();
+        return copy;
+    }
+
+    /**
+     * The containers' files have the records after the gap, too, but the header does not say so yet: going back to the
+     * records before it would make a mixture.
+     */
+    @Test
+    void damageToAReplayThatWasCutOffAppliesWhatCanBeRead() throws Exception {
+        Path copy = cutReplayOff();
         LogBytes places = LogBytes.of(copy);
         byte[] bytes = Files.readAllBytes(copy.resolve("redo.log"));
         bytes[places.place(2000)] ^= 1;
@@ -367,15 +373,7 @@ class DamagedLogTest {
     /** What a replay has begun to apply was durable, even if nothing after it is left that says so. */
     @Test
     void damageToTheLastRecordOfAReplayThatWasCutOffIsNamed() throws Exception {
-        for (int i = 0; i < 30; i++) {
-            add(i);
-        }
-        FaultyLog log = FaultyLog.install(store);
-        log.fault(Fault.SECOND_HEADER_FAILS);
-        assertThrows(StorageWriteFailure.class, () -> store.attached().checkpoint());
-        Path copy = Stores.withoutPool(at, directory.resolve("copy"));
-        log.fault(Fault.NONE);
-        shut();
+        Path copy = cutReplayOff();
         LogBytes places = LogBytes.of(copy);
         byte[] bytes = Files.readAllBytes(copy.resolve("redo.log"));
         ByteBuffer records = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
