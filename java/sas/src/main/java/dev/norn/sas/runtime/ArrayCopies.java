@@ -132,7 +132,8 @@ public final class ArrayCopies {
     private static Object newArray(long reference) {
         long at = offsetOf(reference);
         int number = classOf(Memory.getLong(at));
-        Class<?> type = number == CLASS_ARRAY ? Classes.find(componentName(at)) : PRIMITIVE_TYPES[number - CLASS_ARRAY - 1];
+        Class<?> type = number == CLASS_ARRAY ? Classes.find(componentName(at))
+                : PRIMITIVE_TYPES[number - CLASS_ARRAY - 1];
         return Array.newInstance(type, Memory.getInt(at + ARRAY_LENGTH));
     }
 
@@ -217,7 +218,8 @@ public final class ArrayCopies {
         long at = offsetOf(reference);
         Memory.putLong(at + ARRAY_LENGTH, length);
         if (hasName) {
-            Memory.putLong(at + ARRAY_HEADER_BYTES, transaction.allocateValue(Values.encode(component.getName()), reference));
+            Memory.putLong(at + ARRAY_HEADER_BYTES,
+                    transaction.allocateValue(Values.encode(component.getName()), reference));
         }
         return reference;
     }
@@ -237,7 +239,8 @@ public final class ArrayCopies {
      */
     long adopt(Object array, long near) {
         StoreTransaction transaction = session.transaction();
-        long reference = allocate(transaction, array.getClass().getComponentType(), Array.getLength(array), transaction.store().containerOf(near), near);
+        long reference = allocate(transaction, array.getClass().getComponentType(), Array.getLength(array),
+                transaction.store().containerOf(near), near);
         add(reference, array);
         adopted.put(array, reference);
         return reference;
@@ -323,7 +326,8 @@ public final class ArrayCopies {
                     : element.getClass().isArray() && referenceOf(element) == word;
             case TAG_TEMPORARY -> References.load(word, ELEMENT_OWNER, 0) == element;
             default -> element.equals(References.load(word, ELEMENT_OWNER, 0))
-                    && java.util.Arrays.equals(Values.encode(element), Values.encode(References.load(word, ELEMENT_OWNER, 0)));
+                    && java.util.Arrays.equals(
+                            Values.encode(element), Values.encode(References.load(word, ELEMENT_OWNER, 0)));
         };
     }
 

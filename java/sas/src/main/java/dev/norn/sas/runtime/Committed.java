@@ -83,7 +83,7 @@ final class Committed {
 
     /** What becomes of a fault in the mapping. */
     static StorageReadFailure unreadable(long reference, InternalError cause) {
-        return new StorageReadFailure("no storage for the object at " + Long.toHexString(Format.offsetOf(reference)) + ": was the pool of "
-                + CurrentStore.get() + " cut off?", cause);
+        return new StorageReadFailure("no storage for the object at " + Long.toHexString(Format.offsetOf(reference))
+                + ": was the pool of " + CurrentStore.get() + " cut off?", cause);
     }
 }

@@ -94,7 +94,8 @@ public interface InPlace {
         long[] logged = session.logged(its);
         boolean isLogged = has(logged, first);
         long last = first;
-        for (long next = first + (1L << BLOCK_BITS); next < end && !has(kept, next) && has(logged, next) == isLogged; next += 1L << BLOCK_BITS) {
+        for (long next = first + (1L << BLOCK_BITS); next < end && !has(kept, next) && has(logged, next) == isLogged;
+                next += 1L << BLOCK_BITS) {
             last = next;
         }
         // The header is the lock's and the heap's: neither to be restored nor logged with the elements.

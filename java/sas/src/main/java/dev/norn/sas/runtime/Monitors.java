@@ -91,7 +91,8 @@ public final class Monitors {
     private static SasObject requireEntered(Object object) {
         SasObject handle = (SasObject) object;
         if (!Session.get().isActive() || !Session.get().transaction().hasExclusively(handle.$sas$reference())) {
-            throw new IllegalMonitorStateException("the transaction has not entered the monitor of the persistent " + object.getClass().getName());
+            throw new IllegalMonitorStateException("the transaction has not entered the monitor of the persistent "
+                    + object.getClass().getName());
         }
         return handle;
     }

@@ -26,7 +26,8 @@ public final class Reflection {
             if (Arrays.stream(declaring.getDeclaredFields()).anyMatch(its -> its.getName().equals(field))) {
                 if (isManaged(declaring)) {
                     Classes.refuse(declaring, "its field " + field + " is used through " + way
-                            + ", which sees plain fields only: use the field itself in a synchronized method or a transaction, where the object is locked");
+                            + ", which sees plain fields only: use the field itself in a synchronized method or a "
+                            + "transaction, where the object is locked");
                 }
                 return;
             }
@@ -37,12 +38,14 @@ public final class Reflection {
         return SasObject.class.isAssignableFrom(type);
     }
 
-    public static VarHandle findVarHandle(MethodHandles.Lookup lookup, Class<?> type, String name, Class<?> its) throws ReflectiveOperationException {
+    public static VarHandle findVarHandle(MethodHandles.Lookup lookup, Class<?> type, String name, Class<?> its)
+            throws ReflectiveOperationException {
         refuse(type, name, "a VarHandle");
         return lookup.findVarHandle(type, name, its);
     }
 
-    public static VarHandle fieldVarHandle(MethodHandles.Lookup lookup, String name, Class<VarHandle> kind, Class<?> type, Class<?> its) {
+    public static VarHandle fieldVarHandle(MethodHandles.Lookup lookup, String name, Class<VarHandle> kind,
+            Class<?> type, Class<?> its) {
         refuse(type, name, "a VarHandle");
         return ConstantBootstraps.fieldVarHandle(lookup, name, kind, type, its);
     }
@@ -52,36 +55,46 @@ public final class Reflection {
         return lookup.unreflectVarHandle(field);
     }
 
-    public static MethodHandle findGetter(MethodHandles.Lookup lookup, Class<?> type, String name, Class<?> its) throws ReflectiveOperationException {
+    public static MethodHandle findGetter(MethodHandles.Lookup lookup, Class<?> type, String name, Class<?> its)
+            throws ReflectiveOperationException {
         MethodHandle plain = lookup.findGetter(type, name, its);
         return getter(plain, lookup.revealDirect(plain).getDeclaringClass(), name, its);
     }
 
-    public static MethodHandle findSetter(MethodHandles.Lookup lookup, Class<?> type, String name, Class<?> its) throws ReflectiveOperationException {
+    public static MethodHandle findSetter(MethodHandles.Lookup lookup, Class<?> type, String name, Class<?> its)
+            throws ReflectiveOperationException {
         MethodHandle plain = lookup.findSetter(type, name, its);
         return setter(plain, lookup.revealDirect(plain).getDeclaringClass(), name, its);
     }
 
     public static MethodHandle unreflectGetter(MethodHandles.Lookup lookup, Field field) throws IllegalAccessException {
         MethodHandle plain = lookup.unreflectGetter(field);
-        return Modifier.isStatic(field.getModifiers()) ? plain : getter(plain, field.getDeclaringClass(), field.getName(), field.getType());
+        return Modifier.isStatic(field.getModifiers()) ? plain
+                : getter(plain, field.getDeclaringClass(), field.getName(), field.getType());
     }
 
     public static MethodHandle unreflectSetter(MethodHandles.Lookup lookup, Field field) throws IllegalAccessException {
         MethodHandle plain = lookup.unreflectSetter(field);
-        return Modifier.isStatic(field.getModifiers()) ? plain : setter(plain, field.getDeclaringClass(), field.getName(), field.getType());
+        return Modifier.isStatic(field.getModifiers()) ? plain
+                : setter(plain, field.getDeclaringClass(), field.getName(), field.getType());
     }
 
     /** The accessor where the class has one; the lookup has been let through to the field. */
-    private static MethodHandle getter(MethodHandle plain, Class<?> declaring, String name, Class<?> its) throws IllegalAccessException {
-        return isManaged(declaring) ? Classes.of(declaring).accessor("$sas$get$" + name, MethodType.methodType(its, declaring)).asType(plain.type()) : plain;
+    private static MethodHandle getter(MethodHandle plain, Class<?> declaring, String name, Class<?> its)
+            throws IllegalAccessException {
+        MethodType type = MethodType.methodType(its, declaring);
+        return isManaged(declaring) ? Classes.of(declaring).accessor("$sas$get$" + name, type).asType(plain.type())
+                : plain;
     }
 
-    private static MethodHandle setter(MethodHandle plain, Class<?> declaring, String name, Class<?> its) throws IllegalAccessException {
+    private static MethodHandle setter(MethodHandle plain, Class<?> declaring, String name, Class<?> its)
+            throws IllegalAccessException {
         if (declaring.isRecord()) {
             throw new IllegalAccessException("final field has no write access: " + declaring.getName() + "." + name);
         }
-        return isManaged(declaring) ? Classes.of(declaring).accessor("$sas$put$" + name, MethodType.methodType(void.class, declaring, its)).asType(plain.type()) : plain;
+        MethodType type = MethodType.methodType(void.class, declaring, its);
+        return isManaged(declaring) ? Classes.of(declaring).accessor("$sas$put$" + name, type).asType(plain.type())
+                : plain;
     }
 
     public static void writeObject(ObjectOutputStream out, Object object) throws IOException {
@@ -96,15 +109,17 @@ public final class Reflection {
 
     private static void requireTemporary(Object object) throws NotSerializableException {
         if (object instanceof SasObject handle && handle.$sas$reference() != 0) {
-            throw new NotSerializableException(object.getClass().getName() + ": a persistent object is not serialized; it is in its store");
+            throw new NotSerializableException(object.getClass().getName()
+                    + ": a persistent object is not serialized; it is in its store");
         }
     }
 
     /** Before an access through reflection. */
     public static void checkField(Field field, Object object) {
-        if (object instanceof SasObject handle && handle.$sas$reference() != 0 && !Modifier.isStatic(field.getModifiers())) {
-            throw new SASException("reflection on field " + field.getName() + " of a persistent " + object.getClass().getName()
-                    + ": call its methods instead");
+        if (object instanceof SasObject handle && handle.$sas$reference() != 0
+                && !Modifier.isStatic(field.getModifiers())) {
+            throw new SASException("reflection on field " + field.getName() + " of a persistent "
+                    + object.getClass().getName() + ": call its methods instead");
         }
     }
 

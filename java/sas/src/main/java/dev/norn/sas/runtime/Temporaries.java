@@ -26,7 +26,8 @@ public final class Temporaries {
     /** @param description what is stored where */
     static synchronized long put(Object object, Supplier<String> description) {
         if (WARNED.add(object.getClass())) {
-            System.err.println("sas: " + description.get() + " stays temporary, and is lost when the store is closed. Create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT");
+            System.err.println("sas: " + description.get() + " stays temporary, and is lost when the store is closed. "
+                    + "Create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT");
         }
         int number = NUMBERS.computeIfAbsent(object, key -> {
             OBJECTS.add(key);
@@ -37,10 +38,11 @@ public final class Temporaries {
 
     static synchronized Object get(long word, SasObject owner, int offset) {
         if (word >>> INCARNATION_SHIFT != CurrentStore.get().incarnation()) {
-            throw new TemporaryReference("field " + Classes.of(owner.getClass()).fieldAt(offset) + " of " + owner.getClass().getName()
-                    + " refers to a temporary object of another JVM or of an earlier run, and that object is not in "
-                    + "the store. Set the field again, and create the object that it refers to with"
-                    + " Factory.newInstanceNear; or open the store with SubObjects.ADOPT, which makes such objects persistent, or STRICT, which refuses them");
+            throw new TemporaryReference("field " + Classes.of(owner.getClass()).fieldAt(offset) + " of "
+                    + owner.getClass().getName() + " refers to a temporary object of another JVM or of an earlier run, "
+                    + "and that object is not in the store. Set the field again, and create the object that "
+                    + "it refers to with Factory.newInstanceNear; or open the store with SubObjects.ADOPT, which makes "
+                    + "such objects persistent, or STRICT, which refuses them");
         }
         return OBJECTS.get((int) (word & 0xFFFF_FFFFL) >>> 4);
     }

@@ -40,7 +40,8 @@ public record ClassLayout(String name, int bytes, Map<String, Field> fields) {
 
         /** Of a reference, the class's name, as {@link Class#getName} has it. */
         public String className() {
-            return (descriptor.startsWith("L") ? descriptor.substring(1, descriptor.length() - 1) : descriptor).replace('/', '.');
+            return (descriptor.startsWith("L") ? descriptor.substring(1, descriptor.length() - 1) : descriptor)
+                    .replace('/', '.');
         }
     }
 

@@ -47,7 +47,8 @@ public final class ContainerFile {
     public static Path create(PagePool pool, Range range) throws IOException {
         Path path = pool.directory.resolve(range.name + ".container");
         Path fresh = pool.directory.resolve(range.name + ".container.new");
-        try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+        try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+                StandardOpenOption.TRUNCATE_EXISTING)) {
             file.write(header(pool, range), 0);
             file.force(true);
         }
@@ -58,7 +59,8 @@ public final class ContainerFile {
 
     private static ByteBuffer header(PagePool pool, Range range) {
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        header.putLong((int) CONTAINER_MAGIC, MAGIC).putLong((int) CONTAINER_ID, range.id).putLong((int) CONTAINER_PAGES_MAX, range.pagesMax);
+        header.putLong((int) CONTAINER_MAGIC, MAGIC).putLong((int) CONTAINER_ID, range.id)
+                .putLong((int) CONTAINER_PAGES_MAX, range.pagesMax);
         header.putLong((int) CONTAINER_STORE_HIGH, pool.settings.store().getMostSignificantBits());
         header.putLong((int) CONTAINER_STORE_LOW, pool.settings.store().getLeastSignificantBits());
         header.putLong((int) CONTAINER_PAGES_USED, range.base);
@@ -91,8 +93,9 @@ public final class ContainerFile {
             return null;
         }
         String name = path.getFileName().toString().replaceAll("\\.container$", "");
-        Range range = new Range((int) header.getLong((int) CONTAINER_ID), name, header.getLong((int) CONTAINER_PAGES_USED),
-                header.getLong((int) CONTAINER_PAGES_MAX), Files.isWritable(path));
+        Range range = new Range((int) header.getLong((int) CONTAINER_ID), name,
+                header.getLong((int) CONTAINER_PAGES_USED), header.getLong((int) CONTAINER_PAGES_MAX),
+                Files.isWritable(path));
         if (isCutOff(range, path)) {
             say("sas: " + path + " was cut off, or a descriptor of a page after its end is damaged: the container "
                     + "is not loaded");
@@ -114,8 +117,10 @@ public final class ContainerFile {
             }
             long wholePages = Math.min(size - first >> PAGE_BITS, range.pagesMax);
             ByteBuffer chunk = ByteBuffer.allocate(ZEROS.capacity());
-            for (long at = file.nextData(range.descriptor(wholePages) - range.base); at < first; at = file.nextData(at)) {
-                int length = StoreFiles.read(file, chunk.clear().limit((int) Math.min(chunk.capacity(), first - at)), at);
+            for (long at = file.nextData(range.descriptor(wholePages) - range.base); at < first;
+                    at = file.nextData(at)) {
+                int length =
+                        StoreFiles.read(file, chunk.clear().limit((int) Math.min(chunk.capacity(), first - at)), at);
                 if (length == 0 || !isBlank(chunk.flip())) {
                     return true;
                 }
@@ -144,7 +149,8 @@ public final class ContainerFile {
         try (var file = NativeFile.open(path, StandardOpenOption.READ)) {
             // The file's length says how many pages there are. A blank descriptor says nothing about the others: only
             // undone transactions used its page.
-            long pages = Math.clamp(file.size() - (range.pageOffset(0) - range.base) + PAGE_BYTES - 1 >> PAGE_BITS, 0, range.pagesMax);
+            long pages = Math.clamp(file.size() - (range.pageOffset(0) - range.base) + PAGE_BYTES - 1 >> PAGE_BITS,
+                    0, range.pagesMax);
             for (long first = 0; first < pages; first += PAGE_BYTES / DESCRIPTOR_BYTES) {
                 loadDescriptors(range, file, poolFile, first, crc);
             }
@@ -169,7 +175,8 @@ public final class ContainerFile {
         // What waits for a file is in the pool.
         Files.deleteIfExists(pool.directory.resolve(StoreFiles.UNAPPLIED));
         for (Range range : ranges) {
-            Files.move(pool.directory.resolve(range.name + ".container.new"), pool.directory.resolve(range.name + ".container"), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+            Files.move(pool.directory.resolve(range.name + ".container.new"),
+                    pool.directory.resolve(range.name + ".container"), java.nio.file.StandardCopyOption.ATOMIC_MOVE);
         }
         StoreFiles.sync(pool.directory);
     }
@@ -191,8 +198,10 @@ public final class ContainerFile {
                     StoreFiles.write(file, ByteBuffer.wrap(content), range.pageOffset(page) - range.base);
                     int at = (int) ((page - first) * DESCRIPTOR_BYTES);
                     descriptors.put(at, Memory.bytes(range.descriptor(page), (int) DESCRIPTOR_BYTES));
-                    descriptors.putLong(at + (int) DESCRIPTOR_LATCH, 0).putLong(at + (int) DESCRIPTOR_PAGE_CHECK, check(crc, content, 0, PAGE_BYTES));
-                    descriptors.putLong(at + (int) DESCRIPTOR_CHECK, check(crc, descriptors.array(), at, (int) DESCRIPTOR_CHECK));
+                    descriptors.putLong(at + (int) DESCRIPTOR_LATCH, 0)
+                            .putLong(at + (int) DESCRIPTOR_PAGE_CHECK, check(crc, content, 0, PAGE_BYTES));
+                    descriptors.putLong(at + (int) DESCRIPTOR_CHECK,
+                            check(crc, descriptors.array(), at, (int) DESCRIPTOR_CHECK));
                 }
                 StoreFiles.write(file, descriptors, range.descriptor(first) - range.base);
             }
@@ -220,7 +229,8 @@ public final class ContainerFile {
     }
 
     /** Loads a page of descriptors, from the one of page {@code first} on. */
-    private static void loadDescriptors(Range range, FileChannel file, FileChannel poolFile, long first, CRC32C crc) throws IOException {
+    private static void loadDescriptors(Range range, FileChannel file, FileChannel poolFile, long first, CRC32C crc)
+            throws IOException {
         ByteBuffer bytes = readPage(file, range.descriptor(first) - range.base);
         for (int at = 0; at < PAGE_BYTES; at += (int) DESCRIPTOR_BYTES) {
             if (!isDescriptor(crc, bytes, at)) {
@@ -232,7 +242,8 @@ public final class ContainerFile {
 
     /** Whether a descriptor is as it was written, or was never. */
     public static boolean isDescriptor(CRC32C crc, ByteBuffer bytes, int at) {
-        return bytes.getLong(at + (int) DESCRIPTOR_CHECK) == check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK) || isBlank(bytes.slice(at, (int) DESCRIPTOR_BYTES));
+        return bytes.getLong(at + (int) DESCRIPTOR_CHECK) == check(crc, bytes.array(), at, (int) DESCRIPTOR_CHECK)
+                || isBlank(bytes.slice(at, (int) DESCRIPTOR_BYTES));
     }
 
     /**

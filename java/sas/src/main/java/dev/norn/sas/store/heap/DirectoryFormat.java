@@ -8,7 +8,9 @@ import static dev.norn.sas.store.memory.Format.*;
  * <pre>
  * directory: header (16) | containers | roots | classes | next free offset | next container | next class
  * entry:     header (16) | next | first | second | third | length of the text (32) | text in UTF-8
- * container: offset, pages, number; its name.   root: reference.   class: number; its description, whose first line is the name
+ * container: offset, pages, number; its name
+ * root:      reference; its name
+ * class:     number; its description, whose first line is the name
  * </pre>
  */
 public final class DirectoryFormat {

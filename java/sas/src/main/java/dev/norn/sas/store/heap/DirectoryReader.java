@@ -45,7 +45,8 @@ public final class DirectoryReader {
         }
         for (DirectoryEntry entry : read(Kind.CONTAINER)) {
             Path path = ranges.pool().directory.resolve(entry.name() + ".container");
-            if (Memory.getLong(entry.first() + CONTAINER_DAMAGED_PAGE) == FILE_MISSING && Files.exists(path) && ContainerFile.readHeader(ranges.pool(), path) != null) {
+            if (Memory.getLong(entry.first() + CONTAINER_DAMAGED_PAGE) == FILE_MISSING && Files.exists(path)
+                    && ContainerFile.readHeader(ranges.pool(), path) != null) {
                 return true;
             }
         }
@@ -90,8 +91,10 @@ public final class DirectoryReader {
 
     private static DirectoryEntry entry(long reference) {
         long at = offsetOf(reference);
-        String text = new String(Memory.bytes(at + ENTRY_TEXT, Memory.getInt(at + ENTRY_TEXT_LENGTH)), StandardCharsets.UTF_8);
-        return new DirectoryEntry(reference, text, Memory.getLong(at + ENTRY_FIRST), Memory.getLong(at + ENTRY_SECOND), Memory.getLong(at + ENTRY_THIRD));
+        String text = new String(Memory.bytes(at + ENTRY_TEXT, Memory.getInt(at + ENTRY_TEXT_LENGTH)),
+                StandardCharsets.UTF_8);
+        return new DirectoryEntry(reference, text, Memory.getLong(at + ENTRY_FIRST), Memory.getLong(at + ENTRY_SECOND),
+                Memory.getLong(at + ENTRY_THIRD));
     }
 
     /**
@@ -106,8 +109,8 @@ public final class DirectoryReader {
                 return entries;
             }
             if (lock >= 0 && lock == Memory.getVolatile(offsetOf(DIRECTORY) + OBJECT_LOCK)) {
-                throw new dev.norn.sas.exception.StorageReadFailure("the list of " + kind + " entries in the container " + SYSTEM + " of "
-                        + ranges.pool().directory + " is damaged: restore the store from a backup");
+                throw new dev.norn.sas.exception.StorageReadFailure("the list of " + kind + " entries in the container "
+                        + SYSTEM + " of " + ranges.pool().directory + " is damaged: restore the store from a backup");
             }
             ranges.awaitQuiet(DIRECTORY);
         }
@@ -120,7 +123,8 @@ public final class DirectoryReader {
                 return false;
             }
             int textBytes = Memory.getInt(offsetOf(reference) + ENTRY_TEXT_LENGTH);
-            if (textBytes < 0 || ENTRY_TEXT + textBytes > granulesOf(Memory.getLong(offsetOf(reference))) * GRANULE_BYTES) {
+            if (textBytes < 0
+                    || ENTRY_TEXT + textBytes > granulesOf(Memory.getLong(offsetOf(reference))) * GRANULE_BYTES) {
                 return false;
             }
             DirectoryEntry entry = entry(reference);
@@ -148,7 +152,8 @@ public final class DirectoryReader {
     /** The container of this entry. */
     public static Range range(RangeTable ranges, DirectoryEntry entry) {
         Range known = ranges.ofNumber((int) entry.third());
-        return known != null && known.name.equals(entry.name()) && known.base == entry.first() && known.pagesMax == entry.second() ? known : ranges.add(fromEntry(ranges, entry));
+        return known != null && known.name.equals(entry.name()) && known.base == entry.first()
+                && known.pagesMax == entry.second() ? known : ranges.add(fromEntry(ranges, entry));
     }
 
     private static Range fromEntry(RangeTable ranges, DirectoryEntry entry) {

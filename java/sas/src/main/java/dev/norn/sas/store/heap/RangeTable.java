@@ -96,7 +96,8 @@ public final class RangeTable {
     public boolean isObject(long reference) {
         long offset = offsetOf(reference);
         Range range = find(offset);
-        return range != null && range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generationOfReference(reference);
+        return range != null && range.startsAt(offset)
+                && generationOf(Memory.getLong(offset)) == generationOfReference(reference);
     }
 
     /** @throws ObjectDestroyed if the reference names no object that is there */

@@ -21,8 +21,9 @@ public final class LogDamaged extends StorageReadFailure {
     private final Extent extent;
 
     private LogDamaged(Path log, String reason, Extent extent) {
-        super("the log " + log + " is damaged: " + reason + ". Restore the store from a backup, or end all programs that use it and let `sas recover --accept-loss "
-                + log.getParent() + "` go on with what was committed before the damage");
+        super("the log " + log + " is damaged: " + reason + ". Restore the store from a backup, "
+                + "or end all programs that use it and let `sas recover --accept-loss " + log.getParent()
+                + "` go on with what was committed before the damage");
         this.reason = reason;
         this.extent = extent;
     }

@@ -54,7 +54,8 @@ record LogEnd(long position, long synced, int recordsBehind, long end) {
     }
 
     String describe(LogFile.Header header) {
-        return "no valid record is at position " + position + " (byte " + (LogFile.HEADER_BYTES + position % header.ring()) + " of the file), and up to " + synced
+        return "no valid record is at position " + position + " (byte "
+                + (LogFile.HEADER_BYTES + position % header.ring()) + " of the file), and up to " + synced
                 + " it was synced; " + recordsBehind + " whole records are after that, in " + bytesBehind() + " bytes";
     }
 }

@@ -51,7 +51,8 @@ public final class LogFile implements AutoCloseable {
 
         /** Of a new log, with about this file length. */
         static Header fresh(long beginning, long fileBytes) {
-            return new Header(VERSION, beginning, Math.max(fileBytes - HEADER_BYTES, ZEROS.length) / WORD_BYTES * WORD_BYTES, UUID.randomUUID(), beginning);
+            long ring = Math.max(fileBytes - HEADER_BYTES, ZEROS.length) / WORD_BYTES * WORD_BYTES;
+            return new Header(VERSION, beginning, ring, UUID.randomUUID(), beginning);
         }
 
         /** The same log with another beginning. */
@@ -88,8 +89,10 @@ public final class LogFile implements AutoCloseable {
         }
 
         private ByteBuffer encode() {
-            ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(MAGIC).putLong(version).putLong(beginning).putLong(ring);
-            bytes.putLong(identity.getMostSignificantBits()).putLong(identity.getLeastSignificantBits()).putLong(applied);
+            ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            bytes.putLong(MAGIC).putLong(version).putLong(beginning).putLong(ring);
+            bytes.putLong(identity.getMostSignificantBits()).putLong(identity.getLeastSignificantBits());
+            bytes.putLong(applied);
             return bytes.putLong(check(bytes.array(), 0, CHECKED_BYTES)).flip();
         }
 
@@ -97,12 +100,14 @@ public final class LogFile implements AutoCloseable {
         private static Header decode(ByteBuffer bytes) {
             long version = bytes.getLong(8);
             int checked = version == VERSION ? CHECKED_BYTES : OLD_CHECKED_BYTES;
-            if (bytes.getLong(0) != MAGIC || version != VERSION && version != VERSION_WITHOUT_SYNCED || bytes.getLong(checked) != check(bytes.array(), 0, checked)) {
+            if (bytes.getLong(0) != MAGIC || version != VERSION && version != VERSION_WITHOUT_SYNCED
+                    || bytes.getLong(checked) != check(bytes.array(), 0, checked)) {
                 return null;
             }
             long beginning = bytes.getLong(16);
             long ring = bytes.getLong(24);
-            return version == VERSION ? new Header(version, beginning, ring, new UUID(bytes.getLong(32), bytes.getLong(40)), bytes.getLong(48))
+            return version == VERSION ? new Header(version, beginning, ring,
+                    new UUID(bytes.getLong(32), bytes.getLong(40)), bytes.getLong(48))
                     : new Header(version, beginning, ring, null, beginning);
         }
     }
@@ -139,12 +144,14 @@ public final class LogFile implements AutoCloseable {
     public static void requireRoom(Path directory, long bytes) throws IOException {
         long free = NativeFile.mount(directory).freeBytes();
         if (bytes > free) {
-            throw new FileSystemException(directory.resolve(NAME).toString(), null, "a log of %,d bytes does not fit: the file system has %,d bytes free".formatted(bytes, free));
+            throw new FileSystemException(directory.resolve(NAME).toString(), null,
+                    "a log of %,d bytes does not fit: the file system has %,d bytes free".formatted(bytes, free));
         }
     }
 
     private static void write(Path fresh, Header header) throws IOException {
-        try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+        try (var file = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+                StandardOpenOption.TRUNCATE_EXISTING)) {
             clear(file, 0, HEADER_BYTES + header.ring);
             file.write(header.encode(), 0);
             file.force(true);
@@ -158,7 +165,8 @@ public final class LogFile implements AutoCloseable {
             Header header = file.readHeader();
             LogRecords records = new LogRecords(file, header);
             int length = records.find(header.beginning());
-            return header.applied() == header.beginning() && (length == 0 || !records.operations(length).hasRemaining());
+            return header.applied() == header.beginning()
+                    && (length == 0 || !records.operations(length).hasRemaining());
         } catch (LogDamaged e) {
             return false;
         }
@@ -210,7 +218,8 @@ public final class LogFile implements AutoCloseable {
     /** @throws LogDamaged if the file is shorter than the header says */
     void requireWhole(Header header) throws IOException {
         if (channel.size() < HEADER_BYTES + header.ring) {
-            throw LogDamaged.partly(path, "it was cut off: it has " + channel.size() + " bytes, and its header says " + (HEADER_BYTES + header.ring));
+            throw LogDamaged.partly(path, "it was cut off: it has " + channel.size()
+                    + " bytes, and its header says " + (HEADER_BYTES + header.ring));
         }
     }
 

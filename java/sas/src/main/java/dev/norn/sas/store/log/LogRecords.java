@@ -79,7 +79,8 @@ final class LogRecords {
         }
         int at = window.position();
         int length = window.getInt(at + 4);
-        if (window.getInt(at) != MAGIC || window.getLong(at + 8) != position || length < headerBytes + CHECK_BYTES || length > ring || !show(position, length)) {
+        if (window.getInt(at) != MAGIC || window.getLong(at + 8) != position || length < headerBytes + CHECK_BYTES
+                || length > ring || !show(position, length)) {
             return 0;
         }
         at = window.position();
@@ -106,7 +107,8 @@ final class LogRecords {
 
     /** The operations of the record that was found. */
     ByteBuffer operations(int length) {
-        return window.slice(window.position() + headerBytes, length - headerBytes - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        return window.slice(window.position() + headerBytes, length - headerBytes - CHECK_BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /** Where the record that was found is in the log. */

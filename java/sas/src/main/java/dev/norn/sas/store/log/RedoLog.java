@@ -79,7 +79,8 @@ public final class RedoLog {
             return;
         }
         if (named != null || new LogRecords(file, header).find(header.beginning()) != 0) {
-            throw LogDamaged.wholly(file.path, "it is the log " + header.identity() + ", but store.properties names " + (named == null ? "none" : named));
+            throw LogDamaged.wholly(file.path, "it is the log " + header.identity()
+                    + ", but store.properties names " + (named == null ? "none" : named));
         }
         pool.settings.withLog(header.identity()).write(pool.directory);
     }
@@ -134,7 +135,8 @@ public final class RedoLog {
         if (end - Memory.getVolatile(LOG_BASE) > ring() || reserved != 0 && reserved != slot.latchValue()) {
             return NO_ROOM;
         }
-        LogRecords.complete(record, position, Memory.getLong(slot.head + SLOT_TRANSACTION), Memory.getVolatile(LOG_SYNCED));
+        LogRecords.complete(record, position, Memory.getLong(slot.head + SLOT_TRANSACTION),
+                Memory.getVolatile(LOG_SYNCED));
         Memory.putRelease(slot.head + SLOT_RECORD, position);
         Memory.putRelease(slot.head + SLOT_RECORD_END, end);
         slot.state(STATE_COMMITTING);
@@ -157,8 +159,9 @@ public final class RedoLog {
     }
 
     private StorageWriteFailure removed() {
-        return new StorageWriteFailure("the store takes no more changes, because the log " + file.path
-                + " was removed or replaced while it was in use: end every program that uses it, and open it again before the machine stops; nothing is lost then", null);
+        return new StorageWriteFailure("the store takes no more changes, because the log " + file.path + " was removed "
+                + "or replaced while it was in use: end every program that uses it, "
+                + "and open it again before the machine stops; nothing is lost then", null);
     }
 
     public StorageWriteFailure takeNoMoreChanges(String what, IOException cause) {
@@ -244,7 +247,8 @@ public final class RedoLog {
     }
 
     private long markLatched(long synced) throws IOException {
-        if (Memory.getVolatile(LOG_TAIL) == synced && synced + LogRecords.MARK_BYTES - Memory.getVolatile(LOG_BASE) <= ring()) {
+        if (Memory.getVolatile(LOG_TAIL) == synced
+                && synced + LogRecords.MARK_BYTES - Memory.getVolatile(LOG_BASE) <= ring()) {
             file.write(LogRecords.complete(newRecord(LogRecords.MARK_BYTES), synced, 0, synced), synced, ring());
         }
         return synced;
@@ -486,8 +490,8 @@ public final class RedoLog {
         if (Unapplied.findDamage(pool.directory) != null) {
             Path kept = file.nextLost();
             Unapplied.cutOff(pool.directory, kept);
-            lost.add("of the operations in " + StoreFiles.UNAPPLIED + " that wait for a container's file, those after the "
-                    + "damage are lost; the whole file is kept in " + kept);
+            lost.add("of the operations in " + StoreFiles.UNAPPLIED + " that wait for a container's file, "
+                    + "those after the damage are lost; the whole file is kept in " + kept);
         }
         if (damage.extent() == LogDamaged.Extent.WAITING) {
             restart(limit);
@@ -606,8 +610,9 @@ public final class RedoLog {
             throw takeNoMoreChanges("cannot bring the containers of " + pool.directory + " up to date", e);
         } catch (IOException | StorageReadFailure e) {
             // The log has all of it still, and the next checkpoint begins where this one did.
-            throw new StorageWriteFailure("cannot bring the containers of " + pool.directory + " up to date; what is committed stays in the log, and the next transaction that needs room there tries again: "
-                    + (e instanceof IOException file ? StoreFiles.reason(file) : e.getMessage()), e);
+            throw new StorageWriteFailure("cannot bring the containers of " + pool.directory + " up to date; "
+                    + "what is committed stays in the log, and the next transaction that needs room there tries "
+                    + "again: " + (e instanceof IOException file ? StoreFiles.reason(file) : e.getMessage()), e);
         }
         return limit;
     }
@@ -640,7 +645,8 @@ public final class RedoLog {
         try {
             file.lengthen(ring(), longer);
         } catch (IOException e) {
-            throw new StorageWriteFailure("the log " + file.path + " cannot grow for a record of " + length + " bytes: " + e.getMessage(), e);
+            throw new StorageWriteFailure("the log " + file.path + " cannot grow for a record of "
+                    + length + " bytes: " + e.getMessage(), e);
         }
     }
 }

@@ -245,7 +245,8 @@ public final class Replay implements AutoCloseable {
                     mark(offset, from.getLong(content), 1);
                 }
                 case FREE -> mark(offset, from.getLong(content), 0);
-                default -> throw new dev.norn.sas.exception.StorageReadFailure("the log of " + pool.directory + " has an operation of unknown kind " + kind);
+                default -> throw new dev.norn.sas.exception.StorageReadFailure("the log of " + pool.directory
+                        + " has an operation of unknown kind " + kind);
             }
         }
 
@@ -326,7 +327,8 @@ public final class Replay implements AutoCloseable {
             ByteBuffer in = page(descriptor / PAGE_BYTES);
             int at = (int) (descriptor % PAGE_BYTES);
             // A damaged page gets a check that no page can have.
-            in.putLong(at + (int) DESCRIPTOR_PAGE_CHECK, damaged.get((int) page) ? DAMAGED : ContainerFile.check(crc, content.array(), 0, PAGE_BYTES));
+            in.putLong(at + (int) DESCRIPTOR_PAGE_CHECK,
+                    damaged.get((int) page) ? DAMAGED : ContainerFile.check(crc, content.array(), 0, PAGE_BYTES));
             in.putLong(at + (int) DESCRIPTOR_LATCH, 0);
             in.putLong(at + (int) DESCRIPTOR_CHECK, ContainerFile.check(crc, in.array(), at, (int) DESCRIPTOR_CHECK));
         }

@@ -55,7 +55,8 @@ public final class Unapplied implements AutoCloseable {
     /** Parts of the address space, by number, that have operations which wait. */
     public static Set<Integer> units(Path directory) throws IOException {
         Set<Integer> units = new HashSet<>();
-        forEach(directory.resolve(StoreFiles.UNAPPLIED), operations -> forEachOperation(operations, offset -> units.add((int) (offset >> CONTAINER_ALIGNMENT_BITS))));
+        forEach(directory.resolve(StoreFiles.UNAPPLIED), operations -> forEachOperation(
+                operations, offset -> units.add((int) (offset >> CONTAINER_ALIGNMENT_BITS))));
         return units;
     }
 
@@ -102,7 +103,8 @@ public final class Unapplied implements AutoCloseable {
         for (ByteBuffer its = read(file, at); its != null; its = read(file, at)) {
             at += its.capacity();
             if (!isMark(its)) {
-                action.accept(its.slice(HEADER_BYTES, its.capacity() - HEADER_BYTES - CHECK_BYTES).order(ByteOrder.LITTLE_ENDIAN));
+                action.accept(its.slice(HEADER_BYTES, its.capacity() - HEADER_BYTES - CHECK_BYTES)
+                        .order(ByteOrder.LITTLE_ENDIAN));
             }
         }
         return at;
@@ -138,7 +140,8 @@ public final class Unapplied implements AutoCloseable {
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         NativeFile.readFully(file, header, at);
         int length = header.getInt(4);
-        if (header.hasRemaining() || header.getInt(0) != RECORD_MAGIC || length < HEADER_BYTES + CHECK_BYTES || at + length > file.size()) {
+        if (header.hasRemaining() || header.getInt(0) != RECORD_MAGIC || length < HEADER_BYTES + CHECK_BYTES
+                || at + length > file.size()) {
             return null;
         }
         ByteBuffer whole = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
@@ -156,7 +159,8 @@ public final class Unapplied implements AutoCloseable {
             return;
         }
         end = 0;
-        channel = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        channel = NativeFile.open(fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.READ, StandardOpenOption.WRITE);
         forEach(path, action);
     }
 
@@ -166,7 +170,9 @@ public final class Unapplied implements AutoCloseable {
             record.position(HEADER_BYTES);
         }
         if (record.remaining() < length + CHECK_BYTES) {
-            ByteBuffer larger = ByteBuffer.allocate(Math.max(2 * record.capacity(), record.position() + length + CHECK_BYTES)).order(ByteOrder.LITTLE_ENDIAN);
+            int least = record.position() + length + CHECK_BYTES;
+            ByteBuffer larger = ByteBuffer.allocate(Math.max(2 * record.capacity(), least))
+                    .order(ByteOrder.LITTLE_ENDIAN);
             record = larger.put(record.flip());
         }
         record.put(record.position(), operations, start, length).position(record.position() + length);
@@ -181,7 +187,8 @@ public final class Unapplied implements AutoCloseable {
         record.putInt(0, RECORD_MAGIC).putInt(4, length);
         record.putLong(LogFile.check(record.array(), 0, length - CHECK_BYTES)).flip();
         if (channel == null) {
-            channel = NativeFile.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            channel =
+                    NativeFile.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             channel.truncate(end);
         }
         while (record.hasRemaining()) {
@@ -210,7 +217,8 @@ public final class Unapplied implements AutoCloseable {
 
     /** Says that all before is durable. */
     private void mark() throws IOException {
-        ByteBuffer mark = ByteBuffer.allocate(MARK_BYTES).order(ByteOrder.LITTLE_ENDIAN).putInt(RECORD_MAGIC).putInt(MARK_BYTES).putLong(end);
+        ByteBuffer mark = ByteBuffer.allocate(MARK_BYTES).order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(RECORD_MAGIC).putInt(MARK_BYTES).putLong(end);
         mark.putLong(LogFile.check(mark.array(), 0, MARK_BYTES - CHECK_BYTES)).flip();
         while (mark.hasRemaining()) {
             end += channel.write(mark, end);

@@ -18,7 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <pre>
  * byte 0           locked by the one who attaches, detaches or recovers
- * byte 2^32 + n    locked by attachment n, as long as it lasts. n is what owner words in shared memory hold; no n is given out twice while a pool lasts
+ * byte 2^32 + n    locked by attachment n, as long as it lasts. n is what owner words in shared memory hold; no n is
+ *                  given out twice while a pool lasts
  * </pre>
  *
  * <p>What the file contains is text, 128 bytes a line, for messages only: the pool that is in use, who was alone last,
@@ -41,7 +42,8 @@ public final class Attachments implements AutoCloseable {
     private static final long POLL_NANOS = 1_000_000;
     /** After this time, a process that waits for exclusive access prints for which process it waits. */
     private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
-    private static final String THIS_PROCESS = "process " + ProcessHandle.current().pid() + " of host " + read("/proc/sys/kernel/hostname") + ", " + namespace();
+    private static final String THIS_PROCESS = "process " + ProcessHandle.current().pid() + " of host "
+            + read("/proc/sys/kernel/hostname") + ", " + namespace();
     private static final ReentrantLock THREADS = new ReentrantLock();
 
     private final Path directory;
@@ -49,7 +51,8 @@ public final class Attachments implements AutoCloseable {
     private volatile long own;
 
     public Attachments(Path directory) throws IOException {
-        this(directory, NativeFile.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE));
+        this(directory, NativeFile.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.READ,
+                StandardOpenOption.WRITE));
     }
 
     private Attachments(Path directory, NativeFile file) {
@@ -66,9 +69,11 @@ public final class Attachments implements AutoCloseable {
         if (Files.notExists(directory.resolve("lock"))) {
             return;
         }
-        try (Attachments all = new Attachments(directory, NativeFile.open(directory.resolve("lock"), StandardOpenOption.READ))) {
+        try (Attachments all = new Attachments(directory,
+                NativeFile.open(directory.resolve("lock"), StandardOpenOption.READ))) {
             if (all.others() > 0) {
-                throw new StorageReadFailure("the store " + directory + " is on a file system that is mounted read-only here, and " + all.describeOther()
+                throw new StorageReadFailure("the store " + directory
+                        + " is on a file system that is mounted read-only here, and " + all.describeOther()
                         + " uses it by another mount: make a backup there, and use that here");
             }
         }
@@ -97,14 +102,16 @@ public final class Attachments implements AutoCloseable {
             var id = java.util.UUID.fromString(Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).trim());
             return new long[] {id.getMostSignificantBits(), id.getLeastSignificantBits()};
         } catch (IOException e) {
-            throw new StorageReadFailure("cannot read the boot's identity, which says whether a pool may be trusted", e);
+            throw new StorageReadFailure(
+                    "cannot read the boot's identity, which says whether a pool may be trusted", e);
         }
     }
 
     /** Makes this process the attachment with this number, until {@link #close}. */
     void join(long attachment) throws IOException {
         if (!file.tryLock(FIRST + attachment)) {
-            throw new StorageReadFailure("the store " + directory + " has an attachment " + attachment + " already: " + describe(attachment));
+            throw new StorageReadFailure("the store " + directory + " has an attachment " + attachment
+                    + " already: " + describe(attachment));
         }
         own = attachment;
         write(LINE_FIRST + (int) (attachment % LINES), "attachment " + attachment + " " + THIS_PROCESS);
@@ -252,7 +259,8 @@ public final class Attachments implements AutoCloseable {
             LockSupport.parkNanos(POLL_NANOS);
             if (isSilent && System.nanoTime() - start > SILENCE_NANOS) {
                 isSilent = false;
-                System.err.println("sas: waiting for " + shorten(line(LINE_ALONE)) + ", which attaches to, leaves or recovers the store " + directory + "; is it stopped?");
+                System.err.println("sas: waiting for " + shorten(line(LINE_ALONE))
+                        + ", which attaches to, leaves or recovers the store " + directory + "; is it stopped?");
             }
         }
     }

@@ -144,7 +144,8 @@ public final class Latch {
      * waits for another slot; doing it twice is harmless.
      */
     public static void recover(TransactionSlot slot) throws IOException {
-        for (long word : new long[] {CHECKPOINT_LATCH, SYNC_LATCH, LOG_LATCH, Memory.getVolatile(slot.head + SLOT_LATCH)}) {
+        long ofContainer = Memory.getVolatile(slot.head + SLOT_LATCH);
+        for (long word : new long[] {CHECKPOINT_LATCH, SYNC_LATCH, LOG_LATCH, ofContainer}) {
             if (has(slot, word)) {
                 slot.pool.recoverer().settle(slot, word);
                 unlatch(slot, word);
@@ -184,16 +185,19 @@ public final class Latch {
             } else if (slot.mayGiveUp() && System.nanoTime() - start > timeoutNanos()) {
                 throw new TransactionConflict("waited " + timeoutNanos() / 1_000_000 + " ms for the latch of " + name()
                         + ", which "
-                        + slot.pool.attachments().describe(Memory.getVolatile(slotHead((int) holder) + SLOT_OWNER)) + " has: is that process stopped?");
+                        + slot.pool.attachments().describe(Memory.getVolatile(slotHead((int) holder) + SLOT_OWNER))
+                        + " has: is that process stopped?");
             }
         }
 
         private long timeoutNanos() {
-            return slot.pool.settings.lockTimeoutMillis() * 1_000_000L * (word == CHECKPOINT_LATCH ? CHECKPOINT_TIMEOUTS : 1);
+            return slot.pool.settings.lockTimeoutMillis() * 1_000_000L
+                    * (word == CHECKPOINT_LATCH ? CHECKPOINT_TIMEOUTS : 1);
         }
 
         private String name() {
-            return word == CHECKPOINT_LATCH ? "checkpoints" : word == LOG_LATCH ? "the log's end" : word == SYNC_LATCH ? "the log's sync" : "storage in a container";
+            return word == CHECKPOINT_LATCH ? "checkpoints" : word == LOG_LATCH ? "the log's end"
+                    : word == SYNC_LATCH ? "the log's sync" : "storage in a container";
         }
     }
 }

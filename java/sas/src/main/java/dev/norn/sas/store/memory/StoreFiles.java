@@ -17,7 +17,8 @@ import java.util.stream.Stream;
 
 /** The files of a store's directory, by their names, and what to say when a file cannot be used. */
 public final class StoreFiles {
-    private static final String NAMES = "store\\.properties(\\.new)?|pool|lock|redo\\.(log|unapplied)(\\.new)?|redo\\.lost-\\d+|.*\\.container(\\.new)?";
+    private static final String NAMES = "store\\.properties(\\.new)?|pool|lock|redo\\.(log|unapplied)(\\.new)?"
+            + "|redo\\.lost-\\d+|.*\\.container(\\.new)?";
 
     /** The file of the redo log. */
     public static final String LOG = "redo.log";
@@ -55,8 +56,10 @@ public final class StoreFiles {
      */
     public static void requireComplete(Path directory) throws IOException {
         if (Files.exists(directory.resolve("store.properties")) && StoreSettings.read(directory).log() == null
-                && list(directory).stream().noneMatch(file -> file.endsWith(LOG) || file.toString().endsWith(".container"))) {
-            throw new StorageReadFailure("the store " + directory + " is not complete, because its creation was cut off or is still running: "
+                && list(directory).stream()
+                        .noneMatch(file -> file.endsWith(LOG) || file.toString().endsWith(".container"))) {
+            throw new StorageReadFailure("the store " + directory
+                    + " is not complete, because its creation was cut off or is still running: "
                     + "if no program is creating it, remove the directory, and create the store again");
         }
     }
@@ -75,7 +78,9 @@ public final class StoreFiles {
      * something is in them.
      */
     public static void removeEmpty(Path directory, Path first) throws IOException {
-        for (Path at = directory.toAbsolutePath(); first != null && at.startsWith(first) && Files.isDirectory(at) && list(at).isEmpty(); at = at.getParent()) {
+        for (Path at = directory.toAbsolutePath();
+                first != null && at.startsWith(first) && Files.isDirectory(at) && list(at).isEmpty();
+                at = at.getParent()) {
             Files.delete(at);
         }
     }
@@ -101,7 +106,8 @@ public final class StoreFiles {
      * nothing in the copy either.
      */
     public static void copy(Path from, Path to) throws IOException {
-        try (var its = NativeFile.open(from, StandardOpenOption.READ); var file = NativeFile.open(to, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (var its = NativeFile.open(from, StandardOpenOption.READ);
+                var file = NativeFile.open(to, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             long size = its.size();
             ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
             for (long at = its.nextData(0); at < size; at = its.nextData(at)) {

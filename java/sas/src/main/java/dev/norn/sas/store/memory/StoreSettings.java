@@ -7,7 +7,8 @@ import java.nio.file.Path;
 import java.util.UUID;
 
 /** How a store is set up, from {@code store.properties}. */
-public record StoreSettings(UUID store, long addressBytes, long logBytes, long lockTimeoutMillis, String pool, UUID log) {
+public record StoreSettings(UUID store, long addressBytes, long logBytes, long lockTimeoutMillis,
+        String pool, UUID log) {
     /** The same with the pool in this file; null for the store's directory. */
     public StoreSettings withPool(String path) {
         return new StoreSettings(store, addressBytes, logBytes, lockTimeoutMillis, path, log);
@@ -33,7 +34,8 @@ public record StoreSettings(UUID store, long addressBytes, long logBytes, long l
                 throw new StorageReadFailure(path + ": format " + properties.getProperty("format") + " is not 1");
             }
             return new StoreSettings(UUID.fromString(properties.getProperty("store")),
-                    Long.parseLong(properties.getProperty("address-bytes")), Long.parseLong(properties.getProperty("log-bytes")),
+                    Long.parseLong(properties.getProperty("address-bytes")),
+                    Long.parseLong(properties.getProperty("log-bytes")),
                     Long.parseLong(properties.getProperty("lock-timeout-millis")), properties.getProperty("pool"),
                     properties.getProperty("log") == null ? null : UUID.fromString(properties.getProperty("log")));
         } catch (IllegalArgumentException | NullPointerException e) {

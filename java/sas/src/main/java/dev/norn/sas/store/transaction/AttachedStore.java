@@ -126,8 +126,9 @@ public final class AttachedStore {
         pages.map();
         boolean isTrusted = pages.isTrusted();
         if (isShared && !isTrusted) {
-            throw new StorageReadFailure("the store " + directory + " is used by " + attachments.describeOther() + ", whose pool " + pages
-                    + " this process cannot use: it is of another version of SAS or another machine; end that process first");
+            throw new StorageReadFailure("the store " + directory + " is used by " + attachments.describeOther()
+                    + ", whose pool " + pages + " this process cannot use: "
+                    + "it is of another version of SAS or another machine; end that process first");
         }
         if (isTrusted) {
             // A container has no file before the first checkpoint; the others are found by the directory when they are
@@ -173,7 +174,8 @@ public final class AttachedStore {
             }
             Path kept = log.replace();
             recovery.reapAlone();
-            ContainerFile.saveAll(pages, Directory.containers(this).stream().map(entry -> Directory.range(this, entry)).toList());
+            ContainerFile.saveAll(pages,
+                    Directory.containers(this).stream().map(entry -> Directory.range(this, entry)).toList());
             log.name();
             System.err.println("sas: the log of " + origin + " was damaged: " + damage.reason() + "; nothing is lost, "
                     + "because the pool has all committed changes"
@@ -462,7 +464,10 @@ public final class AttachedStore {
         try {
             log.checkpointAnd(slot, () -> {
                 try (var files = Files.list(directory)) {
-                    for (Path path : files.filter(path -> path.toString().endsWith(".container") || path.endsWith(StoreFiles.UNAPPLIED)).filter(Files::isRegularFile).toList()) {
+                    List<Path> changing = files.filter(Files::isRegularFile)
+                            .filter(path -> path.toString().endsWith(".container")
+                                    || path.endsWith(StoreFiles.UNAPPLIED)).toList();
+                    for (Path path : changing) {
                         StoreFiles.copy(path, copy.resolve(path.getFileName()));
                     }
                 }
@@ -478,7 +483,8 @@ public final class AttachedStore {
 
     /** Counts since the pool was made. */
     public Counts counts() {
-        return new Counts(Memory.getLong(COMMIT_COUNT), Memory.getLong(SYNC_COUNT), Memory.getLong(LOGGED_BYTES), Memory.getLong(CHECKPOINT_COUNT));
+        return new Counts(Memory.getLong(COMMIT_COUNT), Memory.getLong(SYNC_COUNT), Memory.getLong(LOGGED_BYTES),
+                Memory.getLong(CHECKPOINT_COUNT));
     }
 
     /** Bytes of the log between its beginning and its end. */

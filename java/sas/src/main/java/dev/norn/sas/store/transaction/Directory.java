@@ -38,12 +38,14 @@ public final class Directory {
      * @param logBytes the log's length; a transaction's record has to fit
      * @param poolFile where the pool is to be, or null for the directory itself
      */
-    public static void create(Path directory, long addressBytes, long logBytes, long lockTimeoutMillis, String poolFile) throws IOException {
+    public static void create(Path directory, long addressBytes, long logBytes, long lockTimeoutMillis, String poolFile)
+            throws IOException {
         if (logBytes < LOG_BYTES_MIN) {
             throw new SASException("a log of " + logBytes + " bytes is too short: " + LOG_BYTES_MIN + " is the least");
         }
         if (addressBytes > Memory.SPACE || addressBytes < CONTAINERS * 2) {
-            throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2 + " and " + Memory.SPACE);
+            throw new SASException("an address space of " + addressBytes + " bytes is not between " + CONTAINERS * 2
+                    + " and " + Memory.SPACE);
         }
         if (lockTimeoutMillis < 0) {
             throw new SASException("a lock timeout of " + lockTimeoutMillis + " ms is less than 0");
@@ -55,10 +57,12 @@ public final class Directory {
         }
         Path stray = StoreFiles.find(directory);
         if (stray != null) {
-            throw new SASException(directory + " has no store.properties, but " + stray.getFileName() + ", which is of a store: make the new one in another directory");
+            throw new SASException(directory + " has no store.properties, but " + stray.getFileName()
+                    + ", which is of a store: make the new one in another directory");
         }
         LogFile.requireRoom(directory, logBytes);
-        new StoreSettings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, poolFile, null).write(directory);
+        new StoreSettings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, poolFile, null)
+                .write(directory);
     }
 
     /** Takes a store away that could not be completed. */
@@ -90,7 +94,8 @@ public final class Directory {
         transaction.lockExclusive(DIRECTORY);
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         long directory = offsetOf(DIRECTORY);
-        long reference = transaction.allocate(transaction.store().ranges().ofNumber(0), CLASS_ENTRY, ENTRY_TEXT + bytes.length, 0);
+        long reference = transaction.allocate(transaction.store().ranges().ofNumber(0), CLASS_ENTRY,
+                ENTRY_TEXT + bytes.length, 0);
         long entry = offsetOf(reference);
         Memory.putLong(entry + ENTRY_NEXT, Memory.getLong(directory + kind.head()));
         Memory.putLong(entry + ENTRY_FIRST, first);
@@ -211,7 +216,8 @@ public final class Directory {
     /** Takes a class's description away, when it has no instances. */
     public static void removeClass(StoreTransaction transaction, int number) {
         transaction.lockExclusive(DIRECTORY);
-        list(transaction, Kind.CLASS).stream().filter(entry -> entry.first() == number).forEach(entry -> remove(transaction, Kind.CLASS, entry));
+        list(transaction, Kind.CLASS).stream()
+                .filter(entry -> entry.first() == number).forEach(entry -> remove(transaction, Kind.CLASS, entry));
     }
 
     /**
@@ -224,7 +230,8 @@ public final class Directory {
             throw new ContainerException("a container's name is letters, digits, '.', '_' and '-': \"" + name + "\"");
         }
         if (name.length() > CONTAINER_NAME_MAX) {
-            throw new ContainerException("a container's name has at most " + CONTAINER_NAME_MAX + " characters, as its file has its name; this one has " + name.length());
+            throw new ContainerException("a container's name has at most " + CONTAINER_NAME_MAX
+                    + " characters, as its file has its name; this one has " + name.length());
         }
         if (pages <= 0) {
             throw new ContainerException("container " + name + " would hold " + pages + " pages");

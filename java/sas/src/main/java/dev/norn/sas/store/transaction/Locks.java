@@ -236,9 +236,11 @@ public final class Locks {
 
     /** The object, and whose transactions have locked it. */
     private String describe(long reference) {
-        StringBuilder text = new StringBuilder("the ").append(Directory.className(store, reference)).append(" at ").append(Long.toHexString(offsetOf(reference)));
+        StringBuilder text = new StringBuilder("the ").append(Directory.className(store, reference)).append(" at ")
+                .append(Long.toHexString(offsetOf(reference)));
         String before = ", locked by a transaction of ";
-        for (long holders = Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK) & LOCK_HOLDERS; holders != 0; holders &= holders - 1) {
+        for (long holders = Memory.getVolatile(offsetOf(reference) + OBJECT_LOCK) & LOCK_HOLDERS; holders != 0;
+                holders &= holders - 1) {
             long owner = Memory.getVolatile(slotHead(Long.numberOfTrailingZeros(holders)) + SLOT_OWNER);
             text.append(before).append(store.pages().attachments().describe(owner));
             before = ", and of ";
@@ -287,7 +289,8 @@ public final class Locks {
                 deadCheck = System.nanoTime() + DEAD_CHECK_NANOS;
             }
             if (now - start > timeoutNanos) {
-                throw new TransactionConflict("no committed values within " + timeoutNanos / 1_000_000 + " ms of " + describe(reference));
+                throw new TransactionConflict("no committed values within " + timeoutNanos / 1_000_000 + " ms of "
+                        + describe(reference));
             }
             value = Memory.getVolatile(offset + OBJECT_LOCK);
         }

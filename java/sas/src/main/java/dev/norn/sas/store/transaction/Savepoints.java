@@ -166,7 +166,8 @@ final class Savepoints {
         // All but the lock.
         Memory.copyIn(content, 0, offsets[image], 8);
         if (content.length > OBJECT_HEADER_BYTES) {
-            Memory.copyIn(content, OBJECT_HEADER_BYTES, offsets[image] + OBJECT_HEADER_BYTES, content.length - OBJECT_HEADER_BYTES);
+            Memory.copyIn(content, OBJECT_HEADER_BYTES, offsets[image] + OBJECT_HEADER_BYTES,
+                    content.length - OBJECT_HEADER_BYTES);
         }
         covered[place] = before[image];
     }
@@ -205,7 +206,8 @@ final class Savepoints {
      */
     void takeBackSteps(TransactionSlot slot, long mark) {
         for (long entry = slot.newest(); entry >= slot.first() + mark; entry = TransactionSlot.before(entry)) {
-            boolean isOfClass = TransactionSlot.kind(entry) == ENTRY_ALLOCATION && classOf(Memory.getLong(entry + ENTRY_HEADER_BYTES)) == CLASS_ENTRY;
+            boolean isOfClass = TransactionSlot.kind(entry) == ENTRY_ALLOCATION
+                    && classOf(Memory.getLong(entry + ENTRY_HEADER_BYTES)) == CLASS_ENTRY;
             if (TransactionSlot.kind(entry) == ENTRY_FREE) {
                 TransactionSlot.markDone(entry);
             } else if (TransactionSlot.kind(entry) == ENTRY_ALLOCATION && !isOfClass) {

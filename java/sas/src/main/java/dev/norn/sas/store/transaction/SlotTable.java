@@ -198,7 +198,8 @@ public final class SlotTable {
         int count = 0;
         for (int i = 0; i < SLOTS_MAX; i++) {
             // The store has a slot itself while it replays the log, but no transaction in it.
-            count += Memory.getVolatile(slotHead(i) + SLOT_OWNER) != 0 && new TransactionSlot(store.pages(), i).state() != STATE_FREE ? 1 : 0;
+            count += Memory.getVolatile(slotHead(i) + SLOT_OWNER) != 0
+                    && new TransactionSlot(store.pages(), i).state() != STATE_FREE ? 1 : 0;
         }
         return count;
     }

@@ -26,7 +26,8 @@ public final class WaitWords {
     /** Notifies everybody who waits for the object. */
     public static void give(long reference) {
         long word = word(reference);
-        for (long count = Memory.getVolatile(word); !Memory.compareAndSet(word, count, count + 1); count = Memory.getVolatile(word)) {
+        for (long count = Memory.getVolatile(word); !Memory.compareAndSet(word, count, count + 1);
+                count = Memory.getVolatile(word)) {
             Thread.onSpinWait();
         }
     }
