@@ -29,4 +29,6 @@ pub use nor_port::{NorBreach, NorPromise, check_nor};
 #[cfg(feature = "std")]
 pub use seeds::{Run, from_environment, seeds};
 #[cfg(feature = "std")]
-pub use sweep::{Context, GoOn, PowerLost, Powered, Subject, Survey, Sweep, Tally, Trial, one_of_each};
+pub use sweep::{
+    Context, GoOn, PowerLost, Powered, Subject, Survey, Sweep, Tally, Trial, one_of_each, one_of_each_on_nand,
+};

@@ -39,10 +39,13 @@ pub trait Powered: Clone {
 
     /// Calls so far that the part's contract does not allow.
     fn refusals(&self) -> u64;
+
+    /// A shape that the part's contract allows, of those all equally often.
+    fn draw_tear(random: &mut fastrand::Rng) -> Tear;
 }
 
 macro_rules! powered {
-    ($($sim:ty),*) => {$(
+    ($($sim:ty, $draw_tear:expr);*) => {$(
         impl Powered for $sim {
             fn cut_power_after(&mut self, operations: u64, tear: Tear) {
                 self.cut_power_after(operations, tear);
@@ -59,11 +62,15 @@ macro_rules! powered {
             fn refusals(&self) -> u64 {
                 self.refusals()
             }
+
+            fn draw_tear(random: &mut fastrand::Rng) -> Tear {
+                $draw_tear(random)
+            }
         }
     )*};
 }
 
-powered!(NorSim, NandSim);
+powered!(NorSim, Tear::draw; NandSim, Tear::draw_on_nand);
 
 /// What keeps data on a device, and is to survive losses of power.
 pub trait Subject: Clone {
@@ -173,7 +180,8 @@ pub struct Trial<'a, S: Subject> {
     pub subject: &'a S,
     /// The call.
     pub call: &'a S::Call,
-    /// The shapes to cut it in, at the operation of this number. [`one_of_each`] are those of all contracts.
+    /// The shapes to cut it in, at the operation of this number: [`one_of_each`] that all contracts allow, or
+    /// [`one_of_each_on_nand`].
     pub shapes: &'a dyn Fn(u64, &mut fastrand::Rng) -> Vec<Tear>,
     /// Whether the subject may hold this after a cut.
     pub admitted: &'a dyn Fn(&S::Contents) -> bool,
@@ -186,6 +194,12 @@ pub struct Trial<'a, S: Subject> {
 /// One of every shape that all contracts allow.
 pub fn one_of_each(_: u64, random: &mut fastrand::Rng) -> Vec<Tear> {
     Tear::allowed(random.u64(..)).to_vec()
+}
+
+/// One of every shape that the contract of NAND parts allows.
+pub fn one_of_each_on_nand(_: u64, random: &mut fastrand::Rng) -> Vec<Tear> {
+    let seed = random.u64(..);
+    Tear::allowed(seed).into_iter().chain(Tear::allowed_on_nand(seed)).collect()
 }
 
 impl Sweep {
@@ -240,13 +254,13 @@ impl Sweep {
         let count = operations.min(self.second_cuts);
         for number in 0..count {
             let cut = if count == operations { number } else { random.u64(0..operations) };
-            let tear = Tear::draw(random);
+            let tear = S::Device::draw_tear(random);
             let context = || format!("and by {tear:?} at operation {cut} of the recovery, {}", context());
             let device = cut_mount::<S>(device, cut, tear, &context);
             tally.second_cuts += 1;
             let operations = operations_to_mount::<S>(&device, &context);
             if operations > 0 && random.u8(0..4) == 0 {
-                let (cut, tear) = (random.u64(0..operations), Tear::draw(random));
+                let (cut, tear) = (random.u64(0..operations), S::Device::draw_tear(random));
                 let context = || format!("and once more by {tear:?} at {cut}, {}", context());
                 recovered::<S>(cut_mount::<S>(&device, cut, tear, &context), admitted, &context);
                 tally.third_cuts += 1;

@@ -16,6 +16,7 @@ mod image;
 mod noise;
 
 use std::io;
+use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,6 +37,14 @@ pub use noise::Noise;
 struct Register {
     bytes: Vec<u8>,
     position: u16,
+}
+
+/// Bits of a page that change when the power has come on as often as `boots` says.
+#[derive(Clone, Debug)]
+struct Unsettled {
+    page: PageAddress,
+    bits: Vec<u8>,
+    boots: u8,
 }
 
 /// How an operation ends.
@@ -59,6 +68,7 @@ pub struct NandSim {
     failures: Vec<u64>,
     failures_per_million: u32,
     noise: Noise,
+    unsettled: Vec<Unsettled>,
     random: fastrand::Rng,
     image: Option<NandImage>,
 }
@@ -77,7 +87,8 @@ impl Clone for NandSim {
             }
         }
         let (spec, register, failures) = (self.spec.clone(), self.register.clone(), self.failures.clone());
-        NandSim { spec, blocks, register, failures, random: self.random.clone(), image: None, ..*self }
+        let unsettled = self.unsettled.clone();
+        NandSim { spec, blocks, register, failures, unsettled, random: self.random.clone(), image: None, ..*self }
     }
 }
 
@@ -96,6 +107,7 @@ impl NandSim {
             failures: Vec::new(),
             failures_per_million: 0,
             noise: Noise::default(),
+            unsettled: Vec::new(),
             random: fastrand::Rng::with_seed(0),
             image: None,
             spec,
@@ -273,9 +285,30 @@ impl NandSim {
     }
 
     /// Turns the power on again, and drops a planned cut. The register is empty.
+    ///
+    /// # Panics
+    /// If a bit changes then, and the image file cannot be written.
     pub fn power_on(&mut self) {
         self.instrument.power_on();
         self.register = None;
+        let (due, later) = take(&mut self.unsettled).into_iter().partition(|unsettled| unsettled.boots <= 1);
+        self.unsettled = later;
+        self.unsettled.iter_mut().for_each(|unsettled| unsettled.boots -= 1);
+        for Unsettled { page, bits, .. } in due {
+            let Some(cells) = self.page_cells(page).expect("the image file can be read") else { continue };
+            let mut cells = Arc::unwrap_or_clone(cells);
+            cells.bytes.iter_mut().zip(bits).for_each(|(byte, bits)| *byte ^= bits);
+            self.put(page, cells).expect("the image file can be written");
+        }
+    }
+
+    /// Notes which bits of a page that was torn change when the power comes on for the second time. `before` and
+    /// `after` are its bytes, `wanted` those that the operation was to leave.
+    fn unsettle(&mut self, page: PageAddress, tear: Tear, before: &[u8], after: &[u8], wanted: &[u8]) {
+        let difference = |to: &[u8]| before.iter().zip(to).map(|(one, other)| one ^ other).collect::<Vec<u8>>();
+        if let Some(bits) = tear.unsettled(&difference(wanted), &difference(after)) {
+            self.unsettled.push(Unsettled { page, bits, boots: 2 });
+        }
     }
 
     /// Where the last loss of power hit, and how; an erase is named by its block's first page.
@@ -364,9 +397,13 @@ impl NandSim {
         for &page in &pages {
             all.extend(self.page_cells(block.page(page))?.map(Arc::unwrap_or_clone));
         }
+        let before: Vec<Vec<u8>> = all.iter().map(|cells| cells.bytes.clone()).collect();
         cells::tear_erase(&mut all, tear);
         self.cells_mut(block).state.torn = true;
-        for (page, cells) in pages.into_iter().zip(all) {
+        self.unsettled.retain(|unsettled| unsettled.page.block != block);
+        let erased = self.erased_register();
+        for ((page, cells), before) in pages.into_iter().zip(all).zip(before) {
+            self.unsettle(block.page(page), tear, &before, &cells.bytes, &erased);
             self.put(block.page(page), cells)?;
         }
         Ok(())
@@ -474,7 +511,7 @@ impl NandSim {
         let drawn = self.failures_per_million > 0 && self.random.u32(0..1_000_000) < self.failures_per_million;
         if planned || drawn || self.cells(place.block).state.failed {
             self.cells_mut(place.block).state.failed = true;
-            return Outcome::Failed(Tear::Unstable(number));
+            return Outcome::Failed(failed_shape(number));
         }
         Outcome::Done
     }
@@ -488,6 +525,10 @@ impl NandSim {
             Outcome::Cut(tear) => (tear, Err(NandSimError::PowerLost)),
             Outcome::Failed(tear) => (tear, Err(NandSimError::ProgramFailed { page })),
         };
+        if let Tear::Late(_) | Tear::Returning(_) = tear {
+            let after = PageCells::programmed(bytes.clone(), tear).bytes;
+            self.unsettle(page, tear, &self.erased_register(), &after, &bytes);
+        }
         self.put(page, PageCells::programmed(bytes, tear))?;
         result
     }
@@ -499,6 +540,17 @@ impl Drop for NandSim {
             // Loads since the last change are all that is lost if this fails.
             let _ = image.save_state(&self.instrument.state());
         }
+    }
+}
+
+/// What an operation that failed leaves: any shape.
+fn failed_shape(number: u64) -> Tear {
+    let seed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut random = fastrand::Rng::with_seed(seed);
+    match random.u8(0..3) {
+        0 => Tear::Wavering(seed),
+        1 => Tear::Unstable(seed),
+        _ => Tear::draw(&mut random),
     }
 }
 
@@ -606,6 +658,7 @@ impl Nand for NandSim {
             Outcome::Done => {
                 self.cells_mut(block).state.erases += 1;
                 self.cells_mut(block).erase();
+                self.unsettled.retain(|unsettled| unsettled.page.block != block);
                 Ok(())
             }
         };

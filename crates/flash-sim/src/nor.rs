@@ -21,7 +21,7 @@ use crate::counters::{Counters, size_class};
 use crate::error::{ImageError, SimError};
 use crate::instrument::{Instrument, State};
 use crate::spec::{OperationTime, PartSpec};
-use crate::tear::{Tear, few_bits};
+use crate::tear::Tear;
 use crate::words::{is_word, words_of};
 use cells::{Cells, budgets};
 use image::Image;
@@ -178,7 +178,7 @@ impl NorSim {
         self.settle();
     }
 
-    /// Counts that the power came on; changes back the bits of [`Tear::Late`] that are due.
+    /// Counts that the power came on; changes the bits that are due.
     fn settle(&mut self) {
         for unsettled in &mut self.unsettled {
             unsettled.boots -= 1;
@@ -190,11 +190,11 @@ impl NorSim {
         self.unsettled.retain(|unsettled| unsettled.boots > 0);
     }
 
-    /// Notes that `changed` bits of a unit, from `at` on, may change back, half of them by coin.
-    fn unsettle(&mut self, unit: usize, at: usize, changed: &[u8], seed: u64) {
-        let mut random = fastrand::Rng::with_seed(!seed);
+    /// Notes that bits of a unit, from `at` on, are to change when the power comes on for the second time.
+    fn unsettle(&mut self, unit: usize, at: usize, unsettled: Option<Vec<u8>>) {
+        let Some(unsettled) = unsettled else { return };
         let mut bits = vec![0; self.units[unit].bytes.len()];
-        bits[at..].iter_mut().zip(changed).for_each(|(place, bits)| *place = bits & random.u8(..));
+        bits[at..at + unsettled.len()].copy_from_slice(&unsettled);
         self.unsettled.push(Unsettled { unit, bits, boots: 2 });
     }
 
@@ -334,15 +334,13 @@ impl NorSim {
                     .collect();
                 let cleared = tear.select(&changing);
                 cells.clear(at, &cleared);
-                if let Tear::Marginal(seed) = tear {
-                    cells.make_unstable(at, &few_bits(&cleared, seed));
+                if let Tear::Marginal(_) | Tear::Wavering(_) = tear {
+                    cells.make_unstable(at, &tear.unstable(&cleared));
                 }
-                if let Tear::Late(seed) = tear {
-                    self.unsettle(unit, at, &cleared, seed);
-                }
+                self.unsettle(unit, at, tear.unsettled(&changing, &cleared));
             }
-            for unsettled in self.unsettled.iter_mut().filter(|one| one.unit == unit && !matches!(tear, Tear::Late(_)))
-            {
+            let is_unsettling = matches!(tear, Tear::Late(_) | Tear::Returning(_));
+            for unsettled in self.unsettled.iter_mut().filter(|one| one.unit == unit && !is_unsettling) {
                 unsettled.bits[at..].iter_mut().zip(piece).for_each(|(bits, byte)| *bits &= byte);
             }
             let cells = Arc::make_mut(&mut self.units[unit]);
@@ -384,17 +382,15 @@ impl NorSim {
         let unset: Vec<u8> = cells.bytes.iter().map(|byte| !byte).collect();
         let set = tear.select(&unset);
         cells.bytes.iter_mut().zip(&set).for_each(|(byte, bits)| *byte |= bits);
-        if let Tear::Marginal(seed) = tear {
-            cells.make_unstable(0, &few_bits(&set, seed));
+        if let Tear::Marginal(_) | Tear::Wavering(_) = tear {
+            cells.make_unstable(0, &tear.unstable(&set));
         }
         if let Tear::Unstable(seed) = tear {
             let mut random = fastrand::Rng::with_seed(!seed);
             let eighth = |random: &mut fastrand::Rng| random.u8(..) & random.u8(..) & random.u8(..);
             cells.unstable = (0..cells.bytes.len()).map(|_| eighth(&mut random)).collect();
         }
-        if let Tear::Late(seed) = tear {
-            self.unsettle(unit, 0, &set, seed);
-        }
+        self.unsettle(unit, 0, tear.unsettled(&unset, &set));
     }
 
     /// Brings a changed range of a unit, and the part's state, to the image file.

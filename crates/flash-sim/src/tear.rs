@@ -1,5 +1,7 @@
 //! What a cut of the power leaves of the operation that it hits.
 
+use std::ops::RangeInclusive;
+
 /// How the operation in flight is torn. Each shape says what happens to the bits that the operation was to change:
 /// those that a program clears in one word, or those that an erase sets in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +32,17 @@ pub enum Tear {
     /// All of them change, but one to four then read differently each time. For a program on NOR, this is more than its
     /// contract allows: a cell that is charged halfway.
     Marginal(u64),
+    /// As `Marginal`, with 5 to 16 of them: now and then a record or a page reads as whole, most of the time it does
+    /// not.
+    Wavering(u64),
     /// As `Subset`; when the power comes on for the second time after the cut, half of those that had changed are as
-    /// they were. Only [`NorSim`](crate::NorSim) does so; its contract does not allow it: cells whose charge leaks off
-    /// while the part is off.
+    /// they were: cells whose charge leaks off while the part is off. The contract of NOR parts does not allow it.
     Late(u64),
+    /// All but 5 to 16 of them change, and those, too, when the power comes on for the second time after the cut: cells
+    /// near the level at which they are read. The contract of NOR parts does not allow it.
+    Returning(u64),
     /// An erase that clears bits before it sets any, and is cut in that: of its ones each is cleared or not, by coin.
-    /// Only [`NorSim`](crate::NorSim) does so; its contract does not allow it: a part that programs a unit before
-    /// erasing it. A program as `Subset`.
+    /// No contract allows it: a part that programs a unit before erasing it. A program as `Subset`.
     ZerosFirst(u64),
 }
 
@@ -58,9 +64,9 @@ impl Tear {
         ]
     }
 
-    /// One of every shape that parts have been seen to leave, and that the contract of NOR parts does not allow.
-    pub fn beyond(seed: u64) -> [Tear; 3] {
-        [Tear::Marginal(seed), Tear::Late(seed), Tear::ZerosFirst(seed)]
+    /// One of every shape that the contract of NAND parts allows, and that of NOR parts does not.
+    pub fn allowed_on_nand(seed: u64) -> [Tear; 4] {
+        [Tear::Marginal(seed), Tear::Wavering(seed), Tear::Late(seed), Tear::Returning(seed)]
     }
 
     /// A shape drawn from `random`: one of the first nine of [`allowed`](Self::allowed), all equally often.
@@ -79,20 +85,51 @@ impl Tear {
         }
     }
 
+    /// A shape drawn from `random`: one of those that the contract of NAND parts allows, all equally often.
+    pub fn draw_on_nand(random: &mut fastrand::Rng) -> Tear {
+        let seed = random.u64(..);
+        let (all, more) = (Tear::allowed(seed), Tear::allowed_on_nand(seed));
+        let number = random.usize(0..all.len() + more.len());
+        all.get(number).copied().unwrap_or_else(|| more[number - all.len()])
+    }
+
+    /// Of the bits set in `changing`, those that read differently each time after the cut: none of most shapes.
+    pub(crate) fn unstable(self, changing: &[u8]) -> Vec<u8> {
+        match self {
+            Tear::Unstable(seed) => {
+                let mut random = fastrand::Rng::with_seed(!seed);
+                changing.iter().map(|bits| bits & random.u8(..) & random.u8(..) & random.u8(..)).collect()
+            }
+            Tear::Marginal(seed) => some_bits(changing, FEW, seed),
+            Tear::Wavering(seed) => some_bits(changing, SEVERAL, seed),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Of the bits set in `changing`, of which those in `changed` did change, those that are the other way round when
+    /// the power comes on for the second time; `None` of most shapes.
+    pub(crate) fn unsettled(self, changing: &[u8], changed: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Tear::Late(seed) => {
+                let mut random = fastrand::Rng::with_seed(!seed);
+                Some(changed.iter().map(|bits| bits & random.u8(..)).collect())
+            }
+            Tear::Returning(_) => Some(changing.iter().zip(changed).map(|(bits, changed)| bits & !changed).collect()),
+            _ => None,
+        }
+    }
+
     /// Of the bits set in `changing`, those that do change.
     pub(crate) fn select(self, changing: &[u8]) -> Vec<u8> {
         match self {
             Tear::Nothing => vec![0; changing.len()],
             Tear::Complete => changing.to_vec(),
             Tear::OneBit(number) => nth_bit(changing, number),
-            Tear::AllButOneBit(number) => {
-                changing.iter().zip(nth_bit(changing, number)).map(|(bits, spared)| bits & !spared).collect()
-            }
-            Tear::Few(seed) => few_bits(changing, seed),
-            Tear::AllButFew(seed) => {
-                changing.iter().zip(few_bits(changing, seed)).map(|(bits, spared)| bits & !spared).collect()
-            }
-            Tear::Marginal(_) => changing.to_vec(),
+            Tear::AllButOneBit(number) => all_but(changing, nth_bit(changing, number)),
+            Tear::Few(seed) => some_bits(changing, FEW, seed),
+            Tear::AllButFew(seed) => all_but(changing, some_bits(changing, FEW, seed)),
+            Tear::Returning(seed) => all_but(changing, some_bits(changing, SEVERAL, seed)),
+            Tear::Marginal(_) | Tear::Wavering(_) => changing.to_vec(),
             Tear::Subset(seed)
             | Tear::Scattered(seed)
             | Tear::Unstable(seed)
@@ -113,15 +150,24 @@ impl Tear {
     }
 }
 
-/// One to four of the bits that are set in `bytes`, as the seed says.
-pub(crate) fn few_bits(bytes: &[u8], seed: u64) -> Vec<u8> {
+/// How many bits are a few, and how many several.
+const FEW: RangeInclusive<u8> = 1..=4;
+const SEVERAL: RangeInclusive<u8> = 5..=16;
+
+/// As many as `count` says of the bits that are set in `bytes`, as the seed says.
+fn some_bits(bytes: &[u8], count: RangeInclusive<u8>, seed: u64) -> Vec<u8> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut selected = vec![0; bytes.len()];
-    for _ in 0..random.u8(1..=4) {
+    for _ in 0..random.u8(count) {
         let one = nth_bit(bytes, random.u32(..));
         selected.iter_mut().zip(one).for_each(|(all, bit)| *all |= bit);
     }
     selected
+}
+
+/// The bits that are set in `bytes`, without those in `spared`.
+fn all_but(bytes: &[u8], spared: Vec<u8>) -> Vec<u8> {
+    bytes.iter().zip(spared).map(|(bits, spared)| bits & !spared).collect()
 }
 
 /// The bit of number `number` modulo their count, of those that are set in `bytes`.

@@ -227,6 +227,90 @@ fn a_torn_erase_sets_only_bits_and_has_to_be_repeated() {
 }
 
 #[test]
+fn a_wavering_page_reads_as_whole_now_and_then() {
+    let (mut whole, mut bits_seen) = (0, [false; 17]);
+    for seed in 0..40 {
+        let mut sim = small();
+        sim.cut_power_after(0, Tear::Wavering(seed));
+        program(&mut sim, PAGE, 0).unwrap_err();
+        sim.power_on();
+        let mut wavering = 0u32;
+        let mut seen = [0u8; 80];
+        for _ in 0..200 {
+            let bytes = load(&mut sim, PAGE);
+            whole += u32::from(bytes.iter().all(|byte| *byte == 0));
+            seen.iter_mut().zip(bytes).for_each(|(seen, byte)| *seen |= byte);
+        }
+        seen.iter().for_each(|byte| wavering += byte.count_ones());
+        assert!((4..=16).contains(&wavering), "seed {seed}: {wavering} bits");
+        bits_seen[wavering as usize] = true;
+        sim.erase(PAGE.block).unwrap();
+        assert_eq!(load(&mut sim, PAGE), [0xFF; 80]);
+    }
+    assert!((10..2000).contains(&whole), "{whole} of 8000 loads");
+    assert!(bits_seen[6..].iter().filter(|seen| **seen).count() > 6);
+}
+
+#[test]
+fn a_returning_page_is_whole_at_the_second_boot() {
+    for seed in 0..20 {
+        let mut sim = small();
+        sim.cut_power_after(0, Tear::Returning(seed));
+        program(&mut sim, PAGE, 0).unwrap_err();
+        sim.power_on();
+        let first = load(&mut sim, PAGE);
+        let missing: u32 = first.iter().map(|byte| byte.count_ones()).sum();
+        assert!((4..=16).contains(&missing), "seed {seed}: {missing} bits");
+        assert_eq!(load(&mut sim, PAGE), first);
+        let mut erased = sim.clone();
+        erased.erase(PAGE.block).unwrap();
+        for part in [&mut sim, &mut erased] {
+            part.power_on();
+        }
+        assert_eq!(load(&mut sim, PAGE), [0; 80]);
+        assert_eq!(load(&mut erased, PAGE), [0xFF; 80]);
+    }
+}
+
+#[test]
+fn late_bits_are_as_they_were_at_the_second_boot() {
+    let mut late = 0;
+    for seed in 0..20 {
+        let mut sim = small();
+        sim.cut_power_after(0, Tear::Late(seed));
+        program(&mut sim, PAGE, 0).unwrap_err();
+        sim.power_on();
+        let first = load(&mut sim, PAGE);
+        sim.power_on();
+        let second = load(&mut sim, PAGE);
+        assert!(first.iter().zip(&second).all(|(first, second)| first & second == *first), "bits come back as ones");
+        late += u32::from(first != second);
+        sim.cut_power_after(0, Tear::Late(seed + 100));
+        sim.erase(PAGE.block).unwrap_err();
+        sim.power_on();
+        let first = load(&mut sim, PAGE);
+        sim.power_on();
+        let third = load(&mut sim, PAGE);
+        assert!(first.iter().zip(&third).all(|(first, third)| first & third == *third), "bits come back as zeros");
+        late += u32::from(first != third);
+    }
+    assert!(late > 35, "{late} of 40");
+}
+
+#[test]
+fn an_erase_that_clears_first_leaves_ones_cleared() {
+    let mut sim = small();
+    program(&mut sim, PAGE, 0x0F).unwrap();
+    sim.cut_power_after(0, Tear::ZerosFirst(5));
+    sim.erase(PAGE.block).unwrap_err();
+    sim.power_on();
+    let left = load(&mut sim, PAGE);
+    assert!(left.iter().all(|byte| byte & 0xF0 == 0), "no zero was set");
+    let ones: u32 = left.iter().map(|byte| byte.count_ones()).sum();
+    assert!((100..220).contains(&ones), "about half of 320 ones are left: {ones}");
+}
+
+#[test]
 fn a_cut_comes_at_the_operation_that_was_named() {
     for cut in 0..4 {
         let mut sim = small();

@@ -23,7 +23,7 @@ use crate::ground::log::Log;
 pub const PROGRAMS_PER_CHUNK: u32 = 16;
 
 /// The log, and where the rounds of its checkpoint are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Checkpoint<D, M> {
     log: Log<D, M>,
     /// The chunk that is due next.

@@ -32,7 +32,7 @@ pub struct FtlConfig {
 ///
 /// What returned `Ok` is on flash: writes and trims survive a loss of power from then on, each page whole or not at
 /// all.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ftl<D, M> {
     recycler: Recycler<D, M>,
 }

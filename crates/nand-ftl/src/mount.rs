@@ -6,37 +6,42 @@
 //!    or later are the *tail*; if a chunk turns out to be missing, every block is;
 //! 3. find the newest version of each chunk in the tail, and load them: map and table of blocks;
 //! 4. look at each page in the tail that its chunk does not take account of: the newest version of a logical page
-//!    counts. The newest page of all is the *suspect*, and does not count yet;
-//! 5. erase blocks without live pages; program the suspect again, if it can be read;
-//! 6. copy what is live in each unfinished block, fewest first, and erase it.
+//!    counts. The last page of a block in which the power may have been cut is a *suspect*, and does not count yet;
+//! 5. erase blocks without live pages, and program the suspects again that can be read and are out of date by no other
+//!    page;
+//! 6. copy what is live in each unfinished block, fewest first, and erase it;
+//! 7. if one of them could not be erased, write the checkpoint.
 //!
 //! What a cut can have left, and which step handles it:
 //!
 //! | state | cause | step |
 //! |---|---|---|
 //! | a page reads as garbage or blank | its program was cut | 4 passes it over, 6 erases its block |
-//! | a page reads as whole, but may not tomorrow | its program was cut late | it is the suspect: 5 programs it again |
+//! | a page reads as whole, but may not tomorrow | its program was cut late | it is a suspect: 5 programs it again |
+//! | a page reads as garbage, but may be whole tomorrow | its program was cut late | 4 passes it over, 6 erases its block, 7 if that fails |
 //! | a block reads as anything, none of it live | its erase was cut | not live: erased before it is used |
 //! | two versions of a page | a copy or write was cut before the erase of the older | 4 takes the newer |
 //! | blocks with pages that nothing follows | the cut itself | 6 |
-//! | all of these twice | a cut in 5 or 6 | the same |
+//! | all of these, several times over | cuts in 5, 6 or 7 | the same |
 //!
-//! Invariant: until the suspect is programmed again, no block with an older version of its page is erased, for that
-//! version is live.
+//! Invariants: of each block, one pass over the tail decides how many pages count, and no later load changes that; until
+//! all suspects are programmed again, nothing is erased that they make out of date, for that is live.
 
-use norn_flash::{Nand, NandPart, PageAddress};
+use core::ops::Range;
+
+use norn_flash::{Nand, NandPart};
 
 use crate::checkpoint::Checkpoint;
 use crate::counts::FtlCounters;
-use crate::error::{MountError, MountRefusal, Outcome, memory_too_small, mount_error};
-use crate::format::{CHUNK_BASE, Content};
+use crate::error::{FtlError, MountError, MountRefusal, Outcome, memory_too_small, mount_error};
+use crate::format::{CHUNK_BASE, ChunkHeader, Content, Tag};
 use crate::ftl::{Ftl, FtlConfig};
 use crate::ground::log::Log;
 use crate::ground::medium::{Medium, Source};
 use crate::ground::memory::Memory;
-use crate::ground::memory::blocks::{BlockState, Flag};
+use crate::ground::memory::blocks::{BlockState, Flag, Suspect};
 use crate::ground::pages::Pages;
-use crate::ground::replay::{Replayed, Suspect, replay};
+use crate::ground::replay::{Replayed, replay};
 use crate::layout::{Layout, max_logical_pages};
 use crate::recycle::Recycler;
 
@@ -83,18 +88,16 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
     /// Mounts a formatted part, also after a power cut at any place of the last operation. The memory has to suffice
     /// for the number of logical pages that the part was formatted with. Cost: a load for each block, one for each
-    /// chunk, up to four for each page in the tail, which has the programs of two rounds of the checkpoint (a round has
+    /// chunk, up to three for each page in the tail, which has the programs of two rounds of the checkpoint (a round has
     /// [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk); copies of less than a block's pages and
     /// four erases.
     ///
     /// # Errors
     /// [`MountError`].
     pub fn mount(device: D, memory: M) -> Result<Self, MountError<D::Error>> {
-        let Replayed { log, horizon, suspect } = replay(unmounted(device, memory, 0)?)?;
+        let Replayed { log, horizon } = replay(unmounted(device, memory, 0)?)?;
         let mut recycler = Recycler::new(Checkpoint::new(log, horizon));
-        if let Some(suspect) = suspect {
-            settle(&mut recycler, suspect).map_err(mount_error)?;
-        }
+        settle(&mut recycler).map_err(mount_error)?;
         recycler.log_mut().counters = FtlCounters::default();
         Ok(Ftl::new(recycler))
     }
@@ -125,16 +128,9 @@ fn unmounted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     Ok(Pages::new(medium, Memory::new(memory, layout)))
 }
 
-/// Programs the suspect again and frees unfinished blocks (steps 5 and 6).
-fn settle<D, M>(recycler: &mut Recycler<D, M>, suspect: Suspect) -> Outcome<(), D>
-where
-    D: Nand,
-    M: AsRef<[u8]> + AsMut<[u8]>,
-{
-    recycler.log_mut().mark(suspect.page.block, Flag::Locked);
-    free_a_block(recycler)?;
-    adopt(recycler, suspect)?;
-    recycler.log_mut().unmark(suspect.page.block, Flag::Locked);
+/// Programs suspects again and frees unfinished blocks (steps 5 to 7).
+fn settle<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
+    adopt_suspects(recycler)?;
     let part = recycler.log().layout().part;
     loop {
         let memory = recycler.log().memory();
@@ -148,7 +144,65 @@ where
         }
     }
     part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Tail));
+    if recycler.log().counters.retired == 0 {
+        return Ok(());
+    }
+    match rewrite_checkpoint(recycler) {
+        Err(FtlError::NoSpace) => Ok(()), // What is there can be read, and nothing more is programmed.
+        done => done,
+    }
+}
+
+/// Writes each chunk: what the map does not name then, in a block that could not be erased, never counts again (step
+/// 7).
+fn rewrite_checkpoint<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
+    for chunk in 0..recycler.log().layout().chunks() {
+        recycler.make_room()?;
+        recycler.checkpoint_mut().write_chunk(chunk)?;
+    }
     Ok(())
+}
+
+/// Programs the suspects again that no other page makes out of date, the newest first (step 5). Until all of them are
+/// programmed, their blocks are locked, and nothing is erased.
+fn adopt_suspects<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
+    let mut last = None;
+    while let Some(suspect) = recycler.log().memory().suspect_before(last) {
+        last = Some(suspect);
+        if wanted(recycler.log_mut(), suspect)?.is_some() {
+            recycler.log_mut().mark(suspect.page.block, Flag::Locked);
+        }
+    }
+    make_room_for_suspects(recycler)?;
+    last = None;
+    while let Some(suspect) = recycler.log().memory().suspect_before(last) {
+        last = Some(suspect);
+        let Some(tag) = wanted(recycler.log_mut(), suspect)? else { continue };
+        let Some(chunk) = tag.lba.checked_sub(CHUNK_BASE) else { continue };
+        trim_as(recycler.log_mut(), chunk, suspect)?;
+        adopt_pages(recycler.log_mut())?;
+        recycler.checkpoint_mut().write_chunk(chunk)?;
+    }
+    adopt_pages(recycler.log_mut())?;
+    for block in recycler.log().layout().part.blocks() {
+        recycler.log_mut().unmark(block, Flag::Suspect);
+        recycler.log_mut().unmark(block, Flag::Locked);
+    }
+    Ok(())
+}
+
+/// Erases blocks without live pages until there is a page for each suspect. If only blocks of suspects are left, then
+/// that of the oldest, whose page is there a second time in all likelihood: the power failed many times in a row, each
+/// time before a block was erased.
+fn make_room_for_suspects<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
+    free_a_block(recycler)?;
+    loop {
+        let (memory, free) = (recycler.log().memory(), recycler.log().free_pages() as usize);
+        let locked = || memory.suspects().filter(|suspect| memory.has(suspect.page.block, Flag::Locked));
+        let Some(oldest) = locked().min().filter(|_| free < locked().count()) else { return Ok(()) };
+        recycler.log_mut().unmark(oldest.page.block, Flag::Locked);
+        free_a_block(recycler)?;
+    }
 }
 
 /// Erases blocks without live pages until some are free: one to write to, and others should it fail.
@@ -167,33 +221,99 @@ fn free_a_block<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D
     Ok(())
 }
 
-/// Makes the suspect count, by a program of what it holds (step 5).
-fn adopt<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>, suspect: Suspect) -> Outcome<(), D> {
-    let log = recycler.log_mut();
-    let Content::Page { tag, .. } = log.load(suspect.page)? else { return Ok(()) };
-    match (log.layout().index_of(tag.lba), tag.lba.checked_sub(CHUNK_BASE)) {
-        (Some(_), Some(chunk)) => adopt_chunk(recycler, chunk, suspect.page),
-        (Some(index), None) => log.append(index, Source::Buffer),
-        (None, _) => Ok(()),
-    }
+/// What a suspect says that it is, if it is whole, and newer than what the map names. One that is not whole is in a
+/// block to be erased.
+fn wanted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(log: &mut Log<D, M>, suspect: Suspect) -> Outcome<Option<Tag>, D> {
+    let Content::Page { tag, .. } = log.load(suspect.page)? else {
+        log.mark(suspect.page.block, Flag::Unfinished);
+        return Ok(None);
+    };
+    let (layout, memory) = (*log.layout(), log.memory());
+    let Some(index) = layout.index_of(tag.lba) else { return Ok(None) };
+    let is_wanted = match tag.lba.checked_sub(CHUNK_BASE) {
+        Some(chunk) => {
+            let header = ChunkHeader::decode(memory.data());
+            let is_newer = |header: &ChunkHeader| header.as_of > memory.chunk_sequence(chunk);
+            header.is_some_and(|header| is_newer(&header) || memory.page(index).is_none())
+        }
+        None if tag.sequence <= memory.chunk_sequence(layout.chunk_of(index)) => false,
+        None => log.pages_mut().sequence_at(index)?.is_none_or(|current| current < tag.sequence),
+    };
+    Ok(is_wanted.then_some(tag))
 }
 
-/// Trims what the chunk lists as trimmed, and rewrites the chunk: all its other contents are in the tail already.
-fn adopt_chunk<D, M>(recycler: &mut Recycler<D, M>, chunk: u32, page: PageAddress) -> Outcome<(), D>
+/// Makes the suspects among logical pages count, by a program of what each holds: the load before it decides.
+fn adopt_pages<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(log: &mut Log<D, M>) -> Outcome<(), D> {
+    let mut last = None;
+    while let Some(suspect) = log.memory().suspect_before(last) {
+        last = Some(suspect);
+        match wanted(log, suspect)?.filter(|tag| tag.lba < CHUNK_BASE) {
+            Some(Tag { lba, .. }) if matches!(log.load(suspect.page)?, Content::Page { .. }) => {
+                log.append(lba, Source::Buffer)?;
+            }
+            Some(_) => log.mark(suspect.page.block, Flag::Unfinished),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Trims what a suspect, a chunk, lists as trimmed: suspects and pages that it takes account of. All its other contents
+/// are in the tail already.
+fn trim_as<D, M>(log: &mut Log<D, M>, chunk: u32, suspect: Suspect) -> Outcome<(), D>
 where
     D: Nand,
     M: AsRef<[u8]> + AsMut<[u8]>,
 {
-    let log = recycler.log_mut();
-    for (number, index) in (0..).zip(log.layout().entries_of_chunk(chunk)) {
-        // Looking at another page takes the buffer.
-        let Some(header) = log.pages_mut().load_chunk(page)? else { continue };
-        let trimmed = log.memory().buffered_entry(number).is_none();
-        if trimmed && log.pages_mut().sequence_at(index)?.is_some_and(|sequence| sequence <= header.as_of) {
-            log.unmap(index);
+    let entries = log.layout().entries_of_chunk(chunk);
+    let mut last = None;
+    while let Some(other) = log.memory().suspect_before(last) {
+        last = Some(other);
+        let Content::Page { tag, .. } = log.load(other.page)? else { continue };
+        let as_of = trimmed_as_of(log, suspect, &entries, tag.lba)?;
+        if let Some(as_of) = as_of.filter(|&as_of| tag.sequence <= as_of) {
+            log.unmark(other.page.block, Flag::Suspect);
+            unmap_before(log, tag.lba, as_of)?;
         }
     }
-    recycler.checkpoint_mut().write_chunk(chunk)
+    for index in entries.clone() {
+        if let Some(as_of) = trimmed_as_of(log, suspect, &entries, index)? {
+            unmap_before(log, index, as_of)?;
+        }
+    }
+    Ok(())
+}
+
+/// Unmaps a logical page, unless it was programmed after `as_of`.
+fn unmap_before<D, M>(log: &mut Log<D, M>, index: u32, as_of: u64) -> Outcome<(), D>
+where
+    D: Nand,
+    M: AsRef<[u8]> + AsMut<[u8]>,
+{
+    if log.pages_mut().sequence_at(index)?.is_some_and(|sequence| sequence <= as_of) {
+        log.unmap(index);
+    }
+    Ok(())
+}
+
+/// The program as of which a suspect, a chunk with these entries, says that a logical page is trimmed; `None` if it
+/// does not.
+fn trimmed_as_of<D, M>(
+    log: &mut Log<D, M>,
+    suspect: Suspect,
+    entries: &Range<u32>,
+    index: u32,
+) -> Outcome<Option<u64>, D>
+where
+    D: Nand,
+    M: AsRef<[u8]> + AsMut<[u8]>,
+{
+    if !entries.contains(&index) {
+        return Ok(None);
+    }
+    let header = log.pages_mut().load_chunk(suspect.page)?;
+    let is_trimmed = log.memory().buffered_entry(index - entries.start).is_none();
+    Ok(header.filter(|_| is_trimmed).map(|header| header.as_of))
 }
 
 /// Why the FTL does not work on a part.

@@ -59,7 +59,7 @@ pub enum LevelStep {
 }
 
 /// The collector and the wear leveler on their log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Recycler<D, M> {
     checkpoint: Checkpoint<D, M>,
     /// The block that the wear leveler looks at next.

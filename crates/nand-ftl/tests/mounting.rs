@@ -31,8 +31,8 @@ fn mounting_looks_at_the_tail_only() {
     let (loads, mut ftl) = loads(ftl);
     let chunks = u64::from(16_384_u32.div_ceil(244) + 1024_u32.div_ceil(122));
     let tail = 2 * chunks * (u64::from(PROGRAMS_PER_CHUNK) + 1);
-    // Three passes, and the page that the map names for each; a block's rest belongs to the tail.
-    let bound = 1024 + chunks + 4 * (tail + 2 * 32) + 32;
+    // Two passes, and the page that the map names for each; a block's rest belongs to the tail.
+    let bound = 1024 + chunks + 3 * (tail + 2 * 32) + 32;
     eprintln!("mounting loads {loads} of {} pages, at most {bound}", part.page_count());
     assert!(loads <= bound && loads < u64::from(part.page_count()) / 2);
     assert!(loads > tail, "the tail was looked at");

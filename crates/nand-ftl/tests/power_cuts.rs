@@ -10,14 +10,12 @@ use norn_flash_sim::nand_catalogue::{NandSpec, test_part};
 use norn_flash_sim::{NandSim, Noise, Tear};
 use norn_nand_ftl::{Ftl, FtlError, MountError, max_logical_pages};
 
-/// Torn shapes, one after the other: all that the contract allows, marginal bits among them.
+/// Torn shapes, one after the other: all that the contract allows.
 fn tear(number: u64, seed: u64) -> Tear {
     let seed = seed.wrapping_mul(0x9E37_79B9).wrapping_add(number);
-    let shapes = Tear::allowed(seed);
-    match number as usize % (shapes.len() + 1) {
-        last if last == shapes.len() => Tear::Marginal(seed),
-        shape => shapes[shape],
-    }
+    let (shapes, more) = (Tear::allowed(seed), Tear::allowed_on_nand(seed));
+    let shape = number as usize % (shapes.len() + more.len());
+    shapes.get(shape).copied().unwrap_or_else(|| more[shape - shapes.len()])
 }
 
 /// Operations until the planned cut comes; `None` if it does not.
@@ -112,7 +110,7 @@ fn nor_with_bit_errors() {
 /// The power fails in every session, most of the time while mounting: the device never runs out of blocks.
 #[test]
 fn brown_outs() {
-    for seed in 0..4 {
+    for seed in 0..12 {
         let spec = test_part(24, 8, 64);
         let (mut sim, mut model) = used(&spec, (1, 1), seed, SILENT);
         let mut random = fastrand::Rng::with_seed(seed);
@@ -120,7 +118,7 @@ fn brown_outs() {
             sim.power_on();
             let part = sim.spec().part;
             let after = if random.u8(0..3) > 0 { random.u64(0..12) } else { random.u64(0..60) };
-            sim.cut_power_after(after, Tear::draw(&mut random));
+            sim.cut_power_after(after, Tear::draw_on_nand(&mut random));
             let mut ftl = match Ftl::mount(sim.clone(), memory(&part)) {
                 Ok(ftl) => ftl,
                 Err(MountError::Device(_)) => {

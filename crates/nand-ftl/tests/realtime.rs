@@ -247,7 +247,7 @@ fn power_cuts_lose_nothing_and_the_tasks_are_admitted_again() {
         let mut random = fastrand::Rng::with_seed(seed);
         for session in 0..6 {
             let context = format!("seed {seed}, session {session}");
-            ftl.device_mut().cut_power_after(random.u64(40..900), Tear::draw(&mut random));
+            ftl.device_mut().cut_power_after(random.u64(40..900), Tear::draw_on_nand(&mut random));
             let mut system = match System::start(ftl, config(5, 0)) {
                 Ok(system) => system,
                 Err(error) => panic!("{error} ({context})"),

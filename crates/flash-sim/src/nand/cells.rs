@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::tear::{Tear, few_bits};
+use crate::tear::Tear;
 
 /// One programmed page, with its out-of-band area.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +25,13 @@ impl PageCells {
         }
         let changing: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
         let cleared = tear.select(&changing).iter().map(|bits| !bits).collect();
-        PageCells { bytes: cleared, unstable: unstable_bits(&changing, tear) }
+        PageCells { bytes: cleared, unstable: tear.unstable(&changing) }
     }
 
     /// Sets the zeros that are `selected`; of all zeros, those that `tear` makes unstable become so.
     fn set(&mut self, selected: &[u8], tear: Tear) {
         let zeros: Vec<u8> = self.zeros();
-        let unstable = unstable_bits(&zeros, tear);
+        let unstable = tear.unstable(&zeros);
         self.bytes.iter_mut().zip(selected).for_each(|(byte, bits)| *byte |= bits);
         if !unstable.is_empty() {
             self.unstable = unstable;
@@ -51,18 +51,6 @@ impl PageCells {
             *byte ^= bits & random.u8(..);
         }
         bytes
-    }
-}
-
-/// Of the bits that were changing, an eighth or a few, if the tear leaves unstable bits.
-fn unstable_bits(changing: &[u8], tear: Tear) -> Vec<u8> {
-    match tear {
-        Tear::Unstable(seed) => {
-            let mut random = fastrand::Rng::with_seed(!seed);
-            changing.iter().map(|bits| bits & random.u8(..) & random.u8(..) & random.u8(..)).collect()
-        }
-        Tear::Marginal(seed) => few_bits(changing, seed),
-        _ => Vec::new(),
     }
 }
 
@@ -150,6 +138,12 @@ impl BlockCells {
 
 /// Sets those bits of a block's programmed pages that `tear` lets an erase set.
 pub(crate) fn tear_erase(pages: &mut [PageCells], tear: Tear) {
+    if let Tear::ZerosFirst(_) = tear {
+        let ones: Vec<u8> = pages.iter().flat_map(|cells| cells.bytes.iter().copied()).collect();
+        let cleared = tear.select(&ones);
+        pages.iter_mut().flat_map(|cells| &mut cells.bytes).zip(cleared).for_each(|(byte, bits)| *byte &= !bits);
+        return;
+    }
     let zeros: Vec<u8> = pages.iter().flat_map(PageCells::zeros).collect();
     let selected = tear.select(&zeros);
     let mut rest = &selected[..];
@@ -159,6 +153,7 @@ pub(crate) fn tear_erase(pages: &mut [PageCells], tear: Tear) {
         let tear = match tear {
             Tear::Unstable(seed) => Tear::Unstable(seed.wrapping_add(number)),
             Tear::Marginal(seed) => Tear::Marginal(seed.wrapping_add(number)),
+            Tear::Wavering(seed) => Tear::Wavering(seed.wrapping_add(number)),
             tear => tear,
         };
         cells.set(selected, tear);

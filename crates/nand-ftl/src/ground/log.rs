@@ -6,8 +6,8 @@
 //!    fails, retire it and continue in another;
 //! 2. point the map to the page; the page that it pointed to is dead.
 //!
-//! Invariants: the map names the newest version of each logical page; programs are numbered in their order; a block is
-//! erased only while it holds no live page.
+//! Invariants: the map names the newest version of each logical page; programs are numbered in their order, those of a
+//! block without gaps; a block is erased only while it holds no live page.
 
 use norn_flash::{Block, Nand, PageAddress};
 
@@ -29,12 +29,14 @@ pub(crate) struct Open {
 }
 
 /// The log on its pages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Log<D, M> {
     pages: Pages<D, M>,
     /// The number of the next program.
     sequence: u64,
     open: Option<Open>,
+    /// Whether a page has been programmed since the device was mounted.
+    is_begun: bool,
     /// Programs since they were last forgotten.
     programs: u32,
     /// What the device has done, for its client. Nothing depends on it.
@@ -44,7 +46,7 @@ pub(crate) struct Log<D, M> {
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
     /// No block is open: the next page goes to the beginning of one, as program `sequence`.
     pub fn new(pages: Pages<D, M>, sequence: u64) -> Self {
-        Log { pages, sequence, open: None, programs: 0, counters: FtlCounters::default() }
+        Log { pages, sequence, open: None, is_begun: false, programs: 0, counters: FtlCounters::default() }
     }
 
     pub fn pages(&self) -> &Pages<D, M> {
@@ -173,6 +175,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
                 Attempt::Done => {
                     let number = memory.layout().part.number_of(page);
                     memory.remap(index, Some(number));
+                    self.is_begun = true;
                     self.programs += 1;
                     return Ok(());
                 }
@@ -195,7 +198,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
         Ok(open.block.page(open.next))
     }
 
-    /// Opens a free block, and leaves the full one to collectors.
+    /// Opens a free block, and leaves the full one to collectors. The first page of a session has an odd number, that
+    /// of each further block an even one: so mounting sees after which full blocks a session may have ended.
     fn open_block(&mut self, full: Option<Block>) -> Outcome<Open, D> {
         let memory = &mut self.pages.memory;
         let free = memory.layout().part.blocks().filter(|&block| memory.state(block) == BlockState::Free);
@@ -203,6 +207,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
         if let Some(full) = full {
             memory.set_state(full, BlockState::Used);
         }
+        self.sequence = if self.is_begun { self.sequence.next_multiple_of(2) } else { self.sequence | 1 };
         memory.open(block, self.sequence);
         Ok(Open { block, next: 0 })
     }

@@ -28,7 +28,7 @@ pub(crate) enum Attempt {
 }
 
 /// A device with its guard, and the codes of its pages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Medium<D> {
     device: Guard<D>,
     codec: Codec,

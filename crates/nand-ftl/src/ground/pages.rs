@@ -9,7 +9,7 @@ use crate::format::{ChunkHeader, Content, Register};
 use crate::layout::{Layout, Lba};
 
 /// Flash, and the memory that says what is on it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pages<D, M> {
     pub(super) medium: Medium<D>,
     pub(super) memory: Memory<M>,

@@ -1,5 +1,8 @@
 //! What flash holds, found while mounting after a power cut of any kind: the steps 1 to 4 of [mounting](crate::mount).
 
+use core::mem::replace;
+use core::ops::Range;
+
 use norn_flash::{Block, Nand, PageAddress};
 
 use super::log::Log;
@@ -13,13 +16,6 @@ use crate::layout::{Layout, max_logical_pages};
 /// Sequence numbers left out at each mount, so that those of torn pages do not come again.
 const SEQUENCE_GAP: u64 = 16;
 
-/// The newest page of all. It does not count yet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Suspect {
-    pub page: PageAddress,
-    pub tag: Tag,
-}
-
 /// What flash holds.
 #[derive(Debug)]
 pub(crate) struct Replayed<D, M> {
@@ -27,7 +23,6 @@ pub(crate) struct Replayed<D, M> {
     pub log: Log<D, M>,
     /// The newest version of each chunk was programmed as this one or later.
     pub horizon: u64,
-    pub suspect: Option<Suspect>,
 }
 
 /// Whether chunks were found for the whole map.
@@ -37,7 +32,7 @@ enum Chunks {
     Missing,
 }
 
-/// Reads what flash holds. Blocks are marked as tail and as unfinished.
+/// Reads what flash holds. Blocks are marked as tail, as unfinished, and as those of suspects, which do not count yet.
 pub(crate) fn replay<D, M>(pages: Pages<D, M>) -> Result<Replayed<D, M>, MountError<D::Error>>
 where
     D: Nand,
@@ -49,25 +44,34 @@ where
     let header = find_horizon(&mut pages).map_err(mount_error)?.ok_or(MountError::NotFormatted)?;
     let pages = with_logical_pages(pages, header.logical_pages)?;
     let mut replay = Replay { pages, horizon: header.horizon };
-    let suspect = replay.make_map().map_err(mount_error)?;
-    let sequence = suspect.map_or(0, |suspect| suspect.tag.sequence) + SEQUENCE_GAP;
-    Ok(Replayed { log: Log::new(replay.pages, sequence), horizon: replay.horizon, suspect })
+    replay.make_map().map_err(mount_error)?;
+    let sequence = next_sequence(replay.memory());
+    Ok(Replayed { log: Log::new(replay.pages, sequence), horizon: replay.horizon })
 }
 
-/// Finds out when each block was opened (step 1).
+/// A number that no page has, whole or torn.
+fn next_sequence<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>) -> u64 {
+    let part = memory.layout().part;
+    let newest = part.blocks().map(|block| memory.opened(block)).max().unwrap_or(0);
+    newest + u64::from(part.pages_per_block) + SEQUENCE_GAP
+}
+
+/// Finds out when each block was opened (step 1). A block that holds something, but no page that is whole, may hold one
+/// tomorrow: it is unfinished.
 fn find_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(pages: &mut Pages<D, M>) -> Outcome<(), D> {
     let part = pages.layout().part;
     for block in part.blocks() {
-        // If a page cannot be read, the next pages also show when the block was opened, or a little later.
         for page in 0..part.pages_per_block {
             match pages.load(block.page(page))? {
                 Content::Page { tag, .. } => {
-                    pages.memory.set_opened(block, tag.sequence);
+                    // The pages of a block are numbered without gaps, those that cannot be read as well.
+                    pages.memory.set_opened(block, tag.sequence.saturating_sub(u64::from(page)).max(1));
                     pages.memory.set_erases(block, u32::from(tag.wear));
+                    pages.memory.clear(block, Flag::Unfinished);
                     break;
                 }
                 Content::Blank => break,
-                Content::Garbage => {}
+                Content::Garbage => pages.memory.set(block, Flag::Unfinished),
             }
         }
     }
@@ -128,43 +132,56 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
     }
 
     /// Makes the map from chunks and tail (steps 3 and 4); again with every block as tail if a chunk is missing.
-    fn make_map(&mut self) -> Outcome<Option<Suspect>, D> {
-        self.mark_tail();
-        let suspect = self.find_suspect()?;
-        if self.find_chunks(suspect)? == Chunks::Missing {
+    fn make_map(&mut self) -> Outcome<(), D> {
+        self.scan(self.horizon.max(1)..u64::MAX)?;
+        if self.find_chunks()? == Chunks::Missing {
             self.memory().forget_map();
-            self.horizon = 1;
-            self.mark_tail();
-            self.find_chunks(suspect)?;
+            let scanned = replace(&mut self.horizon, 1);
+            self.scan(1..scanned)?;
+            self.find_chunks()?;
         }
         self.load_chunks()?;
-        self.replay_tail(suspect)?;
-        if let Some(suspect) = suspect {
-            self.drop_stale_entries(suspect)?;
-        }
+        self.replay_tail()?;
+        self.drop_stale_entries()?;
         self.memory().recount();
         self.memory().count_blocks();
-        Ok(suspect)
+        Ok(())
     }
 
-    fn mark_tail(&mut self) {
-        let from = self.horizon.max(1);
-        let memory = self.memory();
-        for block in memory.layout().part.blocks() {
-            if memory.opened(block) >= from {
-                memory.set(block, Flag::Tail);
-            }
-        }
-    }
-
-    /// Calls `visit` with each whole page in the tail, loaded; it may load others.
-    fn visit_tail(&mut self, mut visit: impl FnMut(&mut Self, PageAddress, Tag) -> Outcome<(), D>) -> Outcome<(), D> {
+    /// Makes the blocks that were opened at these programs tail, and decides which of their pages count: those up to
+    /// the last one that is whole now. Pages after that one do not count, whatever they are when they are loaded next.
+    /// The last one itself is a suspect, unless the block is full and the session went on after it.
+    fn scan(&mut self, opened: Range<u64>) -> Outcome<(), D> {
         let part = self.pages.layout().part;
         for block in part.blocks() {
+            if !opened.contains(&self.pages.memory.opened(block)) {
+                continue;
+            }
+            let mut end = part.pages_per_block;
+            while end > 0 && !matches!(self.pages.load(block.page(end - 1))?, Content::Page { .. }) {
+                end -= 1;
+            }
+            let is_full = end == part.pages_per_block;
+            let memory = &mut self.pages.memory;
+            memory.set(block, Flag::Tail);
+            memory.set_end(block, end);
+            if !is_full {
+                memory.set(block, Flag::Unfinished);
+            }
+            if end > 0 && !(is_full && is_followed(memory, block)) {
+                memory.set(block, Flag::Suspect);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with each page of the tail that counts, loaded, without suspects; it may load others.
+    fn visit_tail(&mut self, mut visit: impl FnMut(&mut Self, PageAddress, Tag) -> Outcome<(), D>) -> Outcome<(), D> {
+        for block in self.pages.layout().part.blocks() {
             if !self.pages.memory.has(block, Flag::Tail) {
                 continue;
             }
-            for page in 0..part.pages_per_block {
+            for page in 0..self.certain_pages(block) {
                 if let Content::Page { tag, .. } = self.pages.load(block.page(page))? {
                     visit(self, block.page(page), tag)?;
                 }
@@ -173,51 +190,63 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         Ok(())
     }
 
-    /// The newest page of all, and which blocks are unfinished: those of the tail whose last page is not whole, and the
-    /// newest.
-    fn find_suspect(&mut self) -> Outcome<Option<Suspect>, D> {
-        let part = self.pages.layout().part;
-        for block in part.blocks() {
-            if self.memory().has(block, Flag::Tail) {
-                self.memory().set(block, Flag::Unfinished);
-            }
-        }
-        let mut suspect: Option<Suspect> = None;
-        self.visit_tail(|replay, page, tag| {
-            if page.page == part.pages_per_block - 1 {
-                replay.memory().clear(page.block, Flag::Unfinished);
-            }
-            if suspect.is_none_or(|suspect| suspect.tag.sequence < tag.sequence) {
-                suspect = Some(Suspect { page, tag });
-            }
-            Ok(())
-        })?;
-        if let Some(suspect) = suspect {
-            self.memory().set(suspect.page.block, Flag::Unfinished);
-        }
-        Ok(suspect)
+    /// Pages of a block of the tail that count, without its suspect.
+    fn certain_pages(&self, block: Block) -> u16 {
+        let memory = &self.pages.memory;
+        memory.end(block) - u16::from(memory.has(block, Flag::Suspect))
     }
 
-    /// Finds the newest version of each chunk since the horizon, without the suspect (step 3), unless there is no
-    /// other: then the other has been erased, which happens only when the newest is whole for certain.
-    fn find_chunks(&mut self, suspect: Option<Suspect>) -> Outcome<Chunks, D> {
-        let layout = *self.pages.layout();
+    /// The sequence of the page that the map names for a logical page. A chunk may name a page that has been erased
+    /// since, and programmed again by an operation that was cut: that one does not count. Cost: a load.
+    fn sequence_at(&mut self, lba: u32) -> Outcome<Option<u64>, D> {
+        let (memory, layout) = (&self.pages.memory, self.pages.layout());
+        let Some(page) = memory.page(lba) else { return Ok(None) };
+        let PageAddress { block, page } = layout.part.page_at(page);
+        let is_known = memory.opened(block) + u64::from(page) <= memory.chunk_sequence(layout.chunk_of(lba));
+        let counts = match memory.opened(block) {
+            0 => false,
+            _ => !memory.has(block, Flag::Tail) || page < self.certain_pages(block) || is_known,
+        };
+        if counts { self.pages.sequence_at(lba) } else { Ok(None) }
+    }
+
+    /// Finds the newest version of each chunk since the horizon (step 3). A chunk of which there are only suspects is
+    /// not missing: the others have been erased, which happens only when one of the suspects is whole for certain.
+    fn find_chunks(&mut self) -> Outcome<Chunks, D> {
         self.visit_tail(|replay, page, tag| {
-            let is_suspect = suspect.is_some_and(|suspect| suspect.page == page);
-            if !is_suspect && tag.sequence >= replay.horizon {
+            if tag.sequence >= replay.horizon {
                 replay.note_chunk(page, tag);
             }
             Ok(())
         })?;
-        if let Some(Suspect { page, tag }) = suspect {
-            let known = tag.lba.checked_sub(CHUNK_BASE).filter(|&chunk| chunk < layout.chunks());
-            if known.is_some_and(|chunk| self.memory().chunk_sequence(chunk) == 0) {
-                self.pages.load(page)?;
-                self.note_chunk(page, tag);
+        for chunk in 0..self.pages.layout().chunks() {
+            if self.memory().chunk_sequence(chunk) == 0 && self.load_suspected_chunk(chunk)?.is_none() {
+                return Ok(Chunks::Missing);
             }
         }
-        let missing = (0..layout.chunks()).any(|chunk| self.memory().chunk_sequence(chunk) == 0);
-        Ok(if missing { Chunks::Missing } else { Chunks::Complete })
+        Ok(Chunks::Complete)
+    }
+
+    /// Loads the newest version of a chunk among the suspects.
+    fn load_suspected_chunk(&mut self, chunk: u32) -> Outcome<Option<ChunkHeader>, D> {
+        let mut last = None;
+        while let Some(suspect) = self.memory().suspect_before(last) {
+            last = Some(suspect);
+            if let Content::Page { tag, .. } = self.pages.load(suspect.page)?
+                && tag.lba == CHUNK_BASE + chunk
+                && tag.sequence >= self.horizon
+                && let Some(header) = self.chunk_header()
+            {
+                return Ok(Some(header));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The header of the buffered page, if it is a chunk of this device.
+    fn chunk_header(&self) -> Option<ChunkHeader> {
+        let header = ChunkHeader::decode(self.pages.memory.data());
+        header.filter(|header| header.logical_pages == self.pages.layout().logical_pages)
     }
 
     /// Takes the buffered page, if it is a chunk, for the newest version unless a newer one is known.
@@ -225,23 +254,22 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         let layout = *self.pages.layout();
         let chunk = tag.lba.checked_sub(CHUNK_BASE).filter(|&chunk| chunk < layout.chunks());
         let Some(chunk) = chunk else { return };
+        let belongs = self.chunk_header().is_some();
         let memory = self.memory();
-        let header = ChunkHeader::decode(memory.data());
-        let belongs = header.is_some_and(|header| header.logical_pages == layout.logical_pages);
         if belongs && memory.chunk_sequence(chunk) < tag.sequence {
             memory.set_chunk_sequence(chunk, tag.sequence);
             memory.set_entry(layout.index_of_chunk(chunk), Some(layout.part.number_of(page)));
         }
     }
 
-    /// Loads the chunks that were found. For one that was not, the map's entries are none as of the beginning, and
-    /// blocks are bad that are marked so.
+    /// Loads the chunks that were found. One of which there are suspects only has no page yet. For one that was not
+    /// found, the map's entries are none as of the beginning, and blocks are bad that are marked so.
     fn load_chunks(&mut self) -> Outcome<(), D> {
         let layout = *self.pages.layout();
         for chunk in 0..layout.chunks() {
             let header = match self.memory().page(layout.index_of_chunk(chunk)) {
                 Some(page) => self.pages.load_chunk(layout.part.page_at(page))?,
-                None => None,
+                None => self.load_suspected_chunk(chunk)?,
             };
             self.memory().set_chunk_sequence(chunk, header.map_or(0, |header| header.as_of));
             match header {
@@ -265,35 +293,51 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
     }
 
     /// Makes the map name the newest version of each page in the tail (step 4).
-    fn replay_tail(&mut self, suspect: Option<Suspect>) -> Outcome<(), D> {
+    fn replay_tail(&mut self) -> Outcome<(), D> {
         let layout = *self.pages.layout();
         self.visit_tail(|replay, page, tag| {
-            let is_suspect = suspect.is_some_and(|suspect| suspect.page == page);
-            if is_suspect || tag.lba >= layout.logical_pages {
+            if tag.lba >= layout.logical_pages {
                 return Ok(());
             }
             let known = replay.memory().chunk_sequence(layout.chunk_of(tag.lba));
-            if tag.sequence > known && replay.pages.sequence_at(tag.lba)?.is_none_or(|current| current < tag.sequence) {
+            if tag.sequence > known && replay.sequence_at(tag.lba)?.is_none_or(|current| current < tag.sequence) {
                 replay.memory().set_entry(tag.lba, Some(layout.part.number_of(page)));
             }
             Ok(())
         })
     }
 
-    /// Drops entries that the suspect made out of date, and that does not count yet: the pages that they name may be
-    /// others' by now. Those are its own entry; or, if it is a chunk, those of pages that it says are trimmed.
-    fn drop_stale_entries(&mut self, suspect: Suspect) -> Outcome<(), D> {
-        let layout = *self.pages.layout();
-        let stale = match suspect.tag.lba.checked_sub(CHUNK_BASE) {
-            Some(chunk) => layout.entries_of_chunk(chunk),
-            None if suspect.tag.lba < layout.logical_pages => suspect.tag.lba..suspect.tag.lba + 1,
-            None => return Ok(()),
-        };
-        for index in stale {
-            if self.memory().page(index).is_some() && self.pages.sequence_at(index)?.is_none() {
-                self.memory().set_entry(index, None);
+    /// Drops entries that suspects made out of date, and that do not count yet: the pages that they name may be others'
+    /// by now. Those are a suspect's own entry; or, if it is a chunk, those of pages that it says are trimmed.
+    fn drop_stale_entries(&mut self) -> Outcome<(), D> {
+        let mut last = None;
+        while let Some(suspect) = self.memory().suspect_before(last) {
+            last = Some(suspect);
+            let Content::Page { tag, .. } = self.pages.load(suspect.page)? else { continue };
+            for index in self.entries_of(tag) {
+                if self.memory().page(index).is_some() && self.sequence_at(index)?.is_none() {
+                    self.memory().set_entry(index, None);
+                }
             }
         }
         Ok(())
     }
+
+    /// The entries of the map that a page may make out of date.
+    fn entries_of(&self, tag: Tag) -> Range<u32> {
+        let layout = self.pages.layout();
+        match tag.lba.checked_sub(CHUNK_BASE) {
+            Some(chunk) => layout.entries_of_chunk(chunk),
+            None if tag.lba < layout.logical_pages => tag.lba..tag.lba + 1,
+            None => 0..0,
+        }
+    }
+}
+
+/// Whether pages that were programmed after a full block, in the same session, show that its last page is whole: the
+/// block that was opened next does not begin a session.
+fn is_followed<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) -> bool {
+    let opened = memory.layout().part.blocks().map(|block| memory.opened(block));
+    let next = opened.filter(|&opened| opened > memory.opened(block)).min();
+    next.is_some_and(|opened| opened.is_multiple_of(2))
 }

@@ -19,7 +19,7 @@ pub(crate) struct Counts {
 }
 
 /// The memory with its layout.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Memory<M> {
     bytes: M,
     layout: Layout,
