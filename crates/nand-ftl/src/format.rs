@@ -21,6 +21,8 @@ use crate::code_word;
 
 /// The lba of the checkpoint's chunk 0 in an out-of-band area; logical pages are below.
 pub(crate) const CHUNK_BASE: u32 = 0x80_0000;
+/// The lba of the page that a format of a part in use begins with: no page with a lower sequence counts any more.
+pub(crate) const FORMAT_BEGUN: u32 = 0xFF_FFFE;
 /// Sequence numbers have five bytes; the last one stays unused.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 40) - 2;
 /// Bytes of a chunk before its entries.

@@ -10,7 +10,7 @@
 //! 5. erase blocks without live pages, and program the suspects again that can be read and are out of date by no other
 //!    page;
 //! 6. copy what is live in each unfinished block, fewest first, and erase it;
-//! 7. if one of them could not be erased, write the checkpoint.
+//! 7. write the chunks of the checkpoint that are missing; if a block could not be erased, all of them.
 //!
 //! What a cut can have left, and which step handles it:
 //!
@@ -18,18 +18,18 @@
 //! |---|---|---|
 //! | a page reads as garbage or blank | its program was cut | 4 passes it over, 6 erases its block |
 //! | a page reads as whole, but may not tomorrow | its program was cut late | it is a suspect: 5 programs it again |
-//! | a page reads as garbage, but may be whole tomorrow | its program was cut late | 4 passes it over, 6 erases its block, 7 if that fails |
+//! | a page reads as garbage, but may be whole tomorrow | the same | 4 passes it over, 6 erases its block, or 7 |
 //! | a block reads as anything, none of it live | its erase was cut | not live: erased before it is used |
 //! | two versions of a page | a copy or write was cut before the erase of the older | 4 takes the newer |
 //! | blocks with pages that nothing follows | the cut itself | 6 |
 //! | all of these, several times over | cuts in 5, 6 or 7 | the same |
 //!
-//! Invariants: of each block, one pass over the tail decides how many pages count, and no later load changes that; until
-//! all suspects are programmed again, nothing is erased that they make out of date, for that is live.
+//! Invariants: of each block, one pass over the tail decides how many pages count, and no later load changes that;
+//! until all suspects are programmed again, nothing is erased that they make out of date, for that is live.
 
 use core::ops::Range;
 
-use norn_flash::{Nand, NandPart};
+use norn_flash::{Block, Nand, NandPart};
 
 use crate::checkpoint::Checkpoint;
 use crate::counts::FtlCounters;
@@ -41,7 +41,7 @@ use crate::ground::medium::{Medium, Source};
 use crate::ground::memory::Memory;
 use crate::ground::memory::blocks::{BlockState, Flag, Suspect};
 use crate::ground::pages::Pages;
-use crate::ground::replay::{Replayed, replay};
+use crate::ground::replay::{Replayed, find_blocks, next_sequence, replay};
 use crate::layout::{Layout, max_logical_pages};
 use crate::recycle::Recycler;
 
@@ -58,19 +58,23 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 
     /// Formats a part: what was on it is gone. Blocks marked bad are left alone. `memory` has at least
-    /// [`memory_bytes`](Self::memory_bytes). Cost: a load for each page that may bear a mark, an erase for each block,
-    /// a program for each chunk. If it is cut short, format again.
+    /// [`memory_bytes`](Self::memory_bytes). Cost: a load for each block and for each page that may bear a mark, an
+    /// erase for each block, a program for each chunk and one more. If it is cut short, mounting finds what the part
+    /// held before, or the new device, or refuses the part as not formatted; never a mixture.
     ///
     /// # Errors
     /// [`MountError`], except `NotFormatted`.
     pub fn format(device: D, memory: M, config: FtlConfig) -> Result<Self, MountError<D::Error>> {
-        let pages = unmounted(device, memory, config.logical_pages)?;
+        let mut pages = unmounted(device, memory, config.logical_pages)?;
         let part = pages.layout().part;
-        let mut log = Log::new(pages, 1);
+        find_blocks(&mut pages).map_err(mount_error)?;
+        let sequence = next_sequence(pages.memory());
+        let mut log = Log::new(pages, sequence);
         log.read_marks().map_err(mount_error)?;
-        let mut recycler = Recycler::new(Checkpoint::new(log, 1));
+        let mut recycler = Recycler::new(Checkpoint::new(log, sequence));
+        forget_contents(&mut recycler).map_err(mount_error)?;
         for block in part.blocks() {
-            if recycler.log().memory().state(block) != BlockState::Bad {
+            if recycler.log().memory().state(block) == BlockState::Used {
                 let mut recycling = recycler.start_of(block);
                 recycler.finish(&mut recycling).map_err(mount_error)?;
             }
@@ -88,8 +92,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
     /// Mounts a formatted part, also after a power cut at any place of the last operation. The memory has to suffice
     /// for the number of logical pages that the part was formatted with. Cost: a load for each block, one for each
-    /// chunk, up to three for each page in the tail, which has the programs of two rounds of the checkpoint (a round has
-    /// [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk); copies of less than a block's pages and
+    /// chunk, up to three for each page in the tail, which has the programs of two rounds of the checkpoint (a round
+    /// has [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk); copies of less than a block's pages and
     /// four erases.
     ///
     /// # Errors
@@ -100,6 +104,28 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         settle(&mut recycler).map_err(mount_error)?;
         recycler.log_mut().counters = FtlCounters::default();
         Ok(Ftl::new(recycler))
+    }
+}
+
+/// Makes what the part holds not count, by a page in a block that holds none of it: one without a whole first page. A
+/// device that keeps its reserve has such a block; without one, it is the block that was opened first. Cost: an erase
+/// and a program, if the part holds anything.
+fn forget_contents<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
+    let part = recycler.log().layout().part;
+    let opened = |recycler: &Recycler<D, M>, block: &Block| recycler.log().memory().opened(*block);
+    let is_used = |recycler: &Recycler<D, M>, block: &Block| recycler.log().memory().state(*block) == BlockState::Used;
+    if part.blocks().all(|block| !is_used(recycler, &block) || opened(recycler, &block) == 0) {
+        return Ok(());
+    }
+    loop {
+        let used = part.blocks().filter(|block| is_used(recycler, block));
+        let block = used.min_by_key(|block| opened(recycler, block)).ok_or(FtlError::NoSpace)?;
+        let mut recycling = recycler.start_of(block);
+        recycler.finish(&mut recycling)?;
+        match recycler.log_mut().begin_format() {
+            Err(FtlError::NoSpace) => {} // The block failed.
+            done => return done,
+        }
     }
 }
 
@@ -144,21 +170,21 @@ fn settle<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) 
         }
     }
     part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Tail));
-    if recycler.log().counters.retired == 0 {
-        return Ok(());
-    }
-    match rewrite_checkpoint(recycler) {
+    match complete_checkpoint(recycler) {
         Err(FtlError::NoSpace) => Ok(()), // What is there can be read, and nothing more is programmed.
         done => done,
     }
 }
 
-/// Writes each chunk: what the map does not name then, in a block that could not be erased, never counts again (step
-/// 7).
-fn rewrite_checkpoint<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
-    for chunk in 0..recycler.log().layout().chunks() {
-        recycler.make_room()?;
-        recycler.checkpoint_mut().write_chunk(chunk)?;
+/// Writes each chunk of which no page was found; if a block could not be erased, each chunk: then what the map does not
+/// name never counts again, wherever it is (step 7).
+fn complete_checkpoint<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
+    let (layout, retired) = (*recycler.log().layout(), recycler.log().counters.retired);
+    for chunk in 0..layout.chunks() {
+        if retired > 0 || recycler.log().memory().page(layout.index_of_chunk(chunk)).is_none() {
+            recycler.make_room()?;
+            recycler.checkpoint_mut().write_chunk(chunk)?;
+        }
     }
     Ok(())
 }

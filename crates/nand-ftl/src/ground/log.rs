@@ -17,7 +17,7 @@ use super::memory::blocks::{BlockState, Flag};
 use super::pages::Pages;
 use crate::counts::FtlCounters;
 use crate::error::{FtlError, Outcome};
-use crate::format::{Content, SEQUENCE_MAX, Tag};
+use crate::format::{Content, FORMAT_BEGUN, SEQUENCE_MAX, Tag};
 use crate::layout::Layout;
 
 /// The block that pages are appended to.
@@ -164,20 +164,31 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
     /// Programs what is in the buffer as the newest version of an entry of the map. A block that fails is retired, and
     /// the page goes to another. Cost: one program, and one more for each block that fails.
     pub fn append(&mut self, index: u32, source: Source) -> Outcome<(), D> {
+        let page = self.program(self.layout().lba_of(index), source)?;
+        let number = self.layout().part.number_of(page);
+        self.pages.memory.remap(index, Some(number));
+        self.programs += 1;
+        Ok(())
+    }
+
+    /// Makes every page that was programmed before not count, which needs a free page. Cost: as
+    /// [`append`](Self::append).
+    pub fn begin_format(&mut self) -> Outcome<(), D> {
+        self.pages.memory.data_mut().fill(0xFF);
+        self.program(FORMAT_BEGUN, Source::Buffer).map(drop)
+    }
+
+    fn program(&mut self, lba: u32, source: Source) -> Outcome<PageAddress, D> {
         let mut source = source;
         loop {
             let page = self.next_page()?;
             let Pages { medium, memory } = &mut self.pages;
-            let wear = memory.erases(page.block) as u8;
-            let tag = Tag { lba: memory.layout().lba_of(index), sequence: self.sequence, wear };
+            let tag = Tag { lba, sequence: self.sequence, wear: memory.erases(page.block) as u8 };
             self.sequence += 1;
             match medium.program(page, tag, memory.buffer_mut(), source)? {
                 Attempt::Done => {
-                    let number = memory.layout().part.number_of(page);
-                    memory.remap(index, Some(number));
                     self.is_begun = true;
-                    self.programs += 1;
-                    return Ok(());
+                    return Ok(page);
                 }
                 Attempt::BlockFailed => self.retire(page.block),
             }

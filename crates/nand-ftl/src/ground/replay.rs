@@ -10,7 +10,7 @@ use super::memory::Memory;
 use super::memory::blocks::{BlockState, Flag};
 use super::pages::Pages;
 use crate::error::{MountError, MountRefusal, Outcome, memory_too_small, mount_error};
-use crate::format::{CHUNK_BASE, ChunkHeader, Content, Tag};
+use crate::format::{CHUNK_BASE, ChunkHeader, Content, FORMAT_BEGUN, Tag};
 use crate::layout::{Layout, max_logical_pages};
 
 /// Sequence numbers left out at each mount, so that those of torn pages do not come again.
@@ -49,17 +49,20 @@ where
     Ok(Replayed { log: Log::new(replay.pages, sequence), horizon: replay.horizon })
 }
 
-/// A number that no page has, whole or torn.
-fn next_sequence<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>) -> u64 {
+/// A number that no page has, whole or torn; 1 if there is no page.
+pub(crate) fn next_sequence<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>) -> u64 {
     let part = memory.layout().part;
-    let newest = part.blocks().map(|block| memory.opened(block)).max().unwrap_or(0);
-    newest + u64::from(part.pages_per_block) + SEQUENCE_GAP
+    match part.blocks().map(|block| memory.opened(block)).max() {
+        None | Some(0) => 1,
+        Some(newest) => newest + u64::from(part.pages_per_block) + SEQUENCE_GAP,
+    }
 }
 
 /// Finds out when each block was opened (step 1). A block that holds something, but no page that is whole, may hold one
-/// tomorrow: it is unfinished.
-fn find_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(pages: &mut Pages<D, M>) -> Outcome<(), D> {
+/// tomorrow: it is unfinished. What was programmed before a format began does not count.
+pub(crate) fn find_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(pages: &mut Pages<D, M>) -> Outcome<(), D> {
     let part = pages.layout().part;
+    let mut format_begun = 0;
     for block in part.blocks() {
         for page in 0..part.pages_per_block {
             match pages.load(block.page(page))? {
@@ -68,11 +71,19 @@ fn find_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(pages: &mut Pages<D, M>) -
                     pages.memory.set_opened(block, tag.sequence.saturating_sub(u64::from(page)).max(1));
                     pages.memory.set_erases(block, u32::from(tag.wear));
                     pages.memory.clear(block, Flag::Unfinished);
+                    if tag.lba == FORMAT_BEGUN {
+                        format_begun = tag.sequence.max(format_begun);
+                    }
                     break;
                 }
                 Content::Blank => break,
                 Content::Garbage => pages.memory.set(block, Flag::Unfinished),
             }
+        }
+    }
+    for block in part.blocks() {
+        if pages.memory.opened(block) < format_begun {
+            pages.memory.set_opened(block, 0);
         }
     }
     Ok(())
