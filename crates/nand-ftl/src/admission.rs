@@ -133,17 +133,18 @@ impl Load {
     }
 
     fn add_use(&mut self, cost_us: u64, period_us: u64) {
-        self.used += (u128::from(cost_us) * WHOLE).div_ceil(u128::from(period_us));
+        self.used = self.used.saturating_add((u128::from(cost_us) * WHOLE).div_ceil(u128::from(period_us)));
         self.period_min_us = Some(self.period_min_us.map_or(period_us, |min| min.min(period_us)));
     }
 
     /// The left side of (14), in millionths, rounded up.
     pub fn utilization_per_million(&self, times: &OperationTimes, failure_budget: u32) -> u64 {
         let Some(period) = self.period_min_us else { return 0 };
-        let overrun = u128::from(failure_budget) * u128::from(times.read_us + times.write_us);
-        let blocking = (u128::from(times.longest_us()) + overrun) * WHOLE;
-        let sum = self.used + blocking.div_ceil(u128::from(period));
-        u64::try_from((sum * 1_000_000).div_ceil(WHOLE)).unwrap_or(u64::MAX)
+        let repeat = u128::from(times.read_us) + u128::from(times.write_us);
+        let overrun = u128::from(failure_budget) * repeat;
+        let blocking = (u128::from(times.longest_us()) + overrun).saturating_mul(WHOLE);
+        let sum = self.used.saturating_add(blocking.div_ceil(u128::from(period)));
+        u64::try_from(sum.saturating_mul(1_000_000).div_ceil(WHOLE)).unwrap_or(u64::MAX)
     }
 
     /// (14).

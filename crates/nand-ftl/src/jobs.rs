@@ -23,10 +23,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     /// Lets time pass to `now_us`: releases what is due. Call it at each release of a task, before the task writes, and
     /// before asking for the next job. Cost: O(slots), no flash.
     pub fn advance(&mut self, now_us: u64) {
-        self.now_us = self.now_us.max(now_us);
+        // The end of time is no release of anything that is released later than that.
+        self.now_us = self.now_us.max(now_us.min(u64::MAX - 1));
         while self.next_checkpoint_us <= self.now_us {
             self.counters.misses += u64::from(self.checkpoint_due_us.is_some());
-            self.next_checkpoint_us += self.config.checkpoint_period_us;
+            self.next_checkpoint_us = self.next_checkpoint_us.saturating_add(self.config.checkpoint_period_us);
             self.checkpoint_due_us = Some(self.next_checkpoint_us);
         }
         for index in 0..SLOTS {
@@ -36,18 +37,22 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// The next time at which something is released.
     pub fn next_release_us(&self) -> u64 {
-        let slots = self.slots.iter().map(|(_, slot)| slot.next_meta_us.min(slot.next_release_us));
+        let with_event = self.slots.iter().filter(|(_, slot)| slot.collector.is_some() || slot.stay == Stay::Leaving);
+        let slots = with_event.map(|(_, slot)| slot.next_meta_us.min(slot.next_release_us));
         slots.fold(self.next_checkpoint_us, u64::min)
     }
 
-    fn advance_slot(&mut self, index: usize) {
+    pub(crate) fn advance_slot(&mut self, index: usize) {
         let now = self.now_us;
         while let Some(mut slot) = self.slots.get(index) {
             let Some(collector) = slot.collector else {
+                if slot.next_meta_us > now {
+                    return;
+                }
                 match slot.stay {
                     Stay::Leaving => self.slots.vacate(index),
                     Stay::Active => {
-                        (slot.next_meta_us, slot.next_release_us) = (u64::MAX, u64::MAX);
+                        start_period(&mut slot, now);
                         self.slots.set(index, slot);
                     }
                 }
@@ -72,7 +77,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// Releases a collector's job. One that is still there continues as the new one.
     fn release(&mut self, index: usize, mut slot: Slot, collector: &Collector) {
-        let deadline_us = slot.next_release_us + collector.period_us;
+        let deadline_us = slot.next_release_us.saturating_add(collector.period_us);
         let recycling = slot.job.and_then(|job| job.recycling);
         self.counters.misses += u64::from(slot.job.is_some());
         slot.job = Some(Job { deadline_us, recycling });
@@ -208,11 +213,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     }
 }
 
+/// The period that `now` is in starts, of a task that does not write.
+fn start_period(slot: &mut Slot, now: u64) {
+    let periods = (now - slot.next_meta_us) / slot.task.period_us + 1;
+    slot.next_meta_us = slot.next_meta_us.saturating_add(periods.saturating_mul(slot.task.period_us));
+    slot.next_release_us = u64::MAX;
+}
+
 /// A meta-period starts: the task gives up what it holds beyond its need, and the collector has all its periods before
 /// it.
 fn start_meta_period(slot: &mut Slot, collector: &Collector) {
     slot.tokens.task = slot.tokens.task.min(collector.task_tokens);
     slot.jobs_left = collector.jobs;
     slot.next_release_us = slot.next_meta_us;
-    slot.next_meta_us += collector.meta_period_us;
+    slot.next_meta_us = slot.next_meta_us.saturating_add(collector.meta_period_us);
 }

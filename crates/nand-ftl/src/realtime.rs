@@ -325,10 +325,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         }
         let collector = self.collector_for(&task)?;
         let index = self.slots.vacant().ok_or(AdmissionError::Slots)?;
-        let needed = collector.map_or(0, |collector| collector.task_tokens + collector.collector_tokens);
-        if needed > self.pool.free {
-            return Err(AdmissionError::Tokens { needed: u64::from(needed), free: u64::from(self.pool.free) });
-        }
+        let tokens = |collector: Collector| u64::from(collector.task_tokens) + u64::from(collector.collector_tokens);
+        let (needed, free) = (collector.map_or(0, tokens), u64::from(self.pool.free));
+        let needed = u32::try_from(needed).ok().filter(|&needed| needed <= self.pool.free);
+        let needed = needed.ok_or(AdmissionError::Tokens { needed: collector.map_or(0, tokens), free })?;
         let load = self.load().with(&task, collector.as_ref());
         let others = u64::from(self.pool.free - needed) + u64::from(self.pool.reserve);
         load.check_recycling(&self.capacity(), others)?;
@@ -346,7 +346,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     fn collector_for(&self, task: &Task) -> Result<Option<Collector>, AdmissionError> {
         let collector = Collector::of(task, self.config.alpha, self.pages_per_block(), &self.config.times);
         match collector {
-            Some(collector) if collector.cost_us > collector.period_us => {
+            Some(collector) if collector.cost_us > collector.period_us || collector.period_us == 0 => {
                 Err(AdmissionError::Collector { cost_us: collector.cost_us, period_us: collector.period_us })
             }
             None if task.writes > 0 => Err(AdmissionError::Collector { cost_us: 0, period_us: task.period_us }),
@@ -354,8 +354,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         }
     }
 
-    /// Lets a task go. It may not write any more; its tokens return to the system when its collector has made them up,
-    /// at the end of the meta-period.
+    /// Lets a task go. It may not write any more. Its share of the processor stays its own until the period ends that
+    /// it is in, or the meta-period if it writes: what it has used of that share, no other task can have. Its tokens
+    /// return then, when its collector has made them up. A task that leaves and joins again is admitted as a further
+    /// one until then.
     ///
     /// # Errors
     /// [`TaskError::NoSuchTask`], also for the checkpoint's task.
@@ -363,6 +365,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         if task == self.checkpoint_task() {
             return Err(TaskError::NoSuchTask(task));
         }
+        let index = self.slots.index_of(task).ok_or(TaskError::NoSuchTask(task))?;
+        // The period that begins now is one that it leaves in.
+        self.advance_slot(index);
         self.slots.active(task).ok_or(TaskError::NoSuchTask(task))?.stay = Stay::Leaving;
         Ok(())
     }

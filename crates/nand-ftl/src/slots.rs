@@ -25,7 +25,8 @@ pub(crate) struct Job {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stay {
     Active,
-    /// It leaves at its next meta-period.
+    /// It leaves at its next meta-period, or at its next period if it does not write. Until then its share is its own:
+    /// what it has used of that was promised to it alone.
     Leaving,
 }
 
@@ -110,11 +111,16 @@ impl<const SLOTS: usize> Slots<SLOTS> {
         self.generations[index] = self.generations[index].wrapping_add(1);
     }
 
-    /// The task of a handle.
-    pub fn find(&self, task: TaskHandle) -> Option<&Slot> {
+    /// The slot of a handle's task.
+    pub fn index_of(&self, task: TaskHandle) -> Option<usize> {
         let index = usize::from(task.slot);
         let is_known = self.generations.get(index) == Some(&task.generation);
-        self.slots.get(index).and_then(Option::as_ref).filter(|_| is_known)
+        (is_known && self.slots[index].is_some()).then_some(index)
+    }
+
+    /// The task of a handle.
+    pub fn find(&self, task: TaskHandle) -> Option<&Slot> {
+        self.slots[self.index_of(task)?].as_ref()
     }
 
     /// The task of a handle, unless it is leaving.

@@ -46,9 +46,11 @@ pub struct Task {
 }
 
 impl Task {
-    /// c from its parts: c^cpu + reads · t_r + writes · t_w.
+    /// c from its parts: c^cpu + reads · t_r + writes · t_w, at most 2⁶⁴ − 1.
     pub const fn new(cpu_us: u64, reads: u32, writes: u32, period_us: u64, times: &OperationTimes) -> Self {
-        let cost_us = cpu_us + reads as u64 * times.read_us + writes as u64 * times.write_us;
+        let (reading_us, writing_us) =
+            ((reads as u64).saturating_mul(times.read_us), (writes as u64).saturating_mul(times.write_us));
+        let cost_us = cpu_us.saturating_add(reading_us).saturating_add(writing_us);
         Task { cost_us, period_us, writes }
     }
 }
