@@ -2,13 +2,10 @@ package dev.norn.sas.runtime;
 
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.store.memory.Format;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
-import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,31 +29,25 @@ public final class Values {
 
     private Values() {}
 
-    private interface Writer {
-        void write(DataOutputStream out) throws IOException;
-    }
-
     /** The encoding; null if objects of this class are no values. */
     public static byte[] encode(Object value) {
         return switch (value) {
             case String text -> encodeText(text);
-            case Integer n -> bytes('I', out -> out.writeInt(n));
-            case Long n -> bytes('J', out -> out.writeLong(n));
+            case Integer n -> begin('I', 4).putInt(n).array();
+            case Long n -> begin('J', 8).putLong(n).array();
             case Boolean b -> new byte[] {(byte) (b ? 't' : 'f')};
             case Byte n -> new byte[] {'B', n};
-            case Short n -> bytes('S', out -> out.writeShort(n));
-            case Character c -> bytes('C', out -> out.writeChar(c));
-            case Float n -> bytes('F', out -> out.writeFloat(n));
-            case Double n -> bytes('D', out -> out.writeDouble(n));
-            case BigDecimal n -> bytes('d', out -> {
-                out.writeInt(n.scale());
-                out.write(n.unscaledValue().toByteArray());
-            });
-            case BigInteger n -> bytes('i', out -> out.write(n.toByteArray()));
-            case UUID id -> bytes('u', out -> {
-                out.writeLong(id.getMostSignificantBits());
-                out.writeLong(id.getLeastSignificantBits());
-            });
+            case Short n -> begin('S', 2).putShort(n).array();
+            case Character c -> begin('C', 2).putChar(c).array();
+            case Float n -> begin('F', 4).putFloat(n).array();
+            case Double n -> begin('D', 8).putDouble(n).array();
+            case BigDecimal n -> {
+                byte[] unscaled = n.unscaledValue().toByteArray();
+                yield begin('d', 4 + unscaled.length).putInt(n.scale()).put(unscaled).array();
+            }
+            case BigInteger n -> bytes('i', n.toByteArray());
+            case UUID id -> begin('u', 16).putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits())
+                    .array();
             case Enum<?> constant -> text('e', constant.getDeclaringClass().getName() + "#" + constant.name());
             case Class<?> type -> text('c', type.getName());
             default -> encodeTime(value);
@@ -94,20 +85,12 @@ public final class Values {
 
     private static byte[] encodeTime(Object value) {
         return switch (value) {
-            case Instant t -> bytes('1', out -> {
-                out.writeLong(t.getEpochSecond());
-                out.writeInt(t.getNano());
-            });
-            case LocalDate t -> bytes('2', out -> out.writeInt(Math.toIntExact(t.toEpochDay())));
-            case LocalTime t -> bytes('3', out -> out.writeLong(t.toNanoOfDay()));
-            case LocalDateTime t -> bytes('4', out -> {
-                out.writeInt(Math.toIntExact(t.toLocalDate().toEpochDay()));
-                out.writeLong(t.toLocalTime().toNanoOfDay());
-            });
-            case Duration t -> bytes('5', out -> {
-                out.writeLong(t.getSeconds());
-                out.writeInt(t.getNano());
-            });
+            case Instant t -> begin('1', 12).putLong(t.getEpochSecond()).putInt(t.getNano()).array();
+            case LocalDate t -> begin('2', 4).putInt(Math.toIntExact(t.toEpochDay())).array();
+            case LocalTime t -> begin('3', 8).putLong(t.toNanoOfDay()).array();
+            case LocalDateTime t -> begin('4', 12).putInt(Math.toIntExact(t.toLocalDate().toEpochDay()))
+                    .putLong(t.toLocalTime().toNanoOfDay()).array();
+            case Duration t -> begin('5', 12).putLong(t.getSeconds()).putInt(t.getNano()).array();
             case Period t -> text('6', t.toString());
             case ZoneId t -> text('7', t.getId());
             case ZonedDateTime t -> text('8', t.toString());
@@ -117,22 +100,16 @@ public final class Values {
     }
 
     private static byte[] text(char code, String text) {
-        byte[] utf = text.getBytes(StandardCharsets.UTF_8);
-        byte[] bytes = new byte[utf.length + 1];
-        bytes[0] = (byte) code;
-        System.arraycopy(utf, 0, bytes, 1, utf.length);
-        return bytes;
+        return bytes(code, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static byte[] bytes(char code, Writer writer) {
-        var bytes = new ByteArrayOutputStream(16);
-        bytes.write(code);
-        try {
-            writer.write(new DataOutputStream(bytes));
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-        return bytes.toByteArray();
+    private static byte[] bytes(char code, byte[] content) {
+        return begin(code, content.length).put(content).array();
+    }
+
+    /** An encoding with this number of bytes after its code, which are still to be filled in. */
+    private static ByteBuffer begin(char code, int length) {
+        return ByteBuffer.allocate(1 + length).put((byte) code);
     }
 
     /** The word that holds a short encoding. */
@@ -169,38 +146,38 @@ public final class Values {
                 return new String(units);
             default:
                 try {
-                    return decode(code, new DataInputStream(new ByteArrayInputStream(bytes, 1, bytes.length - 1)));
-                } catch (IOException e) {
+                    return decode(code, ByteBuffer.wrap(bytes, 1, bytes.length - 1));
+                } catch (BufferUnderflowException e) {
                     throw new SASException("a value of code " + code + " is cut off: the store is damaged", e);
                 }
         }
     }
 
-    private static Object decode(char code, DataInputStream in) throws IOException {
+    private static Object decode(char code, ByteBuffer in) {
         return switch (code) {
-            case 'I' -> in.readInt();
-            case 'J' -> in.readLong();
+            case 'I' -> in.getInt();
+            case 'J' -> in.getLong();
             case 't' -> Boolean.TRUE;
             case 'f' -> Boolean.FALSE;
-            case 'B' -> in.readByte();
-            case 'S' -> in.readShort();
-            case 'C' -> in.readChar();
-            case 'F' -> in.readFloat();
-            case 'D' -> in.readDouble();
+            case 'B' -> in.get();
+            case 'S' -> in.getShort();
+            case 'C' -> in.getChar();
+            case 'F' -> in.getFloat();
+            case 'D' -> in.getDouble();
             case 'd' -> {
-                int scale = in.readInt();
-                yield new BigDecimal(new BigInteger(in.readAllBytes()), scale);
+                int scale = in.getInt();
+                yield new BigDecimal(new BigInteger(rest(in)), scale);
             }
-            case 'i' -> new BigInteger(in.readAllBytes());
-            case 'u' -> new UUID(in.readLong(), in.readLong());
+            case 'i' -> new BigInteger(rest(in));
+            case 'u' -> new UUID(in.getLong(), in.getLong());
             case 'e' -> constant(text(in));
             case 's' -> Constants.named(text(in));
             case 'c' -> type(text(in));
-            case '1' -> Instant.ofEpochSecond(in.readLong(), in.readInt());
-            case '2' -> LocalDate.ofEpochDay(in.readInt());
-            case '3' -> LocalTime.ofNanoOfDay(in.readLong());
-            case '4' -> LocalDateTime.of(LocalDate.ofEpochDay(in.readInt()), LocalTime.ofNanoOfDay(in.readLong()));
-            case '5' -> Duration.ofSeconds(in.readLong(), in.readInt());
+            case '1' -> Instant.ofEpochSecond(in.getLong(), in.getInt());
+            case '2' -> LocalDate.ofEpochDay(in.getInt());
+            case '3' -> LocalTime.ofNanoOfDay(in.getLong());
+            case '4' -> LocalDateTime.of(LocalDate.ofEpochDay(in.getInt()), LocalTime.ofNanoOfDay(in.getLong()));
+            case '5' -> Duration.ofSeconds(in.getLong(), in.getInt());
             case '6' -> Period.parse(text(in));
             case '7' -> ZoneId.of(text(in));
             case '8' -> ZonedDateTime.parse(text(in));
@@ -214,8 +191,14 @@ public final class Values {
         return primitive != null ? primitive : Classes.find(name);
     }
 
-    private static String text(DataInputStream in) throws IOException {
-        return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    private static String text(ByteBuffer in) {
+        return new String(rest(in), StandardCharsets.UTF_8);
+    }
+
+    private static byte[] rest(ByteBuffer in) {
+        byte[] bytes = new byte[in.remaining()];
+        in.get(bytes);
+        return bytes;
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})
