@@ -23,6 +23,13 @@ final class Constants {
         }
     };
 
+    private static final ClassValue<Map<Object, String>> KNOWN_TO = new ClassValue<>() {
+        @Override
+        protected Map<Object, String> computeValue(Class<?> type) {
+            return collect(type);
+        }
+    };
+
     private Constants() {}
 
     private static Map<Object, String> read(Class<?> type) {
@@ -47,22 +54,21 @@ final class Constants {
         return names;
     }
 
-    /** The name of the constant, as the owner's class knows it; null if it is none. */
+    /** The name of the constant, as the owner's class knows it; null if it is none. Costs a look-up or two. */
     static String nameOf(Object value, Class<?> owner) {
-        String name = search(value, value.getClass());
-        return name != null ? name : search(value, owner);
+        String name = KNOWN_TO.get(value.getClass()).get(value);
+        return name != null ? name : KNOWN_TO.get(owner).get(value);
     }
 
-    private static String search(Object value, Class<?> start) {
+    /** The nearest name of each constant that the class, and those above and around it, have. */
+    private static Map<Object, String> collect(Class<?> start) {
+        Map<Object, String> names = new IdentityHashMap<>();
         for (Class<?> above = start; above != null; above = above.getSuperclass()) {
             for (Class<?> around = above; around != null; around = around(around)) {
-                String name = OF_CLASS.get(around).get(value);
-                if (name != null) {
-                    return name;
-                }
+                OF_CLASS.get(around).forEach(names::putIfAbsent);
             }
         }
-        return null;
+        return names;
     }
 
     /**

@@ -122,6 +122,8 @@ public final class NativeFile extends FileChannel {
     private static final class Scratch {
         final MemorySegment state = Arena.ofAuto().allocate(STATE);
         final MemorySegment bytes = Arena.ofAuto().allocate(BUFFER_BYTES, Long.BYTES);
+        /** The same. */
+        final ByteBuffer buffer = bytes.asByteBuffer();
     }
 
     private interface Call {
@@ -216,14 +218,14 @@ public final class NativeFile extends FileChannel {
     public int read(ByteBuffer to, long position) throws IOException {
         int length = Math.min(to.remaining(), BUFFER_BYTES);
         int read = (int) use(scratch -> (long) PREAD.invokeExact(scratch.state, descriptor, scratch.bytes, (long) length, position));
-        to.put(to.position(), SCRATCH.get().bytes.asByteBuffer(), 0, read).position(to.position() + read);
+        to.put(to.position(), SCRATCH.get().buffer, 0, read).position(to.position() + read);
         return read == 0 && length > 0 ? -1 : read;
     }
 
     @Override
     public int write(ByteBuffer from, long position) throws IOException {
         int length = Math.min(from.remaining(), BUFFER_BYTES);
-        MemorySegment.copy(MemorySegment.ofBuffer(from), 0, SCRATCH.get().bytes, 0, length);
+        SCRATCH.get().buffer.put(0, from, from.position(), length);
         int written = (int) use(scratch -> (long) PWRITE.invokeExact(scratch.state, descriptor, scratch.bytes, (long) length, position));
         from.position(from.position() + written);
         return written;
