@@ -6,7 +6,9 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
 /**
  * The one shared address space of a JVM: a reserved range into which the pool of the attached store is mapped.
@@ -46,6 +48,9 @@ public final class Memory {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
+    /** Up to so many bytes, a loop costs less than a call for bulk. */
+    private static final int SHORT_BYTES = 128;
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
     static {
@@ -190,7 +195,17 @@ public final class Memory {
     /** A copy of {@code length} bytes. */
     public static byte[] bytes(long offset, int length) {
         byte[] copy = new byte[length];
-        MemorySegment.copy(ALL, BYTE, offset, copy, 0, length);
+        if (length > SHORT_BYTES) {
+            MemorySegment.copy(ALL, BYTE, offset, copy, 0, length);
+            return copy;
+        }
+        int at = 0;
+        for (; at + Long.BYTES <= length; at += Long.BYTES) {
+            LONGS.set(copy, at, getLong(offset + at));
+        }
+        for (; at < length; at++) {
+            copy[at] = getByte(offset + at);
+        }
         return copy;
     }
 
@@ -198,11 +213,24 @@ public final class Memory {
         MemorySegment.copy(from, start, ALL, BYTE, offset, length);
     }
 
+    /** Copies bytes between places that do not overlap. */
     public static void copy(long from, long to, long length) {
+        if (length <= SHORT_BYTES && (length & 7) == 0) {
+            for (long at = 0; at < length; at += Long.BYTES) {
+                putLong(to + at, getLong(from + at));
+            }
+            return;
+        }
         MemorySegment.copy(ALL, from, ALL, to, length);
     }
 
     public static void clear(long offset, long length) {
+        if (length <= SHORT_BYTES && (length & 7) == 0) {
+            for (long at = 0; at < length; at += Long.BYTES) {
+                putLong(offset + at, 0);
+            }
+            return;
+        }
         ALL.asSlice(offset, length).fill((byte) 0);
     }
 }
