@@ -27,7 +27,7 @@ run:
 
 test: test-java
 	@tools/ensure-rust
-	@tools/ensure-nbd-clients
+	@tools/ensure-test-programs
 	cargo test --locked --workspace
 
 test-java:
@@ -35,7 +35,7 @@ test-java:
 
 test-long:
 	@tools/ensure-rust
-	@tools/ensure-nbd-clients
+	@tools/ensure-test-programs
 	cargo test --locked --workspace -- --ignored --nocapture
 	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000
 	tools/crash-faults
