@@ -40,10 +40,8 @@ pub trait Powered: Clone {
     /// Calls so far that the part's contract does not allow.
     fn refusals(&self) -> u64;
 
-    /// A shape that the part's contract allows, of those all equally often; by default one that all contracts allow.
-    fn draw_tear(random: &mut fastrand::Rng) -> Tear {
-        Tear::draw(random)
-    }
+    /// A shape that the part's contract allows, of those all equally often.
+    fn draw_tear(random: &mut fastrand::Rng) -> Tear;
 }
 
 macro_rules! powered {

@@ -2,6 +2,8 @@
 
 mod disk;
 pub mod failure;
+#[cfg(test)]
+mod host_crash;
 mod page_store;
 
 use std::fmt::{self, Display};

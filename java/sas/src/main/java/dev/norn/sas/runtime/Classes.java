@@ -59,7 +59,8 @@ public final class Classes {
      */
     static synchronized void refuse(Class<?> type, String reason) {
         USED.stream().filter(type::isAssignableFrom).findFirst().ifPresent(used -> {
-            throw new SASException("instances of " + type.getName() + " cannot be persistent, but this JVM has used persistent ones of " + used.getName() + ": " + reason);
+            throw new SASException("instances of " + type.getName() + " cannot be persistent, "
+                    + "but this JVM has used persistent ones of " + used.getName() + ": " + reason);
         });
         refuse(type.getName(), reason);
     }
@@ -124,7 +125,8 @@ public final class Classes {
         int number = Format.classOf(Memory.getLong(at));
         if (number == Format.CLASS_ARRAY) {
             int length = Memory.getInt(at + Format.ARRAY_LENGTH);
-            for (long word = at + Format.ARRAY_HEADER_BYTES; word <= at + Format.ARRAY_HEADER_BYTES + 8L * length; word += 8) {
+            for (long word = at + Format.ARRAY_HEADER_BYTES;
+                    word <= at + Format.ARRAY_HEADER_BYTES + 8L * length; word += 8) {
                 freeValue(transaction, Memory.getLong(word));
             }
         } else if (number >= Format.CLASS_USER) {
@@ -162,7 +164,8 @@ public final class Classes {
     /** Why the class has not become what it has to be. */
     static String notTransformed(Class<?> type) {
         List<String> packages = agentPackages;
-        String how = "name its package in -javaagent:norn-sas.jar=packages=…, or transform it when it is built (`sas transform`, the Maven plugin)";
+        String how = "name its package in -javaagent:norn-sas.jar=packages=…, "
+                + "or transform it when it is built (`sas transform`, the Maven plugin)";
         if (type.getClassLoader() == null || type.getModule() == Object.class.getModule()) {
             return "it is a class of the JDK";
         }
@@ -181,8 +184,11 @@ public final class Classes {
         if (packages.stream().noneMatch(name -> type.getName().startsWith(name + "."))) {
             return "it is not among the agent's packages, " + packages + ": " + how;
         }
-        return "it extends " + type.getSuperclass().getName() + ", which " + (type.getSuperclass().getClassLoader() == null ? "is a class of the JDK with fields or without an open constructor"
-                : "is not among the agent's packages, " + packages + ", and has fields or no open constructor: name its package, too");
+        return "it extends " + type.getSuperclass().getName() + ", which "
+                + (type.getSuperclass().getClassLoader() == null
+                        ? "is a class of the JDK with fields or without an open constructor"
+                        : "is not among the agent's packages, " + packages + ", and has fields or no open constructor: "
+                                + "name its package, too");
     }
 
     /** A class whose instances may be persistent, or the reason why not. */
@@ -209,7 +215,8 @@ public final class Classes {
 
         private static String describe(Class<?> type) {
             try {
-                return (String) lookup(type).findStatic(type, "$sas$layout", MethodType.methodType(String.class)).invoke();
+                return (String) lookup(type)
+                        .findStatic(type, "$sas$layout", MethodType.methodType(String.class)).invoke();
             } catch (Throwable e) {
                 throw new SASException("class " + type.getName() + " was not transformed by the agent", e);
             }
@@ -253,7 +260,8 @@ public final class Classes {
             while (SasObject.class.isAssignableFrom(root.getSuperclass())) {
                 root = root.getSuperclass();
             }
-            return lookup(root).findVarHandle(root, "$sas$reference", long.class).toMethodHandle(VarHandle.AccessMode.COMPARE_AND_SET)
+            return lookup(root).findVarHandle(root, "$sas$reference", long.class)
+                    .toMethodHandle(VarHandle.AccessMode.COMPARE_AND_SET)
                     .asType(MethodType.methodType(boolean.class, SasObject.class, long.class, long.class));
         }
 
@@ -262,7 +270,8 @@ public final class Classes {
             try {
                 return lookup(type).findStatic(type, name, its);
             } catch (Throwable e) {
-                throw (IllegalAccessException) new IllegalAccessException(type.getName() + " has no " + name + ": it was not transformed as a whole").initCause(e);
+                throw (IllegalAccessException) new IllegalAccessException(type.getName() + " has no " + name
+                        + ": it was not transformed as a whole").initCause(e);
             }
         }
 
@@ -282,14 +291,15 @@ public final class Classes {
         }
 
         String fieldAt(int offset) {
-            return layout.fields().entrySet().stream().filter(field -> field.getValue().offset() == offset).map(Map.Entry::getKey).findFirst().orElse("at offset " + offset);
+            return layout.fields().entrySet().stream().filter(field -> field.getValue().offset() == offset)
+                    .map(Map.Entry::getKey).findFirst().orElse("at offset " + offset);
         }
 
         /** @throws SASException that says why not */
         public void requirePersistable() {
             if (description == null) {
-                throw new SASException("instances of " + type.getName() + " cannot be persistent: " + (SasObject.class.isAssignableFrom(type)
-                        ? "it is an interface" : notTransformed(type)));
+                throw new SASException("instances of " + type.getName() + " cannot be persistent: "
+                        + (SasObject.class.isAssignableFrom(type) ? "it is an interface" : notTransformed(type)));
             }
             for (Class<?> at = REFUSED.isEmpty() ? null : type; at != null; at = at.getSuperclass()) {
                 String reason = REFUSED.get(at.getName());
@@ -298,8 +308,8 @@ public final class Classes {
                 }
             }
             if (bytes() > Format.OBJECT_BYTES_MAX) {
-                throw new SASException("instances of " + type.getName() + " would take " + bytes() + " bytes, more than a page of "
-                        + Format.OBJECT_BYTES_MAX);
+                throw new SASException("instances of " + type.getName() + " would take " + bytes()
+                        + " bytes, more than a page of " + Format.OBJECT_BYTES_MAX);
             }
         }
 
@@ -319,7 +329,8 @@ public final class Classes {
                 return own;
             }
             try {
-                DirectoryEntry entry = Directory.findLasting(session.transaction(), DirectoryEntry.Kind.CLASS, type.getName());
+                DirectoryEntry entry =
+                        Directory.findLasting(session.transaction(), DirectoryEntry.Kind.CLASS, type.getName());
                 if (entry == null) {
                     use(this);
                     return session.addClass(this, description);
@@ -351,8 +362,9 @@ public final class Classes {
             var differences = ClassLayout.differences(stored, description);
             throw new ClassChanged("class " + type.getName() + " has changed since the store got instances of it:\n  "
                     + (differences.isEmpty() ? "the order of the fields" : String.join("\n  ", differences))
-                    + "\n`sas convert " + CurrentStore.get() + " NEW --class-path DIRECTORY` makes a store, NEW, whose instances have the layout of the classes in DIRECTORY. "
-                    + "A field that was renamed needs @Renamed(\"old name\") in the class, one that was removed needs --drop com.acme.Customer.note");
+                    + "\n`sas convert " + CurrentStore.get() + " NEW --class-path DIRECTORY` makes a store, NEW, "
+                    + "whose instances have the layout of the classes in DIRECTORY. A field that was renamed needs "
+                    + "@Renamed(\"old name\") in the class, one that was removed needs --drop com.acme.Customer.note");
         }
 
         /** A handle of the object; no constructor of the program runs. */
@@ -379,9 +391,11 @@ public final class Classes {
         private LongFunction<Object> newCreator() {
             try {
                 MethodHandles.Lookup lookup = lookup(type);
-                MethodHandle create = lookup.findStatic(type, "$sas$new", MethodType.methodType(Object.class, long.class));
-                return (LongFunction<Object>) LambdaMetafactory.metafactory(lookup, "apply", MethodType.methodType(LongFunction.class),
-                        MethodType.methodType(Object.class, long.class), create, MethodType.methodType(Object.class, long.class))
+                MethodHandle create =
+                        lookup.findStatic(type, "$sas$new", MethodType.methodType(Object.class, long.class));
+                return (LongFunction<Object>) LambdaMetafactory.metafactory(lookup, "apply",
+                        MethodType.methodType(LongFunction.class), MethodType.methodType(Object.class, long.class),
+                        create, MethodType.methodType(Object.class, long.class))
                         .getTarget().invoke();
             } catch (Throwable e) {
                 throw new SASException("cannot make handles of " + type.getName(), e);

@@ -39,7 +39,8 @@ final class Constants {
             return names;
         }
         for (Field field : type.getDeclaredFields()) {
-            if (Modifier.isStatic(field.getModifiers()) && Modifier.isFinal(field.getModifiers()) && !field.getType().isPrimitive()) {
+            if (Modifier.isStatic(field.getModifiers()) && Modifier.isFinal(field.getModifiers())
+                    && !field.getType().isPrimitive()) {
                 try {
                     field.setAccessible(true);
                     Object constant = field.get(null);
@@ -87,7 +88,9 @@ final class Constants {
     static Object named(String text) {
         int end = text.indexOf('#');
         Class<?> type = Classes.find(text.substring(0, end));
-        return OF_CLASS.get(type).entrySet().stream().filter(entry -> entry.getValue().equals(text)).map(Map.Entry::getKey).findFirst()
-                .orElseThrow(() -> new ClassChanged("the store refers to the constant " + text + ", which its class no longer has"));
+        return OF_CLASS.get(type).entrySet().stream()
+                .filter(entry -> entry.getValue().equals(text)).map(Map.Entry::getKey).findFirst()
+                .orElseThrow(() -> new ClassChanged("the store refers to the constant " + text
+                        + ", which its class no longer has"));
     }
 }

@@ -29,7 +29,8 @@ public final class Nobody extends Thread {
     /** @throws StoreClosed if the handle is one of a store that was closed */
     public static void requireOpenStore(SasObject handle) {
         if (isOfClosedStore(handle)) {
-            throw new StoreClosed("the " + handle.getClass().getName() + " is a handle of a store that was closed: ask the open store for the object, by a root");
+            throw new StoreClosed("the " + handle.getClass().getName()
+                    + " is a handle of a store that was closed: ask the open store for the object, by a root");
         }
     }
 }

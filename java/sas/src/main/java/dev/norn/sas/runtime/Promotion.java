@@ -90,7 +90,8 @@ public final class Promotion {
             int before = promotion.objects.size();
             long reference = promotion.add(object, promotion.session.transaction().store().containerOf(near), near);
             if (promotion.objects.size() > before) {
-                promotion.temporaries.add(new Temporary(object, same, object instanceof InPlace array ? array.$sas$elements() : null));
+                promotion.temporaries.add(new Temporary(object, same,
+                        object instanceof InPlace array ? array.$sas$elements() : null));
             }
             return reference;
         });

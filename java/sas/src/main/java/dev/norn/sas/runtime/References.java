@@ -17,7 +17,8 @@ public final class References {
     static volatile boolean hasPersistent;
 
     /** Classes with initializers that opening a store does not need. */
-    private static final List<String> FIRST_USED_LATE = List.of("dev.norn.sas.Constructors", "dev.norn.sas.runtime.Constants", "dev.norn.sas.runtime.Monitors", "dev.norn.sas.util.KeyOrder");
+    private static final List<String> FIRST_USED_LATE = List.of("dev.norn.sas.Constructors",
+            "dev.norn.sas.runtime.Constants", "dev.norn.sas.runtime.Monitors", "dev.norn.sas.util.KeyOrder");
 
     private References() {}
 
@@ -78,7 +79,8 @@ public final class References {
 
     /** Reads a field that holds a reference of any kind. */
     public static Object get(SasObject handle, int offset) {
-        return holding(handle) != null ? load(Access.word(handle.$sas$reference(), offset), handle, offset) : committed(handle, offset, null);
+        return holding(handle) != null ? load(Access.word(handle.$sas$reference(), offset), handle, offset)
+                : committed(handle, offset, null);
     }
 
     /**
@@ -250,17 +252,21 @@ public final class References {
     private static String advice(Object value) {
         return value instanceof java.util.Collection || value instanceof java.util.Map
                 ? "use SasMap, SasSortedMap or SasList of dev.norn.sas.util, which implement the same interfaces"
-                : Classes.notTransformed(value.getClass()) + "; and it is no value, as strings, numbers, dates and enums are";
+                : Classes.notTransformed(value.getClass())
+                        + "; and it is no value, as strings, numbers, dates and enums are";
     }
 
     /** What is wrong with a temporary object, and what would do instead. */
     private static String refusal(Object value) {
         if (value.getClass().isArray()) {
             String type = value.getClass().getComponentType().getSimpleName();
-            String method = value.getClass().getComponentType().isPrimitive() ? "new" + Character.toUpperCase(type.charAt(0)) + type.substring(1) + "ArrayNear" : "newArrayOfNear";
+            String method = value.getClass().getComponentType().isPrimitive()
+                    ? "new" + Character.toUpperCase(type.charAt(0)) + type.substring(1) + "ArrayNear"
+                    : "newArrayOfNear";
             return " is temporary: create it with Factory." + method + ", or open the store with SubObjects.ADOPT";
         }
-        return value instanceof SasObject ? " is temporary: create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT"
+        return value instanceof SasObject
+                ? " is temporary: create it with Factory.newInstanceNear, or open the store with SubObjects.ADOPT"
                 : " cannot be persistent: " + advice(value);
     }
 
@@ -268,8 +274,8 @@ public final class References {
         if (owner instanceof ArrayOwner) {
             return "the " + value.getClass().getName() + " for an element of an array";
         }
-        return "the " + value.getClass().getName() + " for field " + Classes.of(owner.getClass()).fieldAt(offset) + " of "
-                + owner.getClass().getName();
+        return "the " + value.getClass().getName() + " for field " + Classes.of(owner.getClass()).fieldAt(offset)
+                + " of " + owner.getClass().getName();
     }
 
     /** What a handle may keep of a field's target: handles only. */
@@ -279,8 +285,10 @@ public final class References {
 
     /** Whether two references name one object; what {@code ==} becomes. */
     public static boolean same(Object a, Object b) {
-        return a == b || hasPersistent && a instanceof SasObject x && b instanceof SasObject y && x.$sas$reference() == y.$sas$reference()
-                && x.$sas$reference() != 0 && Nobody.isOfClosedStore(x) == Nobody.isOfClosedStore(y);
+        return a == b
+                || hasPersistent && a instanceof SasObject x && b instanceof SasObject y
+                        && x.$sas$reference() == y.$sas$reference() && x.$sas$reference() != 0
+                        && Nobody.isOfClosedStore(x) == Nobody.isOfClosedStore(y);
     }
 
     /**
@@ -316,7 +324,9 @@ public final class References {
      */
     public static String text(Object object) {
         boolean isPersistent = object instanceof SasObject handle && handle.$sas$reference() != 0;
-        return object.getClass().getName() + "@" + (isPersistent ? Long.toHexString(offsetOf(((SasObject) object).$sas$reference())) : Integer.toHexString(object.hashCode()));
+        return object.getClass().getName() + "@"
+                + (isPersistent ? Long.toHexString(offsetOf(((SasObject) object).$sas$reference()))
+                        : Integer.toHexString(object.hashCode()));
     }
 
     /**
@@ -324,7 +334,8 @@ public final class References {
      * clone may return stay as they are.
      */
     public static Object cloned(Object clone, Object original) {
-        if (clone != original && clone instanceof SasObject copy && original instanceof SasObject handle && copy.$sas$word() != 0 && copy.$sas$reference() == handle.$sas$reference()) {
+        if (clone != original && clone instanceof SasObject copy && original instanceof SasObject handle
+                && copy.$sas$word() != 0 && copy.$sas$reference() == handle.$sas$reference()) {
             boolean isOfPersistent = handle.$sas$reference() != 0;
             copy.$sas$bind(0);
             copy.$sas$holder(null);

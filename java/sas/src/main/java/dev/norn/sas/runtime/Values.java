@@ -182,7 +182,8 @@ public final class Values {
             case '7' -> ZoneId.of(text(in));
             case '8' -> ZonedDateTime.parse(text(in));
             case '9' -> OffsetDateTime.parse(text(in));
-            default -> throw new SASException("a value of unknown code " + (int) code + ": the store is damaged, or newer");
+            default -> throw new SASException("a value of unknown code " + (int) code
+                    + ": the store is damaged, or newer");
         };
     }
 
@@ -207,7 +208,8 @@ public final class Values {
         try {
             return Enum.valueOf((Class<? extends Enum>) Classes.find(text.substring(0, end)), text.substring(end + 1));
         } catch (IllegalArgumentException e) {
-            throw new dev.norn.sas.exception.ClassChanged("the store has the constant " + text + ", which its class no longer has", e);
+            throw new dev.norn.sas.exception.ClassChanged("the store has the constant " + text
+                    + ", which its class no longer has", e);
         }
     }
 }

@@ -77,7 +77,9 @@ public final class Conversion {
     public static List<String> run(Path from, Path to, ClassFiles classes, Set<String> dropped) {
         Path fresh = to.resolveSibling(to.getFileName() + ".new");
         Path lock = to.resolveSibling(to.getFileName() + ".new.lock");
-        try (var file = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE); var held = file.tryLock()) {
+        try (var file = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE,
+                        StandardOpenOption.DELETE_ON_CLOSE);
+                var held = file.tryLock()) {
             if (held == null) {
                 throw new SASException("another process makes " + to + " right now");
             }
@@ -145,7 +147,8 @@ public final class Conversion {
         }
         ranges.sort(java.util.Comparator.comparingLong(range -> range.base));
         plan();
-        transact(transaction -> changes.forEach((number, change) -> newNumbers.put(number, Directory.addClass(transaction, change.description()))));
+        transact(transaction -> changes.forEach((number, change) -> newNumbers.put(number,
+                Directory.addClass(transaction, change.description()))));
         newNumbers.forEach((old, number) -> layouts.put(number, changes.get(old).now()));
         convertObjects();
         for (Range range : ranges) {
@@ -154,8 +157,8 @@ public final class Conversion {
                 ContainerFile.save(store.pages(), range, store.directory().resolve(range.name + ".container"));
             }
         }
-        changes.forEach((number, change) -> report.add("%s: %,d instances, %,d of them moved; %s".formatted(change.now().name(),
-                counts.get(number)[0], counts.get(number)[1], change.describe())));
+        changes.forEach((number, change) -> report.add("%s: %,d instances, %,d of them moved; %s"
+                .formatted(change.now().name(), counts.get(number)[0], counts.get(number)[1], change.describe())));
         return report;
     }
 
@@ -215,7 +218,8 @@ public final class Conversion {
             counts.put(number, new long[2]);
             String current = classes.layout(entry.name());
             if (current == null && classes.has(entry.name())) {
-                problems.add("class " + entry.name() + " can no longer have persistent instances: it is an interface or an enum, or extends a class with fields that cannot");
+                problems.add("class " + entry.name() + " can no longer have persistent instances: "
+                        + "it is an interface or an enum, or extends a class with fields that cannot");
             } else if (current == null) {
                 missing.add(entry.name());
             } else if (!current.equals(entry.text())) {
@@ -230,7 +234,8 @@ public final class Conversion {
                 + "dropped" + removed.stream().filter(full -> full.endsWith("." + name))
                 .reduce((a, b) -> a + " or " + b).map(full -> ": its full name is " + full).orElse("")));
         if (problems.isEmpty() && changes.isEmpty()) {
-            problems.add("no class on the class path differs from the store's" + (missing.isEmpty() ? "" : "; the class path does not have " + String.join(", ", missing)));
+            problems.add("no class on the class path differs from the store's"
+                    + (missing.isEmpty() ? "" : "; the class path does not have " + String.join(", ", missing)));
         }
         if (!problems.isEmpty()) {
             throw new ClassChanged("the store is not converted:\n  "
@@ -244,19 +249,24 @@ public final class Conversion {
         if (change == null) {
             return;
         }
-        if (granulesOf(header) != granules(isHashed(header) ? change.before().bytesHashed() : change.before().bytes())) {
+        if (granulesOf(header)
+                != granules(isHashed(header) ? change.before().bytesHashed() : change.before().bytes())) {
             throw new ClassChanged("the object at " + Long.toHexString(offset) + " has elements after its fields, "
                     + "and the fields of " + change.before().name() + " have changed");
         }
         counts.get(classOf(header))[0]++;
         int number = newNumbers.get(classOf(header));
-        ByteBuffer old = ByteBuffer.wrap(Memory.bytes(offset, granulesOf(header) * GRANULE_BYTES)).order(ByteOrder.LITTLE_ENDIAN);
-        boolean stays = granulesOf(header) == granules(isHashed(header) ? change.now().bytesHashed() : change.now().bytes());
+        ByteBuffer old = ByteBuffer.wrap(Memory.bytes(offset, granulesOf(header) * GRANULE_BYTES))
+                .order(ByteOrder.LITTLE_ENDIAN);
+        boolean stays = granulesOf(header)
+                == granules(isHashed(header) ? change.now().bytesHashed() : change.now().bytes());
         // An object that moves keeps the hash code of its old address.
-        int length = granules(stays && !isHashed(header) ? change.now().bytes() : change.now().bytesHashed()) * GRANULE_BYTES;
+        int length = granules(stays && !isHashed(header) ? change.now().bytes() : change.now().bytesHashed())
+                * GRANULE_BYTES;
         if (length > OBJECT_BYTES_MAX) {
-            throw new ClassChanged("the object at " + Long.toHexString(offset) + " would take " + length + " bytes with its hash code, more than a page of " + OBJECT_BYTES_MAX
-                    + ": give " + change.now().name() + " fewer fields");
+            throw new ClassChanged("the object at " + Long.toHexString(offset) + " would take " + length
+                    + " bytes with its hash code, more than a page of " + OBJECT_BYTES_MAX + ": give "
+                    + change.now().name() + " fewer fields");
         }
         ByteBuffer content = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         for (ClassChange.Pair pair : change.pairs()) {
@@ -281,7 +291,8 @@ public final class Conversion {
             Memory.putLong(at, Memory.getLong(at) | HASHED);
         }
         if (isHashed(Memory.getLong(at))) {
-            content.putInt(length - HASH_BYTES, isHashed(header) ? old.getInt(old.capacity() - HASH_BYTES) : hashOfAddress(reference(offset, generationOf(header))));
+            content.putInt(length - HASH_BYTES, isHashed(header) ? old.getInt(old.capacity() - HASH_BYTES)
+                    : hashOfAddress(reference(offset, generationOf(header))));
         }
         Memory.putLong(at + OBJECT_LOCK, 0);
         Memory.copyIn(content.array(), OBJECT_HEADER_BYTES, at + OBJECT_HEADER_BYTES, length - OBJECT_HEADER_BYTES);
@@ -347,7 +358,8 @@ public final class Conversion {
     }
 
     private static BigDecimal decimal(Number number) {
-        return number instanceof Float || number instanceof Double ? new BigDecimal(number.doubleValue()) : BigDecimal.valueOf(number.longValue());
+        return number instanceof Float || number instanceof Double ? new BigDecimal(number.doubleValue())
+                : BigDecimal.valueOf(number.longValue());
     }
 
     /** What a temporary reference or a dangling one leads to throws, whatever the field's type. */
@@ -381,7 +393,8 @@ public final class Conversion {
         if (name.startsWith("[")) {
             boolean areOfReferences = name.matches("\\[+L.*;") && wanted.matches("\\[+L.*;");
             return wanted.equals("java.lang.Cloneable") || wanted.equals("java.io.Serializable")
-                    || areOfReferences && isAssignable(name.substring(2, name.length() - 1), wanted.substring(2, wanted.length() - 1));
+                    || areOfReferences && isAssignable(
+                            name.substring(2, name.length() - 1), wanted.substring(2, wanted.length() - 1));
         }
         return !wanted.startsWith("[") && classes.isBelow(name, wanted);
     }
@@ -397,7 +410,8 @@ public final class Conversion {
             forEachObject(range, range.pagesUsed(), (its, offset, header) -> {
                 if (classOf(header) == CLASS_ARRAY) {
                     int length = Memory.getInt(offset + ARRAY_LENGTH);
-                    for (long word = offset + ARRAY_HEADER_BYTES; word <= offset + ARRAY_HEADER_BYTES + 8L * length; word += 8) {
+                    for (long word = offset + ARRAY_HEADER_BYTES;
+                            word <= offset + ARRAY_HEADER_BYTES + 8L * length; word += 8) {
                         follow(word);
                     }
                 } else if (classOf(header) >= CLASS_USER) {

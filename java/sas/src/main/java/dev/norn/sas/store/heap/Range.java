@@ -159,13 +159,13 @@ public final class Range {
     public void check() {
         long damaged = Memory.getLong(base + CONTAINER_DAMAGED_PAGE);
         if (damaged == FILE_MISSING) {
-            throw new ContainerDamaged("container " + name + ": its file " + name
-                    + ".container is missing, cut off, damaged in its header, or cannot be read and written: put it back, and open the store "
-                    + "when no other program uses it; what was committed and is not in it waits in "
-                    + StoreFiles.UNAPPLIED);
+            throw new ContainerDamaged("container " + name + ": its file " + name + ".container is missing, cut off, "
+                    + "damaged in its header, or cannot be read and written: put it back, and open the store when no "
+                    + "other program uses it; what was committed and is not in it waits in " + StoreFiles.UNAPPLIED);
         }
         if (damaged != 0) {
-            throw new ContainerDamaged("container " + name + " is damaged at page " + (damaged - 1) + ": restore the store from a backup");
+            throw new ContainerDamaged("container " + name + " is damaged at page " + (damaged - 1)
+                    + ": restore the store from a backup");
         }
     }
 

@@ -72,7 +72,8 @@ public final class Audit {
         for (DirectoryEntry entry : Directory.classes(store)) {
             classes.put(entry.first(), entry.text());
             references.put(entry.first(), entry.text().lines().filter(line -> line.matches("\\d+ ..+ .*"))
-                    .filter(line -> line.split(" ")[1].length() > 1).mapToInt(line -> Integer.parseInt(line.split(" ")[0])).toArray());
+                    .filter(line -> line.split(" ")[1].length() > 1)
+                    .mapToInt(line -> Integer.parseInt(line.split(" ")[0])).toArray());
         }
         for (DirectoryEntry root : Directory.roots(store)) {
             if (isDangling(root.first())) {
@@ -162,7 +163,8 @@ public final class Audit {
         } else if (number >= CLASS_USER) {
             int[] offsets = references.get((long) number);
             if (offsets == null) {
-                findings.add(range + ": the object at " + Long.toHexString(offset) + " is of class " + number + ", which the store does not know");
+                findings.add(range + ": the object at " + Long.toHexString(offset) + " is of class " + number
+                        + ", which the store does not know");
                 return;
             }
             for (int at : offsets) {
@@ -176,7 +178,8 @@ public final class Audit {
         if ((word & TAG_MASK) == TAG_VALUE) {
             users.merge(offsetOf(word), 1, Integer::sum);
             if (!store.isObject(word & ~TAG_MASK)) {
-                findings.add("the field at " + Long.toHexString(at) + " refers to a value at " + Long.toHexString(offsetOf(word)) + " that is not there");
+                findings.add("the field at " + Long.toHexString(at) + " refers to a value at "
+                        + Long.toHexString(offsetOf(word)) + " that is not there");
             }
         } else if ((word & TAG_MASK) == TAG_OBJECT && isDangling(word)) {
             addDangling(range + ": " + place(object, at) + " of the object at " + Long.toHexString(object), word);
@@ -212,6 +215,7 @@ public final class Audit {
         if (number == CLASS_ARRAY) {
             return "element " + ((at - object - ARRAY_HEADER_BYTES) / 8 - 1);
         }
-        return classes.get((long) number).lines().filter(line -> line.startsWith(at - object + " ")).map(line -> "field " + line.split(" ")[2]).findFirst().orElse("a field");
+        return classes.get((long) number).lines().filter(line -> line.startsWith(at - object + " "))
+                .map(line -> "field " + line.split(" ")[2]).findFirst().orElse("a field");
     }
 }

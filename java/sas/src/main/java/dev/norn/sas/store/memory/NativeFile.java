@@ -78,25 +78,33 @@ public final class NativeFile extends FileChannel {
     private static final Linker LINKER = Linker.nativeLinker();
     private static final StructLayout STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
-    private static final MethodHandle OPEN = LINKER.downcallHandle(find("open"), FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
+    private static final MethodHandle OPEN = LINKER.downcallHandle(find("open"),
+            FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
             Linker.Option.firstVariadicArg(2), Linker.Option.captureCallState("errno"));
     private static final MethodHandle CLOSE = handle("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle PREAD = handle("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle PWRITE = handle("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle PREAD =
+            handle("pread", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle PWRITE =
+            handle("pwrite", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle FDATASYNC = handle("fdatasync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle FSYNC = handle("fsync", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle FTRUNCATE = handle("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle LSEEK = handle("lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle FCNTL = LINKER.downcallHandle(find("fcntl"), FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS),
+    private static final MethodHandle FTRUNCATE =
+            handle("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle LSEEK =
+            handle("lseek", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle FCNTL = LINKER.downcallHandle(find("fcntl"),
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS),
             Linker.Option.firstVariadicArg(2), Linker.Option.captureCallState("errno"));
     private static final MethodHandle STATVFS = handle("statvfs", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
-    private static final MethodHandle STRERROR = LINKER.downcallHandle(find("strerror"), FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    private static final MethodHandle STRERROR =
+            LINKER.downcallHandle(find("strerror"), FunctionDescriptor.of(ADDRESS, JAVA_INT));
     private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(Scratch::new);
 
     private final Path path;
     private final int descriptor;
     /** The lock that keeps the descriptor from being closed, and given to another file, while a call uses it. */
-    private final java.util.concurrent.locks.ReentrantReadWriteLock use = new java.util.concurrent.locks.ReentrantReadWriteLock();
+    private final java.util.concurrent.locks.ReentrantReadWriteLock use =
+            new java.util.concurrent.locks.ReentrantReadWriteLock();
 
     private NativeFile(Path path, int descriptor) {
         this.path = path;
@@ -171,11 +179,15 @@ public final class NativeFile extends FileChannel {
      */
     public static NativeFile open(Path path, OpenOption... options) throws IOException {
         Set<OpenOption> all = Set.of(options);
-        int flags = O_CLOEXEC | (!all.contains(StandardOpenOption.WRITE) ? 0 : all.contains(StandardOpenOption.READ) ? O_RDWR : O_WRONLY)
-                | (all.contains(StandardOpenOption.CREATE) ? O_CREAT : 0) | (all.contains(StandardOpenOption.TRUNCATE_EXISTING) ? O_TRUNC : 0);
+        int access = !all.contains(StandardOpenOption.WRITE) ? 0
+                : all.contains(StandardOpenOption.READ) ? O_RDWR : O_WRONLY;
+        int flags = O_CLOEXEC | access
+                | (all.contains(StandardOpenOption.CREATE) ? O_CREAT : 0)
+                | (all.contains(StandardOpenOption.TRUNCATE_EXISTING) ? O_TRUNC : 0);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment name = arena.allocateFrom(path.toString());
-            return new NativeFile(path, (int) call(path, scratch -> (int) OPEN.invokeExact(scratch.state, name, flags, MODE)));
+            return new NativeFile(path,
+                    (int) call(path, scratch -> (int) OPEN.invokeExact(scratch.state, name, flags, MODE)));
         }
     }
 
@@ -197,7 +209,8 @@ public final class NativeFile extends FileChannel {
         }
         MemorySegment found = SCRATCH.get().bytes;
         long free = found.get(JAVA_LONG, STATVFS_AVAILABLE) * found.get(JAVA_LONG, STATVFS_UNIT);
-        return new Mount((found.get(JAVA_LONG, STATVFS_FLAGS) & ST_RDONLY) != 0, found.get(JAVA_LONG, STATVFS_BLOCKS) == 0 ? Long.MAX_VALUE : free);
+        return new Mount((found.get(JAVA_LONG, STATVFS_FLAGS) & ST_RDONLY) != 0,
+                found.get(JAVA_LONG, STATVFS_BLOCKS) == 0 ? Long.MAX_VALUE : free);
     }
 
     /** A call on the descriptor, which stays open meanwhile. */
@@ -217,7 +230,8 @@ public final class NativeFile extends FileChannel {
     @Override
     public int read(ByteBuffer to, long position) throws IOException {
         int length = Math.min(to.remaining(), BUFFER_BYTES);
-        int read = (int) use(scratch -> (long) PREAD.invokeExact(scratch.state, descriptor, scratch.bytes, (long) length, position));
+        int read = (int) use(scratch -> (long) PREAD.invokeExact(scratch.state, descriptor, scratch.bytes,
+                (long) length, position));
         to.put(to.position(), SCRATCH.get().buffer, 0, read).position(to.position() + read);
         return read == 0 && length > 0 ? -1 : read;
     }
@@ -226,7 +240,8 @@ public final class NativeFile extends FileChannel {
     public int write(ByteBuffer from, long position) throws IOException {
         int length = Math.min(from.remaining(), BUFFER_BYTES);
         SCRATCH.get().buffer.put(0, from, from.position(), length);
-        int written = (int) use(scratch -> (long) PWRITE.invokeExact(scratch.state, descriptor, scratch.bytes, (long) length, position));
+        int written = (int) use(scratch -> (long) PWRITE.invokeExact(scratch.state, descriptor, scratch.bytes,
+                (long) length, position));
         from.position(from.position() + written);
         return written;
     }
@@ -235,7 +250,8 @@ public final class NativeFile extends FileChannel {
     @Override
     public void force(boolean metaData) throws IOException {
         try {
-            use(scratch -> metaData ? (int) FSYNC.invokeExact(scratch.state, descriptor) : (int) FDATASYNC.invokeExact(scratch.state, descriptor));
+            use(scratch -> metaData ? (int) FSYNC.invokeExact(scratch.state, descriptor)
+                    : (int) FDATASYNC.invokeExact(scratch.state, descriptor));
         } catch (FileSystemException e) {
             throw new SyncFailed(e);
         }
@@ -282,7 +298,8 @@ public final class NativeFile extends FileChannel {
 
     /** The place of any lock of another open file within a range of bytes; -1 if there is none. */
     long lockedAt(long from, long length) throws IOException {
-        return lock(F_OFD_GETLK, F_WRLCK, from, length) == 0 && scratchLock().get(JAVA_SHORT, 0) != F_UNLCK ? scratchLock().get(JAVA_LONG, FLOCK_START) : -1;
+        return lock(F_OFD_GETLK, F_WRLCK, from, length) == 0 && scratchLock().get(JAVA_SHORT, 0) != F_UNLCK
+                ? scratchLock().get(JAVA_LONG, FLOCK_START) : -1;
     }
 
     private static MemorySegment scratchLock() {

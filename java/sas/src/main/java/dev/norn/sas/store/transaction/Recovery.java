@@ -127,7 +127,8 @@ public final class Recovery implements Recoverer {
         try {
             recover(slot);
         } catch (IOException e) {
-            throw new dev.norn.sas.exception.StorageReadFailure("cannot undo what an ended thread left in " + store + ": " + e.getMessage(), e);
+            throw new dev.norn.sas.exception.StorageReadFailure(
+                    "cannot undo what an ended thread left in " + store + ": " + e.getMessage(), e);
         }
     }
 
