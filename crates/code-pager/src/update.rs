@@ -55,10 +55,11 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
                 (target, Successor::First) => (target, Standing::Confirmed),
             },
             // A program that may be in room A, and was not adopted, is left alone.
-            None => {
-                let is_empty = Header::find::<D, C>(device, rooms.a.start, self.cache_page().len()).is_err();
-                (if is_empty { RoomName::A } else { RoomName::B }, Standing::Confirmed)
-            }
+            None => match Header::find::<D, C>(device, rooms.a.start, self.cache_page().len()) {
+                Err(ImageError::NoImage { .. }) => (RoomName::A, Standing::Confirmed),
+                Err(ImageError::Device(error)) => return Err(ImageError::Device(error).into()),
+                _ => (RoomName::B, Standing::Confirmed),
+            },
         };
         self.write(device, rooms.room(target), image_bytes, source)?;
         let header = rooms.whole::<D, C>(device, target, self.cache_page())?;

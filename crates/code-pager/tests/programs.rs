@@ -239,6 +239,17 @@ fn a_program_of_one_room_is_adopted_where_it_is() {
 }
 
 #[test]
+fn a_program_of_another_layout_that_was_not_adopted_is_left_alone() {
+    let mut part = part();
+    let code = code(7);
+    ImageWriter::<128, 512>::new().write(&mut part, ROOMS.a, code.len() as u32, &mut &code[..]).unwrap();
+    let header = part.peek(A.page(0));
+    update(&mut part, 8, Standing::Confirmed).unwrap();
+    assert_eq!(part.peek(A.page(0)), header);
+    assert_eq!(expect_boot(&mut part, 8).room, RoomName::B);
+}
+
+#[test]
 fn rooms_that_cannot_be_are_refused_with_the_reason() {
     let room = |start, blocks| Room { start: Block(start), blocks };
     let refuse = |rooms: Rooms, why: &str| {
