@@ -104,8 +104,9 @@ impl<M: ByteLane, C: Code> ImageWriterIn<M, C> {
         ImageWriterIn { version, ..self }
     }
 
-    /// Writes an image of `image_bytes`. Cost: nine loads, an erase and a look at the mark for each block, a program and
-    /// a load for each page, and as much again for each block that fails; everything again if the header's block does.
+    /// Writes an image of `image_bytes`. Cost: nine loads, an erase and a look at the mark for each block, a program
+    /// and a load for each page, and as much again for each block that fails; everything again if the header's block
+    /// does.
     ///
     /// # Errors
     /// If the image does not fit, the memory is too small, too many of its blocks are bad, or the device fails.
