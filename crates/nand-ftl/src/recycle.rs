@@ -194,7 +194,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
 
     /// Makes sure that the next page can be appended, and that the reserve is kept.
     pub fn make_room(&mut self) -> Outcome<(), D> {
-        if !self.log().is_block_due() {
+        // After power cuts in a row, the reserve may be gone: the pages of the open block are then for copies first.
+        if !self.log().is_block_due() && self.memory().counts().free_blocks > 1 {
             return Ok(());
         }
         while self.memory().counts().free_blocks <= self.reserve() {

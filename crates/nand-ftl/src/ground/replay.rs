@@ -176,10 +176,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
             let memory = &mut self.pages.memory;
             memory.set(block, Flag::Tail);
             memory.set_end(block, end);
-            if !is_full {
+            let next = opened_after(memory, block);
+            // The newest block is copied and erased even if it is full: so a mount takes no free block for good.
+            if !is_full || next.is_none() {
                 memory.set(block, Flag::Unfinished);
             }
-            if end > 0 && !(is_full && is_followed(memory, block)) {
+            if end > 0 && !(is_full && next.is_some_and(|next| next.is_multiple_of(2))) {
                 memory.set(block, Flag::Suspect);
             }
         }
@@ -345,10 +347,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
     }
 }
 
-/// Whether pages that were programmed after a full block, in the same session, show that its last page is whole: the
-/// block that was opened next does not begin a session.
-fn is_followed<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) -> bool {
+/// The first program of the block that was opened next. If it has an even number, the session went on there after the
+/// block was full, whose last page is whole then.
+fn opened_after<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) -> Option<u64> {
     let opened = memory.layout().part.blocks().map(|block| memory.opened(block));
-    let next = opened.filter(|&opened| opened > memory.opened(block)).min();
-    next.is_some_and(|opened| opened.is_multiple_of(2))
+    opened.filter(|&opened| opened > memory.opened(block)).min()
 }
