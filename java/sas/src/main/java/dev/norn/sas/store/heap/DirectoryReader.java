@@ -31,11 +31,15 @@ public final class DirectoryReader {
      * without it, the store does not open
      */
     public static void requireOther(Path directory, long offset) {
-        if (offset < CONTAINERS + Range.span(SYSTEM_PAGES)) {
+        if (isOfDirectory(offset)) {
             throw new dev.norn.sas.exception.StorageReadFailure("the container " + SYSTEM + " of " + directory
                     + ", which has the names of all others, is missing, cut off or cannot be written: put "
                     + SYSTEM + ".container back, or restore the store from a backup");
         }
+    }
+
+    private static boolean isOfDirectory(long offset) {
+        return offset < CONTAINERS + Range.span(SYSTEM_PAGES);
     }
 
     /** Whether a container that the pool was made without has its file again. */
@@ -164,9 +168,12 @@ public final class DirectoryReader {
 
     /**
      * The container that holds this offset, looked up where no lock is held: another process may have made it a moment
-     * ago. Null if there is none.
+     * ago. Null if there is none. Of the container that has the directory, the directory cannot say it.
      */
     static Range findRange(RangeTable ranges, long offset) {
+        if (isOfDirectory(offset)) {
+            return null;
+        }
         for (DirectoryEntry entry : readUnlocked(ranges, Kind.CONTAINER)) {
             if (offset >= entry.first() && offset < entry.first() + Range.span(entry.second())) {
                 Range range = fromEntry(ranges, entry);

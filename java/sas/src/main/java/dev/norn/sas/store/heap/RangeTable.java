@@ -47,6 +47,14 @@ public final class RangeTable {
         return range;
     }
 
+    /** Makes a range known in this JVM that may be known already. */
+    public synchronized void meet(Range range) {
+        Range known = ofNumber(range.id);
+        if (known == null || known.base != range.base || known.pagesMax != range.pagesMax) {
+            add(range);
+        }
+    }
+
     /** Forgets all: the pool is made anew. */
     public synchronized void clear() {
         ranges = new Range[GROWTH];

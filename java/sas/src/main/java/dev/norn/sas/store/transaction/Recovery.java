@@ -149,14 +149,19 @@ public final class Recovery implements Recoverer {
     }
 
     /**
-     * Takes back what the slot's transaction did, newest first, and then releases its locks. Allocates nothing, and may
+     * Takes back what the slot's transaction did, and then releases its locks. Allocates nothing in the store, and may
      * be done again when it was cut off.
+     *
+     * <p>Two walks, each the newest first. What was changed is restored before anything is freed: so whoever dies in
+     * between leaves no list that names a freed entry, and the directory can be read all the time.
      */
     void undo(TransactionSlot slot) {
         if (slot.state() != STATE_UNDONE) {
             slot.state(STATE_ABORTING);
+            meetContainers(slot);
+            restoreImages(slot, 0);
             for (long entry = slot.newest(); entry != 0; entry = TransactionSlot.before(entry)) {
-                undo(slot, entry);
+                giveBack(slot, entry);
             }
             // The next holder of one of its locks may change restored objects, so nothing is restored from here on.
             slot.state(STATE_UNDONE);
@@ -164,19 +169,45 @@ public final class Recovery implements Recoverer {
         releaseLocks(slot);
     }
 
-    /** Takes back what an entry says was done. */
-    void undo(TransactionSlot slot, long entry) {
+    /**
+     * Makes the containers known that the transaction made: its objects in them are to be freed when the directory no
+     * longer names these containers.
+     */
+    private void meetContainers(TransactionSlot slot) {
+        for (long entry = slot.first(); entry < slot.end(); entry = TransactionSlot.next(entry)) {
+            if (TransactionSlot.kind(entry) == ENTRY_CONTAINER) {
+                store.ranges().meet(StoreTransaction.madeContainer(entry));
+            }
+        }
+    }
+
+    /**
+     * Puts all images and parts of objects back that the stream has got since this place in it, the newest first. Looks
+     * nothing up, and may be done again as long as {@link #giveBack} has freed none of these objects.
+     */
+    static void restoreImages(TransactionSlot slot, long mark) {
+        for (long entry = slot.newest(); entry >= slot.first() + mark; entry = TransactionSlot.before(entry)) {
+            if (TransactionSlot.kind(entry) == ENTRY_IMAGE) {
+                restore(entry, TransactionSlot.offset(entry));
+            } else if (TransactionSlot.kind(entry) == ENTRY_RANGE) {
+                Memory.copy(entry + ENTRY_HEADER_BYTES, TransactionSlot.offset(entry), TransactionSlot.length(entry));
+            }
+        }
+    }
+
+    /** Gives the storage back that an entry says was taken. What was changed is restored already. */
+    void giveBack(TransactionSlot slot, long entry) {
         long offset = TransactionSlot.offset(entry);
         switch (TransactionSlot.kind(entry)) {
-            case ENTRY_IMAGE -> restore(entry, offset);
-            case ENTRY_RANGE -> Memory.copy(entry + ENTRY_HEADER_BYTES, offset, TransactionSlot.length(entry));
+            // It may be a part of a new object, whose place may be another's when this is done again.
+            case ENTRY_RANGE -> TransactionSlot.markDone(entry);
             case ENTRY_ALLOCATION -> store.allocator().free(slot, store.ranges().of(offset), entry);
             case ENTRY_CONTAINER -> {
                 Allocator.forsake(offset, Memory.getLong(entry + ENTRY_HEADER_BYTES + 4));
                 store.ranges().forget(offset);
             }
             default -> {
-                // A lock.
+                // An image, which is restored, or a lock.
             }
         }
     }

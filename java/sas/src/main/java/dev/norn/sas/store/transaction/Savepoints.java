@@ -12,9 +12,10 @@ import java.util.Arrays;
  * of the savepoint. They are in this JVM's memory: another process that undoes the transaction of a dead process needs
  * the stream alone.
  *
- * <p>To take back what came after a savepoint is to restore these images, the newest first, and then to undo the
- * entries that the stream has got since, except locks, which stay. Entries of images stay, too, since their objects
- * stay locked; those of allocations and frees are marked as done. So the whole can be undone at any moment of this.
+ * <p>To take back what came after a savepoint is to restore these images, the newest first, then those that the stream
+ * has got since, and then to free what was allocated since. Locks stay, and so do entries of images, since their
+ * objects stay locked; those of allocations and frees are marked as done. So the whole can be undone at any moment of
+ * this.
  *
  * <p>An object is kept once for each savepoint that it is changed after; what its own savepoint no longer needs goes
  * when that ends.
@@ -151,8 +152,10 @@ final class Savepoints {
             restore(i);
         }
         forget(firsts[depth]);
+        // As for the whole: nothing is freed while a list may name it.
+        Recovery.restoreImages(slot, marks[depth]);
         for (long entry = slot.newest(); entry >= slot.first() + marks[depth]; entry = TransactionSlot.before(entry)) {
-            undo(slot, entry);
+            giveBack(slot, entry);
         }
     }
 
@@ -172,17 +175,16 @@ final class Savepoints {
         covered[place] = before[image];
     }
 
-    private void undo(TransactionSlot slot, long entry) {
+    private void giveBack(TransactionSlot slot, long entry) {
         switch (TransactionSlot.kind(entry)) {
-            case ENTRY_IMAGE, ENTRY_RANGE -> store.recovery().undo(slot, entry);
             case ENTRY_ALLOCATION -> takeBackAllocation(slot, entry);
             case ENTRY_CONTAINER -> {
-                store.recovery().undo(slot, entry);
+                store.recovery().giveBack(slot, entry);
                 TransactionSlot.markDone(entry);
             }
             case ENTRY_FREE -> TransactionSlot.markDone(entry);
             default -> {
-                // A lock, which stays.
+                // A lock or an image, which stay.
             }
         }
     }
@@ -196,7 +198,23 @@ final class Savepoints {
         if (store.isObject(reference(offset, generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES))))) {
             Memory.putLong(offset, Memory.getLong(offset) | DESTROYED);
         }
-        store.recovery().undo(slot, entry);
+        forgetParts(slot, entry);
+        store.recovery().giveBack(slot, entry);
+    }
+
+    /**
+     * Of a large object whose making is taken back, no part is to be restored or logged: its place will be another's.
+     */
+    private static void forgetParts(TransactionSlot slot, long allocation) {
+        long offset = TransactionSlot.offset(allocation);
+        long bytes = (long) granulesOf(Memory.getLong(allocation + ENTRY_HEADER_BYTES)) * GRANULE_BYTES;
+        for (long entry = bytes > OBJECT_BYTES_MAX ? slot.newest() : 0; entry > allocation;
+                entry = TransactionSlot.before(entry)) {
+            long part = TransactionSlot.offset(entry);
+            if (TransactionSlot.kind(entry) == ENTRY_RANGE && part >= offset && part < offset + bytes) {
+                TransactionSlot.markDone(entry);
+            }
+        }
     }
 
     /**

@@ -409,6 +409,14 @@ public final class StoreTransaction {
         slot.publish(length);
     }
 
+    /** The container that an entry of {@link #addContainer} says was made. */
+    static Range madeContainer(long entry) {
+        long content = entry + ENTRY_HEADER_BYTES;
+        byte[] name = Memory.bytes(content + 12, TransactionSlot.length(entry) - 12);
+        return new Range(Memory.getInt(content), new String(name, java.nio.charset.StandardCharsets.UTF_8),
+                TransactionSlot.offset(entry), Memory.getLong(content + 4), true);
+    }
+
     /**
      * Commits. Releases the locks as soon as the record has its place in the log, and returns when it is durable, and
      * with it all that the transaction has read: at once when nothing was changed and all that was read is durable.
