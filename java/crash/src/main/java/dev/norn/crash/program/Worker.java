@@ -25,6 +25,9 @@ final class Worker implements Runnable {
     }
 
     private static final int FRAMES_MAX = 12;
+    private static final long CONTAINER_BYTES = 4 << 20;
+    /** One of so many nested runs that are taken back makes a container. */
+    private static final int CONTAINER_TAKEN_BACK = 4;
     private static final Planned PLANNED = new Planned();
 
     private final Assignment assignment;
@@ -122,25 +125,12 @@ final class Worker implements Runnable {
     private void body(Script script, long id, Attachment.Use use, List<String> uses) {
         uses.clear();
         Random random = new Random(script.seed());
-        if (script.makesContainer()) {
-            use.store().createContainer("container-" + id, 4 << 20);
-        }
-        for (Step step : script.steps()) {
-            Register register = use.registers()[step.register()];
-            if (step.use() == Use.APPEND_AND_TAKE_BACK) {
-                takeBack(register, id, random);
+        for (int i = 0; i <= script.steps().size(); i++) {
+            if (i == script.container()) {
+                use.store().createContainer("container-" + id, CONTAINER_BYTES);
             }
-            int length = register.length();
-            uses.add(step.register() + ":" + length + ":" + register.last() + ":"
-                    + (step.use() == Use.APPEND ? "a" : "r"));
-            if (step.use() == Use.APPEND) {
-                register.append(id, random);
-                if (script.bytes() > 0) {
-                    register.fill(id, script.bytes());
-                }
-                if (script.depth() > 0) {
-                    register.hang(script.depth());
-                }
+            if (i < script.steps().size()) {
+                take(script, script.steps().get(i), id, use, uses, random);
             }
         }
         if (script.ending() != Ending.COMMIT) {
@@ -148,11 +138,33 @@ final class Worker implements Runnable {
         }
     }
 
+    private void take(Script script, Step step, long id, Attachment.Use use, List<String> uses, Random random) {
+        Register register = use.registers()[step.register()];
+        if (step.use() == Use.APPEND_AND_TAKE_BACK) {
+            takeBack(use.store(), register, id, random);
+        }
+        int length = register.length();
+        uses.add(step.register() + ":" + length + ":" + register.last() + ":"
+                + (step.use() == Use.APPEND ? "a" : "r"));
+        if (step.use() == Use.APPEND) {
+            register.append(id, random);
+            if (script.bytes() > 0) {
+                register.fill(id, script.bytes());
+            }
+            if (script.depth() > 0) {
+                register.hang(script.depth());
+            }
+        }
+    }
+
     /** A nested run that throws takes back exactly what it did. */
-    private void takeBack(Register register, long id, Random random) {
+    private void takeBack(Store store, Register register, long id, Random random) {
         try {
             Transaction.run(() -> {
                 register.append(-id, random);
+                if (random.nextInt(CONTAINER_TAKEN_BACK) == 0) {
+                    store.createContainer("taken-back-" + id, CONTAINER_BYTES);
+                }
                 throw PLANNED;
             });
         } catch (Planned e) {
