@@ -27,7 +27,7 @@ run:
 
 test: test-java
 	@tools/ensure-rust
-	@tools/ensure-nbd-clients
+	@tools/ensure-test-programs
 	cargo test --locked --workspace
 
 test-java:
@@ -35,8 +35,9 @@ test-java:
 
 test-long:
 	@tools/ensure-rust
-	@tools/ensure-nbd-clients
-	cargo test --locked --workspace -- --ignored --nocapture
+	@tools/ensure-test-programs
+	cargo test --locked --workspace -- --ignored --nocapture $(if $(NORN_TRACES),,--skip the_traces_of_mibench)
+	@$(if $(NORN_TRACES),,echo "NOT RUN: the figures of MiBench's traces; NORN_TRACES=DIR, with lout-small.runs.zst and mad-small.runs.zst, runs them")
 	tools/test-java -Dlibraries.whole=true -Dsas.kills=60 -Dsas.rounds=60 -Dsas.flips=400 -Dsas.cuts=400 -Dcrash.rounds=2000
 	tools/crash-faults
 	tools/fuzz heap_image 600

@@ -143,9 +143,14 @@ pub enum NbdCommand {
     /// Serve a block device to NBD clients until SIGTERM or SIGINT.
     ///
     /// Any length and alignment is served; what does not fill a page of the part is read, changed and written. Flushes
-    /// and writes with FUA are answered when the image file is on the host's disk. Several clients may be connected at
-    /// a time, up to 16; they see each other's writes. There is neither encryption nor authentication, so only loopback
-    /// addresses are listened on.
+    /// and writes with FUA are answered when the image file is on the host's disk. There is neither encryption nor
+    /// authentication, so only loopback addresses are listened on.
+    ///
+    /// Up to 64 clients are served at a time, with at most 33 MiB of memory each; they see each other's writes. One
+    /// more gets the place of the client that has been idle longest, whose connection is closed. A client with a
+    /// request under way keeps its place. A client has 10 seconds for its handshake, 30 seconds for each request from
+    /// its first byte to its last, and 30 seconds to take each reply; after that its connection is closed. Between
+    /// requests it may be silent for any time.
     Serve(NbdServeArguments),
 }
 

@@ -1,5 +1,5 @@
 //! The block device server and the clients that people use: libnbd's nbdinfo and nbdcopy, fio, qemu-io, and e2fsprogs
-//! on what they carried. tools/ensure-nbd-clients installs them.
+//! on what they carried. tools/ensure-test-programs installs them.
 
 mod nbd;
 

@@ -101,15 +101,11 @@ impl Header {
         start: Block,
         cache_page_bytes: usize,
     ) -> Result<Self, ImageError<D::Error>> {
-        let part = device.part();
-        let layout = PageLayout::of::<C, _>(&part, cache_page_bytes)?;
-        match newest(device, start)? {
-            Some((header, page)) => Self::decode::<D::Error, C>(&header, &part, layout, page),
-            None => {
-                let Range { start, end } = places(&part, start);
-                Err(ImageError::NoImage { start: Block(start), end: Block(end.saturating_sub(1)) })
-            }
-        }
+        let mut header = [0; HEADER_BYTES];
+        let image = Image::find_by::<D, C>(device, start, cache_page_bytes, &mut header)?;
+        let check = (header[4] >= CHECKED_FORMAT).then(|| word(&header, 36));
+        let version = Version { major: half(&header, 40), minor: half(&header, 42), patch: word(&header, 44) };
+        Ok(Header { image, version, check, generation: word(&header, 32) })
     }
 
     /// Reads the whole image, and says whether it is what was written. `cache_page` has the bytes of a cache page.
@@ -178,6 +174,38 @@ impl Header {
         header[CHECKED_BYTES..].copy_from_slice(&code);
         header
     }
+}
+
+impl Image {
+    /// Finds the image in cache pages of this width, as [`Header::find`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn find<D: Nand, C: Code>(
+        device: &mut D,
+        start: Block,
+        cache_page_bytes: usize,
+    ) -> Result<Self, ImageError<D::Error>> {
+        Self::find_by::<D, C>(device, start, cache_page_bytes, &mut [0; HEADER_BYTES])
+    }
+
+    /// Finds the image, and its header's bytes.
+    fn find_by<D: Nand, C: Code>(
+        device: &mut D,
+        start: Block,
+        cache_page_bytes: usize,
+        header: &mut [u8; HEADER_BYTES],
+    ) -> Result<Self, ImageError<D::Error>> {
+        let part = device.part();
+        let layout = PageLayout::of::<C, _>(&part, cache_page_bytes)?;
+        match newest(device, start, header)? {
+            Some(page) => Self::decode::<D::Error, C>(header, &part, layout, page),
+            None => {
+                let Range { start, end } = places(&part, start);
+                Err(ImageError::NoImage { start: Block(start), end: Block(end.saturating_sub(1)) })
+            }
+        }
+    }
 
     fn decode<E, C: Code>(
         header: &[u8; HEADER_BYTES],
@@ -209,23 +237,7 @@ impl Header {
         if bad_count > BAD_BLOCKS_MAX || image_bytes == 0 || !fits || too_many_pages {
             return Err(ImageError::Header { page });
         }
-        let check = (version >= CHECKED_FORMAT).then(|| word(header, 36));
-        let version = Version { major: half(header, 40), minor: half(header, 42), patch: word(header, 44) };
-        Ok(Header { image, version, check, generation: word(header, 32) })
-    }
-}
-
-impl Image {
-    /// Finds the image in cache pages of this width, as [`Header::find`] does.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn find<D: Nand, C: Code>(
-        device: &mut D,
-        start: Block,
-        cache_page_bytes: usize,
-    ) -> Result<Self, ImageError<D::Error>> {
-        Ok(Header::find::<D, C>(device, start, cache_page_bytes)?.image)
+        Ok(image)
     }
 }
 
@@ -255,33 +267,42 @@ pub(crate) fn places(part: &NandPart, start: Block) -> Range<u16> {
 
 /// The generation of the next header of the room that starts in `start`. Cost: a load for each place of one.
 pub(crate) fn next_generation<D: Nand>(device: &mut D, start: Block) -> Result<u32, D::Error> {
-    Ok(newest(device, start)?.map_or(1, |(header, _)| word(&header, 32).saturating_add(1)))
+    let mut header = [0; HEADER_BYTES];
+    let found = newest(device, start, &mut header)?;
+    Ok(found.map_or(1, |_| word(&header, 32).saturating_add(1)))
 }
 
-/// The header of the highest generation of those that belong to the room that starts in `start`.
-fn newest<D: Nand>(device: &mut D, start: Block) -> Result<Option<([u8; HEADER_BYTES], PageAddress)>, D::Error> {
-    let mut newest: Option<([u8; HEADER_BYTES], PageAddress)> = None;
+/// The page with the header of the highest generation of those that belong to the room that starts in `start`, and the
+/// header itself.
+fn newest<D: Nand>(
+    device: &mut D,
+    start: Block,
+    newest: &mut [u8; HEADER_BYTES],
+) -> Result<Option<PageAddress>, D::Error> {
+    let (mut found, mut header) = (None, [0; HEADER_BYTES]);
     for block in places(&device.part(), start).map(Block) {
         let page = block.page(0);
-        let Some(header) = read_header(device, page)? else { continue };
-        let is_in_place = header[4] < CHECKED_FORMAT || half(&header, 48) == block.0;
-        let is_newer = newest.is_none_or(|(newest, _)| word(&header, 32) > word(&newest, 32));
-        if half(&header, 12) == start.0 && is_in_place && is_newer {
-            newest = Some((header, page));
+        let is_in_place = read_header(device, page, &mut header)?
+            && half(&header, 12) == start.0
+            && (header[4] < CHECKED_FORMAT || half(&header, 48) == block.0);
+        if is_in_place && (found.is_none() || word(&header, 32) > word(newest, 32)) {
+            (*newest, found) = (header, Some(page));
         }
     }
-    Ok(newest)
+    Ok(found)
 }
 
-/// The header in a page, with a bit corrected, if there is a whole one. Cost: a load.
-pub(crate) fn read_header<D: Nand>(device: &mut D, page: PageAddress) -> Result<Option<[u8; HEADER_BYTES]>, D::Error> {
-    let mut header = [0; HEADER_BYTES];
+/// Reads what may be a header in a page, and corrects a bit. Says whether it is a whole one. Cost: a load.
+pub(crate) fn read_header<D: Nand>(
+    device: &mut D,
+    page: PageAddress,
+    header: &mut [u8; HEADER_BYTES],
+) -> Result<bool, D::Error> {
     device.load(page)?;
-    device.fetch(&mut header)?;
+    device.fetch(header)?;
     let (checked, code) = header.split_at_mut(CHECKED_BYTES);
     let code = [code[0], code[1], code[2], code[3]];
-    let is_whole = Crc32c::correct(checked, code).is_ok() && header[..4] == MAGIC;
-    Ok(is_whole.then_some(header))
+    Ok(Crc32c::correct(checked, code).is_ok() && header[..4] == MAGIC)
 }
 
 /// Whether the header in a page is this one, or differs in a bit that its code corrects. Cost: a load.
@@ -290,6 +311,6 @@ pub(crate) fn reads_back<D: Nand>(
     page: PageAddress,
     header: &[u8; HEADER_BYTES],
 ) -> Result<bool, D::Error> {
-    let found = read_header(device, page)?;
-    Ok(found.is_some_and(|found| found[..CHECKED_BYTES] == header[..CHECKED_BYTES]))
+    let mut found = [0; HEADER_BYTES];
+    Ok(read_header(device, page, &mut found)? && found[..CHECKED_BYTES] == header[..CHECKED_BYTES])
 }

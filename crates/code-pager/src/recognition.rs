@@ -24,7 +24,8 @@ pub fn recognise<D: Nand>(device: &mut D) -> Result<Option<Recognised>, D::Error
         Some(Recognised { what, kind: TenantKind::CODE, version, known_version, geometry: None })
     };
     for block in part.blocks() {
-        if let Some(header) = read_header(device, block.page(0))? {
+        let mut header = [0; HEADER_BYTES];
+        if read_header(device, block.page(0), &mut header)? {
             return Ok(found("a code image", header[4], FORMAT_VERSION));
         }
         if let Some(version) = record_version(device, block.page(0))? {

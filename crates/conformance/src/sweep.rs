@@ -40,8 +40,10 @@ pub trait Powered: Clone {
     /// Calls so far that the part's contract does not allow.
     fn refusals(&self) -> u64;
 
-    /// A shape that the part's contract allows, of those all equally often.
-    fn draw_tear(random: &mut fastrand::Rng) -> Tear;
+    /// A shape that the part's contract allows, of those all equally often; by default one that all contracts allow.
+    fn draw_tear(random: &mut fastrand::Rng) -> Tear {
+        Tear::draw(random)
+    }
 }
 
 macro_rules! powered {

@@ -10,9 +10,9 @@ use norn_code_pager::{
     Code, CodeAddress, Crc32c, Header, ImageError, ImageWriter, Options, Pager, ProgramError, Room, Rooms, Standing,
     Version,
 };
-use norn_conformance::{Context, PowerLost, Subject, Sweep, Tally, Trial, one_of_each, seeds};
+use norn_conformance::{Context, PowerLost, Subject, Sweep, Tally, Trial, one_of_each_on_nand, seeds};
 use norn_flash::Block;
-use norn_flash_sim::{NandSim, NandSimError, Noise, Tear, nand_catalogue};
+use norn_flash_sim::{NandSim, NandSimError, Noise, nand_catalogue};
 
 const ROOMS: Rooms = Rooms::split(Room { start: Block(1), blocks: 29 });
 const CACHE_PAGE: usize = 64;
@@ -121,13 +121,6 @@ impl Subject for Firmware {
     }
 }
 
-/// Every shape that the contract of NAND parts allows.
-fn shapes(cut: u64, random: &mut fastrand::Rng) -> Vec<Tear> {
-    let mut shapes = one_of_each(cut, random);
-    shapes.extend((0..2).flat_map(|_| [Tear::Marginal(random.u64(..)), Tear::Late(random.u64(..))]));
-    shapes
-}
-
 fn part(seed: u64) -> NandSim {
     let mut part = NandSim::new(nand_catalogue::test_part(30, 4, 512));
     part.reseed(seed);
@@ -157,7 +150,7 @@ fn cut(
     let trial = Trial {
         subject: firmware,
         call: &call,
-        shapes: &shapes,
+        shapes: &one_of_each_on_nand,
         admitted: &|found| admitted.contains(found),
         go_on: &mut |mut firmware, found, random, context| {
             if found.is_some() {
@@ -273,7 +266,8 @@ fn updates_in_one_room_and_in_two() {
         firmware.make(&Call::Update(old, Standing::Confirmed)).unwrap();
         for cut in 0.. {
             let mut ended = 0;
-            for tear in shapes(cut, &mut random) {
+            let shapes = one_of_each_on_nand(cut, &mut random);
+            for &tear in &shapes {
                 let context = format!("cut at {cut} by {tear:?}, seed {seed}");
                 let mut torn = alone.clone();
                 torn.cut_power_after(cut, tear);
@@ -292,7 +286,7 @@ fn updates_in_one_room_and_in_two() {
                     Err(PowerLost) => two.count(torn.boot().unwrap(), old, new, &context),
                 }
             }
-            if ended == 2 * shapes(cut, &mut random).len() {
+            if ended == 2 * shapes.len() {
                 break;
             }
         }

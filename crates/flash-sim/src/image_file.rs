@@ -11,11 +11,13 @@
 //! Values are little-endian. Invariant: the header's first 80 bytes never change; the file has the length that they
 //! imply.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use std::{process, thread};
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 
@@ -115,28 +117,34 @@ pub(crate) struct ImageFile {
 }
 
 impl ImageFile {
-    /// A new file of the given length, all holes, which `fill` fills; the header is written last. An incomplete file is
-    /// removed.
+    /// A new file of the given length, all holes, which `fill` fills. It appears at `path` when it is complete and on
+    /// the host's disk, under another name until then: a process that is killed leaves nothing at `path`.
     pub fn create(
         path: &Path,
         (kind, name, geometry): (&Kind, &str, &[u32]),
         file_bytes: u64,
         fill: impl FnOnce(&ImageFile) -> io::Result<()>,
     ) -> Result<ImageFile, ImageError> {
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
-        let file = file.map_err(|source| match source.kind() {
+        let io_error = |source: io::Error| match source.kind() {
             ErrorKind::AlreadyExists => ImageError::Exists { path: path.to_owned(), source },
             _ => ImageError::Io { path: path.to_owned(), source },
-        })?;
-        lock(&file, path)?;
-        let image = ImageFile { file };
-        let made = image.file.set_len(file_bytes).and_then(|()| fill(&image));
-        made.and_then(|()| image.write_at(0, &kind.encode(name, geometry))).map_err(|source| {
-            // An incomplete image would only prevent the next attempt.
-            let _ = std::fs::remove_file(path);
-            ImageError::Io { path: path.to_owned(), source }
-        })?;
-        Ok(image)
+        };
+        if path.try_exists().map_err(io_error)? {
+            return Err(io_error(ErrorKind::AlreadyExists.into()));
+        }
+        let temporary = temporary_beside(path);
+        // What a process of this number left when it was killed.
+        let _ = fs::remove_file(&temporary);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&temporary).map_err(io_error)?;
+        let made = lock(&file, path).and_then(|()| {
+            let image = ImageFile { file };
+            image.file.set_len(file_bytes).and_then(|()| fill(&image)).map_err(io_error)?;
+            image.write_at(0, &kind.encode(name, geometry)).map_err(io_error)?;
+            image.file.sync_all().and_then(|()| publish(&temporary, path)).map_err(io_error)?;
+            Ok(image)
+        });
+        let _ = fs::remove_file(&temporary);
+        made
     }
 
     /// An existing file of a kind, and its header.
@@ -221,6 +229,24 @@ impl Header {
     /// For a file that cannot be read.
     pub fn io_error(&self, source: io::Error) -> ImageError {
         ImageError::Io { path: self.path.clone(), source }
+    }
+}
+
+/// The name that an image has until it is complete: one that no other creation has.
+fn temporary_beside(path: &Path) -> PathBuf {
+    static CREATIONS: AtomicU32 = AtomicU32::new(0);
+    let number = CREATIONS.fetch_add(1, Ordering::Relaxed);
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}-{number}.new", process::id()));
+    path.with_file_name(name)
+}
+
+/// Gives a complete file its name, unless there is a file of that name. A host without hard links gets a rename.
+fn publish(temporary: &Path, path: &Path) -> io::Result<()> {
+    match fs::hard_link(temporary, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists && !path.try_exists()? => fs::rename(temporary, path),
+        done => done,
     }
 }
 

@@ -1,6 +1,6 @@
 //! An image file holds what the part holds, outlives it, and is refused with a reason when it is not whole.
 
-use std::fs;
+use std::{fs, thread};
 
 use norn_flash::{Address, EraseUnit, Nor};
 use norn_flash_sim::{ImageError, NorSim, SimError, Tear, catalogue};
@@ -34,6 +34,35 @@ fn a_part_goes_on_where_it_stopped() {
         let sim = NorSim::open_image(&path).unwrap();
         assert_eq!(sim.peek(Address(spec.part.unit_size_bytes * 2), 64), [0xFF; 64]);
     }
+}
+
+/// Whoever looks at the path while an image is made there sees no file, or all of it; so does one who looks after a
+/// process was killed.
+#[test]
+fn an_image_appears_when_it_is_complete() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = catalogue::nrf52840();
+    drop(NorSim::create_image(&dir.path().join("other"), spec.clone()).unwrap());
+    let whole = fs::read(dir.path().join("other")).unwrap();
+    for number in 0..20 {
+        let path = dir.path().join(format!("part{number}"));
+        let maker = {
+            let (path, spec) = (path.clone(), spec.clone());
+            thread::spawn(move || drop(NorSim::create_image(&path, spec).unwrap()))
+        };
+        let found = loop {
+            match fs::read(&path) {
+                Ok(bytes) => break bytes,
+                Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
+            }
+        };
+        assert!(found == whole, "{} bytes of image {number} are there, not {}", found.len(), whole.len());
+        maker.join().unwrap();
+    }
+    let left = fs::read_dir(dir.path()).unwrap().count();
+    assert_eq!(left, 21, "nothing is left beside the images");
+    let again = NorSim::create_image(&dir.path().join("other"), spec).unwrap_err();
+    assert!(matches!(again, ImageError::Exists { .. }), "{again}");
 }
 
 #[test]

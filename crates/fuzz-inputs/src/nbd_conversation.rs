@@ -4,11 +4,8 @@
 //! all. Up to those, every answer is known: errors follow from the protocol, data from a store that is a plain row of
 //! bytes.
 
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
-
 use norn_nbd::wire::{OPTION_BYTES_MAX, TRANSMISSION_FLAGS};
-use norn_nbd::{RamStore, converse};
+use norn_nbd::{Export, RamStore, Unsupervised, converse};
 
 const SIZE: usize = 6000;
 const EINVAL: u32 = 22;
@@ -29,26 +26,25 @@ struct Script<'a> {
 /// If an answer is wrong.
 pub fn play(bytes: &[u8]) {
     let Some((&kind, rest)) = bytes.split_first() else { return };
-    let store = Mutex::new(RamStore::new(SIZE));
-    let never = AtomicBool::new(false);
+    let export = Export::new(RamStore::new(SIZE));
     let mut told = Vec::new();
     if kind == 0 {
         // Anything at all: it ends, and says no more than it was asked for.
-        let _ = converse(&mut &rest[..], &mut told, &store, &never);
+        let _ = converse(rest, &mut told, &export, &Unsupervised);
         assert!(told.len() <= 18 + rest.len() * SIZE, "{} bytes", told.len());
         return;
     }
     let mut script = Script { bytes: rest, sent: Vec::new(), expected: Vec::new(), store: vec![0; SIZE], flushes: 0 };
     script.shake_hands();
     script.ask();
-    let _ = converse(&mut &script.sent[..], &mut told, &store, &never);
+    let _ = converse(&script.sent[..], &mut told, &export, &Unsupervised);
     assert!(
         told.starts_with(&script.expected),
         "told {told:x?}\nexpected {:x?}\nsent {:x?}",
         script.expected,
         script.sent
     );
-    let store = store.into_inner().unwrap();
+    let store = export.into_store();
     let same = store.bytes() == script.store && store.flushes() == script.flushes;
     assert!(!script.is_sound() || (same && told.len() == script.expected.len()), "{:x?}", script.sent);
 }

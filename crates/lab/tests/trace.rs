@@ -1,24 +1,12 @@
 //! `norn-lab trace` and `norn-lab run paging --data` on the command line: a trace of an installed program, what a
-//! replay of it says, and what is refused. Recording takes valgrind; without it, the tests say so and only see that it
-//! is asked for.
+//! replay of it says, and what is refused. Recording takes valgrind, which tools/ensure-test-programs installs.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use norn_desk::Desk;
 
-fn has_valgrind() -> bool {
-    let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().is_ok();
-    if !found {
-        eprintln!("SKIPPED: valgrind is not installed (`apt install valgrind`)");
-    }
-    found
-}
-
 #[test]
 fn a_program_is_recorded_and_replayed() {
-    if !has_valgrind() {
-        return;
-    }
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
     let recorded = desk.run("trace record --out echo.runs.zst -- echo four words are said");
     assert_eq!(recorded.code, 0, "{}", recorded.errors);

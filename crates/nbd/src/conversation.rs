@@ -1,27 +1,32 @@
 //! One client's conversation, over any reader and writer.
 
-use std::io::{Read, Write};
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::io::{BufReader, Read, Write};
 
 use crate::end::{Broken, End};
+use crate::export::Export;
 use crate::handshake::{Outcome, shake_hands};
 use crate::store::BlockStore;
+use crate::supervisor::Supervisor;
 use crate::transmission::serve_requests;
 
-/// Shakes hands with a client and serves its requests, until it leaves or `stopping` is set. Memory: a request, at most
-/// [`REQUEST_BYTES_MAX`](crate::wire::REQUEST_BYTES_MAX), as far as it has arrived.
+/// Bytes that are read ahead, so that short requests take one call of the system for several.
+const READ_AHEAD_BYTES: usize = 64 << 10;
+
+/// Shakes hands with a client and serves its requests, until it leaves or the supervisor dismisses it. Memory: 64 KiB
+/// that are read ahead; a request or reply, at most [`REQUEST_BYTES_MAX`](crate::wire::REQUEST_BYTES_MAX), as far as it
+/// has arrived; between requests, at most 256 KiB of that.
 ///
 /// # Errors
 /// [`Broken`]: the connection is to be closed.
 pub fn converse<S: BlockStore>(
-    reader: &mut impl Read,
-    writer: &mut impl Write,
-    store: &Mutex<S>,
-    stopping: &AtomicBool,
+    reader: impl Read,
+    mut writer: impl Write,
+    export: &Export<S>,
+    supervisor: &impl Supervisor,
 ) -> Result<End, Broken> {
-    match shake_hands(reader, writer, store)? {
-        Outcome::Taken => serve_requests(reader, writer, store, stopping),
+    let mut reader = BufReader::with_capacity(READ_AHEAD_BYTES, reader);
+    match shake_hands(&mut reader, &mut writer, export)? {
+        Outcome::Taken => serve_requests(&mut reader, &mut writer, export, supervisor),
         Outcome::Ended(end) => Ok(end),
     }
 }

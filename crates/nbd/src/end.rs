@@ -13,14 +13,14 @@ pub enum End {
     Disconnected,
     /// The client was gone between two messages.
     Gone,
-    /// The server stops.
-    Stopped,
+    /// The server ended it: it stops, the client was too slow, or another client needs the place.
+    Dismissed,
 }
 
 /// How a conversation broke off.
 #[derive(Debug, thiserror::Error)]
 pub enum Broken {
-    /// The connection failed, ended within a message, or was too slow.
+    /// The connection failed, or ended within a message.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The client does not speak the protocol.

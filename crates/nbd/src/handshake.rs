@@ -6,10 +6,9 @@
 //! Invariant: at most [`OPTION_BYTES_MAX`] bytes of an option are kept, whatever length it announces.
 
 use std::io::{self, Read, Write};
-use std::sync::Mutex;
 
 use crate::end::{Broken, End};
-use crate::store::BlockStore;
+use crate::export::Export;
 use crate::wire::{
     self, ClientOption, EXPORT_NAME_ZEROS, Info, InfoRequest, OPTION_BYTES_MAX, OPTION_HEADER_BYTES, OptionHeader,
     OptionReply, Padding, REQUEST_BYTES_MAX, TRANSMISSION_FLAGS, Violation, option_reply,
@@ -32,22 +31,12 @@ enum Next {
     Leave,
 }
 
-/// Information about the export.
-struct Export {
-    size_bytes: u64,
-    preferred_bytes: u32,
-}
-
-/// Shakes hands. The caller ensures that the reader does not wait forever.
-pub(crate) fn shake_hands<S: BlockStore>(
+/// Shakes hands. The caller ensures that neither reader nor writer waits forever.
+pub(crate) fn shake_hands<S>(
     reader: &mut impl Read,
     writer: &mut impl Write,
-    store: &Mutex<S>,
+    export: &Export<S>,
 ) -> Result<Outcome, Broken> {
-    let export = match store.lock() {
-        Ok(store) => Export { size_bytes: store.size_bytes(), preferred_bytes: store.preferred_bytes() },
-        Err(_) => return Ok(Outcome::Ended(End::Stopped)),
-    };
     writer.write_all(&wire::greeting())?;
     let mut flags = [0; 4];
     reader.read_exact(&mut flags)?;
@@ -84,7 +73,7 @@ fn read_data(reader: &mut impl Read, len: u32) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(data))
 }
 
-impl Export {
+impl<S> Export<S> {
     /// What is said to an option, and what is next.
     fn answer(&self, header: OptionHeader, data: &[u8], padding: Padding) -> Result<(Vec<u8>, Next), Violation> {
         let reply = |reply, text: &[u8]| option_reply(header.number, reply, text);

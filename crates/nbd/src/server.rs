@@ -1,53 +1,30 @@
-//! The server: a thread for each client, one lock around the store.
+//! The server: a thread for each client, one lock around the store, one thread at the door, and one that keeps time.
 //!
 //! Stopping:
 //! 1. no client is accepted any more;
 //! 2. readers find the end of their connection; a request that has arrived is carried out and answered;
-//! 3. all threads have ended, the slowest after [`MESSAGE_TIME`]; the store is given back.
-//!
-//! Invariant: at most [`CLIENTS_MAX`] clients at a time; one more is hung up on.
+//! 3. all threads have ended, the slowest after [`MESSAGE_TIME`](crate::MESSAGE_TIME); the store is given back.
 
-use std::io::{self, BufReader, Read};
-use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::end::{Broken, End};
-use crate::handshake::{Outcome, shake_hands};
+use crate::clock::SystemClock;
+use crate::conversation::converse;
+use crate::export::Export;
+use crate::places::{Place, Places};
 use crate::socket::{Address, Listener, Stream};
 use crate::store::BlockStore;
-use crate::transmission::serve_requests;
-
-/// Most clients at a time. Each holds at most one request of 32 MiB in memory.
-pub const CLIENTS_MAX: usize = 16;
-/// Longest time of a handshake.
-pub const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
-/// Longest time that a client may stall within a message.
-pub const MESSAGE_TIME: Duration = Duration::from_secs(30);
-
-const READ_AHEAD_BYTES: usize = 64 << 10;
-
-/// What all threads see.
-struct Shared<S> {
-    store: Mutex<S>,
-    stopping: AtomicBool,
-    /// Those who are in, and some who have left.
-    clients: Mutex<Vec<Client>>,
-}
-
-/// A client that is let in.
-struct Client {
-    stream: Arc<Stream>,
-    thread: JoinHandle<()>,
-}
 
 /// A running server.
 pub struct Server<S> {
-    shared: Arc<Shared<S>>,
+    export: Arc<Export<S>>,
+    places: Arc<Places>,
     address: Address,
-    door: JoinHandle<()>,
+    /// Returns the threads of clients that may still be served.
+    door: JoinHandle<Vec<JoinHandle<()>>>,
+    timekeeper: JoinHandle<()>,
 }
 
 impl<S: BlockStore + 'static> Server<S> {
@@ -56,12 +33,18 @@ impl<S: BlockStore + 'static> Server<S> {
     /// # Errors
     /// When the system has no thread or address.
     pub fn start(listener: Listener, store: S) -> io::Result<Self> {
+        Self::start_with(listener, store, Places::new(Arc::new(SystemClock::new())))
+    }
+
+    pub(crate) fn start_with(listener: Listener, store: S, places: Arc<Places>) -> io::Result<Self> {
         let address = listener.address()?;
-        let shared =
-            Arc::new(Shared { store: Mutex::new(store), stopping: AtomicBool::new(false), clients: Mutex::default() });
-        let inside = shared.clone();
-        let door = thread::Builder::new().name("door".into()).spawn(move || inside.let_in(&listener))?;
-        Ok(Server { shared, address, door })
+        let export = Arc::new(Export::new(store));
+        let kept = places.clone();
+        let timekeeper = thread::Builder::new().name("timekeeper".into()).spawn(move || kept.keep_time())?;
+        let (served, taken) = (export.clone(), places.clone());
+        let door = thread::Builder::new().name("door".into()).spawn(move || let_in(&listener, &served, &taken));
+        let door = door.inspect_err(|_| places.close())?;
+        Ok(Server { export, places, address, door, timekeeper })
     }
 
     /// Where it listens.
@@ -71,89 +54,49 @@ impl<S: BlockStore + 'static> Server<S> {
 
     /// Stops, and gives the store back. What was answered is done; it is the caller's to flush.
     pub fn stop(self) -> S {
-        self.shared.stopping.store(true, Ordering::Release);
+        self.places.stop();
         // The door opens once more, and finds that it is to be shut.
         let _ = Stream::connect(&self.address);
-        self.door.join().expect("the door does not panic");
-        let clients = mem::take(&mut *lock(&self.shared.clients));
-        clients.iter().for_each(|client| client.stream.stop_reading());
-        for client in clients {
+        for client in self.door.join().expect("the door does not panic") {
             // A thread that panicked has been heard on stderr.
-            let _ = client.thread.join();
+            let _ = client.join();
         }
-        let shared = Arc::into_inner(self.shared).expect("every thread has ended");
-        shared.store.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.places.close();
+        self.timekeeper.join().expect("the timekeeper does not panic");
+        Arc::into_inner(self.export).expect("every thread has ended").into_store()
     }
 }
 
-impl<S: BlockStore + 'static> Shared<S> {
-    /// Lets clients in until the server stops.
-    fn let_in(self: Arc<Self>, listener: &Listener) {
-        loop {
-            let accepted = listener.accept();
-            if self.stopping.load(Ordering::Acquire) {
-                return;
-            }
-            match accepted {
-                Ok(stream) => self.clone().admit(Arc::new(stream)),
-                // The client was gone already, or the process is short of something: not at once again.
-                Err(_) => thread::sleep(Duration::from_millis(50)),
-            }
-        }
+/// Lets clients in until the server stops, and returns the threads of those that may still be served.
+fn let_in<S: BlockStore + 'static>(
+    listener: &Listener,
+    export: &Arc<Export<S>>,
+    places: &Arc<Places>,
+) -> Vec<JoinHandle<()>> {
+    let mut clients = Vec::new();
+    while places.are_open() {
+        let Ok(stream) = listener.accept() else {
+            // The client was gone already, or the process is short of something: not at once again.
+            thread::sleep(Duration::from_millis(50));
+            continue;
+        };
+        let stream = Arc::new(stream);
+        let Some(place) = places.take(stream.clone()) else { break };
+        clients.retain(|client: &JoinHandle<()>| !client.is_finished());
+        // Without a thread the place is free again, and the connection closed.
+        clients.extend(serve(export.clone(), place, stream));
     }
-
-    /// Starts a client's thread, if there is room for it.
-    fn admit(self: Arc<Self>, stream: Arc<Stream>) {
-        let shared = self.clone();
-        let mut clients = lock(&self.clients);
-        clients.retain(|client| !client.thread.is_finished());
-        if clients.len() >= CLIENTS_MAX {
-            return;
-        }
-        let served = stream.clone();
-        let started = thread::Builder::new().name("client".into()).spawn(move || {
-            // How it ended concerns the client alone: the connection is closed.
-            let _ = shared.serve(&served);
-            served.hang_up();
-        });
-        if let Ok(thread) = started {
-            clients.push(Client { stream, thread });
-        }
-    }
-
-    fn serve(&self, stream: &Stream) -> Result<End, Broken> {
-        stream.set_write_timeout(HANDSHAKE_TIME)?;
-        let mut patience = Patience { stream, until: Instant::now() + HANDSHAKE_TIME };
-        match shake_hands(&mut patience, &mut { stream }, &self.store)? {
-            Outcome::Ended(end) => return Ok(end),
-            Outcome::Taken => {}
-        }
-        stream.set_read_timeout(MESSAGE_TIME)?;
-        stream.set_write_timeout(MESSAGE_TIME)?;
-        let mut reader = BufReader::with_capacity(READ_AHEAD_BYTES, stream);
-        serve_requests(&mut reader, &mut { stream }, &self.store, &self.stopping)
-    }
+    clients
 }
 
-/// Nothing that a lock of clients guards is ever half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A reader that ends at a time, however many bytes trickle in before.
-struct Patience<'a> {
-    stream: &'a Stream,
-    until: Instant,
-}
-
-impl Read for Patience<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.stream.set_read_timeout(left)?;
-        let mut stream = self.stream;
-        stream.read(buffer)
-    }
+/// Starts a client's thread.
+fn serve<S: BlockStore + 'static>(
+    export: Arc<Export<S>>,
+    place: Place,
+    stream: Arc<Stream>,
+) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name("client".into()).spawn(move || {
+        // How it ended concerns the client alone: the connection is closed.
+        let _ = converse(&*stream, &*stream, &export, &place);
+    })
 }

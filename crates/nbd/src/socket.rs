@@ -9,7 +9,8 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
+
+use rustix::io::ioctl_fionread;
 
 /// The port that NBD is registered for.
 const PORT: u16 = 10809;
@@ -149,18 +150,13 @@ impl Stream {
         }
     }
 
-    pub fn set_read_timeout(&self, time: Duration) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => stream.set_read_timeout(Some(time)),
-            Stream::Unix(stream) => stream.set_read_timeout(Some(time)),
-        }
-    }
-
-    pub fn set_write_timeout(&self, time: Duration) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => stream.set_write_timeout(Some(time)),
-            Stream::Unix(stream) => stream.set_write_timeout(Some(time)),
-        }
+    /// Whether bytes have arrived that nobody has read.
+    pub fn has_input(&self) -> bool {
+        let waiting = match self {
+            Stream::Tcp(stream) => ioctl_fionread(stream),
+            Stream::Unix(stream) => ioctl_fionread(stream),
+        };
+        waiting.is_ok_and(|bytes| bytes > 0)
     }
 
     /// Ends what a reader waits for; what is being answered is still sent.

@@ -1,8 +1,9 @@
 //! Bad input gets an error that names it, and changes nothing: wrong arguments, stale references, and devices that hold no
 //! heap, a foreign one, a newer one, or one of another geometry.
 
+use norn_conformance::one_of_each;
 use norn_flash::{Address, Nor};
-use norn_flash_sim::{NorSim, PartSpec, Tear, catalogue};
+use norn_flash_sim::{NorSim, PartSpec, catalogue};
 use norn_nor_store::format::{FORMAT_VERSION, Identity};
 use norn_object_heap::{
     AccessError, Config, CreateError, Elements, Heap, Layout, MountError, Ref, StoreError, TransactionError,
@@ -297,9 +298,9 @@ fn a_cut_formatting_leaves_a_part_to_format() {
     let mut old = heap();
     let object = old.create(Layout::uniform(1, 1)).unwrap();
     let device = old.into_device();
-    let mut counts = [0; 3];
+    let (mut counts, mut random) = ([0; 3], fastrand::Rng::with_seed(8));
     for cut in 0.. {
-        for tear in [Tear::Nothing, Tear::Complete, Tear::Subset(cut), Tear::Subset(!cut)] {
+        for tear in one_of_each(cut, &mut random) {
             let mut part = device.clone();
             part.cut_power_after(cut, tear);
             let formatted = Heap::<_, 64>::format(&mut part, Config::default()).is_ok();

@@ -2,8 +2,6 @@
 
 mod disk;
 pub mod failure;
-#[cfg(test)]
-mod host_crash;
 mod page_store;
 
 use std::fmt::{self, Display};

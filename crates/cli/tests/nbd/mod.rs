@@ -38,12 +38,20 @@ impl Served {
     }
 
     pub fn listening(desk: &Desk, image: &str, listen: &str) -> Served {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_norn"))
-            .args(["nbd", "serve", image, "--listen", listen])
-            .current_dir(desk.path(""))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::spawn(desk, Command::new(env!("CARGO_BIN_EXE_norn")).args(["nbd", "serve", image, "--listen", listen]))
+    }
+
+    /// As [`start`](Self::start), with the calls by which it writes, and waits for the disk, in the file `trace`.
+    pub fn traced(desk: &Desk, image: &str, trace: &str) -> Served {
+        // As a grandchild of its own, strace leaves the server the child that signals reach.
+        let words = ["-D", "-f", "-y", "-xx", "-s", "1000000", "-o", trace, "-e", "trace=lseek,write,fdatasync,sendto"];
+        let server = [env!("CARGO_BIN_EXE_norn"), "nbd", "serve", image, "--listen", "unix:norn.sock"];
+        attempt(&desk.path(""), &["strace", "-V"]);
+        Self::spawn(desk, Command::new("strace").args(words).args(server))
+    }
+
+    fn spawn(desk: &Desk, command: &mut Command) -> Served {
+        let mut process = command.current_dir(desk.path("")).stdout(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(process.stdout.take().unwrap());
         let mut greeting = String::new();
         while !greeting.lines().any(|line| line.starts_with("listening on ")) {
@@ -58,7 +66,10 @@ impl Served {
     }
 
     pub fn client(&self) -> Client {
-        Client { stream: UnixStream::connect(&self.socket).unwrap(), cookie: 7 }
+        let stream = UnixStream::connect(&self.socket).unwrap();
+        // A server that wrongly stays silent fails a test by this; when it says something is not asserted.
+        stream.set_read_timeout(Some(Duration::from_secs(600))).unwrap();
+        Client { stream, cookie: 7 }
     }
 
     /// The most memory that it ever had, in KiB.
@@ -110,7 +121,8 @@ pub fn number_after(text: &str, title: &str) -> u64 {
 /// One end of a connection.
 pub struct Client {
     pub stream: UnixStream,
-    cookie: u64,
+    /// Of the last request.
+    pub cookie: u64,
 }
 
 impl Client {
@@ -124,9 +136,8 @@ impl Client {
         Ok(bytes)
     }
 
-    /// Asserts that the server closes the connection within some seconds, and says nothing before.
+    /// Asserts that the server closes the connection, and says nothing before.
     pub fn expect_hang_up(&mut self) {
-        self.stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
         match self.stream.read_exact(&mut [0]) {
             Ok(()) => panic!("the server said something"),
             Err(error) => {
@@ -206,9 +217,8 @@ pub fn run(directory: &Path, words: &[&str]) -> String {
 /// As [`run`], and whether it succeeded.
 pub fn attempt(directory: &Path, words: &[&str]) -> (bool, String) {
     let output = Command::new(words[0]).args(&words[1..]).current_dir(directory).output();
-    let output = output.unwrap_or_else(|error| {
-        panic!("{}: {error}; tools/ensure-nbd-clients installs what drives the server in tests", words[0])
-    });
+    let output = output
+        .unwrap_or_else(|error| panic!("{}: {error}; tools/ensure-test-programs installs what tests need", words[0]));
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     (output.status.success(), said)
 }

@@ -1,0 +1,40 @@
+//! Which block a collector empties: of those with the fewest live pages, the one with the fewest erases.
+
+mod model;
+
+use model::formatted;
+use norn_flash_sim::nand_catalogue::test_part;
+use norn_nand_ftl::{Lba, RecycleStep};
+
+const PAGES: u32 = 160;
+
+#[test]
+fn of_blocks_with_equal_live_pages_the_least_worn_is_emptied_first() {
+    let mut compared = 0;
+    for seed in 0..8 {
+        let (mut ftl, model) = formatted(test_part(40, 8, 64), 2, PAGES, seed);
+        let page = model.bytes(0, 1);
+        let mut random = fastrand::Rng::with_seed(seed);
+        for lba in 0..PAGES {
+            ftl.write(Lba(lba), &page).unwrap();
+        }
+        // Hot pages wear some blocks more than others.
+        for _ in 0..random.u32(2000..4000) {
+            ftl.write(Lba(random.u32(0..24)), &page).unwrap();
+        }
+        // Full blocks are equal now, except those with the checkpoint: none of their pages is live.
+        ftl.trim(Lba(0), PAGES).unwrap();
+        let mut last = 0;
+        while let Some(mut recycling) = ftl.start_recycling() {
+            let erases = ftl.erase_counts().nth(usize::from(recycling.victim.0)).unwrap().unwrap();
+            if ftl.recycle_step(&mut recycling).unwrap() != RecycleStep::Erased {
+                ftl.stop_recycling(recycling);
+                break;
+            }
+            assert!(erases >= last, "seed {seed}: {} with {erases} erases after one with {last}", recycling.victim);
+            compared += u32::from(erases > last && last > 0);
+            last = erases;
+        }
+    }
+    assert!(compared > 20, "{compared} victims were less worn than the next");
+}
