@@ -26,9 +26,10 @@ import picocli.CommandLine;
         versionProvider = Version.class,
         description = "The business object benchmark: TPC-C's entities as Java objects.",
         subcommands = {BobcCommand.Run.class, BobcCommand.Compare.class, BobcCommand.Storage.class,
-                BobcCommand.Overcommit.class, EvaluationCommand.class, HotCommand.class, CommandLine.HelpCommand.class,
-                ChildCommands.Single.class, ChildCommands.Part.class, ChildCommands.Populate.class,
-                ChildCommands.Check.class, ChildCommands.Sheet.class, HotChildren.Run.class, HotChildren.Part.class})
+                BobcCommand.Overcommit.class, LoadCommand.class, EvaluationCommand.class, HotCommand.class,
+                CommandLine.HelpCommand.class, LoadCommand.Fill.class, ChildCommands.Single.class,
+                ChildCommands.Part.class, ChildCommands.Populate.class, ChildCommands.Check.class,
+                ChildCommands.Sheet.class, HotChildren.Run.class, HotChildren.Part.class})
 public final class BobcCommand implements Callable<Integer> {
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;

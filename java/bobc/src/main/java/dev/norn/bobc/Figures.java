@@ -1,6 +1,7 @@
 package dev.norn.bobc;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 
@@ -26,6 +27,11 @@ final class Figures {
 
     double getOrElse(String name, double other) {
         return numbers.getOrDefault(name, other);
+    }
+
+    /** The names, in the order in which they were given. */
+    List<String> names() {
+        return List.copyOf(numbers.keySet());
     }
 
     long whole(String name) {

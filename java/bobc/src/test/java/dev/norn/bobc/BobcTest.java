@@ -140,6 +140,18 @@ class BobcTest {
         assertEquals(2, BobcCommand.run("run", "H2", "--directory=" + directory, "--processes=2"));
     }
 
+    /** Each peer has what was added, or its JVM fails. */
+    @Test
+    void peersAreLoaded() throws Exception {
+        Path csv = directory.resolve("load.csv");
+        assertEquals(0, BobcCommand.run("load", "--objects=250", "--batch=100", "--on=" + directory,
+                "--rounds=1", "--csv=" + csv));
+        List<String> lines = java.nio.file.Files.readAllLines(csv);
+        assertEquals(1 + LoadKind.values().length, lines.size());
+        assertTrue(lines.getFirst().startsWith("directory,round,peer,objects,batch,seconds,"), lines.getFirst());
+        assertEquals(2, BobcCommand.run("load", "--objects=0", "--on=" + directory));
+    }
+
     /** EclipseStore's conditions are those of what it has stored, read again. */
     @Test
     void peersWithoutTheAgentAreCompared() {
