@@ -108,7 +108,7 @@ enum Contents {
 impl Contents {
     fn explanation(&self, image: &Path, opener: Opener, refusal: Refusal) -> String {
         match self {
-            Contents::Blank(part) => format!("it is a blank {part}, without data for any norn command"),
+            Contents::Blank(part) => format!("it is a blank {part}: nothing has been written to it"),
             Contents::Unknown(part) => format!("it is a {part} with data of no format that norn knows"),
             Contents::Known(contents) => match &**contents {
                 [PartContent { recognised: Some(recognised), .. }] if recognised.kind != TenantKind::LABEL => {
@@ -116,7 +116,7 @@ impl Contents {
                 }
                 several => {
                     let texts: Vec<String> = several.iter().map(PartContent::to_string).collect();
-                    format!("it holds {}; norn opens no part with several tenants", texts.join(", "))
+                    format!("it holds {}; norn opens no part that has a partition table", texts.join(", "))
                 }
             },
         }

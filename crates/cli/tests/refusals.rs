@@ -131,12 +131,12 @@ fn cases() -> Vec<Case> {
         refused(
             "blank.img",
             |desk, image| drop(NorSim::create_image(&desk.path(image), catalogue::tinystore()).unwrap()),
-            "it is a blank tinystore, without data for any norn command",
+            "it is a blank tinystore: nothing has been written to it",
         ),
         refused(
             "blank-nand.img",
             |desk, image| drop(NandSim::create_image(&desk.path(image), nand_catalogue::k9f2808()).unwrap()),
-            "it is a blank k9f2808, without data for any norn command",
+            "it is a blank k9f2808: nothing has been written to it",
         ),
         refused(
             "noise.img",

@@ -229,6 +229,40 @@ fn a_label_of_another_part_or_version_says_so() {
     assert!(matches!(two, Err(MountError::Unsuitable(_))));
 }
 
+/// CRC-32 of ISO-HDLC, as docs/format/label.md gives it.
+fn crc_32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 })
+    })
+}
+
+#[test]
+fn a_copy_whose_tenants_are_impossible_is_no_label_to_work_with() {
+    let mut part = NorSim::new(catalogue::test_part(6, 512));
+    let mut label = Label::default();
+    label.add(b"objects", TenantKind::HEAP, 0..2).unwrap();
+    label.add(b"index", TenantKind::INDEX, 2..4).unwrap();
+    NorLabel(&mut part).store(&label).unwrap();
+    let cells = part.peek(Address(4 * 512), 256);
+    let with_second = |start: u16, end: u16| {
+        let mut cells = cells.to_vec();
+        cells[60..62].copy_from_slice(&start.to_le_bytes());
+        cells[62..64].copy_from_slice(&end.to_le_bytes());
+        let crc = crc_32(&cells[..252]);
+        cells[252..].copy_from_slice(&crc.to_le_bytes());
+        let mut part = part.clone();
+        part.poke(Address(4 * 512), &cells);
+        NorLabel(&mut part).load()
+    };
+    assert_eq!(with_second(2, 4), Ok(label));
+    let range = |start, end| Err(MountError::Refused(LabelError::Range { start, end }));
+    assert_eq!(with_second(3, 3), range(3, 3));
+    assert_eq!(with_second(9, 3), range(9, 3));
+    assert_eq!(with_second(2, 60_000), range(2, 60_000));
+    assert_eq!(with_second(2, 5), range(2, 5), "units 4 and 5 have the label");
+    assert_eq!(with_second(1, 4), Err(MountError::Refused(LabelError::Overlap { start: 0, end: 2 })));
+}
+
 #[test]
 fn tenants_that_overlap_or_leave_the_part_are_refused() {
     let mut label = Label::default();

@@ -289,6 +289,9 @@ impl LabelCopy {
     }
 }
 
+/// Why a label cannot be loaded from a part `P`.
+pub type LoadError<P> = MountError<<P as LabelDevice>::Error, LabelError<Infallible>, <P as LabelDevice>::Kind>;
+
 /// A part that can have a label: a NOR part as [`NorLabel`], a NAND part as [`NandLabel`].
 pub trait LabelDevice {
     /// What goes wrong on it.
@@ -323,8 +326,9 @@ pub trait LabelDevice {
     /// three programs.
     ///
     /// # Errors
-    /// `NotFormatted` if there is none, which is to have no tenants; what is wrong with it, or with the part.
-    fn load(&mut self) -> Result<Label, MountError<Self::Error, Infallible, Self::Kind>> {
+    /// `NotFormatted` if there is none, which is to have no tenants; `Refused` with a range that is impossible, which
+    /// no `store` writes; what else is wrong with it, or with the part.
+    fn load(&mut self) -> Result<Label, LoadError<Self>> {
         let geometry = self.geometry().map_err(MountError::Unsuitable)?;
         let survey = self.survey(0).map_err(MountError::Device)?;
         let Some(copy) = survey.newest else {
@@ -342,7 +346,9 @@ pub trait LabelDevice {
                 return Err(MountError::WrongGeometry { what, image, expected });
             }
         }
-        if survey.is_doubtful { self.settle(copy.label()) } else { Ok(copy.label()) }
+        let label = copy.label();
+        check_tenants(&label, self.places().start).map_err(MountError::Refused)?;
+        if survey.is_doubtful { self.settle(label) } else { Ok(label) }
     }
 
     /// The label that is on the part, of any version and for any geometry, and what it lists; of another version, no
@@ -377,7 +383,7 @@ pub trait LabelDevice {
 
     /// Makes a label certain that a load found.
     #[doc(hidden)]
-    fn settle(&mut self, label: Label) -> Result<Label, MountError<Self::Error, Infallible, Self::Kind>> {
+    fn settle(&mut self, label: Label) -> Result<Label, LoadError<Self>> {
         match self.store(&label) {
             Ok(()) => Ok(label),
             Err(LabelError::Device(error)) => Err(MountError::Device(error)),

@@ -99,7 +99,7 @@ pub use eeprom::{Eeprom, EepromPart, EepromPartError};
 pub use embedded::{AdapterError, EmbeddedNor};
 pub use guard::{Guard, GuardError};
 pub use label::{
-    LABEL_BYTES, LABEL_TENANTS_MAX, LABEL_VERSION, Label, LabelDevice, LabelError, NandLabel, NorLabel,
+    LABEL_BYTES, LABEL_TENANTS_MAX, LABEL_VERSION, Label, LabelDevice, LabelError, LoadError, NandLabel, NorLabel,
     TENANT_NAME_BYTES_MAX, TenantEntry,
 };
 pub use mounting::{MountError, PartKind};

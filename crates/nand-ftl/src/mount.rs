@@ -97,7 +97,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// four erases.
     ///
     /// # Errors
-    /// [`MountError`].
+    /// [`MountError`]. How much memory is needed is known when the image's size was read: with less than that takes,
+    /// `TooSmall` says how much the smallest image on this part needs.
     pub fn mount(device: D, memory: M) -> Result<Self, MountError<D::Error>> {
         let Replayed { log, horizon } = replay(unmounted(device, memory, 0)?)?;
         let mut recycler = Recycler::new(Checkpoint::new(log, horizon));
