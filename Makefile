@@ -18,7 +18,7 @@ help:
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
 	@echo "make compare    the heap and the ordered indexes beside other stores for flash, into out/peers: some minutes"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
-	@echo "make lint       formatting, clippy, and builds for Cortex-M without std"
+	@echo "make lint       formatting, clippy, links of the documentation, and builds for Cortex-M without std"
 
 run:
 	@tools/ensure-rust
@@ -77,4 +77,5 @@ lint:
 	@tools/ensure-rust
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 	tools/check-no-std

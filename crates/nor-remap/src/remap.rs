@@ -30,8 +30,9 @@ pub(crate) struct Spare {
 ///
 /// RAM: four bytes for each erase unit, which are the caller's, and about 160 besides them and the device.
 ///
-/// After a call that failed because the device did not answer, programs and erases say [`RemapError::Halted`] until the
-/// device is mounted again, or in place by [`restart`](Nor::restart), as a heap's `remount` does.
+/// After a call that failed because the device did not answer, programs and erases say
+/// [`RemapError::Halted`](crate::RemapError::Halted) until the device is mounted again, or in place by
+/// [`restart`](Nor::restart), as a heap's `remount` does.
 #[derive(Clone, Debug)]
 pub struct RemapIn<D: Nor, M: RemapRows> {
     /// Halts when the device does not answer; one unit's failure is no reason, so that calls are made unguarded.

@@ -1,7 +1,7 @@
 //! `norn log`: a sensor's readings in an image file, on an ordered index.
 //!
 //! The crate `norn-sensor-log` is what a device would run; [`readings`] reads CSV files, [`moment`] says when things
-//! were, [`append`] feeds the logger through power cuts, [`plot`] draws in the terminal.
+//! were, [`append`] feeds the logger through power cuts, [`mod@plot`] draws in the terminal.
 
 pub mod append;
 pub mod failure;
