@@ -247,7 +247,8 @@ impl Costs<'_> {
     fn step_read(&self, objects: u32) -> u64 {
         let levels = u64::from(self.layout.settings.levels);
         let searches = 5 + PROPAGATION_MAX as u64;
-        let free_cells = 2 * (u64::from(self.layout.unit_count) * 4 + self.cells() * STAMP_BYTES);
+        let blank = u64::from(self.layout.cell_bytes);
+        let free_cells = 2 * (u64::from(self.layout.unit_count) * 4 + self.cells() * STAMP_BYTES + blank);
         let pools = searches * (self.pools_read() + STAMP_BYTES + self.key_bytes);
         let written = 2 * (2 * self.object_copied() + levels * 6 * (STAMP_BYTES + self.pointer_read()));
         let keys = self.slots() * (self.slots() + 4) * self.key_bytes;

@@ -101,11 +101,9 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
     }
 
     fn audit_free(&mut self, cell: Cell, auditor: &mut impl Auditor) -> Outcome<(), D> {
-        for at in (0..self.layout().cell_bytes).step_by(2) {
-            let address = self.layout().field(cell, at);
-            let word = self.cells().medium.read_u16(address)?;
-            check((word == u16::MAX, "a free cell that is not erased"), address, auditor);
-        }
+        let found = self.cells().first_not_erased(cell)?;
+        let address = self.layout().field(cell, found.unwrap_or(0));
+        check((found.is_none(), "a free cell that is not erased"), address, auditor);
         Ok(())
     }
 

@@ -19,7 +19,7 @@ use super::cells::{Cells, Links};
 use super::chance::Chance;
 use super::medium::Medium;
 use crate::error::{IndexError, Outcome};
-use crate::fat_list::format::{CellState, Filling, Kind, Stamp};
+use crate::fat_list::format::{CellState, Filling, Flag, Kind, Stamp};
 use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::widths::Widths;
 
@@ -76,7 +76,7 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
 
     /// A free cell for an object of `level` other than `taken`, in a random block (section 0.4.2).
     ///
-    /// Cost: a word for each cell looked at, of all cells if none is free.
+    /// Cost: a word for each cell looked at, of all cells if none is free, and the bytes of the one that is.
     pub fn free_cell(&mut self, level: u8, taken: Option<Cell>) -> Outcome<Option<Cell>, D> {
         if let Some(unit) = self.roomy {
             match self.free_cell_in(unit, level, taken)? {
@@ -100,15 +100,20 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
         Ok(None)
     }
 
-    /// A free cell in `unit`, the first from the level's share of the block on (object-level allocation).
+    /// A free cell in `unit`, the first from the level's share of the block on (object-level allocation). One that
+    /// damage has programmed is marked dead.
     fn free_cell_in(&mut self, unit: EraseUnit, level: u8, taken: Option<Cell>) -> Outcome<Option<Cell>, D> {
         let cells = self.layout().cells_per_block;
         let start = (cells - (u32::from(cells) >> (2 * level)) as u16).min(cells - 1);
         for step in 0..cells {
             let cell = Cell { unit, index: (start + step) % cells };
-            if Some(cell) != taken && self.cells().state(cell)? == CellState::Free {
+            if Some(cell) == taken || self.cells().state(cell)? != CellState::Free {
+                continue;
+            }
+            if self.cells().first_not_erased(cell)?.is_none() {
                 return Ok(Some(cell));
             }
+            self.cells().set_flag(cell, Flag::Dead)?;
         }
         Ok(None)
     }

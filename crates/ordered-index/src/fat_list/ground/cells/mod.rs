@@ -23,6 +23,8 @@ use crate::fat_list::widths::Widths;
 
 /// Room for the longest record that is programmed at once.
 const RECORD_BYTES_MAX: usize = ENTRY_BYTES_MAX + 6;
+/// Bytes of a cell that are read at once.
+const READ_BYTES: usize = 32;
 
 /// The cells that an object takes the place of, and the one that belongs to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +74,19 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     pub fn state(&mut self, cell: Cell) -> Outcome<CellState, D> {
         let address = self.layout.cell(cell);
         Ok(CellState::decode(self.medium.read_u16(address)?))
+    }
+
+    /// Where `cell` is not erased, in bytes from its start.
+    pub fn first_not_erased(&mut self, cell: Cell) -> Outcome<Option<u16>, D> {
+        for at in (0..self.layout.cell_bytes).step_by(READ_BYTES) {
+            let mut bytes = [0xFF; READ_BYTES];
+            let length = READ_BYTES.min(usize::from(self.layout.cell_bytes - at));
+            self.medium.read(self.layout.field(cell, at), &mut bytes[..length])?;
+            if let Some(place) = bytes.iter().position(|&byte| byte != 0xFF) {
+                return Ok(Some(at + place as u16));
+            }
+        }
+        Ok(None)
     }
 
     /// The stamp of a cell, if it counts.
