@@ -187,8 +187,8 @@ impl NbdCreateArguments {
 pub struct NbdServeArguments {
     /// Image file of a simulated NAND part with a block device in it.
     pub image: PathBuf,
-    /// Where to listen: `127.0.0.1:10809`, `[::1]:10809`, with port 0 for a free one, or `unix:PATH` for a socket in the
-    /// file system.
+    /// Where to listen: `127.0.0.1:10809`, `[::1]:10809`, with port 0 for a free one, or `unix:PATH` for a socket in
+    /// the file system.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:10809")]
     pub listen: Address,
 }
