@@ -1,9 +1,13 @@
 package dev.norn.sas;
 
 import dev.norn.sas.exception.SASException;
+import dev.norn.sas.runtime.Classes;
+import dev.norn.sas.runtime.Maker;
 import java.lang.reflect.Constructor;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -13,8 +17,8 @@ import java.util.stream.Stream;
  * more specific than {@code Number}.
  *
  * <p>Which one it is follows from the arguments' classes alone. So the constructors that were found last are kept with
- * each class: creating many objects in the same way costs a comparison of classes each, instead of a search with
- * reflection.
+ * each class, each with code that calls it: creating many objects in the same way costs a comparison of classes and a
+ * call each, instead of a search and a call with reflection.
  */
 final class Constructors {
     /**
@@ -22,17 +26,29 @@ final class Constructors {
      * as much as it saves.
      */
     private static final int KEPT_MAX = 8;
-    private static final ClassValue<AtomicReference<List<Found>>> KEPT = new ClassValue<>() {
+    private static final ClassValue<Known> KNOWN = new ClassValue<>() {
         @Override
-        protected AtomicReference<List<Found>> computeValue(Class<?> type) {
-            return new AtomicReference<>(List.of());
+        protected Known computeValue(Class<?> type) {
+            return new Known(new AtomicReference<>(new Found[0]), new ConcurrentHashMap<>());
         }
     };
 
     private Constructors() {}
 
-    /** A constructor, and the classes of the arguments that it was found for; null is the class of null. */
-    private record Found(Class<?>[] classes, Constructor<?> constructor) {
+    /**
+     * What is known of a class: the ways to call its constructors that were found last, and the code that calls each
+     * constructor. A program may use more ways than are kept, and then each is searched for again. The code is made
+     * once for each constructor, because it is a class, and to define one costs far more than a search.
+     */
+    private record Known(AtomicReference<Found[]> kept, ConcurrentMap<Constructor<?>, Maker> makers) {
+        void keep(Found found) {
+            kept.updateAndGet(before -> Stream.concat(Stream.of(found), Arrays.stream(before)).limit(KEPT_MAX)
+                    .toArray(Found[]::new));
+        }
+    }
+
+    /** The code that calls a constructor, and the classes of the arguments that it was found for; null is null's. */
+    private record Found(Class<?>[] classes, Maker maker) {
         boolean isFor(Object[] arguments) {
             if (arguments.length != classes.length) {
                 return false;
@@ -51,37 +67,33 @@ final class Constructors {
     }
 
     /**
-     * Costs a few comparisons, or a search through the constructors for classes of arguments that are new.
+     * A new object. Costs a few comparisons and the constructor, or a search through the constructors for classes of
+     * arguments that are new. Throws what the constructor throws.
      *
-     * @throws SASException if none fits, or several do and none is the most specific
+     * @throws SASException if no constructor fits, or several do and none is the most specific
      */
-    @SuppressWarnings("unchecked")
-    static <T> Constructor<T> find(Class<T> type, Object[] arguments) {
-        AtomicReference<List<Found>> kept = KEPT.get(type);
-        for (Found found : kept.get()) {
+    static Object call(Class<?> type, Object[] arguments) {
+        Known known = KNOWN.get(type);
+        for (Found found : known.kept.get()) {
             if (found.isFor(arguments)) {
-                return (Constructor<T>) found.constructor;
+                return found.maker.make(arguments);
             }
         }
-        Constructor<T> constructor = search(type, arguments);
-        Found found = new Found(Arrays.stream(arguments).map(Constructors::classOf).toArray(Class<?>[]::new), constructor);
-        kept.updateAndGet(known -> Stream.concat(Stream.of(found), known.stream()).limit(KEPT_MAX).toList());
-        return constructor;
+        Maker maker = known.makers.computeIfAbsent(search(type, arguments), Classes.of(type)::newMaker);
+        known.keep(new Found(Arrays.stream(arguments).map(Constructors::classOf).toArray(Class<?>[]::new), maker));
+        return maker.make(arguments);
     }
 
-    @SuppressWarnings("unchecked")
-    private static <T> Constructor<T> search(Class<T> type, Object[] arguments) {
+    private static Constructor<?> search(Class<?> type, Object[] arguments) {
         List<Constructor<?>> fitting = Arrays.stream(type.getDeclaredConstructors())
                 .filter(candidate -> !candidate.isSynthetic() && fits(candidate.getParameterTypes(), arguments)).toList();
         if (fitting.isEmpty()) {
             throw new SASException("no constructor of " + type.getName() + " fits the arguments " + describe(arguments) + ": it has " + describe(type)
                     + (arguments.length > 0 ? "" : "; arguments are given as in Factory.newInstanceIn(" + type.getSimpleName() + ".class, container, \"Ann\")"));
         }
-        Constructor<T> found = (Constructor<T>) fitting.stream()
+        return fitting.stream()
                 .filter(candidate -> fitting.stream().allMatch(other -> isAsSpecific(candidate.getParameterTypes(), other.getParameterTypes()))).findFirst()
                 .orElseThrow(() -> new SASException("several constructors of " + type.getName() + " fit the arguments " + describe(arguments) + ": " + fitting));
-        found.setAccessible(true);
-        return found;
     }
 
     /** The arguments' types: the arguments themselves may be large, or not ready to be asked. */
@@ -120,11 +132,5 @@ final class Constructors {
 
     private static Class<?> boxed(Class<?> type) {
         return java.lang.invoke.MethodType.methodType(type).wrap().returnType();
-    }
-
-    /** Throws what the program's code threw, whatever its type. */
-    @SuppressWarnings("unchecked")
-    static <E extends Throwable> RuntimeException sneak(Throwable thrown) throws E {
-        throw (E) thrown;
     }
 }

@@ -13,8 +13,7 @@ import dev.norn.sas.runtime.Session;
 import dev.norn.sas.runtime.Values;
 import dev.norn.sas.store.heap.Range;
 import dev.norn.sas.store.inspect.Description;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Modifier;
 import java.util.Objects;
 
 /**
@@ -71,7 +70,10 @@ public final class Factory {
             throw new SASException(type.getTypeName() + " is an array: create it with Factory." + method + "Near");
         }
         Classes.of(type).requirePersistable();
-        T object = construct(type, arguments);
+        if (Modifier.isAbstract(type.getModifiers())) {
+            throw new SASException("cannot construct a " + type.getName() + ": it is abstract");
+        }
+        T object = type.cast(Constructors.call(type, arguments));
         Session.get().within(() -> {
             Promotion.promote((SasObject) object, range, near);
             return null;
@@ -81,16 +83,6 @@ public final class Factory {
 
     private static String capitalised(String name) {
         return Character.toUpperCase(name.charAt(0)) + name.substring(1);
-    }
-
-    private static <T> T construct(Class<T> type, Object[] arguments) {
-        try {
-            return Constructors.find(type, arguments).newInstance(arguments);
-        } catch (InvocationTargetException e) {
-            throw Constructors.sneak(e.getCause());
-        } catch (ReflectiveOperationException e) {
-            throw new SASException("cannot construct a " + type.getName() + (e instanceof InstantiationException ? ": it is abstract" : ""), e);
-        }
     }
 
     private static Class<?> find(String name) {

@@ -380,6 +380,17 @@ public final class Classes {
             return (SasObject) handle;
         }
 
+        /** Code that calls a constructor of the class. */
+        public Maker newMaker(java.lang.reflect.Constructor<?> constructor) {
+            try {
+                return Maker.of(lookup(type), constructor);
+            } catch (RuntimeException | Error e) {
+                throw e;
+            } catch (Throwable e) {
+                throw new SASException("cannot call constructors of " + type.getName(), e);
+            }
+        }
+
         /** A temporary object with fields of zeros; no constructor of the program runs. */
         SasObject newTemporary() {
             SasObject object = newHandle(0);
