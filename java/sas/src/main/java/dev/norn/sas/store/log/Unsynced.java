@@ -14,6 +14,9 @@ import dev.norn.sas.store.memory.Memory;
  * released.
  */
 public final class Unsynced {
+    /** How many words the table has. */
+    public static final int WORDS = 1 << UNSYNCED_BITS;
+
     private Unsynced() {}
 
     private static long word(long offset) {
@@ -30,7 +33,19 @@ public final class Unsynced {
 
     /** Says that a record that ends here changes the object. */
     public static void mark(long offset, long end) {
-        long word = word(offset);
+        raise(word(offset), end);
+    }
+
+    /**
+     * Says it of every object. Costs a visit to each word, which is less than one to each of many objects' words.
+     */
+    public static void markAll(long end) {
+        for (int i = 0; i < WORDS; i++) {
+            raise(UNSYNCED + i * 8L, end);
+        }
+    }
+
+    private static void raise(long word, long end) {
         long value = Memory.getVolatile(word);
         while (value < end && !Memory.compareAndSet(word, value, end)) {
             value = Memory.getVolatile(word);

@@ -209,6 +209,10 @@ public final class Memory {
         return copy;
     }
 
+    public static void copyOut(long offset, byte[] to, int start, int length) {
+        MemorySegment.copy(ALL, BYTE, offset, to, start, length);
+    }
+
     public static void copyIn(byte[] from, int start, long offset, int length) {
         MemorySegment.copy(from, start, ALL, BYTE, offset, length);
     }

@@ -7,13 +7,11 @@ import dev.norn.sas.exception.SASException;
 import dev.norn.sas.store.heap.Allocator;
 import dev.norn.sas.store.heap.Range;
 import dev.norn.sas.store.heap.RangeTable;
-import dev.norn.sas.store.log.RedoLog;
-import dev.norn.sas.store.log.Replay;
+import dev.norn.sas.store.log.RedoRecord;
 import dev.norn.sas.store.log.Unsynced;
 import dev.norn.sas.store.memory.Latch;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.TransactionSlot;
-import java.nio.ByteBuffer;
 
 /**
  * One transaction's work on the store: strict two-phase locks on objects, images of what is changed, allocations, and
@@ -25,8 +23,6 @@ public final class StoreTransaction {
     private static final int EXCLUSIVE = 2;
     private static final int MODE_BITS = 2;
     private static final int MODE_MASK = (1 << MODE_BITS) - 1;
-    /** Runs of unchanged words as long as this are left out of the record. */
-    private static final int GAP_WORDS = 3;
 
     private final AttachedStore store;
     /** By reference, generation included: a dangling one is not taken for what is there now. */
@@ -35,7 +31,7 @@ public final class StoreTransaction {
     private final Savepoints savepoints;
     private TransactionSlot slot;
     private final Tenant tenant;
-    private ByteBuffer record = RedoLog.newRecord(4096);
+    private final RedoRecord record = new RedoRecord();
     /** Up to where the log has to be durable before any caller gets what this transaction has read. */
     private long awaited;
     private final Contention contention;
@@ -426,14 +422,20 @@ public final class StoreTransaction {
      *     the log decides
      */
     public void commit() {
-        record.clear().position(RedoLog.newRecord(64).position());
-        int empty = record.position();
-        for (long entry = slot.first(); entry < slot.end(); entry = TransactionSlot.next(entry)) {
-            addToRecord(entry);
+        try {
+            commitRecord();
+        } finally {
+            record.release();
         }
-        boolean hasChanges = record.position() > empty;
+    }
+
+    private void commitRecord() {
+        record.clear();
+        for (long entry = slot.first(); entry < slot.end(); entry = TransactionSlot.next(entry)) {
+            record.add(entry);
+        }
+        boolean hasChanges = !record.isEmpty();
         if (hasChanges) {
-            room(16);
             awaited = append();
         }
         try {
@@ -461,9 +463,6 @@ public final class StoreTransaction {
             }
         }
         store.logHasGrown();
-        if (record.capacity() > 1 << 20) {
-            record = RedoLog.newRecord(4096);
-        }
     }
 
     /** Waits for what was changed and read; in the slot, unless that was left to recovery. */
@@ -490,10 +489,12 @@ public final class StoreTransaction {
      * recovered from its beginning.
      */
     private void markUnsynced() {
+        if (record.objects() > Unsynced.WORDS) {
+            Unsynced.markAll(awaited);
+            return;
+        }
         for (long entry = slot.first(); entry < slot.end(); entry = TransactionSlot.next(entry)) {
-            int kind = TransactionSlot.kind(entry);
-            if (kind == ENTRY_IMAGE || kind == ENTRY_ALLOCATION
-                    && classOf(Memory.getLong(entry + ENTRY_HEADER_BYTES)) != CLASS_VALUE) {
+            if (RedoRecord.isOfObject(entry)) {
                 Unsynced.mark(TransactionSlot.offset(entry), awaited);
             }
         }
@@ -502,7 +503,7 @@ public final class StoreTransaction {
     /** Returns the position after the record. When this throws, the transaction was undone, or is left to recovery. */
     private long append() {
         try {
-            return store.log().append(slot, record);
+            return store.log().append(slot, record.complete());
         } catch (Throwable e) {
             // Whatever was thrown, a record that counts does so.
             if (!isCounted()) {
@@ -571,69 +572,5 @@ public final class StoreTransaction {
         }
         store.slots().release(slot);
         slot = null;
-    }
-
-    private void room(int bytes) {
-        if (record.remaining() < bytes) {
-            ByteBuffer larger = RedoLog.newRecord(Math.max(2 * record.capacity(), record.position() + bytes));
-            larger.put(larger.position(), record.array(), larger.position(), record.position() - larger.position());
-            record = larger.position(record.position());
-        }
-    }
-
-    private void addToRecord(long entry) {
-        long offset = TransactionSlot.offset(entry);
-        switch (TransactionSlot.kind(entry)) {
-            case ENTRY_IMAGE -> addChanges(entry, offset, OBJECT_HEADER_BYTES);
-            case ENTRY_RANGE -> addChanges(entry, offset, 0);
-            case ENTRY_ALLOCATION -> addAllocation(offset);
-            case ENTRY_FREE -> add(Replay.FREE, offset, offset, 8);
-            case ENTRY_CONTAINER -> add(Replay.CONTAINER, offset, entry + ENTRY_HEADER_BYTES, TransactionSlot.length(entry));
-            default -> {
-                // A lock.
-            }
-        }
-    }
-
-    private void addAllocation(long offset) {
-        long header = Memory.getLong(offset);
-        boolean isValue = classOf(header) == CLASS_VALUE;
-        int length = isValue ? VALUE_HEADER_BYTES + lengthOf(header) : granulesOf(header) * GRANULE_BYTES;
-        add(Replay.ALLOCATION, offset, offset, length);
-        if (!isValue) {
-            record.putLong(record.position() - length + (int) OBJECT_LOCK, 0);
-        }
-    }
-
-    /** Adds each run of words, from the {@code first} byte on, that differ from the image. */
-    private void addChanges(long entry, long offset, int first) {
-        long image = entry + ENTRY_HEADER_BYTES;
-        int length = TransactionSlot.length(entry);
-        int start = -1;
-        int end = 0;
-        for (int at = first; at < length; at += 8) {
-            if (Memory.getLong(image + at) != Memory.getLong(offset + at)) {
-                if (start >= 0 && at - end > GAP_WORDS * 8) {
-                    add(Replay.RANGE, offset + start, offset + start, end - start);
-                    start = -1;
-                }
-                start = start < 0 ? at : start;
-                end = at + 8;
-            }
-        }
-        if (start >= 0) {
-            add(Replay.RANGE, offset + start, offset + start, end - start);
-        }
-    }
-
-    private void add(int kind, long offset, long content, int length) {
-        room(Replay.operationBytes(length) + 16);
-        Replay.begin(record, kind, offset, length);
-        java.lang.foreign.MemorySegment.copy(Memory.slice(content, length), java.lang.foreign.ValueLayout.JAVA_BYTE, 0,
-                record.array(), record.position(), length);
-        record.position(record.position() + length);
-        for (int pad = -length & 7; pad > 0; pad--) {
-            record.put((byte) 0);
-        }
     }
 }
