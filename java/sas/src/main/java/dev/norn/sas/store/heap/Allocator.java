@@ -103,13 +103,22 @@ public final class Allocator {
     /** Allocates on this page; 0 if it does not fit. */
     private long fit(TransactionSlot slot, Range range, long page, int classNumber, int length, int granules) {
         long descriptor = range.descriptor(page);
-        // In the pool, the place of the page's check says from which granule on all are free. A page known from a
-        // container that was undone may not count yet.
-        if (page >= range.pagesUsed() || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
+        // A page known from a container that was undone may not count yet.
+        if (page >= range.pagesUsed() || lacks(descriptor, granules)
+                || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0) {
             return 0;
         }
         slot.reserve(CONTENT_BYTES);
         return Latch.hold(slot, descriptor + DESCRIPTOR_LATCH, () -> fitLatched(slot, range, page, classNumber, length, granules));
+    }
+
+    /**
+     * Whether it is known that the page has no room for as many granules: somebody has looked for as many or fewer, and
+     * nothing was freed there since.
+     */
+    private static boolean lacks(long descriptor, int granules) {
+        int least = Memory.getInt(descriptor + DESCRIPTOR_LACKS);
+        return least != 0 && granules >= least;
     }
 
     private static long fitLatched(TransactionSlot slot, Range range, long page, int classNumber, int length, int granules) {
@@ -140,10 +149,13 @@ public final class Allocator {
     /** The first granule of a free range of this length in a page; -1 if there is none. */
     private static int gap(Range range, long page, int granules) {
         long descriptor = range.descriptor(page);
-        int end = Memory.getInt(descriptor + DESCRIPTOR_PAGE_CHECK);
+        int end = Memory.getInt(descriptor + DESCRIPTOR_FREE_END);
         if (end + granules <= GRANULES) {
-            Memory.putInt(descriptor + DESCRIPTOR_PAGE_CHECK, end + granules);
+            Memory.putInt(descriptor + DESCRIPTOR_FREE_END, end + granules);
             return end;
+        }
+        if (lacks(descriptor, granules)) {
+            return -1;
         }
         int free = 0;
         for (int word = 0; word < 4; word++) {
@@ -156,13 +168,15 @@ public final class Allocator {
             }
         }
         if (GRANULES - free < granules) {
+            // Fewer than are lacked so far. Others look again when something is freed.
+            Memory.putInt(descriptor + DESCRIPTOR_LACKS, granules);
             return -1;
         }
-        Memory.putInt(descriptor + DESCRIPTOR_PAGE_CHECK, free + granules);
+        Memory.putInt(descriptor + DESCRIPTOR_FREE_END, free + granules);
         return free;
     }
 
-    /** Says, after a page came from a file, where its free end begins. */
+    /** Says, after a page came from a file, where its free end begins, and that nobody has looked for room there. */
     static void findEnd(Range range, long page) {
         long descriptor = range.descriptor(page);
         int end = 0;
@@ -173,7 +187,7 @@ public final class Allocator {
                 end = start + granulesOf(Memory.getLong(range.pageOffset(page) + (long) start * GRANULE_BYTES));
             }
         }
-        Memory.putLong(descriptor + DESCRIPTOR_PAGE_CHECK, end);
+        Memory.putLong(descriptor + DESCRIPTOR_FREE_END, end);
     }
 
     private long allocatePages(TransactionSlot slot, Range range, int classNumber, int length, int granules) {
@@ -238,7 +252,7 @@ public final class Allocator {
     private static void clearMarks(Range range, long offset, int granules) {
         long first = range.pageOf(offset);
         for (long page = first; page < first + pages(granules); page++) {
-            Memory.putLong(range.descriptor(page) + DESCRIPTOR_PAGE_CHECK, 0);
+            Memory.putLong(range.descriptor(page) + DESCRIPTOR_FREE_END, 0);
             Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, 0);
         }
     }
@@ -343,11 +357,13 @@ public final class Allocator {
 
     /** The same if no other slot uses the page. */
     public static void discard(Range range, long offset) {
-        long generation = range.descriptor(range.pageOf(offset)) + DESCRIPTOR_GENERATION;
+        long descriptor = range.descriptor(range.pageOf(offset));
+        long generation = descriptor + DESCRIPTOR_GENERATION;
         int granules = granulesOf(Memory.getLong(offset));
         // The generation comes first: a free that is cut off after this store and repeated skips one generation. The
         // other order could give one out twice.
         Memory.putInt(generation, Math.min(RETIRED, Memory.getInt(generation) + 1));
+        Memory.putInt(descriptor + DESCRIPTOR_LACKS, 0);
         range.clearStart(offset);
         if (granules > GRANULES) {
             clearMarks(range, offset, granules);

@@ -9,7 +9,7 @@ package dev.norn.sas.store.memory;
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
-    public static final long VERSION = 5;
+    public static final long VERSION = 6;
 
     // The pool's header, at 0.
     public static final long POOL_MAGIC = 0;
@@ -119,6 +119,10 @@ public final class Format {
     public static final long DESCRIPTOR_SPAN = 44;
     public static final long DESCRIPTOR_PAGE_CHECK = 48;
     public static final long DESCRIPTOR_CHECK = 56;
+    // What a descriptor has in the pool, in the place of the page's check: from which granule on all are free, and the
+    // fewest granules for which no room is left.
+    public static final long DESCRIPTOR_FREE_END = 48;
+    public static final long DESCRIPTOR_LACKS = 52;
     /** What {@link #DESCRIPTOR_SPAN} says of a page that an object of an earlier page covers. */
     public static final int SPAN_INTERIOR = 1;
 

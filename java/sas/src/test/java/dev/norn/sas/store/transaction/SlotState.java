@@ -42,7 +42,7 @@ public final class SlotState {
         slot.reserve(Allocator.CONTENT_BYTES);
         Latch.hold(slot, descriptor + Format.DESCRIPTOR_LATCH, () -> {
             long offset = range.pageOffset(page)
-                    + (long) Memory.getInt(descriptor + Format.DESCRIPTOR_PAGE_CHECK) * Format.GRANULE_BYTES;
+                    + (long) Memory.getInt(descriptor + Format.DESCRIPTOR_FREE_END) * Format.GRANULE_BYTES;
             long header = Format.header(Memory.getInt(descriptor + Format.DESCRIPTOR_GENERATION), Format.CLASS_USER, 1);
             Memory.putLong(slot.append(Format.ENTRY_ALLOCATION, offset, Allocator.CONTENT_BYTES), header);
             slot.publish(Allocator.CONTENT_BYTES);
