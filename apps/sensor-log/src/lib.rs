@@ -126,7 +126,8 @@ impl<D: Nor> SensorLog<D> {
         self.forgotten
     }
 
-    /// Shows every reading of a span of time, the oldest first. Only the objects that have them are read.
+    /// Shows every reading of a span of time, the oldest first. Only the objects that have them are read: a reading
+    /// that damage to the part has hidden is left out, which an audit of the [index](Self::index) finds.
     pub fn each(&mut self, span: Range<Seconds>, mut show: impl FnMut(Reading)) -> Result<(), ErrorOf<D>> {
         let (from, to) = (span.start.to_be_bytes(), span.end.to_be_bytes());
         let mut cursor = self.readings.range(Bound::Included(from), Bound::Excluded(to));

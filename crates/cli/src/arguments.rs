@@ -278,7 +278,9 @@ impl UpdateArguments {
 
 const LOG_HELP: &str = "\
 FROM and TO, which is exclusive, are seconds since 1970, a time such as 2026-11-20T10:00 (UTC, or with an offset such as +01:00), a day
-such as 2026-11-20, or today, yesterday, yesterdayT10:00: today is the day of the newest reading. Without them, all readings are meant.";
+such as 2026-11-20, or today, yesterday, yesterdayT10:00: today is the day of the newest reading. Without them, all readings are meant.
+
+The whole log is checked before the answer. Exit code 1, with an answer, if it is damaged: readings may be missing from it.";
 
 /// The commands on a log of readings.
 #[derive(Debug, Subcommand)]

@@ -18,6 +18,7 @@ mod wear;
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -147,6 +148,21 @@ fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {
     print(&report, verdict)
 }
 
+/// Prints an answer from a log, and says what is wrong with the log.
+fn answer(image: &Path, answer: log::Answer) -> Result<ExitCode, Error> {
+    let Some(first) = answer.violations.first() else {
+        return print(&answer.text, Verdict::Sound);
+    };
+    let code = print(&answer.text, Verdict::Findings)?;
+    let (image, count) = (image.display(), answer.violations.len());
+    eprintln!(
+        "norn: {image}: the log is damaged, and readings may be missing from this answer: {}: {}; violations: {count}; \
+         `norn log check {image}` lists them",
+        first.address, first.what
+    );
+    Ok(code)
+}
+
 fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
     match command {
         LogCommand::Create(arguments) => print(&log::create(&arguments.image, arguments.part)?, Verdict::Sound),
@@ -155,11 +171,11 @@ fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
             let job = log::append::Job { image: arguments.image, file: arguments.file, cuts };
             print(&log::append::append(&job)?, Verdict::Sound)
         }
-        LogCommand::Mean(arguments) => print(&log::mean(&arguments.image, &arguments.span())?, Verdict::Sound),
-        LogCommand::Range(arguments) => print(&log::range(&arguments.image, &arguments.span())?, Verdict::Sound),
+        LogCommand::Mean(arguments) => answer(&arguments.image, log::mean(&arguments.image, &arguments.span())?),
+        LogCommand::Range(arguments) => answer(&arguments.image, log::range(&arguments.image, &arguments.span())?),
         LogCommand::Plot(arguments) => {
             let size = (arguments.columns.into(), arguments.rows.into());
-            print(&log::plot(&arguments.of.image, &arguments.of.span(), size)?, Verdict::Sound)
+            answer(&arguments.of.image, log::plot(&arguments.of.image, &arguments.of.span(), size)?)
         }
         LogCommand::Check(arguments) => {
             let findings = log::check(&arguments.image)?;

@@ -174,3 +174,30 @@ fn damage_gives_findings_or_an_error_and_never_a_panic() {
     }
     assert!(noticed > 30, "64 bytes changed at random are noticed: {noticed} of 40");
 }
+
+#[test]
+fn a_query_never_leaves_a_reading_out_without_a_word() {
+    let desk = desk_with_log(&minutes(0, 150), SMALL);
+    desk.succeed("log append a.img a.csv");
+    let whole = desk.succeed("log range a.img");
+    let (mut random, mut short, mut refused) = (fastrand::Rng::with_seed(9), 0, 0);
+    for round in 0..400 {
+        std::fs::copy(desk.path("a.img"), desk.path("b.img")).unwrap();
+        let mut device = NorSim::open_image(&desk.path("b.img")).unwrap();
+        let cells = device.peek(norn_flash::Address(0), 16 * 4096);
+        let written: Vec<usize> = (0..cells.len()).filter(|&at| cells[at] != 0xFF).collect();
+        let at = random.choice(&written).copied().unwrap();
+        device.poke(norn_flash::Address(at as u32), &[cells[at] ^ 1 << random.u8(0..8)]);
+        drop(device);
+        let answer = desk.run("log range b.img");
+        match answer.code {
+            0 => assert_eq!(answer.output, whole, "round {round}: a bit of the byte at {at:#x}"),
+            1 => {
+                assert!(answer.errors.contains("b.img: the log is damaged, and readings may be missing"), "{answer:?}");
+                short += u32::from(answer.output.lines().count() < whole.lines().count());
+            }
+            _ => refused += 1,
+        }
+    }
+    assert!(short > 0 && refused > 0, "{short} answers lack readings, {refused} questions are refused");
+}

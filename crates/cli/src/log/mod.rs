@@ -85,12 +85,31 @@ impl Span {
     }
 }
 
+/// An answer from a log, and whether it can be trusted: a query passes over what damage has hidden.
+pub struct Answer {
+    /// What was asked for.
+    pub text: String,
+    /// What a check of the whole log found.
+    pub violations: Vec<Violation>,
+}
+
+/// As [`with_log`], with a check of all of it, before the answer.
+fn with_checked_log(
+    path: &Path,
+    look: impl FnOnce(&mut Log<'_>) -> Result<String, LogFailure>,
+) -> Result<Answer, crate::error::Error> {
+    with_log(path, |log| {
+        let violations = violations(log)?;
+        Ok(Answer { text: look(log)?, violations })
+    })
+}
+
 /// The mean of a span, with what it is of.
 ///
 /// # Errors
 /// When there is no reading in the span, or no log in the image.
-pub fn mean(path: &Path, span: &Span) -> Result<String, crate::error::Error> {
-    with_log(path, |log| {
+pub fn mean(path: &Path, span: &Span) -> Result<Answer, crate::error::Error> {
+    with_checked_log(path, |log| {
         let seconds = span.seconds(log)?;
         let Some(summary) = log.summary(seconds.clone())? else {
             return Err(LogFailure::NoneThere { from: Timestamp(seconds.start), to: Timestamp(seconds.end) });
@@ -115,8 +134,8 @@ fn mean_text(seconds: &Range<Seconds>, summary: &Summary) -> String {
 ///
 /// # Errors
 /// As [`mean`], but that no reading in the span is an answer.
-pub fn range(path: &Path, span: &Span) -> Result<String, crate::error::Error> {
-    with_log(path, |log| {
+pub fn range(path: &Path, span: &Span) -> Result<Answer, crate::error::Error> {
+    with_checked_log(path, |log| {
         let seconds = span.seconds(log)?;
         let mut text = format!("{}\n", readings::HEADER);
         log.each(seconds, |reading| text += &format!("{},{}\n", Timestamp(reading.at), Milli(reading.milli)))?;
@@ -128,8 +147,8 @@ pub fn range(path: &Path, span: &Span) -> Result<String, crate::error::Error> {
 ///
 /// # Errors
 /// As [`mean`].
-pub fn plot(path: &Path, span: &Span, size: (usize, usize)) -> Result<String, crate::error::Error> {
-    with_log(path, |log| {
+pub fn plot(path: &Path, span: &Span, size: (usize, usize)) -> Result<Answer, crate::error::Error> {
+    with_checked_log(path, |log| {
         let seconds = span.seconds(log)?;
         let mut plot = Plot::new(seconds.clone(), size.0);
         log.each(seconds.clone(), |reading| plot.add(reading))?;
