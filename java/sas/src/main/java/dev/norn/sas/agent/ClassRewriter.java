@@ -211,7 +211,7 @@ final class ClassRewriter {
                 code -> code.aload(0).aload(1).putfield(type, HOLDER, THREAD).return_());
         builder.withMethodBody(BIND, MethodTypeDesc.of(CD_void, CD_long), PUBLIC,
                 code -> code.aload(0).lload(1).putfield(type, REFERENCE, CD_long).return_());
-        builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD), PUBLIC, this::buildLeave);
+        builder.withMethodBody(LEAVE, MethodTypeDesc.of(CD_void, THREAD, THREAD), PUBLIC, this::buildLeave);
         boolean isInheritedFinal = (shape.cloneFlags() & ClassFile.ACC_FINAL) != 0;
         if (!declares("clone", CLONE) && !isInheritedFinal) {
             // An inherited clone would make a second handle of the object, for any caller.
@@ -245,7 +245,7 @@ final class ClassRewriter {
         code.aload(0).getfield(type, HOLDER, THREAD).aload(1).if_acmpne(end);
         code.aload(0);
         pushWithout(code, SasObject.WRITABLE).putfield(type, REFERENCE, CD_long);
-        code.aload(0).invokestatic(NOBODY, "get", MethodTypeDesc.of(THREAD)).putfield(type, HOLDER, THREAD);
+        code.aload(0).aload(2).putfield(type, HOLDER, THREAD);
         code.labelBinding(end).return_();
     }
 

@@ -33,7 +33,7 @@ record ArrayOwner(long reference) implements SasObject {
     }
 
     @Override
-    public void $sas$leave(Thread holder) {
+    public void $sas$leave(Thread holder, Thread next) {
         throw noHandle();
     }
 

@@ -6,6 +6,7 @@ import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.transaction.StoreTransaction;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongSupplier;
 
@@ -32,9 +33,12 @@ import java.util.function.LongSupplier;
  */
 public final class Promotion {
     private static final int LARGE = 1024;
+    private static final int PLACES_FIRST = 16;
 
     private final Session session;
     private List<SasObject> objects = new ArrayList<>();
+    /** Of each of them, its place among what the transaction holds. */
+    private int[] places = new int[PLACES_FIRST];
     /** Of each of them that is adopted, what it was. */
     private List<Temporary> temporaries = new ArrayList<>();
     private List<Object> arrays = new ArrayList<>();
@@ -100,6 +104,9 @@ public final class Promotion {
     private long add(SasObject object, Range range, long near) {
         Classes.Info info = Classes.of(object.getClass());
         info.requirePersistable();
+        if (objects.size() == places.length) {
+            places = Arrays.copyOf(places, 2 * places.length);
+        }
         objects.add(object);
         for (;;) {
             long mark = session.transaction().mark();
@@ -112,6 +119,7 @@ public final class Promotion {
             }
             long reference = allocate(object, info, range, near);
             if (info.compareAndBind(object, marks, reference | marks)) {
+                places[objects.size() - 1] = session.transaction().places() - 1;
                 return reference;
             }
             // Another thread has asked for the hash code, which the object then has to have room for.
@@ -164,7 +172,7 @@ public final class Promotion {
             session.keepTemporaries(temporaries);
             // The stack suffices: allocating went deeper.
             for (int i = 0; i < objects.size(); i++) {
-                session.holdNew(objects.get(i));
+                session.holdNew(objects.get(i), places[i]);
             }
             return reference;
         } catch (Throwable e) {
@@ -196,6 +204,7 @@ public final class Promotion {
         if (objects.size() > LARGE) {
             objects = new ArrayList<>();
             temporaries = new ArrayList<>();
+            places = new int[PLACES_FIRST];
         }
         objects.clear();
         temporaries.clear();

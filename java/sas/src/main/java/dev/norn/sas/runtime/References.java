@@ -193,8 +193,7 @@ public final class References {
             return 0;
         }
         if (value instanceof SasObject object && object.$sas$reference() != 0) {
-            Nobody.requireOpenStore(object);
-            return storable(object.$sas$reference());
+            return storable(object);
         }
         byte[] bytes = Values.encode(value);
         if (bytes != null) {
@@ -233,6 +232,14 @@ public final class References {
             return Promotion.adopt(object, owner.$sas$reference());
         }
         throw new SASException(describe(value, owner, offset) + " cannot be persistent: " + advice(value));
+    }
+
+    private static long storable(SasObject object) {
+        Nobody.requireOpenStore(object);
+        long reference = object.$sas$reference();
+        boolean isThere = Nobody.isOfCommitted(object)
+                && Session.get().transaction().store().ranges().isOfNewestGeneration(reference);
+        return isThere ? reference : storable(reference);
     }
 
     private static long storable(long reference) {

@@ -38,8 +38,8 @@ public interface SasObject {
      */
     void $sas$bind(long word);
 
-    /** Takes the holder's leave to read and write away, if it is still the holder. */
-    void $sas$leave(Thread holder);
+    /** Takes the holder's leave to read and write away, if it is still the holder; {@code next} is the holder then. */
+    void $sas$leave(Thread holder, Thread next);
 
     /**
      * Reads the values of the object at this offset into the fields. Fields that keep handles forget those that are no

@@ -36,6 +36,11 @@ public final class Session implements StoreTransaction.Tenant {
     private static final int FRAMES = 16;
     private static final SasObject[] NONE = {};
     /**
+     * A transaction that has written as many objects leaves their handles to a holder of its own, which costs as much
+     * as a few objects.
+     */
+    private static final int WRITTEN_MANY = 64;
+    /**
      * After this number of uses of objects, the handles of the ending transaction forget the objects that they refer
      * to: some megabytes of handles.
      */
@@ -132,21 +137,26 @@ public final class Session implements StoreTransaction.Tenant {
     /** Commits; when that fails, everything is undone. */
     public void commit() {
         requireActive();
+        Nobody many;
         try {
             requireWhole();
             arrays.writeBack();
             save();
+            many = writtenCount < WRITTEN_MANY ? null : Nobody.ofTransaction();
         } catch (Throwable e) {
             abort(e);
             throw e;
         }
         // While the locks are held: the next holder may take a handle over.
-        leave();
+        leave(many == null ? Nobody.get() : many);
         try {
             transaction.commit();
         } catch (Throwable e) {
             abort(e);
             throw e;
+        }
+        if (many != null) {
+            many.isNowCommitted();
         }
         arrays.end();
         newClasses.clear();
@@ -184,10 +194,10 @@ public final class Session implements StoreTransaction.Tenant {
     }
 
     /** From now on, every handle has to ask again. */
-    private void leave() {
+    private void leave(Thread next) {
         for (int place = 0; place < transaction.places() && place < holding.length; place++) {
             if (holding[place] != null) {
-                holding[place].$sas$leave(thread);
+                holding[place].$sas$leave(thread, next);
             }
         }
         uses += transaction.places();
@@ -244,7 +254,7 @@ public final class Session implements StoreTransaction.Tenant {
     void forget(long reference) {
         int place = transaction.placeOf(reference);
         if (place >= 0 && place < holding.length && holding[place] != null) {
-            holding[place].$sas$leave(thread);
+            holding[place].$sas$leave(thread, Nobody.get());
             holding[place] = null;
         }
     }
@@ -252,7 +262,7 @@ public final class Session implements StoreTransaction.Tenant {
     public void abort() {
         requireActive();
         // What is thrown in here leaves what can be done again.
-        leave();
+        leave(Nobody.get());
         try {
             transaction.abort();
         } finally {
@@ -272,7 +282,7 @@ public final class Session implements StoreTransaction.Tenant {
 
     @Override
     public void evict(Runnable undo) {
-        leave();
+        leave(Nobody.get());
         undo.run();
         afterAbort();
     }
@@ -294,7 +304,9 @@ public final class Session implements StoreTransaction.Tenant {
 
     /** Takes note of what becomes persistent by adoption. */
     void keepTemporaries(List<Promotion.Temporary> more) {
-        temporaries.addAll(more);
+        if (!more.isEmpty()) {
+            temporaries.addAll(more);
+        }
     }
 
     private void requireActive() {
@@ -679,15 +691,17 @@ public final class Session implements StoreTransaction.Tenant {
         }
     }
 
-    /** A new object, whose references are stored, and whose other fields have its values. */
-    void holdNew(SasObject handle) {
-        long reference = handle.$sas$reference();
+    /**
+     * A new object, whose references are stored, and whose other fields have its values; at its place among what the
+     * work holds.
+     */
+    void holdNew(SasObject handle, int place) {
         handle.$sas$settle();
         if (handle instanceof InPlace array) {
             array.$sas$elements(null);
             array.$sas$kept(changing.get(array));
         }
-        holding[transaction.placeOf(reference)] = handle;
+        holding[place] = handle;
         written[writtenCount++] = handle;
         handle.$sas$bind(handle.$sas$word() | SasObject.WRITABLE);
         VarHandle.releaseFence();

@@ -82,9 +82,13 @@ public final class Range {
         return Memory.getVolatile(base + CONTAINER_PAGES_USED);
     }
 
+    int generation(long page) {
+        return Memory.getInt(descriptor(page) + DESCRIPTOR_GENERATION);
+    }
+
     /** Whether the page has given out its last generation. */
     boolean isRetired(long page) {
-        return Memory.getInt(descriptor(page) + DESCRIPTOR_GENERATION) >= RETIRED;
+        return generation(page) >= RETIRED;
     }
 
     /** Retired pages; costs a look at each. */

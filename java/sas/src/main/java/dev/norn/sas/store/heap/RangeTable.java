@@ -108,6 +108,16 @@ public final class RangeTable {
                 && generationOf(Memory.getLong(offset)) == generationOfReference(reference);
     }
 
+    /**
+     * Whether nothing was freed on the object's page since the reference was given out. Then an object that was
+     * committed is there. Costs a look at the page's descriptor: the object, which may be in no cache, is not read.
+     */
+    public boolean isOfNewestGeneration(long reference) {
+        long offset = offsetOf(reference);
+        Range range = find(offset);
+        return range != null && range.generation(range.pageOf(offset)) == generationOfReference(reference);
+    }
+
     /** @throws ObjectDestroyed if the reference names no object that is there */
     public void requireObject(long reference) {
         if (!isObject(reference)) {

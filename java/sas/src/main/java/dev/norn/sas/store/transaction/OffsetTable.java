@@ -1,5 +1,6 @@
 package dev.norn.sas.store.transaction;
 
+import dev.norn.sas.store.memory.Format;
 import java.util.Arrays;
 
 /**
@@ -33,11 +34,17 @@ final class OffsetTable {
 
     private int place(long key) {
         int mask = words.length - 1;
-        int at = (int) ((key >>> 4) * 0x9E3779B97F4A7C15L >>> 32) << 1 & mask;
+        int at = first(key) << 1 & mask;
         while (stampAt(at) == stamp && words[at] != key) {
             at = at + 2 & mask;
         }
         return at;
+    }
+
+    /** Objects of a page are beside each other, as those are that were made one after the other; pages are anywhere. */
+    private static int first(long key) {
+        int page = (int) ((key >>> Format.PAGE_BITS) * 0x9E3779B97F4A7C15L >>> 32);
+        return page + (int) (key >>> 4 & Format.GRANULES - 1);
     }
 
     private int stampAt(int place) {
