@@ -78,7 +78,7 @@ public final class Classes {
     }
 
     private static Info find(int number) {
-        Info own = Session.get().newClass(number);
+        Info own = Session.get().newClasses().withNumber(number);
         if (own != null) {
             return own;
         }
@@ -324,7 +324,7 @@ public final class Classes {
                 return known;
             }
             Session session = Session.get();
-            int own = session.newNumber(this);
+            int own = session.newClasses().numberOf(this);
             if (own != 0) {
                 return own;
             }

@@ -137,7 +137,7 @@ public final class Promotion {
                     + "hash code, which was requested while it was temporary. That is more than a page of "
                     + Format.OBJECT_BYTES_MAX + ": create it with Factory.newInstanceNear first");
         }
-        long reference = session.transaction().allocate(range, info.number(), bytes, near);
+        long reference = session.transaction().allocate(range, session.newClasses().numberFor(info), bytes, near);
         if (isHashed) {
             StoreTransaction.keepHash(reference, References.identityHashCode(object));
         }

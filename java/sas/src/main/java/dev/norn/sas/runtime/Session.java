@@ -34,7 +34,11 @@ public final class Session implements StoreTransaction.Tenant {
     private static final int HANDLES_FIRST = 128;
     /** Room on the stack for a store outside transactions, and the commit after it. */
     private static final int FRAMES = 16;
-    private static final SasObject[] NONE = {};
+    /**
+     * Arrays of handles are arrays of Object. The second compiler expects that of every array of an interface, and
+     * gives the code that stores into one up, with all that it is compiled into, when that has failed four times.
+     */
+    private static final Object[] NONE = {};
     /**
      * A transaction that has written as many objects leaves their handles to a holder of its own, which costs as much
      * as a few objects.
@@ -50,9 +54,9 @@ public final class Session implements StoreTransaction.Tenant {
     private AttachedStore store;
     private StoreTransaction transaction;
     /** By the place of each object that the work has locked, the handle that has its values, or null. */
-    private SasObject[] holding = NONE;
+    private Object[] holding = NONE;
     /** Those of them that were let through for writing; again if it was after another savepoint. */
-    private SasObject[] written = NONE;
+    private Object[] written = NONE;
     private int writtenCount;
     /** Of these, the number of the first that have their fields saved, and have to ask again before they write. */
     private int savedCount;
@@ -76,10 +80,7 @@ public final class Session implements StoreTransaction.Tenant {
     /** Whether a part of what {@link #run} runs is committed. */
     private boolean hasWaited;
     private final ArrayCopies arrays = new ArrayCopies(this);
-    /** Classes that got their numbers from this transaction. No other transaction may use them before it is durable. */
-    private final List<NewClass> newClasses = new ArrayList<>();
-
-    private record NewClass(Classes.Info info, int number) {}
+    private NewClasses newClasses = new NewClasses();
 
     /** What the transaction has adopted. */
     private final List<Promotion.Temporary> temporaries = new ArrayList<>();
@@ -116,16 +117,17 @@ public final class Session implements StoreTransaction.Tenant {
         if (current != store) {
             transaction = new StoreTransaction(current, this);
             store = current;
+            newClasses = new NewClasses();
         }
         wanted = null;
         // New arrays, as storing young handles into old ones is dear for the collector.
-        SasObject[] places = new SasObject[HANDLES_FIRST];
-        SasObject[] writable = new SasObject[HANDLES_FIRST];
+        Object[] places = new Object[HANDLES_FIRST];
+        Object[] writable = new Object[HANDLES_FIRST];
         transaction.begin();
         transactionNumber++;
         // An end that was cut off may have left some.
         broken = null;
-        newClasses.clear();
+        newClasses.forget(0);
         temporaries.clear();
         arrays.end();
         holding = places;
@@ -159,13 +161,14 @@ public final class Session implements StoreTransaction.Tenant {
             many.isNowCommitted();
         }
         arrays.end();
-        newClasses.clear();
+        newClasses.keep();
         temporaries.clear();
     }
 
     private void requireWhole() {
         if (broken != null) {
-            throw new SASException("the transaction was undone: a part of it failed, and the changes of that part could not be undone alone", broken);
+            throw new SASException("the transaction was undone: a part of it failed, and the changes of that part "
+                    + "could not be undone alone", broken);
         }
     }
 
@@ -185,7 +188,7 @@ public final class Session implements StoreTransaction.Tenant {
     /** Saves the fields of handles that were let through for writing. */
     private void save() {
         for (int i = savedCount; i < writtenCount; i++) {
-            SasObject handle = written[i];
+            SasObject handle = (SasObject) written[i];
             // One of an object that was destroyed is no longer.
             if (handle.$sas$isWritable()) {
                 handle.$sas$save(Format.offsetOf(handle.$sas$reference()));
@@ -197,7 +200,7 @@ public final class Session implements StoreTransaction.Tenant {
     private void leave(Thread next) {
         for (int place = 0; place < transaction.places() && place < holding.length; place++) {
             if (holding[place] != null) {
-                holding[place].$sas$leave(thread, next);
+                ((SasObject) holding[place]).$sas$leave(thread, next);
             }
         }
         uses += transaction.places();
@@ -221,9 +224,9 @@ public final class Session implements StoreTransaction.Tenant {
      */
     private void dropTargets() {
         uses = 0;
-        for (SasObject handle : holding) {
+        for (Object handle : holding) {
             if (handle != null) {
-                handle.$sas$drop();
+                ((SasObject) handle).$sas$drop();
             }
         }
     }
@@ -254,7 +257,7 @@ public final class Session implements StoreTransaction.Tenant {
     void forget(long reference) {
         int place = transaction.placeOf(reference);
         if (place >= 0 && place < holding.length && holding[place] != null) {
-            holding[place].$sas$leave(thread, Nobody.get());
+            ((SasObject) holding[place]).$sas$leave(thread, Nobody.get());
             holding[place] = null;
         }
     }
@@ -289,7 +292,7 @@ public final class Session implements StoreTransaction.Tenant {
 
     private void afterAbort() {
         broken = null;
-        newClasses.clear();
+        newClasses.forget(0);
         restoreTemporaries(0);
         arrays.restore();
     }
@@ -329,7 +332,8 @@ public final class Session implements StoreTransaction.Tenant {
             long its = transactionNumber;
             T result = action.run();
             if (!isActive() || its != transactionNumber && !hasWaited) {
-                throw new SASException("the body of Transaction.run has ended the transaction itself. What it committed stays committed, and what it aborted stays undone");
+                throw new SASException("the body of Transaction.run has ended the transaction itself. What it "
+                        + "committed stays committed, and what it aborted stays undone");
             }
             commit();
             return result;
@@ -361,7 +365,7 @@ public final class Session implements StoreTransaction.Tenant {
     private void open(Savepoint its) {
         saveWritten();
         its.written = writtenCount;
-        its.newClasses = newClasses.size();
+        its.newClasses = newClasses.count();
         its.temporaries = temporaries.size();
         its.arrays = arrays.snapshot();
         its.takeBlocks(changing.keySet());
@@ -373,7 +377,7 @@ public final class Session implements StoreTransaction.Tenant {
     private void saveWritten() {
         save();
         for (int i = savedCount; i < writtenCount; i++) {
-            SasObject handle = written[i];
+            SasObject handle = (SasObject) written[i];
             if (handle.$sas$isWritable()) {
                 handle.$sas$bind(handle.$sas$word() & ~SasObject.WRITABLE);
             }
@@ -410,11 +414,11 @@ public final class Session implements StoreTransaction.Tenant {
             transaction.returnToSavepoint();
             changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : its.blocksOf(array)));
             for (int i = its.written; i < writtenCount; i++) {
-                reload(written[i].$sas$reference());
+                reload(((SasObject) written[i]).$sas$reference());
             }
             writtenCount = its.written;
             savedCount = its.written;
-            newClasses.subList(its.newClasses, newClasses.size()).clear();
+            newClasses.forget(its.newClasses);
             restoreTemporaries(its.temporaries);
             arrays.restore(its.arrays);
         } catch (Throwable e) {
@@ -473,7 +477,8 @@ public final class Session implements StoreTransaction.Tenant {
                     throw e;
                 }
                 numberWanted();
-                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16))));
+                long bound = Math.min(PAUSE_NANOS_MAX, 20_000L << Math.min(attempt, 16));
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(bound));
             } catch (Throwable e) {
                 undo();
                 Committed.awaitReasons(transaction.store(), e);
@@ -536,7 +541,7 @@ public final class Session implements StoreTransaction.Tenant {
     /** Gives the class a number that is this transaction's own until it is durable. */
     int addClass(Classes.Info info, String description) {
         int number = Directory.addClass(transaction, description);
-        newClasses.add(new NewClass(info, number));
+        newClasses.add(info, number);
         return number;
     }
 
@@ -567,24 +572,8 @@ public final class Session implements StoreTransaction.Tenant {
         }
     }
 
-    /** The number that the class got from this transaction; 0 if it got none. */
-    int newNumber(Classes.Info info) {
-        for (NewClass its : newClasses) {
-            if (its.info == info) {
-                return its.number;
-            }
-        }
-        return 0;
-    }
-
-    /** The class that got this number from this transaction; null if there is none. */
-    Classes.Info newClass(int number) {
-        for (NewClass its : newClasses) {
-            if (its.number == number) {
-                return its.info;
-            }
-        }
-        return null;
+    NewClasses newClasses() {
+        return newClasses;
     }
 
     /** The work on the store. In a transaction. */
@@ -636,7 +625,7 @@ public final class Session implements StoreTransaction.Tenant {
 
     /** The handle that has the object's values is the first that was used; it stays so to the end. */
     private SasObject hold(SasObject handle, int place) {
-        SasObject its = place < holding.length ? holding[place] : null;
+        SasObject its = place < holding.length ? (SasObject) holding[place] : null;
         if (its == null) {
             handle.$sas$load(Format.offsetOf(handle.$sas$reference()));
             keep(handle, place);
@@ -668,7 +657,7 @@ public final class Session implements StoreTransaction.Tenant {
     /** The handle that has the values of this object; null if the transaction has not used one. */
     SasObject holding(long reference) {
         int place = transaction.placeOf(reference);
-        return place >= 0 && place < holding.length ? holding[place] : null;
+        return place >= 0 && place < holding.length ? (SasObject) holding[place] : null;
     }
 
     /** The same if the transaction may store into its fields; null too outside transactions. */
