@@ -97,7 +97,7 @@ class LogRingTest {
                 Transaction.run(() -> page(store, number).fill(value));
                 model[number] = value;
                 if (step % 25 == 0) {
-                    verify(Stores.withoutPool(at, directory.resolve("step" + step)), model,
+                    verify(Stores.withoutPool(store, at, directory.resolve("step" + step)), model,
                             "step " + step + ", seed " + SEED);
                 }
             }
@@ -131,7 +131,7 @@ class LogRingTest {
                 long its = value;
                 Transaction.run(() -> page(store, 0).fill(its));
             }
-            Stores.withoutPool(at, copy);
+            Stores.withoutPool(store, at, copy);
         }
         try (Store store = Store.open(copy)) {
             assertEquals(3, value(store, 0));

@@ -6,6 +6,9 @@ import dev.norn.sas.Factory;
 import dev.norn.sas.Store;
 import dev.norn.sas.store.inspect.Audit;
 import dev.norn.sas.store.memory.Copies;
+import dev.norn.sas.store.memory.Format;
+import dev.norn.sas.store.memory.Latch;
+import dev.norn.sas.store.memory.TransactionSlot;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -29,8 +32,9 @@ final class Stores {
     }
 
     /**
-     * Copies what is durable, as it would be found after the machine stopped: all but the pool. The log comes first: a
-     * checkpoint that runs meanwhile changes the other files, but only to what the log has; no transaction may commit.
+     * Copies what is durable, as it would be found after the machine stopped: all but the pool. No transaction may
+     * commit meanwhile, and no checkpoint may run: it marks the log before it changes the other files, and the copy
+     * could be of the log without the mark and of a page without its check.
      */
     static Path withoutPool(Path store, Path copy) {
         try (var files = Files.list(store)) {
@@ -45,6 +49,17 @@ final class Stores {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** The same of an open store that may be about to run a checkpoint: that waits, or is waited for. */
+    static Path withoutPool(Store open, Path store, Path copy) {
+        TransactionSlot slot = open.attached().slots().claim();
+        try {
+            Latch.hold(slot, Format.CHECKPOINT_LATCH, () -> withoutPool(store, copy).getNameCount());
+        } finally {
+            open.attached().slots().release(slot);
+        }
+        return copy;
     }
 
     /** Asserts that the checker finds nothing. */
