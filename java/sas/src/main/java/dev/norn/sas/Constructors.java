@@ -86,24 +86,32 @@ final class Constructors {
 
     private static Constructor<?> search(Class<?> type, Object[] arguments) {
         List<Constructor<?>> fitting = Arrays.stream(type.getDeclaredConstructors())
-                .filter(candidate -> !candidate.isSynthetic() && fits(candidate.getParameterTypes(), arguments)).toList();
+                .filter(candidate -> !candidate.isSynthetic() && fits(candidate.getParameterTypes(), arguments))
+                .toList();
         if (fitting.isEmpty()) {
-            throw new SASException("no constructor of " + type.getName() + " fits the arguments " + describe(arguments) + ": it has " + describe(type)
-                    + (arguments.length > 0 ? "" : "; arguments are given as in Factory.newInstanceIn(" + type.getSimpleName() + ".class, container, \"Ann\")"));
+            String advice = arguments.length > 0 ? "" : "; arguments are given as in Factory.newInstanceIn("
+                    + type.getSimpleName() + ".class, container, \"Ann\")";
+            throw new SASException("no constructor of " + type.getName() + " fits the arguments " + describe(arguments)
+                    + ": it has " + describe(type) + advice);
         }
         return fitting.stream()
-                .filter(candidate -> fitting.stream().allMatch(other -> isAsSpecific(candidate.getParameterTypes(), other.getParameterTypes()))).findFirst()
-                .orElseThrow(() -> new SASException("several constructors of " + type.getName() + " fit the arguments " + describe(arguments) + ": " + fitting));
+                .filter(candidate -> fitting.stream().allMatch(
+                        other -> isAsSpecific(candidate.getParameterTypes(), other.getParameterTypes())))
+                .findFirst().orElseThrow(() -> new SASException("several constructors of " + type.getName()
+                        + " fit the arguments " + describe(arguments) + ": " + fitting));
     }
 
     /** The arguments' types: the arguments themselves may be large, or not ready to be asked. */
     private static String describe(Object[] arguments) {
-        return Arrays.stream(arguments).map(argument -> argument == null ? "null" : argument.getClass().getTypeName()).collect(Collectors.joining(", ", "(", ")"));
+        return Arrays.stream(arguments)
+                .map(argument -> argument == null ? "null" : argument.getClass().getTypeName())
+                .collect(Collectors.joining(", ", "(", ")"));
     }
 
     private static String describe(Class<?> type) {
         return Arrays.stream(type.getDeclaredConstructors()).filter(candidate -> !candidate.isSynthetic())
-                .map(candidate -> Arrays.stream(candidate.getParameterTypes()).map(Class::getTypeName).collect(Collectors.joining(", ", type.getSimpleName() + "(", ")")))
+                .map(candidate -> Arrays.stream(candidate.getParameterTypes()).map(Class::getTypeName)
+                        .collect(Collectors.joining(", ", type.getSimpleName() + "(", ")")))
                 .sorted().collect(Collectors.joining(", "));
     }
 

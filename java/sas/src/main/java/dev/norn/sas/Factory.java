@@ -167,7 +167,8 @@ public final class Factory {
 
     private static Object newArray(Class<?> component, int length, Object near) {
         long reference = referenceOf(near);
-        return Session.get().within(() -> ArrayCopies.create(component, length, Store.current().attached().containerOf(reference), reference));
+        return Session.get().within(() -> ArrayCopies.create(component, length,
+                Store.current().attached().containerOf(reference), reference));
     }
 
     /**

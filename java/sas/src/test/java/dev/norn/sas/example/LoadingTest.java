@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What making many objects looks at in descriptors of pages, instead of at objects: it says the same as these would. */
+/** What making many objects looks at in descriptors of pages, instead of at objects: it says what these would. */
 class LoadingTest {
     @TempDir
     Path directory;

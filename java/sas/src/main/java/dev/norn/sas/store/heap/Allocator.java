@@ -51,7 +51,8 @@ public final class Allocator {
     public long allocate(TransactionSlot slot, Range range, int classNumber, long bytes, long near) {
         int granules = granules(bytes);
         if (bytes > LENGTH_MASK) {
-            throw new dev.norn.sas.exception.SASException("an object of " + bytes + " bytes is too large: " + LENGTH_MASK + " is the most");
+            throw new dev.norn.sas.exception.SASException("an object of " + bytes + " bytes is too large: "
+                    + LENGTH_MASK + " is the most");
         }
         int length = classNumber == CLASS_VALUE ? (int) bytes - VALUE_HEADER_BYTES : granules;
         if (granules > GRANULES) {
@@ -109,7 +110,8 @@ public final class Allocator {
             return 0;
         }
         slot.reserve(CONTENT_BYTES);
-        return Latch.hold(slot, descriptor + DESCRIPTOR_LATCH, () -> fitLatched(slot, range, page, classNumber, length, granules));
+        return Latch.hold(slot, descriptor + DESCRIPTOR_LATCH,
+                () -> fitLatched(slot, range, page, classNumber, length, granules));
     }
 
     /**
@@ -121,7 +123,8 @@ public final class Allocator {
         return least != 0 && granules >= least;
     }
 
-    private static long fitLatched(TransactionSlot slot, Range range, long page, int classNumber, int length, int granules) {
+    private static long fitLatched(TransactionSlot slot, Range range, long page, int classNumber, int length,
+            int granules) {
         long descriptor = range.descriptor(page);
         int granule = range.isRetired(page) || Memory.getInt(descriptor + DESCRIPTOR_SPAN) != 0 ? -1
                 : gap(range, page, granules);
@@ -192,7 +195,8 @@ public final class Allocator {
 
     private long allocatePages(TransactionSlot slot, Range range, int classNumber, int length, int granules) {
         slot.reserve(CONTENT_BYTES);
-        long reference = Latch.hold(slot, range.base + CONTAINER_GROW_LATCH, () -> allocatePagesLatched(slot, range, classNumber, length, granules));
+        long reference = Latch.hold(slot, range.base + CONTAINER_GROW_LATCH,
+                () -> allocatePagesLatched(slot, range, classNumber, length, granules));
         if (reference == 0) {
             throw full(range, (long) granules * GRANULE_BYTES);
         }
@@ -225,7 +229,8 @@ public final class Allocator {
     public void settleAllocation(TransactionSlot slot) {
         long entry = slot.newest();
         if (entry != 0 && TransactionSlot.kind(entry) == ENTRY_ALLOCATION
-                && !ranges.isObject(reference(TransactionSlot.offset(entry), generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES))))) {
+                && !ranges.isObject(reference(TransactionSlot.offset(entry),
+                        generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES))))) {
             TransactionSlot.markDone(entry);
         }
     }
@@ -299,7 +304,8 @@ public final class Allocator {
     private static boolean isEmpty(Range range, long page) {
         long descriptor = range.descriptor(page);
         return (Memory.getLong(descriptor) | Memory.getLong(descriptor + 8) | Memory.getLong(descriptor + 16)
-                | Memory.getLong(descriptor + 24) | Memory.getInt(descriptor + DESCRIPTOR_SPAN)) == 0 && !range.isRetired(page);
+                | Memory.getLong(descriptor + 24) | Memory.getInt(descriptor + DESCRIPTOR_SPAN)) == 0
+                && !range.isRetired(page);
     }
 
     private long grow(TransactionSlot slot, Range range, int pages) {
@@ -338,7 +344,8 @@ public final class Allocator {
     public void free(TransactionSlot slot, Range range, long entry) {
         long page = range.pageOf(TransactionSlot.offset(entry));
         boolean isLarge = granulesOf(Memory.getLong(entry + ENTRY_HEADER_BYTES)) > GRANULES;
-        Latch.hold(slot, isLarge ? range.base + CONTAINER_GROW_LATCH : range.descriptor(page) + DESCRIPTOR_LATCH, () -> freeLatched(range, entry));
+        Latch.hold(slot, isLarge ? range.base + CONTAINER_GROW_LATCH : range.descriptor(page) + DESCRIPTOR_LATCH,
+                () -> freeLatched(range, entry));
         if (!range.isRetired(page)) {
             range.freed.add(page);
         }
@@ -347,7 +354,8 @@ public final class Allocator {
     private static long freeLatched(Range range, long entry) {
         long offset = TransactionSlot.offset(entry);
         if (TransactionSlot.kind(entry) != 0) {
-            if (range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES))) {
+            int generation = generationOf(Memory.getLong(entry + ENTRY_HEADER_BYTES));
+            if (range.startsAt(offset) && generationOf(Memory.getLong(offset)) == generation) {
                 discard(range, offset);
             }
             TransactionSlot.markDone(entry);

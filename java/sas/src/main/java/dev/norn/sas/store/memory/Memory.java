@@ -59,7 +59,8 @@ public final class Memory {
         ValueLayout.OfInt number = ValueLayout.JAVA_INT;
         MMAP = linker.downcallHandle(linker.defaultLookup().findOrThrow("mmap"),
                 FunctionDescriptor.of(word, word, word, number, number, number, word));
-        MADVISE = linker.downcallHandle(linker.defaultLookup().findOrThrow("madvise"), FunctionDescriptor.of(number, word, word, number));
+        MADVISE = linker.downcallHandle(linker.defaultLookup().findOrThrow("madvise"),
+                FunctionDescriptor.of(number, word, word, number));
         long length = SPACE + (1L << 32);
         long base = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
         if (base == -1) {
@@ -81,7 +82,8 @@ public final class Memory {
 
     /** Maps the first {@code length} bytes of {@code file} at offset 0, shared with every process that does so. */
     static void map(NativeFile file, long length) throws IOException {
-        long at = file.withDescriptor(descriptor -> mmap(ALL.address(), length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor));
+        long at = file.withDescriptor(descriptor -> mmap(ALL.address(), length, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_FIXED, descriptor));
         if (at == -1) {
             throw new dev.norn.sas.exception.StorageReadFailure("cannot map " + length + " bytes of the pool " + file);
         }

@@ -355,7 +355,8 @@ public final class StoreTransaction {
 
     /** Allocates a value beside an object: bytes that never change and that one field owns. */
     public long allocateValue(byte[] bytes, long near) {
-        long reference = allocate(store.ranges().of(offsetOf(near)), CLASS_VALUE, VALUE_HEADER_BYTES + bytes.length, near);
+        Range range = store.ranges().of(offsetOf(near));
+        long reference = allocate(range, CLASS_VALUE, VALUE_HEADER_BYTES + bytes.length, near);
         Memory.copyIn(bytes, 0, offsetOf(reference) + VALUE_HEADER_BYTES, bytes.length);
         return reference | TAG_VALUE;
     }
@@ -520,7 +521,8 @@ public final class StoreTransaction {
             return slot.state() == STATE_COMMITTING;
         } catch (java.io.IOException e) {
             abandon();
-            throw new dev.norn.sas.exception.StorageReadFailure("cannot see whether a transaction is in the log of " + store + ": " + e.getMessage(), e);
+            throw new dev.norn.sas.exception.StorageReadFailure("cannot see whether a transaction is in the log of "
+                    + store + ": " + e.getMessage(), e);
         } catch (Throwable e) {
             abandon();
             throw e;
