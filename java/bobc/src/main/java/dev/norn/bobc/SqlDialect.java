@@ -92,7 +92,7 @@ enum SqlDialect {
     /** What follows the definition of a table with a key of several columns. */
     abstract String keyedTable();
 
-    /** What follows a query of a row that is to be changed. */
+    /** What follows a query that locks its row; nothing where transactions run alone. What it returns may be old. */
     abstract String forUpdate();
 
     /** Whether the transaction should be tried again: busy, deadlock, timeout or a concurrent update. */
