@@ -265,6 +265,6 @@ fn what_was_flushed_survives_a_loss_of_the_hosts_power() {
     for seed in 0..2 {
         lose_power("nandtest-40x8x512", 512, 200, 512, seed);
         lose_power("nandtest-40x8x512", 512, 216, 4096, 100 + seed);
-        lose_power("nandtest-60x8x64", 64, 256, 512, 200 + seed);
+        lose_power("nandtest-60x8x128", 128, 256, 512, 200 + seed);
     }
 }

@@ -126,7 +126,7 @@ fn nand_formats_are_told_apart() {
         (labelled, TenantKind::LABEL, 1),
         (code, TenantKind::CODE, 2),
         (rooms, TenantKind::CODE, 1),
-        (disk.into_device(), TenantKind::DISK, 1),
+        (disk.into_device(), TenantKind::DISK, 2),
     ];
     for (mut part, kind, version) in parts {
         let found = found_on_nand(&mut part);

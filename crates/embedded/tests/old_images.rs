@@ -17,7 +17,7 @@ use norn_flash::{
     Address, Block, Column, Label, LabelDevice, Nand, NandLabel, NorLabel, Piece, Reprogramming, TenantKind,
 };
 use norn_flash_sim::{NandSim, NandSpec, NorSim, PartSpec, catalogue, nand_catalogue};
-use norn_nand_ftl::{Ftl, FtlConfig, Lba};
+use norn_nand_ftl::{Ftl, FtlConfig, Lba, MountError, recognise, recognition_bytes};
 use norn_nor_remap::{Remap, RemapConfig};
 use norn_object_heap::{Config, Elements, ErrorDetection, Heap, Layout};
 use norn_ordered_index::{FatList, OrderedIndex, Settings};
@@ -50,7 +50,7 @@ const IMAGES: [Image; 12] = [
     Image { file: "fat-list-1", make: fat_list, check: check_fat_list },
     Image { file: "label-1-nor", make: nor_label, check: check_nor_label },
     Image { file: "label-1-nand", make: nand_label, check: check_nand_label },
-    Image { file: "block-device-1", make: block_device, check: check_block_device },
+    Image { file: "block-device-2", make: block_device, check: check_block_device },
     Image { file: "code-1", make: code_image, check: check_code_image },
     Image { file: "code-2", make: code_image, check: check_code_image },
     Image { file: "programs-1", make: programs, check: check_programs },
@@ -60,7 +60,7 @@ const IMAGES: [Image; 12] = [
 fn images_of_earlier_code_are_mounted() {
     for Image { file, make, check } in IMAGES {
         check(&make());
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/images/{file}.hex"));
+        let path = path_of(file);
         if std::env::var("NORN_IMAGES").is_ok_and(|asked| asked == "write") && !path.exists() {
             fs::write(&path, text(&make())).unwrap();
         }
@@ -70,6 +70,25 @@ fn images_of_earlier_code_are_mounted() {
         println!("{file}: if this fails, raise the format's version, and record the change in CHANGELOG.md");
         check(&image);
     }
+}
+
+fn path_of(file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/images/{file}.hex"))
+}
+
+#[test]
+fn a_block_device_of_version_1_is_recognised_and_refused() {
+    let image = bytes(&fs::read_to_string(path_of("block-device-1")).unwrap(), block_device().len());
+    let mut part = nand_of(disk_nand(), &image);
+    let mut buffer = vec![0; recognition_bytes(&disk_nand().part)];
+    let recognised = recognise(&mut part, &mut buffer).unwrap().expect("it is recognised");
+    assert_eq!((recognised.version, recognised.known_version), (1, 2));
+    let before = (pages(&part), part.counters().programs, part.counters().erases);
+    let error = Ftl::mount(&mut part, disk_memory()).err();
+    assert_eq!(error, Some(MountError::OtherVersion { found: 1, known: 2 }));
+    let said = error.unwrap().to_string();
+    assert!(said.contains("version 1 is older") && said.contains("release that wrote it"), "{said}");
+    assert_eq!((pages(&part), part.counters().programs, part.counters().erases), before, "it is left as it was");
 }
 
 #[test]

@@ -85,8 +85,11 @@ impl<E: fmt::Debug, R: fmt::Display, K: PartKind> fmt::Display for MountError<E,
             MountError::TooSmall { what, needed, given } => write!(f, "{needed} {what} needed, {given} given"),
             MountError::NotFormatted => f.write_str("not formatted: blank, foreign, or formatting was cut short"),
             MountError::OtherVersion { found, known } => {
-                let age = if found > known { "newer" } else { "older" };
-                write!(f, "format version {found} is {age} than this program's ({known})")
+                let (age, advice) = match found > known {
+                    true => ("newer", "open it with a newer release"),
+                    false => ("older", "open it with the release that wrote it, and copy what it holds"),
+                };
+                write!(f, "format version {found} is {age} than this program's ({known}): {advice}")
             }
             MountError::WrongGeometry { what, image, expected } => {
                 write!(f, "the image was made for {image} {what}, and not for {expected}")

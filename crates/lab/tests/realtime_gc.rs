@@ -69,7 +69,8 @@ fn the_papers_set_is_never_late_and_the_baseline_blocks_for_seconds() {
     let ours = run_setting(&Setting::paper(Collector::RealTime, 1200, SEED)).unwrap();
     assert_eq!((ours.t1_pages, ours.t2_pages), (120_000, 30_000));
     assert_eq!((ours.token_waits, ours.misses, ours.system_misses), (0, 0, 0));
-    assert!(ours.t1_response_us <= 6230 + 1881, "c_T1 + t_e: {}", ours.t1_response_us);
+    // An erase may be under way when T1 is released, and its writes may find the journal of the checkpoint full.
+    assert!(ours.t1_response_us <= 6230 + 1881 + 919, "c_T1 + t_e + t_w: {}", ours.t1_response_us);
     assert!(ours.t1_response_us > 6230 + 1000, "operations do block T1: {}", ours.t1_response_us);
     assert!(ours.yield_min >= ours.alpha_used, "{} of {}", ours.yield_min, ours.alpha_used);
     let baseline = run_setting(&Setting::paper(Collector::CostBenefit, 1200, SEED)).unwrap();
@@ -78,8 +79,8 @@ fn the_papers_set_is_never_late_and_the_baseline_blocks_for_seconds() {
 
 #[test]
 fn the_wear_leveler_levels() {
-    // The paper's downloader works continuously.
-    let setting = |collector| Setting { download_us: 1, ..Setting::paper(collector, 1200, SEED) };
+    // The paper's downloader works continuously. In 20 minutes the leveler has been at each cold block once.
+    let setting = |collector| Setting { download_us: 1, ..Setting::paper(collector, 2400, SEED) };
     let deviation = |collector| run_setting(&setting(collector)).unwrap().deviation;
     let (with, without) = (deviation(Collector::RealTime), deviation(Collector::RealTimeUnleveled));
     assert!(with <= without / 5.0, "{with} with the leveler, {without} without");

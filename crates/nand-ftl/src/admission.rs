@@ -1,17 +1,19 @@
 //! Admission: equations (7), (8), (13) and (14), evaluated soundly.
 //!
 //! - (8) is evaluated at each admission: (12) does not imply it (docs/papers.md).
-//! - (2) assumes that every block is a candidate. `k` are not: the open one, and those that other collectors are at. So
-//!   a victim has at least ⌈(Δ−kπ)/(N−k)⌉ dead pages.
+//! - (2) assumes that every block is a candidate. `k` are not: the open ones, and those that other collectors are at.
+//!   So a victim has at least ⌈(Δ−kπ)/(N−k)⌉ dead pages.
 //! - Θ and N count good blocks without those that may fail within the budget; Λ counts every logical page and the
 //!   checkpoint.
 //! - (14) charges the longest operation, and the overrun of the failures that are budgeted for, to the shortest period.
 //!   Sums are rounded up.
+//! - Each program takes its share of a page of the checkpoint, and one such page may be due at once.
 //!
 //! Invariant: what is admitted is so for every course that the tasks and the part can take within what they declared.
 
 use core::fmt;
 
+use crate::format::STREAMS;
 use crate::task::{Collector, OperationTimes, Task};
 
 /// 1 in the fixed-point numbers of (14).
@@ -36,7 +38,7 @@ impl Capacity {
     /// Most tokens in the system that keep α: (8)'s right side with `collectors` collectors of tasks, less one. `None`
     /// if α cannot be kept at all.
     pub fn tokens_limit(&self, collectors: u32) -> Option<u64> {
-        let excluded = i64::from(collectors) + 1;
+        let excluded = i64::from(collectors) + STREAMS as i64;
         let (alpha, pages) = (i64::from(self.alpha), i64::from(self.pages_per_block));
         let blocks = i64::from(self.good_blocks) - i64::from(self.failure_budget);
         // Φ is at most α − 1 + ρ when a block is recycled.
@@ -81,6 +83,14 @@ pub enum AdmissionError {
         /// Most that α allows; 0 also if it cannot be kept at all.
         limit: u64,
     },
+    /// The tasks and collectors fill more journals than the checkpoint's task is supplied with pages: its period is too
+    /// long.
+    Checkpoint {
+        /// Pages of the checkpoint in the meta-period of its task.
+        pages: u64,
+        /// Tokens that its task has in it.
+        tokens: u32,
+    },
     /// (14): the processor would be used for more than the whole.
     Utilization {
         /// Its use in millionths, rounded up.
@@ -100,6 +110,9 @@ impl fmt::Display for AdmissionError {
             AdmissionError::Recycling { tokens_max, limit } => {
                 write!(f, "{tokens_max} tokens can come together, {limit} keep the bound on recycling (8)")
             }
+            AdmissionError::Checkpoint { pages, tokens } => {
+                write!(f, "the checkpoint has {pages} pages to write at {tokens} tokens: shorten its period")
+            }
             AdmissionError::Utilization { per_million } => {
                 write!(f, "the processor is used for {per_million} millionths (14)")
             }
@@ -116,20 +129,46 @@ pub struct Load {
     pub collectors: u32,
     /// Σ of (7): most tokens of tasks and collectors.
     pub tokens_max: u64,
+    journal_programs: u32,
+    /// Programs a microsecond, and those that may come at once besides.
+    programs: u128,
+    programs_at_once: u64,
     used: u128,
     period_min_us: Option<u64>,
 }
 
 impl Load {
+    /// Charges each program its share of a page of the checkpoint, which has room for `journal_programs`
+    /// ([`programs_per_checkpoint_page`](crate::programs_per_checkpoint_page)).
+    pub fn with_checkpoint(journal_programs: u32) -> Self {
+        Load { journal_programs, ..Load::default() }
+    }
+
     /// With a task and its collector.
     pub fn with(mut self, task: &Task, collector: Option<&Collector>) -> Self {
         self.add_use(task.cost_us, task.period_us);
+        self.add_programs(task.writes, task.period_us);
         if let Some(collector) = collector {
             self.collectors += 1;
             self.tokens_max += collector.tokens_max();
             self.add_use(collector.cost_us, collector.period_us);
+            self.add_programs(collector.collector_tokens, collector.period_us);
         }
         self
+    }
+
+    fn add_programs(&mut self, programs: u32, period_us: u64) {
+        let rate = (u128::from(programs) * WHOLE).div_ceil(u128::from(period_us));
+        self.programs = self.programs.saturating_add(rate);
+        self.programs_at_once = self.programs_at_once.saturating_add(2 * u64::from(programs));
+    }
+
+    /// Most pages of the checkpoint that are due in `time_us`.
+    pub fn checkpoint_pages(&self, time_us: u64) -> u64 {
+        let steady = self.programs.saturating_mul(u128::from(time_us)).div_ceil(WHOLE);
+        let programs = steady.saturating_add(u128::from(self.programs_at_once));
+        let pages = programs.checked_div(u128::from(self.journal_programs));
+        pages.map_or(0, |pages| u64::try_from(pages).unwrap_or(u64::MAX).saturating_add(1))
     }
 
     fn add_use(&mut self, cost_us: u64, period_us: u64) {
@@ -142,8 +181,12 @@ impl Load {
         let Some(period) = self.period_min_us else { return 0 };
         let repeat = u128::from(times.read_us) + u128::from(times.write_us);
         let overrun = u128::from(failure_budget) * repeat;
-        let blocking = (u128::from(times.longest_us()) + overrun).saturating_mul(WHOLE);
-        let sum = self.used.saturating_add(blocking.div_ceil(u128::from(period)));
+        let write = u128::from(times.write_us);
+        let checkpoint = if self.journal_programs > 0 { write } else { 0 };
+        let blocking = (u128::from(times.longest_us()) + checkpoint + overrun).saturating_mul(WHOLE);
+        let shares = self.programs.saturating_mul(write).checked_div(u128::from(self.journal_programs));
+        let used = self.used.saturating_add(shares.map_or(0, |shares| shares + 1));
+        let sum = used.saturating_add(blocking.div_ceil(u128::from(period)));
         u64::try_from(sum.saturating_mul(1_000_000).div_ceil(WHOLE)).unwrap_or(u64::MAX)
     }
 
@@ -196,7 +239,7 @@ mod tests {
             let capacity =
                 Capacity { good_blocks: 1024, pages_per_block: 32, live_pages, alpha, failure_budget: budget };
             let yields = |tokens: u32| {
-                let (blocks, excluded) = (1024 - budget, collectors + 1);
+                let (blocks, excluded) = (1024 - budget, collectors + STREAMS as u32);
                 let dead = blocks * 32 - live_pages - (alpha - 1 + tokens);
                 (dead - excluded * 32).div_ceil(blocks - excluded)
             };

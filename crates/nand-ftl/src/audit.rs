@@ -4,8 +4,9 @@ use core::fmt;
 
 use norn_flash::{Block, Nand, PageAddress};
 
+use crate::checkpoint::Continuation;
 use crate::error::FtlError;
-use crate::format::Content;
+use crate::format::{Content, Header};
 use crate::ftl::Ftl;
 use crate::ground::memory::Counts;
 use crate::ground::memory::blocks::{BlockState, Flag};
@@ -49,7 +50,8 @@ const NOT_ERASED: &str = "a page to be programmed is not erased";
 const FREE_BUT_LIVE: &str = "a free block has live pages";
 const BLOCK_COUNTS: &str = "the number of free or good blocks, or of their erases, is wrong";
 const LOCKED: &str = "a block is locked though no collector is at it";
-const STALE_CHUNK: &str = "a chunk of the checkpoint is missing, or older than the horizon";
+const JOURNAL: &str = "the journal lacks a page that counts, or has an older one";
+const STALE_CHUNK: &str = "a chunk of the checkpoint is missing, or does not precede the next";
 
 const fn violation(what: &'static str, address: Place) -> Violation {
     Violation { address, what }
@@ -76,12 +78,38 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
             if tag.lba != layout.lba_of(index) || tag.sequence >= self.log().sequence() {
                 return Ok(Some(violation(FOREIGN, Place::Mapped(Lba(index), address))));
             }
-            let chunk = index.checked_sub(layout.logical_pages);
-            if chunk.is_some() && tag.sequence < self.recycler().checkpoint().horizon() {
-                return Ok(chunk.map(|chunk| violation(STALE_CHUNK, Place::Chunk(chunk))));
+            let is_recent = tag.sequence > self.recycler().checkpoint().next().since;
+            let is_journaled = self.memory().journaled(page) == Some(index);
+            // A page of the checkpoint precedes what its own journal says that it follows.
+            if is_recent && !is_journaled && index < layout.logical_pages || is_journaled && !is_recent {
+                return Ok(Some(violation(JOURNAL, Place::Mapped(Lba(index), address))));
             }
         }
+        if let Some(violation) = self.audit_checkpoint()? {
+            return Ok(Some(violation));
+        }
         self.audit_free()
+    }
+
+    /// The pages of the checkpoint, from the newest back: each says what the next one's journal follows. Each chunk has
+    /// one.
+    fn audit_checkpoint(&mut self) -> Result<Option<Violation>, FtlError<D::Error>> {
+        let layout = *self.layout();
+        let Continuation { chunk, since } = self.recycler().checkpoint().next();
+        let is_replaced = self.log_mut().checkpoint_at(chunk)?.is_some_and(|header| header.since == since);
+        let mut expected = since;
+        for back in 0..layout.chunks() {
+            let chunk = (chunk + 2 * layout.chunks() - back - u32::from(!is_replaced)) % layout.chunks();
+            let found = self.log_mut().checkpoint_at(chunk)?;
+            let fits = |header: Header| {
+                if is_replaced && back == 0 { header.since == since } else { header.as_of == expected }
+            };
+            match found.filter(|&header| fits(header)) {
+                Some(header) => expected = header.since,
+                None => return Ok(Some(violation(STALE_CHUNK, Place::Chunk(chunk)))),
+            }
+        }
+        Ok(None)
     }
 
     fn audit_counts(&self, victims: &[Block]) -> Option<Violation> {
@@ -138,7 +166,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         for block in self.layout().part.blocks() {
             let first = match self.memory().state(block) {
                 BlockState::Free => 0,
-                BlockState::Open => self.log().open().map_or(pages, |open| open.next),
+                BlockState::Open => {
+                    let open = self.log().open().into_iter().flatten().find(|open| open.block == block);
+                    open.map_or(pages, |open| open.next)
+                }
                 BlockState::Used | BlockState::Bad => continue,
             };
             for page in first..pages {

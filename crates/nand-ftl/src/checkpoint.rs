@@ -1,43 +1,57 @@
-//! The checkpoint: the map and the table of blocks in chunks of a page, written one after the other, over and over.
+//! The checkpoint: pages with a part of the map, a *chunk*, and with the journal of what was programmed since the page
+//! before.
 //!
-//! A chunk is a page like any other: it is appended, it has an entry in the map, and its predecessor is dead. Its
-//! entries take account of every program before it. A round writes each chunk once. What mounting has to look at is
-//! what was programmed since the beginning of the round before the current one: that is the *horizon*, and each chunk
-//! names it.
+//! A page of the checkpoint is a page like any other: it is appended, it has an entry in the map, its predecessor is
+//! dead, collectors copy it. Chunks are written one after the other, over and over, each when the journal is full; so
+//! the newest page of each chunk, from the newest back, have between them the whole map, and every change since.
 //!
-//! A trim is a chunk with none in its entries: it outlives, as the newest version of its chunk, every older version of
-//! the pages.
+//! A trim is an entry of the journal. It is on flash with the next page of the checkpoint: that one is due before a
+//! block is erased, and with a flush.
 //!
-//! Invariant: the newest version of each chunk was programmed at the horizon or later, and a block that was open then
-//! counts from its first page.
+//! A page whose journal is less than half full is replaced by the next: that has the same chunk, and the journal of
+//! both. So many flushes, or many mounts, leave one live page.
+//!
+//! Invariant: the journals of the newest page of each chunk, and that in memory, have every program since the oldest of
+//! these pages, and no page is in them that does not count.
 
-use core::ops::Range;
-
-use norn_flash::Nand;
+use norn_flash::{Nand, PageNumber};
 
 use crate::error::Outcome;
-use crate::ground::log::Log;
+use crate::ground::log::{Log, WRITTEN};
+use crate::ground::medium::Source;
 
-/// Programs after which a client without deadlines pays for a chunk: pages to look at when mounting against pages
-/// written. A checkpoint of n chunks has a tail of about 2 · 16 · n pages.
-pub const PROGRAMS_PER_CHUNK: u32 = 16;
+/// Where the next page of the checkpoint continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Continuation {
+    /// The chunk that is due next.
+    pub chunk: u32,
+    /// The journal in memory begins after this program.
+    pub since: u64,
+}
 
-/// The log, and where the rounds of its checkpoint are.
+/// What follows a page of the checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// A page with the next chunk, and with a journal of its own.
+    NextChunk,
+    /// A page that replaces it: with the same chunk, and with its journal, too.
+    Replaced,
+}
+
+/// The log, and where its checkpoint is.
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint<D, M> {
     log: Log<D, M>,
-    /// The chunk that is due next.
-    cursor: u32,
-    /// Start of the current round.
-    start: u64,
-    /// Start of the round before it.
-    horizon: u64,
+    next: Continuation,
+    /// The journal has a trim that no page of the checkpoint has.
+    trimmed: bool,
+    /// What a page of the checkpoint says of a page that does not count yet.
+    suspect: Option<PageNumber>,
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Checkpoint<D, M> {
-    /// A round begins. What is known of the chunks' age is the horizon alone.
-    pub fn new(log: Log<D, M>, horizon: u64) -> Self {
-        Checkpoint { log, cursor: 0, start: horizon, horizon }
+    pub fn new(log: Log<D, M>, next: Continuation) -> Self {
+        Checkpoint { log, next, trimmed: false, suspect: None }
     }
 
     pub fn log(&self) -> &Log<D, M> {
@@ -52,41 +66,73 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Checkpoint<D, M> {
         self.log.into_device()
     }
 
-    pub fn horizon(&self) -> u64 {
-        self.horizon
+    pub fn next(&self) -> Continuation {
+        self.next
     }
 
-    /// Whether a client without deadlines is to pay for a chunk.
-    pub fn is_due(&self) -> bool {
-        self.log.programs() >= PROGRAMS_PER_CHUNK
+    /// Whether a trim is in memory alone.
+    pub fn has_trims(&self) -> bool {
+        self.trimmed
     }
 
-    /// Writes the next chunk, which needs a free page. Cost: one program.
+    /// The page that the next pages of the checkpoint name as one that does not count.
+    pub fn set_suspect(&mut self, suspect: Option<PageNumber>) {
+        self.suspect = suspect;
+    }
+
+    /// Writes a page of the checkpoint if the journal has no room for a program more. That takes the buffer. Needs a
+    /// free page then. Cost: nothing, or one program.
+    pub fn make_journal_room(&mut self) -> Outcome<(), D> {
+        if self.log.memory().journal_has_room() { Ok(()) } else { self.step() }
+    }
+
+    /// Writes the next page of the checkpoint, which needs a free page. Cost: one program.
     pub fn step(&mut self) -> Outcome<(), D> {
-        if self.cursor == 0 {
-            self.start_round();
+        let is_half_full = 2 * self.log.memory().journal_used() >= self.log.layout().journal_bytes;
+        self.write(if is_half_full { Then::NextChunk } else { Then::Replaced })
+    }
+
+    /// Writes a page of the checkpoint that the next one does not replace, which needs a free page. Cost: one program.
+    pub fn advance(&mut self) -> Outcome<(), D> {
+        self.write(Then::NextChunk)
+    }
+
+    /// Mounting trusts its word for pages that it does not look at, and looks at pages that were programmed since. So
+    /// what precedes it is to outlive a loss of power if it does, and it is to if what follows does.
+    fn write(&mut self, then: Then) -> Outcome<(), D> {
+        self.log.barrier()?;
+        let Continuation { chunk, since } = self.next;
+        let as_of = self.log.sequence() - 1;
+        let index = self.log.layout().index_of_chunk(chunk);
+        self.log.chunk_to_buffer(chunk, since, self.suspect);
+        if then == Then::NextChunk {
+            self.log.clear_journal();
+            self.next = Continuation { chunk: (chunk + 1) % self.log.layout().chunks(), since: as_of };
         }
-        let chunk = self.cursor;
-        self.cursor = (chunk + 1) % self.log.layout().chunks();
-        self.log.forget_programs();
-        self.write_chunk(chunk)
+        self.log.append(index, Source::Buffer, WRITTEN)?;
+        self.log.counters.chunks += 1;
+        self.trimmed = false;
+        self.log.barrier()
     }
 
-    fn start_round(&mut self) {
-        self.horizon = self.start;
-        // What precedes in the open block belongs to the tail as well, so that a block is in it from its first page on
-        // or not at all.
-        self.start = self.log.opened_at();
+    /// Unmaps logical pages, and notes that in the journal, which has room.
+    pub fn trim(&mut self, first: u32, count: u32) {
+        (first..first + count).for_each(|index| self.log.unmap(index));
+        self.log.note_trim(first, count);
+        self.trimmed = true;
     }
 
-    /// Writes a chunk as it is now, out of turn.
-    pub fn write_chunk(&mut self, chunk: u32) -> Outcome<(), D> {
-        self.log.write_chunk(chunk, self.horizon)
-    }
-
-    /// Unmaps entries of one chunk and makes that durable, which needs a free page.
-    pub fn trim(&mut self, chunk: u32, indices: Range<u32>) -> Outcome<(), D> {
-        indices.for_each(|index| self.log.unmap(index));
-        self.write_chunk(chunk)
+    /// Unmaps what the journal says is trimmed: a mount has found that journal, and no page of it is trimmed that was
+    /// programmed since.
+    pub fn repeat_trims(&mut self) {
+        for number in 0.. {
+            let Some((first, count)) = self.log.memory().trims().nth(number) else { break };
+            for index in first..first + count {
+                let memory = self.log.memory();
+                if memory.page(index).is_some_and(|page| memory.journaled(page) != Some(index)) {
+                    self.log.unmap(index);
+                }
+            }
+        }
     }
 }

@@ -5,17 +5,22 @@
 //!        ┌──────────┬──────────┬─ … ─┐ ┌─────────────────────────────────────────┬─────────┬─ … ─┐
 //!        │ word 0   │ word 1   │     │ │ lba 3 · sequence 5 · wear 1 · crc 4 · ecc 2 │ ecc 2   │     │
 //!        └──────────┴──────────┴─ … ─┘ └─────────────────────────────────────────┴─────────┴─ … ─┘
-//! chunk    "NFT1" 4 · logical pages 4 · as of 8 · horizon 8 · entries          (the data of a page)
+//! checkpoint page (the data of a page)
+//!        ┌──────────────────────────────────────────────────────────────────────────┬──────────────┬─────────┐
+//!        │ "NFT2" · logical pages 4 · since 8 · as of 8 · suspect 4 · runs 2 ·        │ journal      │ entries │
+//!        │ trims 2 · next page of each open block 4 × 4                               │ runs, trims  │         │
+//!        └──────────────────────────────────────────────────────────────────────────┴──────────────┴─────────┘
 //! ```
 //!
 //! Values are little-endian. The byte that a maker marks bad blocks with is skipped wherever it is, and is 0xFF. The
 //! check (CRC-32) covers the data, lba, sequence and wear; the code of word 0 covers its data and the 13 bytes before
-//! the code, that of each other word its data.
+//! the code, that of each other word its data. A run of the journal is the number of its first page, its length, and
+//! the entry of the map that each of its pages is of; a trim is the first logical page and how many.
 //!
 //! Invariants: a page counts only if its check is right after correction; an lba of ones does not occur.
 
 use crc::{CRC_32_ISO_HDLC, Crc};
-use norn_flash::{Column, NandPart};
+use norn_flash::{Column, NandPart, PageNumber};
 
 use crate::code_word;
 
@@ -25,17 +30,21 @@ pub(crate) const CHUNK_BASE: u32 = 0x80_0000;
 pub(crate) const FORMAT_BEGUN: u32 = 0xFF_FFFE;
 /// Sequence numbers have five bytes; the last one stays unused.
 pub(crate) const SEQUENCE_MAX: u64 = (1 << 40) - 2;
-/// Bytes of a chunk before its entries.
-pub(crate) const CHUNK_HEADER_BYTES: usize = 24;
+/// Bytes of a page of the checkpoint before its journal.
+pub(crate) const HEADER_BYTES: usize = 32 + 4 * STREAMS;
+/// Bytes of a run's length in the journal; the number of its first page precedes.
+pub(crate) const RUN_LENGTH_BYTES: usize = 2;
+/// Blocks that are open at a time at most: for what the client writes, and for what was copied once, twice, more often.
+pub(crate) const STREAMS: usize = 4;
 /// Bytes of a block's entry in the table of blocks.
 pub(crate) const TABLE_ENTRY_BYTES: usize = 4;
 /// The bit of a block's entry that says that it is bad; the others count its erases.
 pub(crate) const TABLE_BAD: u32 = 1 << 31;
 
 /// The version of the format that this describes: the last digit of what a chunk begins with.
-pub(crate) const FORMAT_VERSION: u8 = 1;
+pub(crate) const FORMAT_VERSION: u8 = 2;
 
-const MAGIC: [u8; 4] = *b"NFT1";
+const MAGIC: [u8; 4] = *b"NFT2";
 const _: () = assert!(MAGIC[3] == b'0' + FORMAT_VERSION);
 const LBA_NONE: u32 = 0xFF_FFFF;
 const TAG_BYTES: usize = 13;
@@ -189,37 +198,61 @@ impl Codec {
     }
 }
 
-/// The version of the format in which a page's data is a chunk of the checkpoint; `None` if it is none.
-pub(crate) fn chunk_version(data: &[u8]) -> Option<u8> {
+/// The version of the format in which a page's data is a page of the checkpoint; `None` if it is none.
+pub(crate) fn checkpoint_version(data: &[u8]) -> Option<u8> {
     let is_chunk = data[..3] == MAGIC[..3] && data[3].is_ascii_digit();
     is_chunk.then(|| data[3] - b'0')
 }
 
-/// What a chunk of the checkpoint says before its entries.
+/// What a page of the checkpoint says before its journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ChunkHeader {
+pub(crate) struct Header {
     /// Logical pages of the device.
     pub logical_pages: u32,
-    /// Its entries take account of every program up to this one.
+    /// The journal has every program after this one, and
+    pub since: u64,
+    /// up to this one, of which the entries take account, too.
     pub as_of: u64,
-    /// The newest version of every chunk was programmed as this one or later.
-    pub horizon: u64,
+    /// A page that does not count before it is programmed again.
+    pub suspect: Option<PageNumber>,
+    /// Runs and trims of the journal.
+    pub runs: u16,
+    pub trims: u16,
+    /// The next page of each open block.
+    pub open: [Option<PageNumber>; STREAMS],
 }
 
-impl ChunkHeader {
+impl Header {
     pub fn encode(&self, data: &mut [u8]) {
+        let number = |page: Option<PageNumber>| page.map_or(u32::MAX, |page| page.0).to_le_bytes();
         data[..4].copy_from_slice(&MAGIC);
         data[4..8].copy_from_slice(&self.logical_pages.to_le_bytes());
-        data[8..16].copy_from_slice(&self.as_of.to_le_bytes());
-        data[16..24].copy_from_slice(&self.horizon.to_le_bytes());
+        data[8..16].copy_from_slice(&self.since.to_le_bytes());
+        data[16..24].copy_from_slice(&self.as_of.to_le_bytes());
+        data[24..28].copy_from_slice(&number(self.suspect));
+        data[28..30].copy_from_slice(&self.runs.to_le_bytes());
+        data[30..32].copy_from_slice(&self.trims.to_le_bytes());
+        for (bytes, &open) in data[32..HEADER_BYTES].chunks_exact_mut(4).zip(&self.open) {
+            bytes.copy_from_slice(&number(open));
+        }
     }
 
-    /// `None` if it is no chunk of this format.
+    /// `None` if it is no page of a checkpoint of this format.
     pub fn decode(data: &[u8]) -> Option<Self> {
-        let number = |at: usize| data[at..at + 8].try_into().map(u64::from_le_bytes).unwrap_or_default();
-        let logical_pages = u32::from_le_bytes([data[4], data[5], data[6], data[7]]);
-        let header = ChunkHeader { logical_pages, as_of: number(8), horizon: number(16) };
-        (data[..4] == MAGIC && header.horizon <= SEQUENCE_MAX && header.as_of <= SEQUENCE_MAX).then_some(header)
+        let word = |at: usize| data[at..at + 4].try_into().map(u32::from_le_bytes).unwrap_or_default();
+        let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        let half = |at: usize| u16::from_le_bytes([data[at], data[at + 1]]);
+        let page = |at: usize| Some(PageNumber(word(at))).filter(|page| page.0 != u32::MAX);
+        let header = Header {
+            logical_pages: word(4),
+            since: long(8),
+            as_of: long(16),
+            suspect: page(24),
+            runs: half(28),
+            trims: half(30),
+            open: core::array::from_fn(|stream| page(32 + 4 * stream)),
+        };
+        (data[..4] == MAGIC && header.since <= header.as_of && header.as_of <= SEQUENCE_MAX).then_some(header)
     }
 }
 

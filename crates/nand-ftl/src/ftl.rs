@@ -1,13 +1,11 @@
 //! The block device as its client sees it: reading, writing, trimming; recycling and checkpoint in steps.
 //!
 //! Writing a page:
-//! 1. if the open block is full, free blocks until more than the reserve are ([`recycle`](crate::recycle));
-//! 2. append the page to the log, which points the map to it ([`log`](crate::ground::log));
-//! 3. write a chunk of the checkpoint if one is due.
+//! 1. free blocks until more than the reserve are ([`recycle`](crate::recycle));
+//! 2. write a page of the checkpoint if the journal is full;
+//! 3. append the page to the log, which points the map to it ([`log`](crate::ground::log)).
 //!
 //! Invariant: after a failure of the device nothing more is programmed.
-
-use core::ops::Range;
 
 use norn_flash::Nand;
 
@@ -30,8 +28,8 @@ pub struct FtlConfig {
 /// A page-mapped block device on a NAND part, with its state in memory that the caller gives: an array, a slice or a
 /// `Vec` of [`memory_bytes`](Ftl::memory_bytes).
 ///
-/// What returned `Ok` is on flash: writes and trims survive a loss of power from then on, each page whole or not at
-/// all.
+/// What was written is on flash when the call returns: it survives a loss of power from then on, each page whole or not
+/// at all. What was trimmed reads as zeros at once, and survives a loss of power after a [`flush`](Ftl::flush).
 #[derive(Clone, Debug)]
 pub struct Ftl<D, M> {
     recycler: Recycler<D, M>,
@@ -123,8 +121,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 
     /// Writes logical pages from `lba` on: each becomes its new value by one program, in their order, and is durable
-    /// then. Cost of a page: a program; at each block's end the copies and erases that keep the reserve; a program of
-    /// the checkpoint for every [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs.
+    /// then. Cost of a page: a program; the copies and erases that keep the reserve; a program of the checkpoint for
+    /// every [`programs_per_checkpoint_page`](crate::programs_per_checkpoint_page) programs, or a few more.
     ///
     /// # Errors
     /// [`FtlError::OutOfRange`], [`FtlError::Length`], [`FtlError::NoSpace`], [`FtlError::Device`]; pages before the
@@ -136,46 +134,44 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         for (index, data) in (lba.0..).zip(data.chunks_exact(usize::from(self.page_bytes()))) {
             self.recycler.make_room()?;
             self.write_page(index, data)?;
-            self.write_due_chunk()?;
         }
         Ok(())
     }
 
-    /// Forgets logical pages: they read as zeros, also after a loss of power, once this returned. Cost: a program for
-    /// each chunk of the checkpoint that has one of them, about one for each `page_bytes / 3` pages; nothing for pages
-    /// that are not mapped.
+    /// Forgets logical pages: they read as zeros from now on. That is on flash with the next page of the checkpoint,
+    /// which is written when the journal is full, before a block is erased, or by [`flush`](Self::flush); a loss of
+    /// power before may bring back what a page held. Cost: O(`count`); a program if the journal is full.
     ///
     /// # Errors
     /// As [`write`](Self::write).
     pub fn trim(&mut self, lba: Lba, count: u32) -> Result<(), FtlError<D::Error>> {
         self.check_running()?;
         self.check_range(lba, count)?;
-        let end = lba.0 + count;
-        let mut from = lba.0;
-        while from < end {
-            let chunk = self.layout().chunk_of(from);
-            let to = end.min((chunk + 1) * self.layout().chunk_entries);
-            if (from..to).any(|index| self.memory().page(index).is_some()) {
-                self.recycler.make_room()?;
-                self.trim_in_chunk(chunk, from..to)?;
-            }
-            from = to;
+        if (lba.0..lba.0 + count).any(|index| self.memory().page(index).is_some()) {
+            self.recycler.make_room()?;
+            self.trim_pages(lba, count)?;
         }
         Ok(())
     }
 
-    /// Makes what was acknowledged durable. It is: every write and trim reaches flash before it returns. Cost: nothing.
+    /// Makes what was acknowledged durable: writes are, trims reach flash. Cost: one program if pages were trimmed
+    /// since the last page of the checkpoint, and what room for it takes; else nothing.
     ///
     /// # Errors
-    /// [`FtlError::Halted`] if the device failed before.
+    /// [`FtlError::Halted`] if the device failed before; as [`write`](Self::write).
     pub fn flush(&mut self) -> Result<(), FtlError<D::Error>> {
-        self.check_running()
+        self.check_running()?;
+        if self.recycler.checkpoint().has_trims() {
+            self.recycler.make_room()?;
+            self.checkpoint_step()?;
+        }
+        Ok(())
     }
 
-    /// The block with the fewest live pages that no collector is at, locked. `None` if every page is live or free.
-    /// Cost: O(blocks), no flash.
-    pub fn start_recycling(&mut self) -> Option<Recycling> {
-        self.recycler.start()
+    /// The block that is best to recycle, with at least `dead` dead pages, and no collector at it; locked. `None` if
+    /// there is none. Cost: O(blocks), no flash.
+    pub fn start_recycling(&mut self, dead: u16) -> Option<Recycling> {
+        self.recycler.start(dead)
     }
 
     /// Gives up recycling a block, wherever it is: what was copied stays copied.
@@ -183,7 +179,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         self.recycler.stop(recycling);
     }
 
-    /// One step of recycling: one copy or one erase. A copy needs a free page.
+    /// One step of recycling: one copy or one erase. A copy needs a free page, and another if the journal is full; an
+    /// erase needs one if pages were trimmed.
     ///
     /// # Errors
     /// [`FtlError::NoSpace`] without a free page; [`FtlError::Device`].
@@ -212,7 +209,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         self.recycler.level()
     }
 
-    /// Writes the next chunk of the checkpoint, which needs a free page. Cost: one program.
+    /// Writes the next page of the checkpoint, which needs a free page. Cost: one program.
     ///
     /// # Errors
     /// [`FtlError::NoSpace`] without a free page; [`FtlError::Device`].
@@ -271,24 +268,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         }
     }
 
-    /// Writes a logical page, which needs a free page.
+    /// Writes a logical page, which needs a free page, and another if the journal is full.
     pub(crate) fn write_page(&mut self, index: u32, data: &[u8]) -> Outcome<(), D> {
+        self.recycler.checkpoint_mut().make_journal_room()?;
         self.log_mut().write(index, data)?;
         self.log_mut().counters.written += 1;
         Ok(())
     }
 
-    /// Writes a chunk if one is due.
-    fn write_due_chunk(&mut self) -> Outcome<(), D> {
-        if !self.recycler.checkpoint().is_due() {
-            return Ok(());
-        }
-        self.recycler.make_room()?;
-        self.checkpoint_step()
-    }
-
-    /// Unmaps entries of one chunk and makes that durable, which needs a free page.
-    pub(crate) fn trim_in_chunk(&mut self, chunk: u32, indices: Range<u32>) -> Outcome<(), D> {
-        self.recycler.checkpoint_mut().trim(chunk, indices)
+    /// Trims logical pages, which needs a free page if the journal is full.
+    pub(crate) fn trim_pages(&mut self, lba: Lba, count: u32) -> Outcome<(), D> {
+        self.recycler.checkpoint_mut().make_journal_room()?;
+        self.recycler.checkpoint_mut().trim(lba.0, count);
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! The system's jobs: releases in time, and the steps of collectors and of the checkpoint.
+//! The system's jobs: releases in time, and the steps of collectors.
 //!
 //! Invariants: at a meta-period's start a task holds what it declared to write in it, and no more; between its periods
 //! a collector holds π−α.
@@ -12,24 +12,12 @@ use crate::slots::{Job, Slot, Stay};
 use crate::task::Collector;
 use crate::tokens::take;
 
-/// The job that runs next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    Collector(usize),
-    Checkpoint,
-}
-
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
     /// Lets time pass to `now_us`: releases what is due. Call it at each release of a task, before the task writes, and
     /// before asking for the next job. Cost: O(slots), no flash.
     pub fn advance(&mut self, now_us: u64) {
         // The end of time is no release of anything that is released later than that.
         self.now_us = self.now_us.max(now_us.min(u64::MAX - 1));
-        while self.next_checkpoint_us <= self.now_us {
-            self.counters.misses += u64::from(self.checkpoint_due_us.is_some());
-            self.next_checkpoint_us = self.next_checkpoint_us.saturating_add(self.config.checkpoint_period_us);
-            self.checkpoint_due_us = Some(self.next_checkpoint_us);
-        }
         for index in 0..SLOTS {
             self.advance_slot(index);
         }
@@ -39,7 +27,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     pub fn next_release_us(&self) -> u64 {
         let with_event = self.slots.iter().filter(|(_, slot)| slot.collector.is_some() || slot.stay == Stay::Leaving);
         let slots = with_event.map(|(_, slot)| slot.next_meta_us.min(slot.next_release_us));
-        slots.fold(self.next_checkpoint_us, u64::min)
+        slots.fold(u64::MAX, u64::min)
     }
 
     pub(crate) fn advance_slot(&mut self, index: usize) {
@@ -86,47 +74,28 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.slots.set(index, slot);
     }
 
-    fn earliest(&self) -> Option<(u64, Next)> {
-        let jobs = self.slots.iter().filter_map(|(index, slot)| Some((slot.job?.deadline_us, Next::Collector(index))));
-        let checkpoint = self.checkpoint_due_us.map(|deadline| (deadline, Next::Checkpoint));
-        jobs.chain(checkpoint).min_by_key(|&(deadline, _)| deadline)
+    /// The slot whose collector has the earliest deadline.
+    fn earliest(&self) -> Option<(u64, usize)> {
+        let jobs = self.slots.iter().filter_map(|(index, slot)| Some((slot.job?.deadline_us, index)));
+        jobs.min_by_key(|&(deadline_us, _)| deadline_us)
     }
 
     /// The system job with the earliest deadline.
     pub fn next_job(&self) -> Option<SystemJob> {
-        let (deadline_us, next) = self.earliest()?;
-        let task = match next {
-            Next::Collector(index) => self.slots.handle(index),
-            Next::Checkpoint => self.checkpoint_task(),
-        };
-        Some(SystemJob { task, deadline_us })
+        let (deadline_us, index) = self.earliest()?;
+        Some(SystemJob { task: self.slots.handle(index), deadline_us })
     }
 
-    /// One step of the system job with the earliest deadline; `None` if there is none. Cost: one copy, one erase, one
-    /// program, or nothing.
+    /// One step of the system job with the earliest deadline; `None` if there is none. Cost: one copy, one erase or
+    /// nothing; one program more if the journal is full.
     ///
     /// # Errors
     /// [`FtlError`](crate::FtlError) when the device fails.
     pub fn collector_step(&mut self) -> Result<Option<CollectorStep>, TaskError<D::Error>> {
         match self.earliest() {
             None => Ok(None),
-            Some((_, Next::Checkpoint)) => self.checkpoint_job().map(Some),
-            Some((_, Next::Collector(index))) => self.collector_job(index).map(Some),
+            Some((_, index)) => self.collector_job(index).map(Some),
         }
-    }
-
-    fn checkpoint_job(&mut self) -> Result<CollectorStep, TaskError<D::Error>> {
-        self.checkpoint_due_us = None;
-        let tokens = self.slots.checkpoint_tokens();
-        if tokens.task == 0 {
-            self.counters.token_waits += 1;
-            return Ok(CollectorStep::Gift);
-        }
-        take(&mut tokens.task, 1);
-        let written = self.ftl.checkpoint_step();
-        self.settle();
-        written?;
-        Ok(CollectorStep::Checkpoint)
     }
 
     /// A step of a collector (Figure 5).
@@ -141,7 +110,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
                 self.supply(index, slot);
                 return Ok(CollectorStep::Gift);
             }
-            let recycling = self.ftl.start_recycling().ok_or(FtlError::NoSpace)?;
+            // If (8) was lost, there may be none with so many dead pages.
+            let best = self.ftl.start_recycling(alpha as u16);
+            let recycling = best.or_else(|| self.ftl.start_recycling(1)).ok_or(FtlError::NoSpace)?;
             self.note_yield(recycling.dead);
             job.recycling = Some(recycling);
             slot.job = Some(job);

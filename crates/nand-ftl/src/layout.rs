@@ -1,26 +1,28 @@
 //! Lengths that follow from the part and the number of logical pages: of the map, the checkpoint and the memory.
 //!
 //! ```text
-//! memory:  blocks, 16 bytes each │ a bit for each page │ buffer: a register │ chunks, 8 bytes each │ map
+//! memory:  blocks, 16 bytes each │ a bit for each page │ buffer: a register │ journal, 8 bytes each │ map
 //! map:     logical page 0 … logical_pages-1 │ chunk 0 …          in `width` bytes each: a page number, or ones
 //! ```
 //!
-//! What precedes the chunks does not depend on the number of logical pages, which mounting learns from flash.
+//! What precedes the map does not depend on the number of logical pages, which mounting learns from flash.
 
 use core::ops::Range;
 
 use norn_flash::{Block, NandPart};
 
-use crate::format::{CHUNK_BASE, CHUNK_HEADER_BYTES, TABLE_ENTRY_BYTES};
+use crate::format::{CHUNK_BASE, HEADER_BYTES, RUN_LENGTH_BYTES, STREAMS, TABLE_ENTRY_BYTES};
 
 /// The number of a logical page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lba(pub u32);
 
+/// Fewest bytes of a page: of these, a page of the checkpoint has 40 for the journal.
+pub(crate) const PAGE_BYTES_MIN: u16 = 128;
 /// Bytes of memory for each block.
 pub(crate) const BLOCK_BYTES: usize = 16;
-/// Bytes of memory for each chunk, besides its entry in the map.
-pub(crate) const AS_OF_BYTES: usize = 8;
+/// Bytes of memory for each program or trim of the journal.
+pub(crate) const JOURNAL_ENTRY_BYTES: usize = 8;
 
 /// Blocks that the FTL keeps for itself, so that power cuts never leave it without room to collect
 /// (docs/design/nand-ftl.md): log2(pages of a block) + 2.
@@ -35,6 +37,8 @@ pub(crate) struct Layout {
     pub logical_pages: u32,
     /// Bytes of an entry of the map.
     pub width: usize,
+    /// Bytes of the journal in a page of the checkpoint; the entries of a chunk follow.
+    pub journal_bytes: usize,
     /// Entries of a chunk of the map.
     pub chunk_entries: u32,
     pub map_chunks: u32,
@@ -44,17 +48,21 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// For a part whose pages hold a chunk's header and an entry.
+    /// For any part; the FTL works on those whose pages have at least `PAGE_BYTES_MIN`.
     pub const fn new(part: NandPart, logical_pages: u32) -> Self {
-        let bits = (part.page_count() + 1).next_power_of_two().ilog2();
+        // Two numbers that no page has: an entry without a page, and one of which mounting does not know yet.
+        let bits = (part.page_count() + 2).next_power_of_two().ilog2();
         let width = bits.div_ceil(8) as usize;
-        let room = part.page_bytes as usize - CHUNK_HEADER_BYTES;
-        let chunk_entries = (room / width) as u32;
-        let chunk_blocks = (room / TABLE_ENTRY_BYTES) as u32;
+        let page_bytes = if part.page_bytes < PAGE_BYTES_MIN { PAGE_BYTES_MIN } else { part.page_bytes };
+        let room = page_bytes as usize - HEADER_BYTES;
+        let entry_bytes = room / 2 / TABLE_ENTRY_BYTES * TABLE_ENTRY_BYTES;
+        let chunk_entries = (entry_bytes / width) as u32;
+        let chunk_blocks = (entry_bytes / TABLE_ENTRY_BYTES) as u32;
         Layout {
             part,
             logical_pages,
             width,
+            journal_bytes: room - entry_bytes,
             chunk_entries,
             map_chunks: logical_pages.div_ceil(chunk_entries),
             chunk_blocks,
@@ -72,9 +80,28 @@ impl Layout {
         self.logical_pages + self.chunks()
     }
 
-    /// The chunk that an entry of the map belongs to.
-    pub const fn chunk_of(&self, index: u32) -> u32 {
-        index / self.chunk_entries
+    /// Bytes of the journal that a program of a page takes that follows none of the journal's.
+    pub const fn run_bytes(&self) -> usize {
+        self.width + RUN_LENGTH_BYTES + self.width
+    }
+
+    /// Bytes of the journal that a trim takes.
+    pub const fn trim_bytes(&self) -> usize {
+        2 * self.width
+    }
+
+    /// Where the entries of a chunk start in its page.
+    pub const fn chunk_at(&self) -> usize {
+        HEADER_BYTES + self.journal_bytes
+    }
+
+    /// Programs that a journal has room for, however they are spread over the open blocks.
+    pub const fn journal_programs(&self) -> u32 {
+        let pages = self.part.pages_per_block as usize;
+        let run = self.width + RUN_LENGTH_BYTES;
+        // A run for each block that is open, one for each that is opened next, and one for each that was filled.
+        let left = self.journal_bytes.saturating_sub(2 * STREAMS * run);
+        (left * pages / (self.width * pages + run)) as u32
     }
 
     /// The entry of the map that a chunk of the checkpoint has itself.
@@ -125,14 +152,19 @@ impl Layout {
         self.live_at() + (self.part.page_count() as usize).div_ceil(8)
     }
 
-    /// Where the chunks start: so much memory is needed before the number of logical pages is known.
-    pub const fn chunks_at(&self) -> usize {
+    /// Where the journal starts.
+    pub const fn journal_at(&self) -> usize {
         self.buffer_at() + self.part.register_bytes() as usize
     }
 
-    /// Where the map starts.
+    /// Programs and trims that the journal can have: no more fit a page.
+    pub const fn journal_entries(&self) -> usize {
+        self.journal_bytes / self.width
+    }
+
+    /// Where the map starts: so much memory is needed before the number of logical pages is known.
     pub const fn map_at(&self) -> usize {
-        self.chunks_at() + self.chunks() as usize * AS_OF_BYTES
+        self.journal_at() + self.journal_entries() * JOURNAL_ENTRY_BYTES
     }
 
     /// All of it.
@@ -141,15 +173,21 @@ impl Layout {
     }
 }
 
-/// Most logical pages of a part with `bad_blocks` bad blocks: what the reserve, three blocks in use and the checkpoint
-/// leave. A device that is to be fast, or to live on when blocks fail, is given less.
+/// Most logical pages of a part with `bad_blocks` bad blocks: what the reserve, the open blocks, two more and the
+/// checkpoint leave. A device that is to be fast, or to live on when blocks fail, is given less.
 pub const fn max_logical_pages(part: &NandPart, bad_blocks: u16) -> u32 {
-    let kept = reserve_blocks(part).saturating_add(3).saturating_add(bad_blocks);
+    let kept = reserve_blocks(part).saturating_add(STREAMS as u16 + 2).saturating_add(bad_blocks);
     let blocks = part.block_count.saturating_sub(kept) as u32;
     let pages = blocks * part.pages_per_block as u32;
     let layout = Layout::new(*part, pages);
     let left = pages.saturating_sub(layout.chunks());
     if left < CHUNK_BASE { left } else { CHUNK_BASE }
+}
+
+/// Programs between two pages of the checkpoint, however they are spread over the open blocks: the journal has room for
+/// them, and for a few more where they are not.
+pub const fn programs_per_checkpoint_page(part: &NandPart) -> u32 {
+    Layout::new(*part, 0).journal_programs()
 }
 
 #[cfg(test)]
@@ -163,13 +201,21 @@ mod tests {
         let part = k9f2808().part;
         assert_eq!(
             max_logical_pages(&part, 0) - max_logical_pages(&part, 100),
-            3200 - 13,
-            "100 blocks less, and 13 chunks"
+            3200 - 27,
+            "100 blocks less, and 27 chunks"
         );
         for bad_blocks in [part.block_count - 10, part.block_count, u16::MAX - 9, u16::MAX] {
             assert_eq!(max_logical_pages(&part, bad_blocks), 0, "{bad_blocks} bad blocks");
         }
-        assert_eq!(max_logical_pages(&test_part(4, 4, 64).part, 0), 0);
+        assert_eq!(max_logical_pages(&test_part(4, 4, 128).part, 0), 0);
+    }
+
+    #[test]
+    fn parts_of_any_page_have_lengths() {
+        for page_bytes in [1, 16, 47, 48, 64, 127, 128, 32_768] {
+            let part = NandPart { page_bytes, ..test_part(40, 8, 128).part };
+            assert!(Layout::new(part, 200).memory_bytes() > 0, "pages of {page_bytes} bytes");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@
 //! let mut ftl = Ftl::format(part, vec![0; bytes], config).unwrap();
 //! ftl.write(Lba(7), &[1; 2 * 512]).unwrap(); // two pages, each whole or not at all
 //! ftl.trim(Lba(8), 1).unwrap();
+//! ftl.flush().unwrap(); // makes trims durable; writes are already
 //!
 //! let mut ftl = Ftl::mount(ftl.into_device(), vec![0; bytes]).unwrap(); // after a power cut at any place
 //! let mut pages = [9; 2 * 512];
@@ -51,11 +52,10 @@ mod tokens;
 
 pub use admission::{AdmissionError, Capacity, Load};
 pub use audit::{Place, Violation};
-pub use checkpoint::PROGRAMS_PER_CHUNK;
 pub use counts::{FtlCounters, PageCounts};
 pub use error::{FtlError, MountError, MountRefusal};
 pub use ftl::{Ftl, FtlConfig};
-pub use layout::{Lba, max_logical_pages, reserve_blocks};
+pub use layout::{Lba, max_logical_pages, programs_per_checkpoint_page, reserve_blocks};
 pub use realtime::{
     BackgroundStep, CollectorStep, Guarantee, RealTime, RealTimeConfig, RealTimeCounters, StartError, SystemJob,
     TaskError,

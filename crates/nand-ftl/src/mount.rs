@@ -1,51 +1,51 @@
 //! Formatting, and mounting after a power cut of any kind.
 //!
-//! Mounting (steps 1 to 4 are in [`replay`](crate::ground::replay), 5 and 6 here):
+//! Mounting (steps 1 to 4 are in [`replay`](crate::ground::replay), 5 to 8 here):
 //! 1. load the first page of each block: its sequence says when the block was opened;
-//! 2. from the newest block on, look for a chunk of the checkpoint: it names the horizon. Blocks opened at the horizon
-//!    or later are the *tail*; if a chunk turns out to be missing, every block is;
-//! 3. find the newest version of each chunk in the tail, and load them: map and table of blocks;
-//! 4. look at each page in the tail that its chunk does not take account of: the newest version of a logical page
-//!    counts. The last page of a block in which the power may have been cut is a *suspect*, and does not count yet;
-//! 5. erase blocks without live pages, and program the suspects again that can be read and are out of date by no other
-//!    page;
-//! 6. copy what is live in each unfinished block, fewest first, and erase it;
-//! 7. write the chunks of the checkpoint that are missing; if a block could not be erased, all of them.
+//! 2. from the newest block on, look for a page of the checkpoint, and for a newer one in what was programmed since:
+//!    the newest is the *base*, what is newer the *tail*;
+//! 3. read the tail, each page once: the newest version of a logical page counts. The newest page of all is the
+//!    *suspect*, and does not count yet; so is the page that the base names as one;
+//! 4. load the other pages of the checkpoint, from the newest back: what is not known yet is as they say;
+//! 5. erase blocks without live pages until some are free;
+//! 6. write a page of the checkpoint. Its journal has the pages of the tail that count, and it names the suspect. If
+//!    the base itself is the newest page of all, it is replaced by the one that is written;
+//! 7. erase blocks that hold something, but no page that is whole;
+//! 8. program the suspect again, if it can be read, and write a page of the checkpoint that names none.
 //!
 //! What a cut can have left, and which step handles it:
 //!
 //! | state | cause | step |
 //! |---|---|---|
-//! | a page reads as garbage or blank | its program was cut | 4 passes it over, 6 erases its block |
-//! | a page reads as whole, but may not tomorrow | its program was cut late | it is a suspect: 5 programs it again |
-//! | a page reads as garbage, but may be whole tomorrow | the same | 4 passes it over, 6 erases its block, or 7 |
+//! | a page reads as garbage or blank | its program was cut | 3 passes it over, 6 records that |
+//! | a page reads as whole, but may not tomorrow | its program was cut late | it is the suspect: 8 programs it again |
+//! | the same, a page of the checkpoint | its program was cut late | 6 replaces it; its trims do not count in 5 |
+//! | a page reads as whole that did not yesterday | its program was cut | no journal has it: it does not count |
 //! | a block reads as anything, none of it live | its erase was cut | not live: erased before it is used |
-//! | two versions of a page | a copy or write was cut before the erase of the older | 4 takes the newer |
-//! | blocks with pages that nothing follows | the cut itself | 6 |
-//! | all of these, several times over | cuts in 5, 6 or 7 | the same |
+//! | two versions of a page | a copy or write was cut before the erase of the older | 3 takes the newer |
+//! | all of these twice | a cut in 5 to 8 | the same |
 //!
-//! Invariants: of each block, one pass over the tail decides how many pages count, and no later load changes that;
-//! until all suspects are programmed again, nothing is erased that they make out of date, for that is live.
+//! Invariants: what a mount decides is on flash, in 6, before anything depends on it: later ones decide the same. Until
+//! the suspect is programmed again, no block with it or with an older version of its page is erased.
 
-use core::ops::Range;
+use norn_flash::{Block, Nand, NandPart, PageNumber};
 
-use norn_flash::{Block, Nand, NandPart};
-
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Continuation};
 use crate::counts::FtlCounters;
 use crate::error::{FtlError, MountError, MountRefusal, Outcome, memory_too_small, mount_error};
-use crate::format::{CHUNK_BASE, ChunkHeader, Content, Tag};
+use crate::format::{CHUNK_BASE, Content, FORMAT_BEGUN};
 use crate::ftl::{Ftl, FtlConfig};
-use crate::ground::log::Log;
-use crate::ground::medium::{Medium, Source};
+use crate::ground::found::Written;
+use crate::ground::log::{Log, WRITTEN};
+use crate::ground::medium::{Attempt, Medium, Source};
 use crate::ground::memory::Memory;
-use crate::ground::memory::blocks::{BlockState, Flag, Suspect};
+use crate::ground::memory::blocks::{BlockState, Flag};
 use crate::ground::pages::Pages;
-use crate::ground::replay::{Replayed, find_blocks, next_sequence, replay};
-use crate::layout::{Layout, max_logical_pages};
+use crate::ground::replay::{Found, Replayed, replay};
+use crate::layout::{Layout, PAGE_BYTES_MIN, max_logical_pages};
 use crate::recycle::Recycler;
 
-/// Free blocks to have before pages are copied while mounting: one is enough unless a block fails.
+/// Free blocks to have before a mount programs anything: one is enough unless blocks fail.
 const FREE_BLOCKS_TO_SETTLE: u16 = 3;
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
@@ -58,76 +58,92 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     }
 
     /// Formats a part: what was on it is gone. Blocks marked bad are left alone. `memory` has at least
-    /// [`memory_bytes`](Self::memory_bytes). Cost: a load for each block and for each page that may bear a mark, an
-    /// erase for each block, a program for each chunk and one more. If it is cut short, mounting finds what the part
-    /// held before, or the new device, or refuses the part as not formatted; never a mixture.
+    /// [`memory_bytes`](Self::memory_bytes). If it is cut short, the part holds what it held, or no device. Cost: a
+    /// load for each page that may bear a mark and for each block, an erase for each block and one more, a program for
+    /// each page of the checkpoint and one more.
     ///
     /// # Errors
     /// [`MountError`], except `NotFormatted`.
     pub fn format(device: D, memory: M, config: FtlConfig) -> Result<Self, MountError<D::Error>> {
-        let mut pages = unmounted(device, memory, config.logical_pages)?;
+        let pages = unmounted(device, memory, config.logical_pages)?;
         let part = pages.layout().part;
-        find_blocks(&mut pages).map_err(mount_error)?;
-        let sequence = next_sequence(pages.memory());
-        let mut log = Log::new(pages, sequence);
+        let mut log = Log::new(pages, 1);
         log.read_marks().map_err(mount_error)?;
-        let mut recycler = Recycler::new(Checkpoint::new(log, sequence));
-        forget_contents(&mut recycler).map_err(mount_error)?;
-        for block in part.blocks() {
-            if recycler.log().memory().state(block) == BlockState::Used {
-                let mut recycling = recycler.start_of(block);
-                recycler.finish(&mut recycling).map_err(mount_error)?;
-            }
-        }
-        let max = max_logical_pages(&part, part.block_count - recycler.log().memory().counts().good_blocks);
+        let max = max_logical_pages(&part, part.block_count - log.memory().counts().good_blocks);
         if config.logical_pages > max {
             return Err(MountError::Refused(MountRefusal::TooLarge { logical_pages: config.logical_pages, max }));
         }
-        for _ in 0..recycler.log().layout().chunks() {
-            recycler.checkpoint_mut().step().map_err(mount_error)?;
-        }
+        let mut recycler = Recycler::new(Checkpoint::new(log, Continuation { chunk: 0, since: 0 }));
+        rebuild(&mut recycler).map_err(mount_error)?;
         recycler.log_mut().counters = FtlCounters::default();
         Ok(Ftl::new(recycler))
     }
 
     /// Mounts a formatted part, also after a power cut at any place of the last operation. The memory has to suffice
-    /// for the number of logical pages that the part was formatted with. Cost: a load for each block, one for each
-    /// chunk, up to three for each page in the tail, which has the programs of two rounds of the checkpoint (a round
-    /// has [`PROGRAMS_PER_CHUNK`](crate::PROGRAMS_PER_CHUNK) programs a chunk); copies of less than a block's pages and
-    /// four erases.
+    /// for the number of logical pages that the part was formatted with. Cost: a load for each block and for each page
+    /// of the checkpoint; two for each page that was programmed since the newest of these, at most as many as a journal
+    /// has; those of a few blocks, to find it; up to three erases, and one for each cut in a row; one program, three if
+    /// the newest page is not of the checkpoint.
     ///
     /// # Errors
     /// [`MountError`]. How much memory is needed is known when the image's size was read: with less than that takes,
     /// `TooSmall` says how much the smallest image on this part needs.
     pub fn mount(device: D, memory: M) -> Result<Self, MountError<D::Error>> {
-        let Replayed { log, horizon } = replay(unmounted(device, memory, 0)?)?;
-        let mut recycler = Recycler::new(Checkpoint::new(log, horizon));
-        settle(&mut recycler).map_err(mount_error)?;
+        let Replayed { log, next, checkpoint, suspect } = replay(unmounted(device, memory, 0)?)?;
+        let mut recycler = Recycler::new(Checkpoint::new(log, next));
+        settle(&mut recycler, checkpoint, suspect).map_err(mount_error)?;
         recycler.log_mut().counters = FtlCounters::default();
         Ok(Ftl::new(recycler))
     }
 }
 
-/// Makes what the part holds not count, by a page in a block that holds none of it: one without a whole first page. A
-/// device that keeps its reserve has such a block; without one, it is the block that was opened first. Cost: an erase
-/// and a program, if the part holds anything.
-fn forget_contents<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
+/// Erases a part and writes a checkpoint. A page in a block that held nothing says meanwhile that the part holds no
+/// device; it goes last.
+fn rebuild<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
     let part = recycler.log().layout().part;
-    let opened = |recycler: &Recycler<D, M>, block: &Block| recycler.log().memory().opened(*block);
-    let is_used = |recycler: &Recycler<D, M>, block: &Block| recycler.log().memory().state(*block) == BlockState::Used;
-    if part.blocks().all(|block| !is_used(recycler, &block) || opened(recycler, &block) == 0) {
-        return Ok(());
-    }
-    loop {
-        let used = part.blocks().filter(|block| is_used(recycler, block));
-        let block = used.min_by_key(|block| opened(recycler, block)).ok_or(FtlError::NoSpace)?;
-        let mut recycling = recycler.start_of(block);
-        recycler.finish(&mut recycling)?;
-        match recycler.log_mut().begin_format() {
-            Err(FtlError::NoSpace) => {} // The block failed.
-            done => return done,
+    let mark = mark_formatting(recycler)?;
+    for block in part.blocks().filter(|&block| block != mark) {
+        if recycler.log().memory().state(block) == BlockState::Used {
+            recycler.free(block)?;
         }
     }
+    recycler.write_round()?;
+    recycler.free(mark)?;
+    if recycler.log().memory().state(mark) == BlockState::Bad {
+        // The mark is there for good. It does not count in a block that the checkpoint calls bad.
+        recycler.write_round()?;
+    }
+    Ok(())
+}
+
+/// Programs a page that says that the part is being formatted: into a block that reads as erased, which no device
+/// needs; if there is none, into the first that can be erased.
+fn mark_formatting<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<Block, D> {
+    let part = recycler.log().layout().part;
+    for wanted in [Wanted::Blank, Wanted::Any] {
+        for block in part.blocks() {
+            if recycler.log().memory().state(block) != BlockState::Used {
+                continue;
+            }
+            if wanted == Wanted::Blank && recycler.log_mut().load(block.page(0))? != Content::Blank {
+                continue;
+            }
+            recycler.free(block)?;
+            if recycler.log().memory().state(block) == BlockState::Free
+                && recycler.log_mut().program_mark(block, FORMAT_BEGUN)? == Attempt::Done
+            {
+                return Ok(block);
+            }
+        }
+    }
+    Err(FtlError::NoSpace)
+}
+
+/// Which block the mark of formatting goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Blank,
+    Any,
 }
 
 /// A device about which nothing is known yet, with memory for `logical_pages` logical pages.
@@ -155,88 +171,67 @@ fn unmounted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     Ok(Pages::new(medium, Memory::new(memory, layout)))
 }
 
-/// Programs suspects again and frees unfinished blocks (steps 5 to 7).
-fn settle<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
-    adopt_suspects(recycler)?;
+/// Records what was found, and programs the suspect again (steps 5 to 8).
+fn settle<D, M>(recycler: &mut Recycler<D, M>, checkpoint: Found, suspect: Option<Written>) -> Outcome<(), D>
+where
+    D: Nand,
+    M: AsRef<[u8]> + AsMut<[u8]>,
+{
     let part = recycler.log().layout().part;
-    loop {
+    if let Some(suspect) = suspect {
+        recycler.log_mut().mark(suspect.page.block, Flag::Locked);
+    }
+    match checkpoint {
+        Found::Newest => free_a_block_without_journal(recycler)?,
+        Found::Older | Found::Missing => free_a_block(recycler)?,
+    }
+    recycler.checkpoint_mut().repeat_trims();
+    recycler.checkpoint_mut().set_suspect(suspect.map(|suspect| part.number_of(suspect.page)));
+    match checkpoint {
+        Found::Older | Found::Newest => recycler.checkpoint_mut().step()?,
+        Found::Missing => recycler.write_round()?,
+    }
+    for block in part.blocks() {
         let memory = recycler.log().memory();
-        let unfinished = part.blocks().filter(|&block| memory.has(block, Flag::Unfinished));
-        let Some(block) = unfinished.min_by_key(|&block| memory.live(block)) else { break };
-        recycler.log_mut().unmark(block, Flag::Unfinished);
-        free_a_block(recycler)?;
-        if recycler.log().memory().state(block) == BlockState::Used {
-            let mut recycling = recycler.start_of(block);
-            recycler.finish(&mut recycling)?;
+        if memory.has(block, Flag::Torn) && memory.state(block) == BlockState::Used && memory.live(block) == 0 {
+            recycler.free(block)?;
         }
+        recycler.log_mut().unmark(block, Flag::Torn);
     }
-    part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Tail));
-    match complete_checkpoint(recycler) {
-        Err(FtlError::NoSpace) => Ok(()), // What is there can be read, and nothing more is programmed.
-        done => done,
-    }
-}
-
-/// Writes each chunk of which no page was found; if a block could not be erased, each chunk: then what the map does not
-/// name never counts again, wherever it is (step 7).
-fn complete_checkpoint<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
-    let (layout, retired) = (*recycler.log().layout(), recycler.log().counters.retired);
-    for chunk in 0..layout.chunks() {
-        if retired > 0 || recycler.log().memory().page(layout.index_of_chunk(chunk)).is_none() {
-            recycler.make_room()?;
-            recycler.checkpoint_mut().write_chunk(chunk)?;
-        }
+    if let Some(suspect) = suspect {
+        adopt(recycler, suspect)?;
+        recycler.log_mut().unmark(suspect.page.block, Flag::Locked);
+        recycler.checkpoint_mut().set_suspect(None);
+        recycler.checkpoint_mut().step()?;
     }
     Ok(())
 }
 
-/// Programs the suspects again that no other page makes out of date, the newest first (step 5). Until all of them are
-/// programmed, their blocks are locked, and nothing is erased.
-fn adopt_suspects<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
-    let mut last = None;
-    while let Some(suspect) = recycler.log().memory().suspect_before(last) {
-        last = Some(suspect);
-        if wanted(recycler.log_mut(), suspect)?.is_some() {
-            recycler.log_mut().mark(suspect.page.block, Flag::Locked);
+/// As [`free_a_block`], of blocks that have no page of the journal: should the page of the checkpoint that has it not
+/// read as whole again, these count that it calls trimmed.
+fn free_a_block_without_journal<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+    recycler: &mut Recycler<D, M>,
+) -> Outcome<(), D> {
+    let part = recycler.log().layout().part;
+    let is_locked = |recycler: &Recycler<D, M>, block| recycler.log().memory().has(block, Flag::Locked);
+    let suspect = part.blocks().find(|&block| is_locked(recycler, block));
+    for number in 0..part.page_count() {
+        if recycler.log().memory().journaled(PageNumber(number)).is_some() {
+            recycler.log_mut().mark(part.page_at(PageNumber(number)).block, Flag::Locked);
         }
     }
-    make_room_for_suspects(recycler)?;
-    last = None;
-    while let Some(suspect) = recycler.log().memory().suspect_before(last) {
-        last = Some(suspect);
-        let Some(tag) = wanted(recycler.log_mut(), suspect)? else { continue };
-        let Some(chunk) = tag.lba.checked_sub(CHUNK_BASE) else { continue };
-        trim_as(recycler.log_mut(), chunk, suspect)?;
-        adopt_pages(recycler.log_mut())?;
-        recycler.checkpoint_mut().write_chunk(chunk)?;
-    }
-    adopt_pages(recycler.log_mut())?;
-    for block in recycler.log().layout().part.blocks() {
-        recycler.log_mut().unmark(block, Flag::Suspect);
+    free_a_block(recycler)?;
+    for block in part.blocks().filter(|&block| Some(block) != suspect) {
         recycler.log_mut().unmark(block, Flag::Locked);
     }
-    Ok(())
-}
-
-/// Erases blocks without live pages until there is a page for each suspect. If only blocks of suspects are left, then
-/// that of the oldest, whose page is there a second time in all likelihood: the power failed many times in a row, each
-/// time before a block was erased.
-fn make_room_for_suspects<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
-    free_a_block(recycler)?;
-    loop {
-        let (memory, free) = (recycler.log().memory(), recycler.log().free_pages() as usize);
-        let locked = || memory.suspects().filter(|suspect| memory.has(suspect.page.block, Flag::Locked));
-        let Some(oldest) = locked().min().filter(|_| free < locked().count()) else { return Ok(()) };
-        recycler.log_mut().unmark(oldest.page.block, Flag::Locked);
-        free_a_block(recycler)?;
-    }
+    if recycler.log().memory().counts().free_blocks == 0 { free_a_block(recycler) } else { Ok(()) }
 }
 
 /// Erases blocks without live pages until some are free: one to write to, and others should it fail.
 fn free_a_block<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
     let pages_per_block = recycler.log().pages_per_block();
     while recycler.log().memory().counts().free_blocks < FREE_BLOCKS_TO_SETTLE {
-        match recycler.start() {
+        match recycler.start(1) {
             Some(mut recycling) if recycling.dead == pages_per_block => recycler.finish(&mut recycling)?,
             Some(recycling) => {
                 recycler.stop(recycling);
@@ -248,105 +243,23 @@ fn free_a_block<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D
     Ok(())
 }
 
-/// What a suspect says that it is, if it is whole, and newer than what the map names. One that is not whole is in a
-/// block to be erased.
-fn wanted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(log: &mut Log<D, M>, suspect: Suspect) -> Outcome<Option<Tag>, D> {
-    let Content::Page { tag, .. } = log.load(suspect.page)? else {
-        log.mark(suspect.page.block, Flag::Unfinished);
-        return Ok(None);
-    };
-    let (layout, memory) = (*log.layout(), log.memory());
-    let Some(index) = layout.index_of(tag.lba) else { return Ok(None) };
-    let is_wanted = match tag.lba.checked_sub(CHUNK_BASE) {
-        Some(chunk) => {
-            let header = ChunkHeader::decode(memory.data());
-            let is_newer = |header: &ChunkHeader| header.as_of > memory.chunk_sequence(chunk);
-            header.is_some_and(|header| is_newer(&header) || memory.page(index).is_none())
-        }
-        None if tag.sequence <= memory.chunk_sequence(layout.chunk_of(index)) => false,
-        None => log.pages_mut().sequence_at(index)?.is_none_or(|current| current < tag.sequence),
-    };
-    Ok(is_wanted.then_some(tag))
-}
-
-/// Makes the suspects among logical pages count, by a program of what each holds: the load before it decides.
-fn adopt_pages<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(log: &mut Log<D, M>) -> Outcome<(), D> {
-    let mut last = None;
-    while let Some(suspect) = log.memory().suspect_before(last) {
-        last = Some(suspect);
-        match wanted(log, suspect)?.filter(|tag| tag.lba < CHUNK_BASE) {
-            Some(Tag { lba, .. }) if matches!(log.load(suspect.page)?, Content::Page { .. }) => {
-                log.append(lba, Source::Buffer)?;
-            }
-            Some(_) => log.mark(suspect.page.block, Flag::Unfinished),
-            None => {}
-        }
+/// Makes the suspect count, by a program of what it holds (step 8).
+fn adopt<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>, suspect: Written) -> Outcome<(), D> {
+    recycler.checkpoint_mut().make_journal_room()?;
+    let log = recycler.log_mut();
+    match log.load(suspect.page)? {
+        Content::Page { tag, .. } if tag == suspect.tag => match log.layout().index_of(tag.lba) {
+            Some(index) => log.append(index, Source::Buffer, WRITTEN),
+            None => Ok(()),
+        },
+        _ => Ok(()),
     }
-    Ok(())
-}
-
-/// Trims what a suspect, a chunk, lists as trimmed: suspects and pages that it takes account of. All its other contents
-/// are in the tail already.
-fn trim_as<D, M>(log: &mut Log<D, M>, chunk: u32, suspect: Suspect) -> Outcome<(), D>
-where
-    D: Nand,
-    M: AsRef<[u8]> + AsMut<[u8]>,
-{
-    let entries = log.layout().entries_of_chunk(chunk);
-    let mut last = None;
-    while let Some(other) = log.memory().suspect_before(last) {
-        last = Some(other);
-        let Content::Page { tag, .. } = log.load(other.page)? else { continue };
-        let as_of = trimmed_as_of(log, suspect, &entries, tag.lba)?;
-        if let Some(as_of) = as_of.filter(|&as_of| tag.sequence <= as_of) {
-            log.unmark(other.page.block, Flag::Suspect);
-            unmap_before(log, tag.lba, as_of)?;
-        }
-    }
-    for index in entries.clone() {
-        if let Some(as_of) = trimmed_as_of(log, suspect, &entries, index)? {
-            unmap_before(log, index, as_of)?;
-        }
-    }
-    Ok(())
-}
-
-/// Unmaps a logical page, unless it was programmed after `as_of`.
-fn unmap_before<D, M>(log: &mut Log<D, M>, index: u32, as_of: u64) -> Outcome<(), D>
-where
-    D: Nand,
-    M: AsRef<[u8]> + AsMut<[u8]>,
-{
-    if log.pages_mut().sequence_at(index)?.is_some_and(|sequence| sequence <= as_of) {
-        log.unmap(index);
-    }
-    Ok(())
-}
-
-/// The program as of which a suspect, a chunk with these entries, says that a logical page is trimmed; `None` if it
-/// does not.
-fn trimmed_as_of<D, M>(
-    log: &mut Log<D, M>,
-    suspect: Suspect,
-    entries: &Range<u32>,
-    index: u32,
-) -> Outcome<Option<u64>, D>
-where
-    D: Nand,
-    M: AsRef<[u8]> + AsMut<[u8]>,
-{
-    if !entries.contains(&index) {
-        return Ok(None);
-    }
-    let header = log.pages_mut().load_chunk(suspect.page)?;
-    let is_trimmed = log.memory().buffered_entry(index - entries.start).is_none();
-    Ok(header.filter(|_| is_trimmed).map(|header| header.as_of))
 }
 
 /// Why the FTL does not work on a part.
 fn unsuitable(part: &NandPart) -> Option<&'static str> {
     match part {
-        part if part.page_bytes < 64 => Some("pages of fewer than 64 bytes"),
+        part if part.page_bytes < PAGE_BYTES_MIN => Some("pages of fewer than 128 bytes"),
         part if part.pages_per_block < 2 => Some("blocks of fewer than two pages"),
         part if part.correction.bits > 1 => Some("a part that asks for the correction of more than a bit a code word"),
         part if part.page_count() >= CHUNK_BASE => Some("too many pages"),

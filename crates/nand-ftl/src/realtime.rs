@@ -12,8 +12,9 @@
 //! A collector's period (paper, Figure 5): if Φ−ρ ≥ α, take α tokens from the system; else recycle a block, at a token
 //! a copy, for π tokens. Then give α to the task, keep π−α, give up the rest.
 //!
-//! The checkpoint is a task of the system's own, with one write a period and a collector: it appears in (8), (13) and
-//! (14) like any other.
+//! The checkpoint is a task of the system's own, with one write a period and a collector: it appears in (8) and (13)
+//! like any other. It has no jobs: whoever finds the journal full writes its page, at its token. (14) charges that to
+//! those who fill the journal.
 //!
 //! Invariant, asserted after every operation: ρ ≤ Φ ([`tokens`](crate::Pool)). While blocks fail beyond the budget, it
 //! may not hold together with the guarantee: then [`guarantee`](RealTime::guarantee) says so.
@@ -39,15 +40,15 @@ pub struct RealTimeConfig {
     pub tokens: u32,
     /// How long operations take at most.
     pub times: OperationTimes,
-    /// Period of the checkpoint's task, which writes a page in each. The tail that mounting looks at is what was
-    /// programmed in twice as many periods as the checkpoint has chunks.
+    /// Period of the checkpoint's task, which is supplied with a page in each. The shorter it is, the more can tasks
+    /// and collectors program.
     pub checkpoint_period_us: u64,
     /// Blocks that may fail without harm: tokens are held for the pages that each takes away, and time for one
     /// operation that it repeats.
     pub failure_budget: u32,
 }
 
-/// A job of the system's that waits or runs: of a collector, or of the checkpoint.
+/// A job of a collector that waits or runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemJob {
     /// The task whose collector it is; the checkpoint's has the handle [`RealTime::checkpoint_task`].
@@ -67,8 +68,6 @@ pub enum CollectorStep {
     Erased,
     /// A block was given up, which ends the job: one operation that failed. The reserve pays.
     Retired,
-    /// It wrote a page of the checkpoint: one program.
-    Checkpoint,
 }
 
 /// What a step for tasks without deadlines did.
@@ -184,9 +183,8 @@ pub struct RealTime<D, M, const SLOTS: usize> {
     pub(crate) pool: Pool,
     pub(crate) slots: Slots<SLOTS>,
     pub(crate) background: Option<Recycling>,
-    /// The checkpoint's page is due until then.
-    pub(crate) checkpoint_due_us: Option<u64>,
-    pub(crate) next_checkpoint_us: u64,
+    /// Pages of the checkpoint that were paid for.
+    checkpoint_pages: u64,
     pub(crate) guarantee: Guarantee,
     pub(crate) counters: RealTimeCounters,
     pub(crate) now_us: u64,
@@ -204,7 +202,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         if config.alpha == 0 || config.alpha > pages {
             return Err(StartError::Alpha(config.alpha));
         }
-        let reserve = u64::from(ftl.recycler().reserve()) + u64::from(config.failure_budget);
+        let reserve = u64::from(ftl.log().reserve()) + u64::from(config.failure_budget);
         let wanted = u64::from(config.tokens) + reserve * u64::from(pages);
         while u64::from(ftl.free_pages()) < wanted {
             match ftl.recycle() {
@@ -222,19 +220,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             .checked_sub(pages)
             .ok_or(StartError::Checkpoint(AdmissionError::Tokens { needed, free: u64::from(config.tokens) }))?;
         let mut system = RealTime {
-            pool: Pool { free, background: pages, reserve: reserve as u32 * pages },
+            pool: Pool { free, background: pages, reserve: reserve as u32 * pages, journal: 0 },
             config,
             slots: Slots::new(),
             background: None,
-            checkpoint_due_us: None,
-            next_checkpoint_us: config.checkpoint_period_us,
+            checkpoint_pages: ftl.counters().chunks,
             guarantee: Guarantee::Holds,
             counters: RealTimeCounters::default(),
             now_us: 0,
             good_blocks: ftl.good_blocks(),
             ftl,
         };
-        let checkpoint = Task::new(0, 0, 1, config.checkpoint_period_us, &config.times);
+        let checkpoint = Task { cost_us: 0, period_us: config.checkpoint_period_us, writes: 1 };
         let handle = system.admit(checkpoint).map_err(StartError::Checkpoint)?;
         debug_assert_eq!(handle, system.checkpoint_task());
         Ok(system)
@@ -291,7 +288,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// ρ: all tokens.
     pub fn tokens(&self) -> u32 {
-        self.pool.free + self.pool.background + self.pool.reserve + self.slots.tokens()
+        self.pool.free + self.pool.background + self.pool.reserve + self.pool.journal + self.slots.tokens()
     }
 
     /// The device as the equations see it.
@@ -307,7 +304,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// The tasks that are admitted, the checkpoint's included, as the equations see them.
     pub fn load(&self) -> Load {
-        self.slots.load()
+        let journal_programs = self.ftl.layout().journal_programs();
+        self.slots.iter().fold(Load::with_checkpoint(journal_programs), |load, (_, slot)| {
+            load.with(&slot.task, slot.collector.as_ref())
+        })
     }
 
     pub(crate) fn pages_per_block(&self) -> u32 {
@@ -333,6 +333,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         let others = u64::from(self.pool.free - needed) + u64::from(self.pool.reserve);
         load.check_recycling(&self.capacity(), others)?;
         load.check_utilization(&self.config.times, self.config.failure_budget)?;
+        self.check_checkpoint(&load)?;
         take(&mut self.pool.free, needed);
         let tokens = collector.map_or(TaskTokens::default(), |collector| TaskTokens {
             task: collector.task_tokens,
@@ -341,6 +342,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.slots.set(index, Slot::new(task, collector, tokens, self.now_us));
         self.check();
         Ok(self.slots.handle(index))
+    }
+
+    /// Whether the checkpoint's task has a token for each page that the tasks and collectors make it write in its
+    /// meta-period.
+    fn check_checkpoint(&self, load: &Load) -> Result<(), AdmissionError> {
+        let Some(slot) = self.slots.find(self.checkpoint_task()) else { return Ok(()) };
+        let Some(collector) = slot.collector else { return Ok(()) };
+        let pages = load.checkpoint_pages(collector.meta_period_us);
+        match pages <= u64::from(collector.task_tokens) {
+            true => Ok(()),
+            false => Err(AdmissionError::Checkpoint { pages, tokens: collector.task_tokens }),
+        }
     }
 
     fn collector_for(&self, task: &Task) -> Result<Option<Collector>, AdmissionError> {
@@ -392,25 +405,19 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         Ok(written?)
     }
 
-    /// Trims logical pages for a task, at one of its tokens: from `lba` on, to the end of the chunk of the checkpoint
-    /// that it is in, at most `count`. Says how many. Cost: one program.
+    /// Trims logical pages for a task, at one of its tokens, and makes that durable. Cost: one program, two if the
+    /// journal is full; O(`count`).
     ///
     /// # Errors
     /// As [`write`](Self::write).
-    pub fn trim(&mut self, task: TaskHandle, lba: Lba, count: u32) -> Result<u32, TaskError<D::Error>> {
+    pub fn trim(&mut self, task: TaskHandle, lba: Lba, count: u32) -> Result<(), TaskError<D::Error>> {
         self.ftl.check_running()?;
         self.ftl.check_range(lba, count)?;
-        if count == 0 {
-            return Ok(0);
-        }
         self.take_token(task)?;
-        let layout = *self.ftl.layout();
-        let chunk = layout.chunk_of(lba.0);
-        let end = (lba.0 + count).min((chunk + 1) * layout.chunk_entries);
-        let trimmed = self.ftl.trim_in_chunk(chunk, lba.0..end);
+        let trimmed = self.ftl.trim_pages(lba, count).and_then(|()| self.ftl.checkpoint_step());
+        self.checkpoint_pages += u64::from(trimmed.is_ok());
         self.settle();
-        trimmed?;
-        Ok(end - lba.0)
+        Ok(trimmed?)
     }
 
     fn check_page(&self, lba: Lba, data: &[u8]) -> Result<(), FtlError<D::Error>> {
@@ -438,10 +445,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     /// [`TaskError::NoToken`] until [`background_step`](Self::background_step) has made some; [`FtlError`].
     pub fn background_write(&mut self, lba: Lba, data: &[u8]) -> Result<(), TaskError<D::Error>> {
         self.check_page(lba, data)?;
+        self.prepay_journal()?;
         self.take_background_token()?;
         let written = self.ftl.write_page(lba.0, data);
         self.settle();
         Ok(written?)
+    }
+
+    /// Takes a token for the page of the checkpoint that will have the journal at hand, so that tasks pay only for
+    /// journals that they fill by themselves.
+    fn prepay_journal(&mut self) -> Result<(), TaskError<D::Error>> {
+        if self.pool.journal == 0 {
+            self.take_background_token()?;
+            self.pool.journal = 1;
+        }
+        Ok(())
     }
 
     fn take_background_token(&mut self) -> Result<(), TaskError<D::Error>> {
@@ -457,6 +475,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     /// # Errors
     /// As [`background_write`](Self::background_write).
     pub fn level_step(&mut self) -> Result<LevelStep, TaskError<D::Error>> {
+        self.prepay_journal()?;
         self.take_background_token()?;
         let step = self.ftl.level_step();
         if matches!(step, Ok(LevelStep::Idle)) {
@@ -514,13 +533,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             self.settle();
             return Ok(BackgroundStep::Gift);
         }
-        self.background = Some(self.ftl.start_recycling().ok_or(FtlError::NoSpace)?);
+        self.background = Some(self.ftl.start_recycling(1).ok_or(FtlError::NoSpace)?);
         self.background_step()
     }
 
     /// Tokens that the reserve lacks.
     fn reserve_wanted(&self) -> u32 {
-        let blocks = u32::from(self.ftl.recycler().reserve()) + self.config.failure_budget;
+        let blocks = u32::from(self.ftl.log().reserve()) + self.config.failure_budget;
         (blocks * self.pages_per_block()).saturating_sub(self.pool.reserve)
     }
 
@@ -555,6 +574,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     /// Makes up for blocks that failed in the last operation: the reserve pays for the pages that they took away, and
     /// the equations are evaluated again. Then asserts the invariant.
     pub(crate) fn settle(&mut self) {
+        self.pay_for_checkpoint();
         let overdrawn = self.tokens().saturating_sub(self.ftl.free_pages());
         let uncovered = if overdrawn > 0 { self.pool.cover(overdrawn) } else { 0 };
         if self.ftl.good_blocks() != self.good_blocks {
@@ -565,6 +585,20 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             self.guarantee = Guarantee::Overdrawn(uncovered);
         }
         self.check();
+    }
+
+    /// Pays for pages of the checkpoint that were due: who has no deadline and filled the journal has paid before, the
+    /// checkpoint's task pays else; if it has no token, the reserve.
+    fn pay_for_checkpoint(&mut self) {
+        while self.checkpoint_pages < self.ftl.counters().chunks {
+            self.checkpoint_pages += 1;
+            let tokens = &mut self.slots.checkpoint_tokens().task;
+            let counter = if self.pool.journal > 0 { &mut self.pool.journal } else { tokens };
+            match counter.checked_sub(1) {
+                Some(left) => *counter = left,
+                None => drop(self.pool.cover(1)),
+            }
+        }
     }
 
     /// Evaluates (8) with the blocks that are left; the budget has been spent on those that are not.

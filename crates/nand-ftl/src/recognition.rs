@@ -2,7 +2,7 @@
 
 use norn_flash::{Nand, NandPart, Recognised, TenantKind};
 
-use crate::format::{CHUNK_BASE, Codec, Content, FORMAT_VERSION, chunk_version};
+use crate::format::{CHUNK_BASE, Codec, Content, FORMAT_VERSION, checkpoint_version};
 use crate::ground::medium::load;
 
 /// The bytes that [`recognise`] needs: a page with its out-of-band area.
@@ -28,7 +28,7 @@ pub fn recognise<D: Nand>(device: &mut D, buffer: &mut [u8]) -> Result<Option<Re
         for page in 0..part.pages_per_block {
             match load(device, &codec, block.page(page), buffer)? {
                 Content::Page { tag, .. } if tag.lba >= CHUNK_BASE => {
-                    if let Some(version) = chunk_version(buffer) {
+                    if let Some(version) = checkpoint_version(buffer) {
                         return Ok(Some(recognised(version)));
                     }
                 }

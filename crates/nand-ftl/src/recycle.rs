@@ -1,13 +1,14 @@
 //! Recycling blocks in bounded steps, and leveling their wear.
 //!
 //! Recycling a block (paper, sections 2 and 3.3.3):
-//! 1. choose the block with the fewest live pages, the least worn of those, and lock it: no flash;
-//! 2. a step for each live page: copy it to the open block (`ioctl_copy`), one load and one program, not to be
+//! 1. choose a block and lock it: no flash. While blocks are free, it is the one with the most dead pages for each live
+//!    one, times the root of its age: pages that are about to die are left in peace. When fewer are free than the
+//!    reserve, it is the one with the fewest live pages, so that collections after power cuts end;
+//! 2. a step for each live page: copy it to an open block (`ioctl_copy`), one load and one program, not to be
 //!    preempted;
 //! 3. a step: erase the block (`ioctl_erase`).
 //!
-//! Pages that die between steps need no copy. A page of the checkpoint is rewritten instead, which is cheaper and
-//! shortens mounting.
+//! Pages that die between steps need no copy.
 //!
 //! Invariant: a block that is being recycled is locked, so that no other collector chooses it.
 
@@ -16,14 +17,16 @@ use norn_flash::{Block, Nand, PageNumber};
 use crate::checkpoint::Checkpoint;
 use crate::error::{FtlError, Outcome};
 use crate::format::{Content, Register};
-use crate::ground::log::Log;
+use crate::ground::log::{COLDEST, Log, WRITTEN};
 use crate::ground::medium::{Attempt, Source};
 use crate::ground::memory::Memory;
 use crate::ground::memory::blocks::{BlockState, Flag};
-use crate::layout::{Lba, reserve_blocks};
+use crate::layout::Lba;
 
 /// The wear leveler empties a block that has at least this many erases fewer than the average (paper, section 3.4.2).
 const WEAR_LAG: u64 = 2;
+/// The same for the leveling that writes without deadlines pay for: each erase that others may be ahead saves copies.
+const WEAR_LAG_OF_WRITES: u64 = 64;
 /// Pages that the wear leveler copies for each block that a write without deadlines recycles.
 const LEVELED_PER_RECYCLE: u32 = 2;
 
@@ -95,19 +98,25 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         self.log().memory()
     }
 
-    /// Blocks kept free for collections and power cuts.
-    pub fn reserve(&self) -> u16 {
-        reserve_blocks(&self.log().layout().part)
+    /// The best block that no collector is at with at least `dead` dead pages (step 1), locked. `None` if there is
+    /// none. Cost: O(blocks), no flash.
+    pub fn start(&mut self, dead: u16) -> Option<Recycling> {
+        let (memory, pages) = (self.memory(), self.log().pages_per_block());
+        let candidates = memory.layout().part.blocks().filter(|&block| is_candidate(memory, block));
+        let candidates = candidates.filter(|&block| pages - memory.live(block) >= dead.max(1));
+        let victim = candidates.max_by_key(|&block| (self.benefit(block), u32::MAX - memory.erases(block)))?;
+        Some(self.start_of(victim))
     }
 
-    /// The block with the fewest live pages that no collector is at (step 1), locked. `None` if every page is live or
-    /// free. Cost: O(blocks), no flash.
-    pub fn start(&mut self) -> Option<Recycling> {
-        let memory = self.memory();
-        let candidates = memory.layout().part.blocks().filter(|&block| is_candidate(memory, block));
-        let victim = candidates.min_by_key(|&block| (memory.live(block), memory.erases(block)))?;
-        let dead = self.log().pages_per_block() - memory.live(victim);
-        (dead > 0).then(|| self.start_of(victim))
+    /// What recycling a block is worth, to compare it with others.
+    fn benefit(&self, block: Block) -> u64 {
+        let (live, pages) = (u64::from(self.memory().live(block)), u64::from(self.log().pages_per_block()));
+        if self.memory().counts().free_blocks < self.log().reserve() {
+            return pages - live;
+        }
+        let age = self.log().sequence().saturating_sub(self.memory().opened(block));
+        let worth = (pages - live) * (age + 1).isqrt();
+        (worth << 16).checked_div(live).unwrap_or(u64::MAX)
     }
 
     /// Locks a block that is to be recycled.
@@ -125,13 +134,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     pub fn step(&mut self, recycling: &mut Recycling) -> Outcome<RecycleStep, D> {
         let victim = recycling.victim;
         let Some((page, number)) = self.live_page_from(victim, recycling.next) else {
-            return Ok(match self.log_mut().erase(victim)? {
-                Attempt::Done => RecycleStep::Erased,
-                Attempt::BlockFailed => RecycleStep::Retired,
-            });
+            return self.free(victim);
         };
         recycling.next = page;
-        match self.copy(number) {
+        let stream = (self.memory().stream(victim) + 1).min(COLDEST);
+        match self.copy(number, stream) {
             Ok(()) => {
                 self.log_mut().counters.copied += 1;
                 Ok(RecycleStep::Copied)
@@ -144,6 +151,17 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         }
     }
 
+    /// Erases a block without live pages. One that was made so by a trim is erased when the trim is on flash.
+    pub fn free(&mut self, block: Block) -> Outcome<RecycleStep, D> {
+        if self.checkpoint.has_trims() {
+            self.checkpoint.step()?;
+        }
+        Ok(match self.log_mut().erase(block)? {
+            Attempt::Done => RecycleStep::Erased,
+            Attempt::BlockFailed => RecycleStep::Retired,
+        })
+    }
+
     /// A block's first live page from `page` on.
     pub fn live_page_from(&self, block: Block, page: u16) -> Option<(u16, PageNumber)> {
         let part = self.log().layout().part;
@@ -151,9 +169,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         numbers.find(|&(_, number)| self.memory().is_live(number))
     }
 
-    /// Copies a live page to the open block: `ioctl_copy`. Cost: one load and one program; for a page of the checkpoint
-    /// one program.
-    fn copy(&mut self, page: PageNumber) -> Outcome<(), D> {
+    /// Copies a live page to a stream: `ioctl_copy`. Cost: one load and one program.
+    fn copy(&mut self, page: PageNumber, stream: usize) -> Outcome<(), D> {
+        self.checkpoint.make_journal_room()?;
         let layout = *self.log().layout();
         let content = self.log_mut().load(layout.part.page_at(page))?;
         let Content::Page { tag, register } = content else { return self.unreadable(page) };
@@ -161,28 +179,37 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         if self.memory().page(index) != Some(page) {
             return self.unreadable(page);
         }
-        match index.checked_sub(layout.logical_pages) {
-            Some(chunk) => self.checkpoint.write_chunk(chunk),
-            None if register == Register::Right => self.log_mut().append(index, Source::Register),
-            None => self.log_mut().append(index, Source::Buffer),
-        }
+        let source = if register == Register::Right { Source::Register } else { Source::Buffer };
+        let stream = if index < layout.logical_pages { stream } else { WRITTEN };
+        self.log_mut().append(index, source, stream)
     }
 
-    /// Returns which logical page cannot be read any more; a page of the checkpoint is rewritten instead. Cost: O(map),
-    /// no flash.
+    /// Returns which logical page cannot be read any more; for a page of the checkpoint, all are written anew. Cost:
+    /// O(map), no flash.
     fn unreadable(&mut self, page: PageNumber) -> Outcome<(), D> {
         let layout = *self.log().layout();
         let index = (0..layout.entries()).find(|&index| self.memory().page(index) == Some(page));
-        let index = index.expect("a live page has an entry");
-        match index.checked_sub(layout.logical_pages) {
-            Some(chunk) => self.checkpoint.write_chunk(chunk),
-            None => Err(FtlError::Unreadable { lba: Lba(index), page: layout.part.page_at(page) }),
+        match index {
+            Some(index) if index < layout.logical_pages => {
+                Err(FtlError::Unreadable { lba: Lba(index), page: layout.part.page_at(page) })
+            }
+            _ => self.write_round(),
         }
+    }
+
+    /// Writes every chunk of the checkpoint, so that none that was on flash before is needed. Cost: a program for each,
+    /// and what room takes.
+    pub fn write_round(&mut self) -> Outcome<(), D> {
+        for _ in 0..self.log().layout().chunks() {
+            self.make_room()?;
+            self.checkpoint.advance()?;
+        }
+        Ok(())
     }
 
     /// Recycles one block. Cost: its live pages' copies and an erase.
     pub fn recycle(&mut self) -> Outcome<(), D> {
-        let mut recycling = self.start().ok_or(FtlError::NoSpace)?;
+        let mut recycling = self.start(1).ok_or(FtlError::NoSpace)?;
         self.finish(&mut recycling)
     }
 
@@ -192,16 +219,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         Ok(())
     }
 
-    /// Makes sure that the next page can be appended, and that the reserve is kept.
+    /// Makes sure that the next page can be appended, and that the reserve is kept: that a block more is free, as long
+    /// as there are dead pages, so that copies find blocks for their streams.
     pub fn make_room(&mut self) -> Outcome<(), D> {
-        // After power cuts in a row, the reserve may be gone: the pages of the open block are then for copies first.
-        if !self.log().is_block_due() && self.memory().counts().free_blocks > 1 {
-            return Ok(());
-        }
-        while self.memory().counts().free_blocks <= self.reserve() {
-            self.recycle()?;
+        while self.memory().counts().free_blocks <= self.log().reserve() + 1 {
+            let Some(mut recycling) = self.start(1) else {
+                let has_room = self.log().open().iter().any(Option::is_some);
+                return if has_room { Ok(()) } else { Err(FtlError::NoSpace) };
+            };
+            self.finish(&mut recycling)?;
             for _ in 0..LEVELED_PER_RECYCLE {
-                if self.memory().counts().free_blocks <= 1 || self.level()? == LevelStep::Idle {
+                if self.memory().counts().free_blocks <= 1 || self.level_lagging(WEAR_LAG_OF_WRITES)? == LevelStep::Idle
+                {
                     break;
                 }
             }
@@ -213,15 +242,19 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     /// average by two or more, so that the block is soon recycled; first of all, off a block that has gone bad. Needs a
     /// free page. Cost: O(blocks) and one copy.
     pub fn level(&mut self) -> Outcome<LevelStep, D> {
+        self.level_lagging(WEAR_LAG)
+    }
+
+    fn level_lagging(&mut self, lag: u64) -> Outcome<LevelStep, D> {
         let block_count = u32::from(self.log().layout().part.block_count);
         for passed in 0..block_count {
             let block = Block(((u32::from(self.wear_cursor.0) + passed) % block_count) as u16);
-            if !is_to_be_emptied(self.memory(), block) {
+            if !is_to_be_emptied(self.memory(), block, lag) {
                 continue;
             }
             let (_, page) = self.live_page_from(block, 0).expect("it has a live page");
             self.wear_cursor = block;
-            match self.copy(page) {
+            match self.copy(page, COLDEST) {
                 Ok(()) => {
                     self.log_mut().counters.leveled += 1;
                     return Ok(LevelStep::Copied);
@@ -242,14 +275,14 @@ fn is_candidate<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) 
     memory.state(block) == BlockState::Used && !memory.has(block, Flag::Locked)
 }
 
-fn is_to_be_emptied<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) -> bool {
+fn is_to_be_emptied<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block, lag: u64) -> bool {
     if memory.live(block) == 0 {
         return false;
     }
     match memory.state(block) {
         BlockState::Bad => true,
         BlockState::Used => {
-            let (counts, lagged) = (memory.counts(), u64::from(memory.erases(block)) + WEAR_LAG);
+            let (counts, lagged) = (memory.counts(), u64::from(memory.erases(block)) + lag);
             !memory.has(block, Flag::Locked) && counts.erase_sum >= lagged * u64::from(counts.good_blocks)
         }
         BlockState::Free | BlockState::Open => false,

@@ -2,7 +2,6 @@
 //!
 //! Invariant: a handle names the task that it was given for, and no task after that one has left.
 
-use crate::admission::Load;
 use crate::recycle::Recycling;
 use crate::task::{Collector, Task};
 use crate::tokens::TaskTokens;
@@ -137,11 +136,6 @@ impl<const SLOTS: usize> Slots<SLOTS> {
     /// Tokens of all tasks and collectors.
     pub fn tokens(&self) -> u32 {
         self.iter().map(|(_, slot)| slot.tokens.task + slot.tokens.collector).sum()
-    }
-
-    /// All tasks and collectors, as the equations see them.
-    pub fn load(&self) -> Load {
-        self.iter().fold(Load::default(), |load, (_, slot)| load.with(&slot.task, slot.collector.as_ref()))
     }
 
     /// Blocks that collectors are at.

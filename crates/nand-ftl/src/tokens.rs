@@ -1,6 +1,6 @@
 //! Counters of tokens: a token is good for programming one page.
 //!
-//! Invariant: ρ = ρ_free + Σρ_T + Σρ_G + ρ_nr + ρ_reserve ≤ Φ; no counter is ever negative.
+//! Invariant: ρ = ρ_free + Σρ_T + Σρ_G + ρ_nr + ρ_reserve + ρ_journal ≤ Φ; no counter is ever negative.
 
 /// Tokens that belong to no task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Pool {
     pub background: u32,
     /// For blocks that fail, and for collections after power cuts.
     pub reserve: u32,
+    /// For the page of the checkpoint that has the journal at hand; 1 if a task without deadlines added to it.
+    pub journal: u32,
 }
 
 /// Tokens of a task and its collector.

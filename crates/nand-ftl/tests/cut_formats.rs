@@ -78,7 +78,7 @@ fn cut_format(sim: &NandSim, old: Option<&Model>, logical_pages: u32, run: &Run)
 }
 
 fn specs() -> [NandSpec; 3] {
-    [test_part(24, 8, 64), test_part(20, 16, 128), test_part(24, 2, 64)]
+    [test_part(24, 8, 128), test_part(20, 16, 128), test_part(24, 2, 128)]
 }
 
 #[test]
@@ -91,6 +91,7 @@ fn a_cut_format_of_a_part_in_use_leaves_no_mixture() {
         for _ in 0..300 {
             Operation::draw(&mut random, old_pages).run(&mut ftl, &mut model).unwrap();
         }
+        Operation::Flush.run(&mut ftl, &mut model).unwrap();
         let sim = ftl.into_device();
         for logical_pages in [old_pages, old_pages / 2] {
             let [old, new, nothing] = cut_format(&sim, Some(&model), logical_pages, &run);

@@ -17,7 +17,7 @@ const TIMES: OperationTimes = OperationTimes::paper();
 const LOGICAL_PAGES: u32 = 820;
 
 fn started(seed: u64) -> System {
-    let (mut ftl, model) = formatted(test_part(128, 16, 64), 2, LOGICAL_PAGES, seed);
+    let (mut ftl, model) = formatted(test_part(128, 16, 512), 2, LOGICAL_PAGES, seed);
     for lba in 0..LOGICAL_PAGES {
         ftl.write(Lba(lba), &model.bytes(lba as usize, 1)).unwrap();
     }
@@ -116,7 +116,6 @@ impl Processor {
                     CollectorStep::Gift => 0,
                     CollectorStep::Copied => TIMES.read_us + TIMES.write_us,
                     CollectorStep::Erased => TIMES.erase_us + TIMES.collector_cpu_us,
-                    CollectorStep::Checkpoint => TIMES.write_us,
                     CollectorStep::Retired => unreachable!("no block fails"),
                 };
                 self.now_us += took_us;
@@ -130,7 +129,7 @@ impl Processor {
                 } else {
                     member.writes_left -= 1;
                     let lba = Lba(random.u32(0..LOGICAL_PAGES));
-                    let written = self.system.write(member.handle, lba, &[7; 64]);
+                    let written = self.system.write(member.handle, lba, &[7; 512]);
                     assert_eq!(written, Ok(()), "{member:?} at {}, {}", self.now_us, self.context);
                     self.now_us += TIMES.write_us;
                 }

@@ -7,7 +7,7 @@ use model::{Model, Operation, TestFtl, audit, formatted, memory, mounted};
 use norn_flash::{Column, NandPart, PageNumber};
 use norn_flash_sim::NandSim;
 use norn_flash_sim::nand_catalogue::{k9f2808, test_part};
-use norn_nand_ftl::{Ftl, Lba, MountError, PROGRAMS_PER_CHUNK, max_logical_pages};
+use norn_nand_ftl::{Ftl, Lba, MountError, max_logical_pages, programs_per_checkpoint_page};
 
 /// Loads of a mount.
 fn loads(ftl: TestFtl) -> (u64, TestFtl) {
@@ -29,13 +29,12 @@ fn mounting_looks_at_the_tail_only() {
         Operation::Write { lba: random.u32(0..logical_pages), count: 1 }.run(&mut ftl, &mut model).unwrap();
     }
     let (loads, mut ftl) = loads(ftl);
-    let chunks = u64::from(16_384_u32.div_ceil(244) + 1024_u32.div_ceil(122));
-    let tail = 2 * chunks * (u64::from(PROGRAMS_PER_CHUNK) + 1);
-    // Two passes, and the page that the map names for each; a block's rest belongs to the tail.
-    let bound = 1024 + chunks + 3 * (tail + 2 * 32) + 32;
+    let chunks = u64::from(16_384_u32.div_ceil(116) + 1024_u32.div_ceil(58));
+    let journal = u64::from(programs_per_checkpoint_page(&part));
+    // The first page of each block, each chunk, the tail twice, and the blocks in which its start is looked for.
+    let bound = 1024 + chunks + 2 * (2 * journal + 4) + 8 * 32;
     eprintln!("mounting loads {loads} of {} pages, at most {bound}", part.page_count());
-    assert!(loads <= bound && loads < u64::from(part.page_count()) / 2);
-    assert!(loads > tail, "the tail was looked at");
+    assert!(loads <= bound && loads > 1024 + chunks);
     model.check(&mut ftl, "k9f2808");
     audit(&mut ftl, &[], "k9f2808");
 }
@@ -60,7 +59,7 @@ fn damaged(part: &NandPart, sim: &mut NandSim, random: &mut fastrand::Rng) {
 
 #[test]
 fn damage_makes_no_panic() {
-    let spec = test_part(24, 8, 64);
+    let spec = test_part(24, 8, 128);
     let part = spec.part;
     let logical_pages = max_logical_pages(&part, 2) * 9 / 10;
     let (mut ftl, mut model) = formatted(spec, 2, logical_pages, 3);
@@ -81,7 +80,7 @@ fn damage_makes_no_panic() {
         };
         mounts += 1;
         for lba in 0..logical_pages {
-            let _ = ftl.read(Lba(lba), &mut [0; 64]);
+            let _ = ftl.read(Lba(lba), &mut [0; 128]);
         }
         for _ in 0..50 {
             let _ = Operation::draw(&mut random, logical_pages).run(&mut ftl, &mut model);
@@ -93,7 +92,7 @@ fn damage_makes_no_panic() {
 
 #[test]
 fn parts_without_a_format_are_refused() {
-    let spec = test_part(24, 8, 64);
+    let spec = test_part(24, 8, 128);
     let part = spec.part;
     assert_eq!(Ftl::mount(NandSim::new(spec.clone()), memory(&part)).err(), Some(MountError::NotFormatted));
     let mut sim = NandSim::new(spec.clone());
@@ -115,7 +114,7 @@ fn parts_without_a_format_are_refused() {
 /// Without any chunk of the map that can be read, pages are found by looking at all of them.
 #[test]
 fn a_lost_chunk_is_made_up_for_by_a_scan() {
-    let spec = test_part(24, 8, 64);
+    let spec = test_part(24, 8, 128);
     let part = spec.part;
     let logical_pages = max_logical_pages(&part, 2) / 2;
     let (mut ftl, mut model) = formatted(spec, 2, logical_pages, 5);
@@ -127,13 +126,13 @@ fn a_lost_chunk_is_made_up_for_by_a_scan() {
     let mut destroyed = 0;
     for number in 0..part.page_count() {
         let page = part.page_at(PageNumber(number));
-        if sim.peek(page)[64..67] == [0, 0, 0x80] {
-            sim.poke(page, Column(0), &[0; 80]);
+        if sim.peek(page)[128..131] == [0, 0, 0x80] {
+            sim.poke(page, Column(0), &[0; 144]);
             destroyed += 1;
         }
     }
     assert!(destroyed > 0);
-    let mut ftl = mounted(sim);
+    let mut ftl = Ftl::mount(sim, memory(&part)).unwrap();
     let mut model = Model { maybe: Vec::new(), ..model };
     model.check(&mut ftl, "without chunk 0");
 }

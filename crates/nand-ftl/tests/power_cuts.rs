@@ -69,12 +69,15 @@ fn sweep(spec: &NandSpec, share: (u32, u32), seed: u64, cuts: u64, again: u64, n
             sim.reseed(seed + at);
             sim.power_on();
             let mut ftl = mounted(sim);
+            model.lose_power();
+            model.check(&mut ftl, &context);
             ftl.device_mut().cut_power_after(at, tear(at + second, seed));
             let Some(sim) = run_into_cut(ftl, &mut model, &mut random, 100_000) else { panic!("no cut ({context})") };
             let third = second
                 .checked_sub(1)
                 .map(|after| [(after, tear(at + 3 * after, seed + 1)), (after / 2, tear(at + after / 3, seed + 2))]);
             let mut ftl = mounted_through(sim, third.as_ref().map_or(&[], |cuts| cuts));
+            model.lose_power();
             audit(&mut ftl, &[], &context);
             model.check(&mut ftl, &context);
             // What the cut left is settled: it stays, through work and another mount.
@@ -82,6 +85,7 @@ fn sweep(spec: &NandSpec, share: (u32, u32), seed: u64, cuts: u64, again: u64, n
                 Operation::draw(&mut random, model.pages.len() as u32).run(&mut ftl, &mut model).unwrap();
             }
             let mut ftl = mounted(ftl.into_device());
+            model.lose_power();
             audit(&mut ftl, &[], &context);
             model.check(&mut ftl, &context);
         }
@@ -92,26 +96,26 @@ const SILENT: Noise = Noise { bits_max: 0, beyond_per_million: 0 };
 
 #[test]
 fn nothing_acknowledged_is_lost() {
-    sweep(&test_part(24, 8, 64), (9, 10), 1, 300, 0, SILENT);
+    sweep(&test_part(24, 8, 128), (9, 10), 1, 300, 0, SILENT);
     sweep(&test_part(30, 4, 128), (1, 1), 2, 200, 0, SILENT);
-    sweep(&test_part(20, 16, 64), (3, 4), 3, 200, 0, SILENT);
+    sweep(&test_part(20, 16, 128), (3, 4), 3, 200, 0, SILENT);
 }
 
 #[test]
 fn nor_by_cuts_while_mounting() {
-    sweep(&test_part(24, 8, 64), (1, 1), 4, 60, 12, SILENT);
+    sweep(&test_part(24, 8, 128), (1, 1), 4, 60, 12, SILENT);
 }
 
 #[test]
 fn nor_with_bit_errors() {
-    sweep(&test_part(24, 8, 64), (9, 10), 5, 150, 2, Noise { bits_max: 1, beyond_per_million: 1_000 });
+    sweep(&test_part(24, 8, 128), (9, 10), 5, 150, 2, Noise { bits_max: 1, beyond_per_million: 1_000 });
 }
 
 /// The power fails in every session, most of the time while mounting: the device never runs out of blocks.
 #[test]
 fn brown_outs() {
     for seed in 0..12 {
-        let spec = test_part(24, 8, 64);
+        let spec = test_part(24, 8, 128);
         let (mut sim, mut model) = used(&spec, (1, 1), seed, SILENT);
         let mut random = fastrand::Rng::with_seed(seed);
         for session in 0..400 {
@@ -129,10 +133,12 @@ fn brown_outs() {
                 Err(error) => panic!("seed {seed}, session {session}: {error}"),
             };
             let context = format!("seed {seed}, session {session}");
+            model.lose_power();
             model.check(&mut ftl, &context);
             sim = run_into_cut(ftl, &mut model, &mut random, 100_000).expect("a cut was planned");
         }
         let mut ftl = mounted(sim);
+        model.lose_power();
         audit(&mut ftl, &[], "the end");
         model.check(&mut ftl, "the end");
     }
@@ -146,7 +152,7 @@ fn wide_sweep() {
     const TIME: Duration = Duration::from_secs(15 * 60);
     let (start, mut cuts) = (Instant::now(), 0);
     for seed in 100..104 {
-        for (spec, again) in [(test_part(24, 8, 64), 16), (test_part(40, 16, 64), 24), (test_part(30, 4, 128), 10)] {
+        for (spec, again) in [(test_part(24, 8, 128), 16), (test_part(40, 16, 128), 24), (test_part(30, 4, 128), 10)] {
             for share in [(1, 2), (9, 10), (1, 1)] {
                 for (first, noise) in [(250, SILENT), (60, Noise { bits_max: 1, beyond_per_million: 500 })] {
                     if start.elapsed() > TIME {

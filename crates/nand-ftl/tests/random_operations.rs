@@ -16,6 +16,8 @@ fn run(ftl: TestFtl, model: &mut Model, count: u32, seed: u64) -> TestFtl {
         let context = format!("seed {seed}, operation {number}");
         if random.u8(0..50) == 0 {
             ftl = mounted(ftl.into_device());
+            model.lose_power();
+            model.check(&mut ftl, &context);
         }
         let operation = Operation::draw(&mut random, model.pages.len() as u32);
         operation.run(&mut ftl, model).unwrap_or_else(|error| panic!("{operation:?}: {error} ({context})"));
@@ -32,7 +34,7 @@ fn parts() -> [NandSpec; 5] {
     (large.part.oob_bytes, large.part.bad_mark.column.0) = (64, 2048);
     let mut two_words = test_part(20, 4, 1024);
     two_words.part.correction.bytes = 512;
-    [test_part(24, 8, 64), test_part(40, 16, 64), test_part(30, 4, 128), large, two_words]
+    [test_part(24, 8, 128), test_part(40, 16, 128), test_part(30, 4, 128), large, two_words]
 }
 
 #[test]
@@ -49,16 +51,18 @@ fn the_device_holds_what_was_written() {
 
 #[test]
 fn blocks_of_pages_that_are_never_written_again_wear_with_the_others() {
-    let (mut ftl, model) = formatted(test_part(40, 8, 64), 2, 160, 5);
+    let (mut ftl, model) = formatted(test_part(40, 8, 128), 2, 160, 5);
     let page = model.bytes(0, 1);
     for lba in 0..160 {
         ftl.write(Lba(lba), &page).unwrap();
     }
-    for number in 0..8_000 {
+    for number in 0..400_000 {
         ftl.write(Lba(number % 8), &page).unwrap();
     }
-    let counts: Vec<u32> = ftl.erase_counts().flatten().collect();
-    let (least, most) = (*counts.iter().min().unwrap(), *counts.iter().max().unwrap());
+    let mut counts: Vec<u32> = ftl.erase_counts().flatten().collect();
+    counts.sort_unstable();
+    // The blocks of the streams of copies may be open for any time.
+    let (least, most) = (counts[3], counts[counts.len() - 1]);
     assert!(least * 10 > most * 8, "{least} to {most} erases");
     audit(&mut ftl, &[], "worn evenly");
 }
@@ -76,7 +80,7 @@ fn wrong_bits_are_corrected() {
 #[test]
 fn blocks_that_fail_are_replaced_until_there_are_none() {
     for seed in 0..8 {
-        let spec = test_part(40, 8, 64);
+        let spec = test_part(40, 8, 128);
         let logical_pages = max_logical_pages(&spec.part, 14);
         let (mut ftl, mut model) = formatted(spec, 2, logical_pages, seed);
         for _ in 0..12 {
@@ -96,14 +100,14 @@ fn blocks_that_fail_are_replaced_until_there_are_none() {
 
 #[test]
 fn wrong_arguments_are_named() {
-    let spec = test_part(24, 8, 64);
+    let spec = test_part(24, 8, 128);
     let (mut ftl, _) = formatted(spec, 0, 40, 1);
     let out = |lba, count| Err(FtlError::OutOfRange { lba: Lba(lba), count, logical_pages: 40 });
-    assert_eq!(ftl.write(Lba(39), &[0; 128]), out(39, 2));
-    assert_eq!(ftl.read(Lba(u32::MAX), &mut [0; 128]), out(u32::MAX, 2));
+    assert_eq!(ftl.write(Lba(39), &[0; 256]), out(39, 2));
+    assert_eq!(ftl.read(Lba(u32::MAX), &mut [0; 256]), out(u32::MAX, 2));
     assert_eq!(ftl.trim(Lba(41), 0), out(41, 0));
     assert_eq!(ftl.trim(Lba(1), u32::MAX), out(1, u32::MAX));
-    assert_eq!(ftl.write(Lba(0), &[0; 65]), Err(FtlError::Length { bytes: 65, page_bytes: 64 }));
+    assert_eq!(ftl.write(Lba(0), &[0; 129]), Err(FtlError::Length { bytes: 129, page_bytes: 128 }));
     assert_eq!(ftl.write(Lba(40), &[]), Ok(()));
     assert_eq!(ftl.trim(Lba(40), 0), Ok(()));
 }

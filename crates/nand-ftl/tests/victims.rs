@@ -11,8 +11,8 @@ const PAGES: u32 = 160;
 #[test]
 fn of_blocks_with_equal_live_pages_the_least_worn_is_emptied_first() {
     let mut compared = 0;
-    for seed in 0..8 {
-        let (mut ftl, model) = formatted(test_part(40, 8, 64), 2, PAGES, seed);
+    for seed in 0..24 {
+        let (mut ftl, model) = formatted(test_part(40, 8, 128), 2, PAGES, seed);
         let page = model.bytes(0, 1);
         let mut random = fastrand::Rng::with_seed(seed);
         for lba in 0..PAGES {
@@ -25,7 +25,7 @@ fn of_blocks_with_equal_live_pages_the_least_worn_is_emptied_first() {
         // Full blocks are equal now, except those with the checkpoint: none of their pages is live.
         ftl.trim(Lba(0), PAGES).unwrap();
         let mut last = 0;
-        while let Some(mut recycling) = ftl.start_recycling() {
+        while let Some(mut recycling) = ftl.start_recycling(1) {
             let erases = ftl.erase_counts().nth(usize::from(recycling.victim.0)).unwrap().unwrap();
             if ftl.recycle_step(&mut recycling).unwrap() != RecycleStep::Erased {
                 ftl.stop_recycling(recycling);

@@ -187,7 +187,7 @@ fn devices_of_a_newer_format() {
     let mut device = heap().into_device();
     let newer = Identity { version: FORMAT_VERSION + 1, unit_size_bytes: 1024, unit_count: 8, erase_count: 1 };
     device.poke(Address(3 * 1024), &newer.encode());
-    assert_eq!(mount_error(device), "format version 2 is newer than this program's (1)");
+    assert_eq!(mount_error(device), "format version 2 is newer than this program's (1): open it with a newer release");
 }
 
 #[test]

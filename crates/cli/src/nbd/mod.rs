@@ -193,7 +193,8 @@ pub fn serve(image: &Path, listen: &Address, ready: impl FnOnce(String) -> Resul
     ready(format!("{}: {text}listening on {}\n", image.display(), server.address()))?;
     signals.forever().next();
     let mut ftl = server.stop().into_ftl();
-    ftl.device_mut().flush().map_err(|error| in_image(NbdFailure::Ftl(FtlError::Device(error)), image))?;
+    let flushed = ftl.flush().and_then(|()| ftl.device_mut().flush().map_err(FtlError::Device));
+    flushed.map_err(|error| in_image(NbdFailure::Ftl(error), image))?;
     let (part, waits) = (ftl.device().part().counters() - before, ftl.device().waits());
     Ok(Served { image: image.display().to_string(), ftl: ftl.counters(), part, waits })
 }

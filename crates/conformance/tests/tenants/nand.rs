@@ -20,7 +20,7 @@ use norn_nand_ftl::{Ftl, FtlConfig, Lba};
 const BLOCKS: u16 = 40;
 const PAGES: u16 = 8;
 const PAGE_BYTES: u16 = 256;
-const LOGICAL_PAGES: u32 = 40;
+const LOGICAL_PAGES: u32 = 24;
 const IMAGE_BYTES: usize = 6000;
 /// Calls from one mount to the next.
 const SESSION: usize = 8;
@@ -272,7 +272,10 @@ impl<'a> Tenants<'a> {
                 let bytes: Vec<u8> = pages.flat_map(|page| disk_page(page, disk.next)).collect();
                 unless_lost(self.disk.write(Lba(lba), &bytes))
             }
-            Call::Trim { lba, count } => unless_lost(self.disk.trim(Lba(lba), count)),
+            Call::Trim { lba, count } => {
+                // Without the flush, a loss of power could undo it later.
+                unless_lost(self.disk.trim(Lba(lba), count).and_then(|()| self.disk.flush()))
+            }
             Call::Level => unless_lost(self.disk.level_step()).map(drop),
             Call::Checkpoint => unless_lost(self.disk.checkpoint_step()),
             Call::ReadDisk { lba } => {

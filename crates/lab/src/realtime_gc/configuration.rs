@@ -1,6 +1,7 @@
 //! Tables III to V and the examples of sections 3.2, 4.2 and 5.1.2: the equations, evaluated.
 
-use norn_nand_ftl::{Capacity, Collector, Load, OperationTimes, Task};
+use norn_flash_sim::nand_catalogue::k9f2808;
+use norn_nand_ftl::{Capacity, Collector, Load, OperationTimes, Task, programs_per_checkpoint_page};
 use serde::{Deserialize, Serialize};
 
 use super::bench::{CHECKPOINT_PERIOD_US, TOKENS, TOTAL_PAGES};
@@ -65,8 +66,8 @@ fn tasks() -> [Task; 2] {
     [Task::new(3_000, 4, 2, 20_000, &TIMES), Task::new(5_000, 2, 5, 200_000, &TIMES)]
 }
 
-fn load(alpha: u32, tasks: &[Task]) -> Load {
-    tasks.iter().fold(Load::default(), |load, task| load.with(task, Collector::of(task, alpha, PAGES, &TIMES).as_ref()))
+fn load(begin: Load, alpha: u32, tasks: &[Task]) -> Load {
+    tasks.iter().fold(begin, |load, task| load.with(task, Collector::of(task, alpha, PAGES, &TIMES).as_ref()))
 }
 
 /// Tokens of the tasks at the start: the left side of (13).
@@ -75,13 +76,23 @@ fn initial(alpha: u32, tasks: &[Task]) -> u64 {
     collectors.map(|collector| u64::from(collector.task_tokens + collector.collector_tokens)).sum()
 }
 
+/// The task that is supplied with the pages of the checkpoint. Those who fill its journal have the cost.
+fn checkpoint() -> Task {
+    Task { cost_us: 0, period_us: CHECKPOINT_PERIOD_US, writes: 1 }
+}
+
+/// The load with everything that our system adds.
+fn sound_load(alpha: u32) -> Load {
+    let tasks: Vec<Task> = tasks().into_iter().chain([checkpoint()]).collect();
+    load(Load::with_checkpoint(programs_per_checkpoint_page(&k9f2808().part)), alpha, &tasks)
+}
+
 /// ρ_max, its limit and the use of the processor with everything that our system adds.
 fn sound(use_percent: u32, alpha: u32) -> (u64, u64, f64) {
-    let checkpoint = Task::new(0, 0, 1, CHECKPOINT_PERIOD_US, &TIMES);
-    let tasks: Vec<Task> = tasks().into_iter().chain([checkpoint]).collect();
+    let tasks: Vec<Task> = tasks().into_iter().chain([checkpoint()]).collect();
     let logical_pages = TOTAL_PAGES * use_percent / 100;
-    // A chunk has 244 entries of the map, or 122 of the table of blocks (docs/format/nand-ftl.md).
-    let chunks = logical_pages.div_ceil(244) + 1024_u32.div_ceil(122);
+    // A chunk has 116 entries of the map, or 58 of the table of blocks (docs/format/nand-ftl.md).
+    let chunks = logical_pages.div_ceil(116) + 1024_u32.div_ceil(58);
     let capacity = Capacity {
         good_blocks: 1024,
         pages_per_block: PAGES,
@@ -89,7 +100,7 @@ fn sound(use_percent: u32, alpha: u32) -> (u64, u64, f64) {
         alpha,
         failure_budget: 0,
     };
-    let load = load(alpha, &tasks);
+    let load = sound_load(alpha);
     let reserve = u64::from(PAGES.ilog2() + 2) * u64::from(PAGES);
     let free = u64::from(TOKENS - PAGES).saturating_sub(initial(alpha, &tasks));
     let tokens_max = free + reserve + 2 * u64::from(PAGES) + load.tokens_max;
@@ -99,7 +110,10 @@ fn sound(use_percent: u32, alpha: u32) -> (u64, u64, f64) {
 
 fn admitted(use_percent: u32, alpha: u32) -> bool {
     let (tokens_max, limit, utilization) = sound(use_percent, alpha);
-    tokens_max <= limit && utilization <= 1.0
+    let supplied = Collector::of(&checkpoint(), alpha, PAGES, &TIMES).is_some_and(|collector| {
+        sound_load(alpha).checkpoint_pages(collector.meta_period_us) <= u64::from(collector.task_tokens)
+    });
+    tokens_max <= limit && utilization <= 1.0 && supplied
 }
 
 impl Experiment for Configuration {
@@ -113,7 +127,7 @@ impl Experiment for Configuration {
             reproduces: "Tables III to V, sections 3.2 to 5.1.2",
             summary: "The equations evaluated with the published parameters, and soundly: (8) at each admission, with the checkpoint as a \
                       task, and with the blocks left out that cannot be chosen for recycling.",
-            revision: 1,
+            revision: 2,
         }
     }
 
@@ -135,7 +149,7 @@ impl Experiment for Configuration {
             alpha,
             failure_budget: 0,
         };
-        let load = load(alpha, &tasks);
+        let load = load(Load::default(), alpha, &tasks);
         let free = u64::from(TOKENS - PAGES) - initial(alpha, &tasks);
         let published_limit = capacity.published_limit_by_pi() as f64 / f64::from(PAGES);
         let (sound_tokens_max, sound_limit, sound_utilization) = sound(parameters.use_percent, alpha);

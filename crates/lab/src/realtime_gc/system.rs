@@ -93,7 +93,7 @@ impl System for Collected {
     fn step(&mut self) -> u64 {
         match self.device.collector_step().expect("the device works") {
             Some(CollectorStep::Gift | CollectorStep::Erased | CollectorStep::Retired) => 10,
-            Some(CollectorStep::Copied | CollectorStep::Checkpoint) | None => 0,
+            Some(CollectorStep::Copied) | None => 0,
         }
     }
 

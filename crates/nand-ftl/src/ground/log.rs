@@ -1,15 +1,19 @@
-//! The log: pages are appended to the open block, each with the number of its program, and blocks are erased to be open
+//! The log: pages are appended to open blocks, each with the number of its program, and blocks are erased to be open
 //! again.
 //!
-//! Appending a page:
-//! 1. program the next page of the open block; if it is full, open the free block that was erased least; if the block
-//!    fails, retire it and continue in another;
-//! 2. point the map to the page; the page that it pointed to is dead.
+//! Each stream has an open block of its own, so that pages that die at different rates do not share blocks: stream 0
+//! has what the client writes and the checkpoint; the others have pages that were copied once, twice, more often.
 //!
-//! Invariants: the map names the newest version of each logical page; programs are numbered in their order, those of a
-//! block without gaps; a block is erased only while it holds no live page.
+//! Appending a page:
+//! 1. program the next page of the stream's block. If that is full, open the free block that was erased least; while no
+//!    more blocks are free than the reserve, only if all open blocks are full, and else take the page of any of them;
+//!    if the block fails, retire it and continue in another;
+//! 2. point the map to the page; the page that it pointed to is dead; note the program in the journal.
+//!
+//! Invariants: a program finds a page while one is free, whatever its stream; the map names the newest version of each
+//! logical page; programs are numbered in their order; a block is erased only while it holds no live page.
 
-use norn_flash::{Block, Nand, PageAddress};
+use norn_flash::{Block, Nand, PageAddress, PageNumber};
 
 use super::medium::{Attempt, Source};
 use super::memory::Memory;
@@ -17,14 +21,19 @@ use super::memory::blocks::{BlockState, Flag};
 use super::pages::Pages;
 use crate::counts::FtlCounters;
 use crate::error::{FtlError, Outcome};
-use crate::format::{Content, FORMAT_BEGUN, SEQUENCE_MAX, Tag};
-use crate::layout::Layout;
+use crate::format::{Content, Header, SEQUENCE_MAX, STREAMS, Tag};
+use crate::layout::{Layout, reserve_blocks};
 
-/// The block that pages are appended to.
+/// Where what the client writes goes, and the checkpoint.
+pub(crate) const WRITTEN: usize = 0;
+/// Where pages go that were copied more often than others.
+pub(crate) const COLDEST: usize = STREAMS - 1;
+
+/// A block that pages are appended to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Open {
     pub block: Block,
-    /// Its next page; as many as the block has if it is full.
+    /// Its next page, which it has.
     pub next: u16,
 }
 
@@ -34,11 +43,7 @@ pub(crate) struct Log<D, M> {
     pages: Pages<D, M>,
     /// The number of the next program.
     sequence: u64,
-    open: Option<Open>,
-    /// Whether a page has been programmed since the device was mounted.
-    is_begun: bool,
-    /// Programs since they were last forgotten.
-    programs: u32,
+    open: [Option<Open>; STREAMS],
     /// What the device has done, for its client. Nothing depends on it.
     pub counters: FtlCounters,
 }
@@ -46,7 +51,7 @@ pub(crate) struct Log<D, M> {
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
     /// No block is open: the next page goes to the beginning of one, as program `sequence`.
     pub fn new(pages: Pages<D, M>, sequence: u64) -> Self {
-        Log { pages, sequence, open: None, is_begun: false, programs: 0, counters: FtlCounters::default() }
+        Log { pages, sequence, open: [None; STREAMS], counters: FtlCounters::default() }
     }
 
     pub fn pages(&self) -> &Pages<D, M> {
@@ -88,34 +93,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
         self.sequence
     }
 
-    pub fn open(&self) -> Option<Open> {
+    /// The open blocks of the streams.
+    pub fn open(&self) -> [Option<Open>; STREAMS] {
         self.open
-    }
-
-    /// Whether the next page is the first of a block.
-    pub fn is_block_due(&self) -> bool {
-        self.open.is_none_or(|open| open.next >= self.pages_per_block())
-    }
-
-    /// The first program of the open block, or the next of all if none is open.
-    pub fn opened_at(&self) -> u64 {
-        self.open.map_or(self.sequence, |open| self.memory().opened(open.block))
     }
 
     /// Φ: pages that can be programmed.
     pub fn free_pages(&self) -> u32 {
-        let pages = u32::from(self.pages_per_block());
-        let open = self.open.map_or(0, |open| pages - u32::from(open.next));
-        u32::from(self.memory().counts().free_blocks) * pages + open
+        let pages = self.pages_per_block();
+        let open: u32 = self.open.iter().flatten().map(|open| u32::from(pages - open.next)).sum();
+        u32::from(self.memory().counts().free_blocks) * u32::from(pages) + open
     }
 
-    /// Programs since they were last forgotten.
-    pub fn programs(&self) -> u32 {
-        self.programs
-    }
-
-    pub fn forget_programs(&mut self) {
-        self.programs = 0;
+    /// Blocks that are kept free for collections after power cuts.
+    pub fn reserve(&self) -> u16 {
+        reserve_blocks(&self.layout().part)
     }
 
     /// Takes the blocks that are marked bad out of use, before anything is known of the part. Cost: a load for each
@@ -146,49 +138,66 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
     /// Rewrites the page of an entry of the map, which needs a free page.
     pub fn write(&mut self, index: u32, data: &[u8]) -> Outcome<(), D> {
         self.pages.memory.data_mut().copy_from_slice(data);
-        self.append(index, Source::Buffer)
+        self.append(index, Source::Buffer, WRITTEN)
     }
 
-    /// Writes a chunk of the checkpoint as it is now, which needs a free page. After a barrier: mounting trusts its
-    /// word for pages that it does not look at.
-    pub fn write_chunk(&mut self, chunk: u32, horizon: u64) -> Outcome<(), D> {
-        self.pages.medium.barrier()?;
-        let as_of = self.sequence - 1;
-        self.pages.memory.chunk_to_buffer(chunk, as_of, horizon);
-        self.append(self.layout().index_of_chunk(chunk), Source::Buffer)?;
-        self.pages.memory.set_chunk_sequence(chunk, as_of);
-        self.counters.chunks += 1;
-        Ok(())
+    /// Makes what was programmed survive what is programmed next.
+    pub fn barrier(&mut self) -> Outcome<(), D> {
+        self.pages.medium.barrier()
+    }
+
+    /// Adds a trim to the journal, which has room.
+    pub fn note_trim(&mut self, first: u32, count: u32) {
+        let fits = self.pages.memory.note_trim(first, count);
+        debug_assert!(fits, "the journal has no room for a trim");
+    }
+
+    /// Makes the buffered page the checkpoint's with a chunk as it is now. It takes account of all programs so far.
+    pub fn chunk_to_buffer(&mut self, chunk: u32, since: u64, suspect: Option<PageNumber>) {
+        let layout = *self.layout();
+        let number = |open: Open| layout.part.number_of(open.block.page(open.next));
+        let header = Header {
+            logical_pages: layout.logical_pages,
+            since,
+            as_of: self.sequence - 1,
+            suspect,
+            runs: 0,
+            trims: 0,
+            open: self.open.map(|open| open.map(number)),
+        };
+        self.pages.memory.chunk_to_buffer(chunk, header);
+    }
+
+    /// What the page of the checkpoint with a chunk says; `None` if there is none that is whole. Cost: a load.
+    pub fn checkpoint_at(&mut self, chunk: u32) -> Outcome<Option<Header>, D> {
+        match self.pages.load_entry(self.layout().index_of_chunk(chunk))? {
+            Some(_) => Ok(Header::decode(self.memory().data())),
+            None => Ok(None),
+        }
+    }
+
+    /// Forgets the journal: a page of the checkpoint has it.
+    pub fn clear_journal(&mut self) {
+        self.pages.memory.clear_journal();
     }
 
     /// Programs what is in the buffer as the newest version of an entry of the map. A block that fails is retired, and
-    /// the page goes to another. Cost: one program, and one more for each block that fails.
-    pub fn append(&mut self, index: u32, source: Source) -> Outcome<(), D> {
-        let page = self.program(self.layout().lba_of(index), source)?;
-        let number = self.layout().part.number_of(page);
-        self.pages.memory.remap(index, Some(number));
-        self.programs += 1;
-        Ok(())
-    }
-
-    /// Makes every page that was programmed before not count, which needs a free page. Cost: as
-    /// [`append`](Self::append).
-    pub fn begin_format(&mut self) -> Outcome<(), D> {
-        self.pages.memory.data_mut().fill(0xFF);
-        self.program(FORMAT_BEGUN, Source::Buffer).map(drop)
-    }
-
-    fn program(&mut self, lba: u32, source: Source) -> Outcome<PageAddress, D> {
+    /// the page goes to another. The journal has room. Cost: one program, and one more for each block that fails.
+    pub fn append(&mut self, index: u32, source: Source, stream: usize) -> Outcome<(), D> {
         let mut source = source;
         loop {
-            let page = self.next_page()?;
+            let page = self.next_page(stream)?;
             let Pages { medium, memory } = &mut self.pages;
-            let tag = Tag { lba, sequence: self.sequence, wear: memory.erases(page.block) as u8 };
+            let wear = memory.erases(page.block) as u8;
+            let tag = Tag { lba: memory.layout().lba_of(index), sequence: self.sequence, wear };
             self.sequence += 1;
             match medium.program(page, tag, memory.buffer_mut(), source)? {
                 Attempt::Done => {
-                    self.is_begun = true;
-                    return Ok(page);
+                    let number = memory.layout().part.number_of(page);
+                    memory.remap(index, Some(number));
+                    let fits = memory.note_program(number, index);
+                    debug_assert!(fits, "the journal has no room for a program");
+                    return Ok(());
                 }
                 Attempt::BlockFailed => self.retire(page.block),
             }
@@ -196,31 +205,61 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
         }
     }
 
-    /// Takes the next page of the open block, or the first of a free one, of those the one that was erased least.
-    fn next_page(&mut self) -> Outcome<PageAddress, D> {
+    /// Takes the next page for a stream: of its open block, of a free block, or of any open block.
+    fn next_page(&mut self, stream: usize) -> Outcome<PageAddress, D> {
         if self.sequence >= SEQUENCE_MAX {
             return Err(FtlError::NoSpace);
         }
-        let open = match self.open {
-            Some(open) if open.next < self.pages_per_block() => open,
-            full => self.open_block(full.map(|open| open.block))?,
-        };
-        self.open = Some(Open { next: open.next + 1, ..open });
+        let mut at = stream;
+        if self.open[stream].is_none() {
+            let other = self.open.iter().position(Option::is_some);
+            match other.filter(|_| self.memory().counts().free_blocks <= self.reserve()) {
+                Some(other) => at = other,
+                None => self.open_block(stream)?,
+            }
+        }
+        let open = self.open[at].expect("the stream has an open block");
+        self.open[at] = Some(Open { next: open.next + 1, ..open });
+        if open.next + 1 == self.pages_per_block() {
+            self.close(at);
+        }
         Ok(open.block.page(open.next))
     }
 
-    /// Opens a free block, and leaves the full one to collectors. The first page of a session has an odd number, that
-    /// of each further block an even one: so mounting sees after which full blocks a session may have ended.
-    fn open_block(&mut self, full: Option<Block>) -> Outcome<Open, D> {
+    /// Opens the free block that was erased least; for pages that are hardly written again, the one that was most.
+    fn open_block(&mut self, stream: usize) -> Outcome<(), D> {
         let memory = &mut self.pages.memory;
         let free = memory.layout().part.blocks().filter(|&block| memory.state(block) == BlockState::Free);
-        let block = free.min_by_key(|&block| memory.erases(block)).ok_or(FtlError::NoSpace)?;
-        if let Some(full) = full {
-            memory.set_state(full, BlockState::Used);
+        let wear = |&block: &Block| memory.erases(block);
+        let block = if stream == COLDEST { free.max_by_key(wear) } else { free.min_by_key(wear) };
+        let block = block.ok_or(FtlError::NoSpace)?;
+        memory.open(block, stream, self.sequence);
+        self.open[stream] = Some(Open { block, next: 0 });
+        Ok(())
+    }
+
+    /// Leaves a full block to collectors, which see its age from now on.
+    fn close(&mut self, stream: usize) {
+        if let Some(open) = self.open[stream].take() {
+            self.pages.memory.set_state(open.block, BlockState::Used);
+            self.pages.memory.set_opened(open.block, self.sequence);
         }
-        self.sequence = if self.is_begun { self.sequence.next_multiple_of(2) } else { self.sequence | 1 };
-        memory.open(block, self.sequence);
-        Ok(Open { block, next: 0 })
+    }
+
+    /// Programs the first page of a free block, outside the log, with a tag alone; the block is used then. Cost: one
+    /// program.
+    pub fn program_mark(&mut self, block: Block, lba: u32) -> Outcome<Attempt, D> {
+        let Pages { medium, memory } = &mut self.pages;
+        memory.open(block, WRITTEN, self.sequence);
+        memory.set_state(block, BlockState::Used);
+        memory.data_mut().fill(0);
+        let tag = Tag { lba, sequence: self.sequence, wear: memory.erases(block) as u8 };
+        self.sequence += 1;
+        let attempt = medium.program(block.page(0), tag, memory.buffer_mut(), Source::Buffer)?;
+        if attempt == Attempt::BlockFailed {
+            self.retire(block);
+        }
+        Ok(attempt)
     }
 
     /// Erases a block without live pages; one that fails is retired. Cost: one erase.
@@ -240,8 +279,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
     /// Takes a block that failed, or that holds a page that cannot be read, out of use. What is live in it stays there
     /// until it is overwritten or the wear leveler copies it.
     pub fn retire(&mut self, block: Block) {
-        if self.memory().state(block) == BlockState::Open {
-            self.open = None;
+        for open in &mut self.open {
+            *open = open.filter(|open| open.block != block);
         }
         self.pages.memory.retire(block);
         self.counters.retired += 1;

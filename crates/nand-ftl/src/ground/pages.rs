@@ -2,10 +2,11 @@
 
 use norn_flash::{Nand, PageAddress};
 
+use super::found::{CheckpointPage, Written};
 use super::medium::Medium;
 use super::memory::Memory;
 use crate::error::{FtlError, Outcome};
-use crate::format::{ChunkHeader, Content, Register};
+use crate::format::{CHUNK_BASE, Content, Header, Register};
 use crate::layout::{Layout, Lba};
 
 /// Flash, and the memory that says what is on it.
@@ -66,10 +67,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Pages<D, M> {
         })
     }
 
-    /// Loads a page into the buffer, and says what it is as a chunk of the checkpoint. Cost: a load.
-    pub fn load_chunk(&mut self, page: PageAddress) -> Outcome<Option<ChunkHeader>, D> {
+    /// Loads a page into the buffer, and says what it is as one of the checkpoint. Cost: a load.
+    pub(super) fn load_checkpoint(&mut self, page: PageAddress) -> Outcome<Option<CheckpointPage>, D> {
         match self.load(page)? {
-            Content::Page { .. } => Ok(ChunkHeader::decode(self.memory.data())),
+            Content::Page { tag, .. } if tag.lba >= CHUNK_BASE => {
+                let header = Header::decode(self.memory.data());
+                Ok(header.map(|header| CheckpointPage { written: Written { page, tag }, header }))
+            }
             _ => Ok(None),
         }
     }

@@ -1,38 +1,52 @@
 //! What flash holds, found while mounting after a power cut of any kind: the steps 1 to 4 of [mounting](crate::mount).
 
-use core::mem::replace;
-use core::ops::Range;
-
 use norn_flash::{Block, Nand, PageAddress};
 
+use super::found::{CheckpointPage, SEQUENCE_GAP, Written};
 use super::log::Log;
 use super::memory::Memory;
 use super::memory::blocks::{BlockState, Flag};
+use super::memory::journal::Event;
 use super::pages::Pages;
+use crate::checkpoint::Continuation;
 use crate::error::{MountError, MountRefusal, Outcome, memory_too_small, mount_error};
-use crate::format::{CHUNK_BASE, ChunkHeader, Content, FORMAT_BEGUN, Tag};
+use crate::format::{CHUNK_BASE, Content, FORMAT_BEGUN, FORMAT_VERSION, Header, checkpoint_version};
 use crate::layout::{Layout, max_logical_pages};
 
-/// Sequence numbers left out at each mount, so that those of torn pages do not come again.
-const SEQUENCE_GAP: u64 = 16;
+/// How often the newest page of the checkpoint is looked for, should it read differently each time.
+const BASE_ATTEMPTS: u32 = 64;
 
 /// What flash holds.
 #[derive(Debug)]
 pub(crate) struct Replayed<D, M> {
     /// No block of it is free or open.
     pub log: Log<D, M>,
-    /// The newest version of each chunk was programmed as this one or later.
-    pub horizon: u64,
+    pub next: Continuation,
+    pub checkpoint: Found,
+    /// A page that does not count yet: the newest of all, or the one that the checkpoint names so.
+    pub suspect: Option<Written>,
 }
 
-/// Whether chunks were found for the whole map.
+/// The checkpoint on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Chunks {
-    Complete,
+pub(crate) enum Found {
+    /// Its newest page was whole before others were programmed.
+    Older,
+    /// Its newest page is the newest of all. Its trims, which are in the journal, do not count yet.
+    Newest,
+    /// A page of it is missing: the map is from all pages of the part.
     Missing,
 }
 
-/// Reads what flash holds. Blocks are marked as tail, as unfinished, and as those of suspects, which do not count yet.
+/// The newest page of the checkpoint, and how old it is.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    page: CheckpointPage,
+    /// The newest page that is whole.
+    newest: u64,
+}
+
+/// Reads what flash holds.
 pub(crate) fn replay<D, M>(pages: Pages<D, M>) -> Result<Replayed<D, M>, MountError<D::Error>>
 where
     D: Nand,
@@ -41,77 +55,128 @@ where
     let mut pages = pages;
     pages.medium.restart().map_err(mount_error)?;
     find_blocks(&mut pages).map_err(mount_error)?;
-    let header = find_horizon(&mut pages).map_err(mount_error)?.ok_or(MountError::NotFormatted)?;
-    let pages = with_logical_pages(pages, header.logical_pages)?;
-    let mut replay = Replay { pages, horizon: header.horizon };
-    replay.make_map().map_err(mount_error)?;
-    let sequence = next_sequence(replay.memory());
-    Ok(Replayed { log: Log::new(replay.pages, sequence), horizon: replay.horizon })
-}
-
-/// A number that no page has, whole or torn; 1 if there is no page.
-pub(crate) fn next_sequence<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>) -> u64 {
-    let part = memory.layout().part;
-    match part.blocks().map(|block| memory.opened(block)).max() {
-        None | Some(0) => 1,
-        Some(newest) => newest + u64::from(part.pages_per_block) + SEQUENCE_GAP,
-    }
-}
-
-/// Finds out when each block was opened (step 1). A block that holds something, but no page that is whole, may hold one
-/// tomorrow: it is unfinished. What was programmed before a format began does not count.
-pub(crate) fn find_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(pages: &mut Pages<D, M>) -> Outcome<(), D> {
+    let base = load_base(&mut pages)?;
+    let pages = with_logical_pages(pages, base.page.header.logical_pages)?;
     let part = pages.layout().part;
-    let mut format_begun = 0;
+    let mut replay = Replay { pages, base, newest: base.newest, held: None, next: base.continuation() };
+    let checkpoint = replay.make_map().map_err(mount_error)?;
+    let Replay { pages, newest, held, next, .. } = replay;
+    let is_mark = |block| pages.memory.has(block, Flag::Formatting) && pages.memory.state(block) != BlockState::Bad;
+    if part.blocks().any(is_mark) {
+        return Err(MountError::NotFormatted);
+    }
+    Ok(Replayed { log: Log::new(pages, newest + SEQUENCE_GAP), next, checkpoint, suspect: held })
+}
+
+/// Finds out when each block was opened (step 1).
+fn find_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(pages: &mut Pages<D, M>) -> Outcome<(), D> {
+    let part = pages.layout().part;
     for block in part.blocks() {
+        // If a page cannot be read, the next pages also show when the block was opened, or a little later.
         for page in 0..part.pages_per_block {
             match pages.load(block.page(page))? {
                 Content::Page { tag, .. } => {
-                    // The pages of a block are numbered without gaps, those that cannot be read as well.
-                    pages.memory.set_opened(block, tag.sequence.saturating_sub(u64::from(page)).max(1));
+                    pages.memory.set_opened(block, tag.sequence);
                     pages.memory.set_erases(block, u32::from(tag.wear));
-                    pages.memory.clear(block, Flag::Unfinished);
+                    pages.memory.clear(block, Flag::Torn);
                     if tag.lba == FORMAT_BEGUN {
-                        format_begun = tag.sequence.max(format_begun);
+                        pages.memory.set(block, Flag::Formatting);
                     }
                     break;
                 }
                 Content::Blank => break,
-                Content::Garbage => pages.memory.set(block, Flag::Unfinished),
+                Content::Garbage => pages.memory.set(block, Flag::Torn),
             }
-        }
-    }
-    for block in part.blocks() {
-        if pages.memory.opened(block) < format_begun {
-            pages.memory.set_opened(block, 0);
         }
     }
     Ok(())
 }
 
-/// The header of a chunk in the newest block that has one (step 2).
-fn find_horizon<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(pages: &mut Pages<D, M>) -> Outcome<Option<ChunkHeader>, D> {
-    let mut before = u64::MAX;
-    while let Some(block) = newest_block_before(&pages.memory, before) {
-        before = pages.memory.opened(block);
-        let mut found: Option<ChunkHeader> = None;
-        for page in 0..pages.layout().part.pages_per_block {
-            let content = pages.load(block.page(page))?;
-            if matches!(content, Content::Page { tag, .. } if tag.lba >= CHUNK_BASE) {
-                let header = ChunkHeader::decode(pages.memory.data());
-                found = header.filter(|new| found.is_none_or(|old| new.horizon >= old.horizon)).or(found);
-            }
-        }
-        if found.is_some() {
-            return Ok(found);
+/// Loads the newest page of the checkpoint (step 2).
+fn load_base<D, M>(pages: &mut Pages<D, M>) -> Result<Base, MountError<D::Error>>
+where
+    D: Nand,
+    M: AsRef<[u8]> + AsMut<[u8]>,
+{
+    for _ in 0..BASE_ATTEMPTS {
+        let base = find_base(pages)?;
+        let page = base.page.written.page;
+        if let Some(page) = pages.load_checkpoint(page).map_err(mount_error)? {
+            return Ok(Base { page, ..base });
         }
     }
-    Ok(None)
+    Err(MountError::NotFormatted)
+}
+
+/// Finds a page of the checkpoint that was not copied, in the newest block that has one, and from there the newest.
+fn find_base<D, M>(pages: &mut Pages<D, M>) -> Result<Base, MountError<D::Error>>
+where
+    D: Nand,
+    M: AsRef<[u8]> + AsMut<[u8]>,
+{
+    let (mut before, mut found) = (u64::MAX, None);
+    while let Some(block) = newest_block_before(&pages.memory, before) {
+        before = pages.memory.opened(block);
+        look_for_base(pages, block, 0, &mut found)?;
+        if found.is_some_and(|found: Base| found.page.is_original()) {
+            break;
+        }
+    }
+    let first = found.ok_or(MountError::NotFormatted)?;
+    for block in pages.layout().part.blocks() {
+        if let Some(from) = first.page.tail_of(&pages.memory, block) {
+            look_for_base(pages, block, from, &mut found)?;
+        }
+    }
+    Ok(found.unwrap_or(first))
 }
 
 fn newest_block_before<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, sequence: u64) -> Option<Block> {
     let earlier = |block: &Block| (1..sequence).contains(&memory.opened(*block));
     memory.layout().part.blocks().filter(earlier).max_by_key(|&block| memory.opened(block))
+}
+
+/// Looks for a better page of the checkpoint in a block, from a page on.
+fn look_for_base<D, M>(
+    pages: &mut Pages<D, M>,
+    block: Block,
+    from: u16,
+    found: &mut Option<Base>,
+) -> Result<(), MountError<D::Error>>
+where
+    D: Nand,
+    M: AsRef<[u8]> + AsMut<[u8]>,
+{
+    let mut newest = found.map_or(0, |found| found.newest);
+    for page in from..pages.layout().part.pages_per_block {
+        let page = block.page(page);
+        let tag = match pages.load(page).map_err(mount_error)? {
+            Content::Page { tag, .. } => tag,
+            Content::Blank => break,
+            Content::Garbage => continue,
+        };
+        newest = newest.max(tag.sequence);
+        if tag.lba < CHUNK_BASE {
+            continue;
+        }
+        match (Header::decode(pages.memory.data()), checkpoint_version(pages.memory.data())) {
+            (Some(header), _) => {
+                let page = CheckpointPage { written: Written { page, tag }, header };
+                if found.is_none_or(|found| page.is_better_than(&found.page)) {
+                    *found = Some(Base { page, newest });
+                }
+            }
+            (None, Some(version)) if version != FORMAT_VERSION => {
+                let (found, known) = (u32::from(version), u32::from(FORMAT_VERSION));
+                return Err(MountError::OtherVersion { found, known });
+            }
+            (None, _) => {}
+        }
+    }
+    if let Some(found) = found {
+        found.newest = found.newest.max(newest);
+    }
+    Ok(())
 }
 
 /// Continues with the number of logical pages that was found.
@@ -131,10 +196,42 @@ fn with_logical_pages<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     Ok(Pages::new(medium, memory))
 }
 
-/// Pages of a known number, and the horizon.
+impl Base {
+    /// Whether it is the newest page of all, so that its program may have been cut.
+    fn is_newest(&self) -> bool {
+        self.page.is_original() && self.page.written.tag.sequence == self.newest
+    }
+
+    fn chunk(&self) -> u32 {
+        self.page.written.tag.lba - CHUNK_BASE
+    }
+
+    /// The next page replaces it.
+    fn continuation(&self) -> Continuation {
+        Continuation { chunk: self.chunk(), since: self.page.header.since }
+    }
+}
+
+/// How much of a page of the checkpoint is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Take {
+    /// What it says of logical pages of which nothing newer is known.
+    State,
+    /// And its journal, which the next page is to have.
+    Journal,
+    /// And its journal; but nothing that it says of trims.
+    JournalWithoutTrims,
+}
+
+/// Pages of a known number, and their newest page of the checkpoint.
 struct Replay<D, M> {
     pages: Pages<D, M>,
-    horizon: u64,
+    base: Base,
+    /// The highest number of a page that is whole.
+    newest: u64,
+    /// The newest page so far, which does not count yet.
+    held: Option<Written>,
+    next: Continuation,
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
@@ -142,214 +239,278 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         &mut self.pages.memory
     }
 
-    /// Makes the map from chunks and tail (steps 3 and 4); again with every block as tail if a chunk is missing.
-    fn make_map(&mut self) -> Outcome<(), D> {
-        self.scan(self.horizon.max(1)..u64::MAX)?;
-        if self.find_chunks()? == Chunks::Missing {
-            self.memory().forget_map();
-            let scanned = replace(&mut self.horizon, 1);
-            self.scan(1..scanned)?;
-            self.find_chunks()?;
+    /// Makes the map from the checkpoint and its tail, or else from all pages. The base is in the buffer.
+    fn make_map(&mut self) -> Outcome<Found, D> {
+        let found = match self.replay_checkpoint(self.base_take())? {
+            Some(found) => found,
+            None => self.replay_again()?,
+        };
+        self.memory().settle_map();
+        if let Some(held) = self.held {
+            self.drop_stale_entry(held)?;
         }
-        self.load_chunks()?;
-        self.replay_tail()?;
-        self.drop_stale_entries()?;
+        self.drop_overwritten_entries();
         self.memory().recount();
         self.memory().count_blocks();
-        Ok(())
+        Ok(found)
     }
 
-    /// Makes the blocks that were opened at these programs tail, and decides which of their pages count: those up to
-    /// the last one that is whole now. Pages after that one do not count, whatever they are when they are loaded next.
-    /// The last one itself is a suspect, unless the block is full and the session went on after it.
-    fn scan(&mut self, opened: Range<u64>) -> Outcome<(), D> {
-        let part = self.pages.layout().part;
-        for block in part.blocks() {
-            if !opened.contains(&self.pages.memory.opened(block)) {
-                continue;
-            }
-            let mut end = part.pages_per_block;
-            while end > 0 && !matches!(self.pages.load(block.page(end - 1))?, Content::Page { .. }) {
-                end -= 1;
-            }
-            let is_full = end == part.pages_per_block;
-            let memory = &mut self.pages.memory;
-            memory.set(block, Flag::Tail);
-            memory.set_end(block, end);
-            let next = opened_after(memory, block);
-            // The newest block is copied and erased even if it is full: so a mount takes no free block for good.
-            if !is_full || next.is_none() {
-                memory.set(block, Flag::Unfinished);
-            }
-            if end > 0 && !(is_full && next.is_some_and(|next| next.is_multiple_of(2))) {
-                memory.set(block, Flag::Suspect);
-            }
+    fn base_take(&self) -> Take {
+        let used = self.pages.memory.buffered_journal_bytes(&self.base.page.header);
+        match self.base.is_newest() {
+            true => Take::JournalWithoutTrims,
+            false if 2 * used < self.pages.layout().journal_bytes => Take::Journal,
+            false => Take::State,
         }
-        Ok(())
     }
 
-    /// Calls `visit` with each page of the tail that counts, loaded, without suspects; it may load others.
-    fn visit_tail(&mut self, mut visit: impl FnMut(&mut Self, PageAddress, Tag) -> Outcome<(), D>) -> Outcome<(), D> {
-        for block in self.pages.layout().part.blocks() {
-            if !self.pages.memory.has(block, Flag::Tail) {
-                continue;
-            }
-            for page in 0..self.certain_pages(block) {
-                if let Content::Page { tag, .. } = self.pages.load(block.page(page))? {
-                    visit(self, block.page(page), tag)?;
-                }
-            }
+    /// The tail had more pages than the journal, or a page is missing: leaves the base as it is, or does without it.
+    fn replay_again(&mut self) -> Outcome<Found, D> {
+        self.forget();
+        if self.pages.load_checkpoint(self.base.page.written.page)?.is_some()
+            && let Some(found) = self.replay_checkpoint(Take::State)?
+        {
+            return Ok(found);
         }
-        Ok(())
+        self.forget();
+        self.scan()
     }
 
-    /// Pages of a block of the tail that count, without its suspect.
-    fn certain_pages(&self, block: Block) -> u16 {
-        let memory = &self.pages.memory;
-        memory.end(block) - u16::from(memory.has(block, Flag::Suspect))
+    fn forget(&mut self) {
+        self.memory().forget_map();
+        self.memory().clear_journal();
+        (self.held, self.next) = (None, self.base.continuation());
     }
 
-    /// The sequence of the page that the map names for a logical page. A chunk may name a page that has been erased
-    /// since, and programmed again by an operation that was cut: that one does not count. Cost: a load.
-    fn sequence_at(&mut self, lba: u32) -> Outcome<Option<u64>, D> {
-        let (memory, layout) = (&self.pages.memory, self.pages.layout());
-        let Some(page) = memory.page(lba) else { return Ok(None) };
-        let PageAddress { block, page } = layout.part.page_at(page);
-        let is_known = memory.opened(block) + u64::from(page) <= memory.chunk_sequence(layout.chunk_of(lba));
-        let counts = match memory.opened(block) {
-            0 => false,
-            _ => !memory.has(block, Flag::Tail) || page < self.certain_pages(block) || is_known,
+    /// Takes the base, the tail and the other pages of the checkpoint (steps 3 and 4). `None` if one is missing.
+    fn replay_checkpoint(&mut self, take: Take) -> Outcome<Option<Found>, D> {
+        let base = self.base;
+        if self.take(&base.page, take).is_none() || self.replay_tail()?.is_none() {
+            return Ok(None);
+        }
+        let is_newest = take == Take::JournalWithoutTrims && self.held.is_none();
+        if !is_newest && self.count(base.page.written)?.is_none() {
+            return Ok(None);
+        }
+        if take == Take::State {
+            let chunk = (base.chunk() + 1) % self.pages.layout().chunks();
+            self.next = Continuation { chunk, since: base.page.header.as_of };
+        }
+        let named = base.page.header.suspect.map(|page| self.pages.layout().part.page_at(page));
+        if let Some(named) = named {
+            self.hold_named(named)?;
+        }
+        let copy = self.held.take_if(|held| held.tag.lba >= CHUNK_BASE);
+        let whole = self.take_older(copy)?.is_some();
+        Ok(whole.then_some(if is_newest { Found::Newest } else { Found::Older }))
+    }
+
+    /// Takes what the buffered page of the checkpoint says. `None` if its journal does not fit it.
+    fn take(&mut self, page: &CheckpointPage, take: Take) -> Option<()> {
+        let layout = *self.pages.layout();
+        let chunk = page.written.tag.lba.checked_sub(CHUNK_BASE).filter(|&chunk| chunk < layout.chunks())?;
+        let trims = take != Take::JournalWithoutTrims;
+        let set = |memory: &mut Memory<M>, index, page: Option<_>| {
+            if memory.is_unknown(index) && (page.is_some() || trims) {
+                memory.set_entry(index, page);
+            }
         };
-        if counts { self.pages.sequence_at(lba) } else { Ok(None) }
-    }
-
-    /// Finds the newest version of each chunk since the horizon (step 3). A chunk of which there are only suspects is
-    /// not missing: the others have been erased, which happens only when one of the suspects is whole for certain.
-    fn find_chunks(&mut self) -> Outcome<Chunks, D> {
-        self.visit_tail(|replay, page, tag| {
-            if tag.sequence >= replay.horizon {
-                replay.note_chunk(page, tag);
+        set(self.memory(), layout.index_of_chunk(chunk), Some(layout.part.number_of(page.written.page)));
+        let mut fits = true;
+        self.memory().visit_buffered_journal(&page.header, |memory, event| match event {
+            Event::Program { page, index } => {
+                let index = (index < layout.entries()).then_some(index);
+                if let Some(index) = index {
+                    set(memory, index, Some(page));
+                }
+                fits &= take == Take::State || memory.note_program(page, index.unwrap_or(u32::MAX));
             }
-            Ok(())
+            Event::Trim { first, count } => {
+                let end = first.saturating_add(count).min(layout.logical_pages);
+                (first..end).for_each(|index| set(memory, index, None));
+                fits &= take == Take::State || memory.note_trim(first, end.saturating_sub(first));
+            }
         })?;
-        for chunk in 0..self.pages.layout().chunks() {
-            if self.memory().chunk_sequence(chunk) == 0 && self.load_suspected_chunk(chunk)?.is_none() {
-                return Ok(Chunks::Missing);
-            }
+        for (number, index) in (0..).zip(layout.entries_of_chunk(chunk)) {
+            let entry = self.memory().buffered_entry(number);
+            set(self.memory(), index, entry);
         }
-        Ok(Chunks::Complete)
+        self.memory().blocks_from_buffer(chunk);
+        fits.then_some(())
     }
 
-    /// Loads the newest version of a chunk among the suspects.
-    fn load_suspected_chunk(&mut self, chunk: u32) -> Outcome<Option<ChunkHeader>, D> {
-        let mut last = None;
-        while let Some(suspect) = self.memory().suspect_before(last) {
-            last = Some(suspect);
-            if let Content::Page { tag, .. } = self.pages.load(suspect.page)?
-                && tag.lba == CHUNK_BASE + chunk
-                && tag.sequence >= self.horizon
-                && let Some(header) = self.chunk_header()
-            {
-                return Ok(Some(header));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The header of the buffered page, if it is a chunk of this device.
-    fn chunk_header(&self) -> Option<ChunkHeader> {
-        let header = ChunkHeader::decode(self.pages.memory.data());
-        header.filter(|header| header.logical_pages == self.pages.layout().logical_pages)
-    }
-
-    /// Takes the buffered page, if it is a chunk, for the newest version unless a newer one is known.
-    fn note_chunk(&mut self, page: PageAddress, tag: Tag) {
-        let layout = *self.pages.layout();
-        let chunk = tag.lba.checked_sub(CHUNK_BASE).filter(|&chunk| chunk < layout.chunks());
-        let Some(chunk) = chunk else { return };
-        let belongs = self.chunk_header().is_some();
-        let memory = self.memory();
-        if belongs && memory.chunk_sequence(chunk) < tag.sequence {
-            memory.set_chunk_sequence(chunk, tag.sequence);
-            memory.set_entry(layout.index_of_chunk(chunk), Some(layout.part.number_of(page)));
-        }
-    }
-
-    /// Loads the chunks that were found. One of which there are suspects only has no page yet. For one that was not
-    /// found, the map's entries are none as of the beginning, and blocks are bad that are marked so.
-    fn load_chunks(&mut self) -> Outcome<(), D> {
-        let layout = *self.pages.layout();
-        for chunk in 0..layout.chunks() {
-            let header = match self.memory().page(layout.index_of_chunk(chunk)) {
-                Some(page) => self.pages.load_chunk(layout.part.page_at(page))?,
-                None => self.load_suspected_chunk(chunk)?,
-            };
-            self.memory().set_chunk_sequence(chunk, header.map_or(0, |header| header.as_of));
-            match header {
-                Some(_) => self.memory().chunk_from_buffer(chunk),
-                None => {
-                    self.memory().set_entry(layout.index_of_chunk(chunk), None);
-                    self.read_marks(chunk)?;
+    /// Makes the map name the newest version of each page that was programmed later than the base says, except the
+    /// newest of all. `None` if they are more than a journal has.
+    fn replay_tail(&mut self) -> Outcome<Option<()>, D> {
+        let part = self.pages.layout().part;
+        let base = self.base.page;
+        for block in part.blocks() {
+            let Some(from) = base.tail_of(&self.pages.memory, block) else { continue };
+            for page in from..part.pages_per_block {
+                let page = block.page(page);
+                let tag = match self.pages.load(page)? {
+                    Content::Page { tag, .. } => tag,
+                    Content::Blank => break,
+                    Content::Garbage => continue,
+                };
+                if tag.sequence <= base.header.as_of || page == base.written.page {
+                    continue;
+                }
+                self.newest = self.newest.max(tag.sequence);
+                let is_checkpoint = tag.lba >= CHUNK_BASE;
+                let header = Header::decode(self.pages.memory.data()).filter(|_| is_checkpoint);
+                if header.is_some_and(|header| header.as_of > base.header.as_of) {
+                    // It was not whole a moment ago: its program was cut, and it never counts.
+                    continue;
+                }
+                // After a page that names a suspect, there are attempts to program that again, until another page
+                // follows.
+                if base.header.suspect.is_none() && self.hold(Written { page, tag })?.is_none() {
+                    return Ok(None);
                 }
             }
+        }
+        match self.held {
+            Some(held) if held.tag.sequence < base.written.tag.sequence => {
+                self.held = None;
+                self.count(held)
+            }
+            _ => Ok(Some(())),
+        }
+    }
+
+    /// Holds a page back if it is the newest so far; the other one counts.
+    fn hold(&mut self, page: Written) -> Outcome<Option<()>, D> {
+        match self.held {
+            Some(held) if held.tag.sequence > page.tag.sequence => self.count(page),
+            held => {
+                self.held = Some(page);
+                held.map_or(Ok(Some(())), |held| self.count(held))
+            }
+        }
+    }
+
+    /// Makes the map name a page of the tail, unless another of the tail is newer. `None` if the journal has no room.
+    fn count(&mut self, written: Written) -> Outcome<Option<()>, D> {
+        let Written { page, tag } = written;
+        let layout = *self.pages.layout();
+        let Some(index) = layout.index_of(tag.lba) else { return Ok(Some(())) };
+        let current = self.memory().page(index);
+        let is_recent = current.is_some_and(|current| self.pages.memory.journaled(current) == Some(index));
+        let number = layout.part.number_of(page);
+        if is_recent && self.pages.sequence_at(index)?.is_some_and(|current| current > tag.sequence) {
+            // A gap would make two runs of one.
+            return Ok(self.memory().note_program(number, u32::MAX).then_some(()));
+        }
+        self.memory().set_entry(index, Some(number));
+        Ok(self.memory().note_program(number, index).then_some(()))
+    }
+
+    /// Holds back the page that the base names as one that does not count yet.
+    fn hold_named(&mut self, page: PageAddress) -> Outcome<(), D> {
+        if let Content::Page { tag, .. } = self.pages.load(page)? {
+            self.held = Some(Written { page, tag });
         }
         Ok(())
     }
 
-    fn read_marks(&mut self, chunk: u32) -> Outcome<(), D> {
-        for block in self.pages.layout().blocks_of_chunk(chunk) {
+    /// Takes the other pages of the checkpoint, from the newest on. `None` if one is missing. Should the newest page of
+    /// all be a `copy` of one, it counts only if that one has been erased.
+    fn take_older(&mut self, copy: Option<Written>) -> Outcome<Option<()>, D> {
+        let layout = *self.pages.layout();
+        let (mut chunk, mut since) = (self.base.chunk(), self.base.page.header.since);
+        for _ in 1..layout.chunks() {
+            chunk = (chunk + layout.chunks() - 1) % layout.chunks();
+            let copy = copy.filter(|copy| copy.tag.lba == CHUNK_BASE + chunk);
+            let mut found = self.load_chunk(chunk, since)?;
+            if let (None, Some(copy)) = (found, copy) {
+                self.count(copy)?;
+                found = self.load_chunk(chunk, since)?;
+            }
+            let Some(page) = found else { return Ok(None) };
+            if self.take(&page, Take::State).is_none() {
+                return Ok(None);
+            }
+            since = page.header.since;
+        }
+        Ok(Some(()))
+    }
+
+    /// Loads the page of the checkpoint with a chunk, which takes account of programs up to `as_of`.
+    fn load_chunk(&mut self, chunk: u32, as_of: u64) -> Outcome<Option<CheckpointPage>, D> {
+        let layout = *self.pages.layout();
+        let Some(number) = self.memory().page(layout.index_of_chunk(chunk)) else { return Ok(None) };
+        let page = self.pages.load_checkpoint(layout.part.page_at(number))?;
+        Ok(page.filter(|page| {
+            let header = page.header;
+            let is_chunk = page.written.tag.lba == CHUNK_BASE + chunk;
+            is_chunk && header.as_of == as_of && header.logical_pages == layout.logical_pages
+        }))
+    }
+
+    /// Makes the map from all pages that are whole. The journal remains empty, and no page of the checkpoint counts.
+    fn scan(&mut self) -> Outcome<Found, D> {
+        let layout = *self.pages.layout();
+        for block in layout.part.blocks() {
+            for page in 0..layout.part.pages_per_block {
+                let page = block.page(page);
+                let tag = match self.pages.load(page)? {
+                    Content::Page { tag, .. } => tag,
+                    Content::Blank => break,
+                    Content::Garbage => continue,
+                };
+                self.newest = self.newest.max(tag.sequence);
+                if tag.lba < layout.logical_pages {
+                    self.hold_scanned(Written { page, tag })?;
+                }
+            }
             if self.pages.medium.is_marked_bad(block)? {
                 self.memory().set_state(block, BlockState::Bad);
             }
         }
-        Ok(())
+        if let Some(held) = self.held.take_if(|held| held.tag.sequence < self.newest) {
+            self.count_scanned(held)?;
+        }
+        Ok(Found::Missing)
     }
 
-    /// Makes the map name the newest version of each page in the tail (step 4).
-    fn replay_tail(&mut self) -> Outcome<(), D> {
-        let layout = *self.pages.layout();
-        self.visit_tail(|replay, page, tag| {
-            if tag.lba >= layout.logical_pages {
-                return Ok(());
+    /// Holds a page back if it is the newest of logical pages so far; the other one counts.
+    fn hold_scanned(&mut self, page: Written) -> Outcome<(), D> {
+        match self.held {
+            Some(held) if held.tag.sequence > page.tag.sequence => self.count_scanned(page),
+            held => {
+                self.held = Some(page);
+                held.map_or(Ok(()), |held| self.count_scanned(held))
             }
-            let known = replay.memory().chunk_sequence(layout.chunk_of(tag.lba));
-            if tag.sequence > known && replay.sequence_at(tag.lba)?.is_none_or(|current| current < tag.sequence) {
-                replay.memory().set_entry(tag.lba, Some(layout.part.number_of(page)));
-            }
-            Ok(())
-        })
+        }
     }
 
-    /// Drops entries that suspects made out of date, and that do not count yet: the pages that they name may be others'
-    /// by now. Those are a suspect's own entry; or, if it is a chunk, those of pages that it says are trimmed.
-    fn drop_stale_entries(&mut self) -> Outcome<(), D> {
-        let mut last = None;
-        while let Some(suspect) = self.memory().suspect_before(last) {
-            last = Some(suspect);
-            let Content::Page { tag, .. } = self.pages.load(suspect.page)? else { continue };
-            for index in self.entries_of(tag) {
-                if self.memory().page(index).is_some() && self.sequence_at(index)?.is_none() {
-                    self.memory().set_entry(index, None);
-                }
-            }
+    /// Makes the map name a page if it is the newest of its logical page.
+    fn count_scanned(&mut self, Written { page, tag }: Written) -> Outcome<(), D> {
+        if self.pages.sequence_at(tag.lba)?.is_none_or(|current| current < tag.sequence) {
+            let number = self.pages.layout().part.number_of(page);
+            self.memory().set_entry(tag.lba, Some(number));
         }
         Ok(())
     }
 
-    /// The entries of the map that a page may make out of date.
-    fn entries_of(&self, tag: Tag) -> Range<u32> {
-        let layout = self.pages.layout();
-        match tag.lba.checked_sub(CHUNK_BASE) {
-            Some(chunk) => layout.entries_of_chunk(chunk),
-            None if tag.lba < layout.logical_pages => tag.lba..tag.lba + 1,
-            None => 0..0,
+    /// Drops entries of pages that the journal has with another entry: trims that do not count yet made room for these.
+    fn drop_overwritten_entries(&mut self) {
+        for index in 0..self.pages.layout().entries() {
+            let page = self.memory().page(index);
+            let journaled = page.and_then(|page| self.pages.memory.journaled(page));
+            if journaled.is_some_and(|journaled| journaled != index) {
+                self.memory().set_entry(index, None);
+            }
         }
     }
-}
 
-/// The first program of the block that was opened next. If it has an even number, the session went on there after the
-/// block was full, whose last page is whole then.
-fn opened_after<M: AsRef<[u8]> + AsMut<[u8]>>(memory: &Memory<M>, block: Block) -> Option<u64> {
-    let opened = memory.layout().part.blocks().map(|block| memory.opened(block));
-    opened.filter(|&opened| opened > memory.opened(block)).min()
+    /// Drops the entry of a page that does not count yet if the page that it names is another's by now.
+    fn drop_stale_entry(&mut self, held: Written) -> Outcome<(), D> {
+        let Some(index) = self.pages.layout().index_of(held.tag.lba) else { return Ok(()) };
+        if self.memory().page(index).is_some() && self.pages.sequence_at(index)?.is_none() {
+            self.memory().set_entry(index, None);
+        }
+        Ok(())
+    }
 }

@@ -17,6 +17,8 @@ pub struct Model {
     pub pages: Vec<u64>,
     /// What an operation that was cut may have left instead.
     pub maybe: Vec<(usize, u64)>,
+    /// What trimmed pages may hold again after a loss of power: trims since the last flush, and what they trimmed.
+    pub unflushed: Vec<(usize, u64)>,
     pub next: u64,
 }
 
@@ -26,6 +28,7 @@ impl Model {
             page_bytes: usize::from(part.page_bytes),
             pages: vec![0; logical_pages as usize],
             maybe: Vec::new(),
+            unflushed: Vec::new(),
             next: 1,
         }
     }
@@ -39,6 +42,18 @@ impl Model {
             bytes[8..].fill(0xFF);
         }
         bytes
+    }
+
+    /// A page was written.
+    fn written(&mut self, page: usize, write: u64) {
+        self.pages[page] = write;
+        self.unflushed.retain(|&(trimmed, _)| trimmed != page);
+    }
+
+    /// The power failed, or the device was left without a flush.
+    pub fn lose_power(&mut self) {
+        let mut trimmed = std::mem::take(&mut self.unflushed);
+        self.maybe.append(&mut trimmed);
     }
 
     /// Asserts that the device holds what the model does; where two values are possible, settles on the one that is
@@ -67,6 +82,7 @@ pub enum Operation {
     Trim { lba: u32, count: u32 },
     Level,
     Checkpoint,
+    Flush,
 }
 
 impl Operation {
@@ -75,10 +91,12 @@ impl Operation {
         let hot = random.u8(0..4) > 0;
         let lba = if hot { random.u32(0..(logical_pages / 8).max(1)) } else { random.u32(0..logical_pages) };
         let left = logical_pages - lba;
-        match random.u8(0..20) {
+        match random.u8(0..22) {
             0 => Operation::Trim { lba, count: random.u32(0..=left.min(20)) },
             1 => Operation::Level,
             2 => Operation::Checkpoint,
+            3 => Operation::Flush,
+            4 => Operation::Trim { lba, count: 1 },
             _ => Operation::Write { lba, count: random.u32(1..=left.min(3)) },
         }
     }
@@ -93,16 +111,28 @@ impl Operation {
                 model.maybe = pages.clone().map(|page| (page, write)).collect();
                 let data: Vec<u8> = pages.clone().flat_map(|page| model.bytes(page, write)).collect();
                 ftl.write(Lba(lba), &data)?;
-                pages.for_each(|page| model.pages[page] = write);
+                pages.for_each(|page| model.written(page, write));
             }
             Operation::Trim { lba, count } => {
                 let pages = lba as usize..(lba + count) as usize;
                 model.maybe = pages.clone().map(|page| (page, 0)).collect();
                 ftl.trim(Lba(lba), count)?;
-                pages.for_each(|page| model.pages[page] = 0);
+                for page in pages {
+                    let before = std::mem::take(&mut model.pages[page]);
+                    if before > 0 {
+                        model.unflushed.push((page, before));
+                    }
+                }
             }
             Operation::Level => drop(ftl.level_step()?),
-            Operation::Checkpoint => ftl.checkpoint_step()?,
+            Operation::Checkpoint => {
+                ftl.checkpoint_step()?;
+                model.unflushed.clear();
+            }
+            Operation::Flush => {
+                ftl.flush()?;
+                model.unflushed.clear();
+            }
         }
         model.maybe.clear();
         Ok(())
@@ -127,7 +157,11 @@ pub fn formatted(spec: NandSpec, bad: u16, logical_pages: u32, seed: u64) -> (Te
 pub fn mounted(mut sim: NandSim) -> TestFtl {
     sim.power_on();
     let part = sim.spec().part;
-    Ftl::mount(sim, memory(&part)).expect("the part can be mounted")
+    let before = sim.counters().programs;
+    let ftl = Ftl::mount(sim, memory(&part)).expect("the part can be mounted");
+    let programs = ftl.device().counters().programs - before;
+    assert!(programs <= 3 + 2, "{programs} programs to mount: the checkpoint was written anew");
+    ftl
 }
 
 /// Asserts every invariant, unseen by counters.

@@ -1,17 +1,18 @@
 //! Blocks in memory: what each is to the FTL, how worn it is, how many of its pages live.
 //!
 //! ```text
-//! block    erases 4 · live pages 2 · state 1 · flags 1 · sequence of its first program 6 · pages that count 2
+//! block    erases 4 · live pages 2 · state 1 · flags 1 · sequence of its first program, then its last 7 · stream 1
 //! ```
-//!
-//! How many pages count is known while mounting, of the tail's blocks.
 //!
 //! Invariant: once blocks are counted, the sums are what the blocks say.
 
-use norn_flash::{Block, PageAddress};
+use norn_flash::Block;
 
 use super::Memory;
 use crate::layout::BLOCK_BYTES;
+
+/// A sequence has seven bytes in memory.
+const SEQUENCE_BITS: u64 = (1 << 56) - 1;
 
 /// What a block is to the FTL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub(crate) enum BlockState {
     Used,
     /// Erased for certain.
     Free,
-    /// The block that pages are appended to.
+    /// Pages are appended to it.
     Open,
     /// Never programmed or erased again. It may still hold live pages.
     Bad,
@@ -31,21 +32,10 @@ pub(crate) enum BlockState {
 pub(crate) enum Flag {
     /// A collector is at it.
     Locked = 1,
-    /// Mounting looks into its pages.
-    Tail = 2,
-    /// It may hold a page that a cut left, and that no other page makes out of date: mounting erases it.
-    Unfinished = 4,
-    /// The last of its pages that count is a suspect.
-    Suspect = 8,
-}
-
-/// A page whose program may have been cut: the last one of a block of the tail, unless others show that it was not. It
-/// counts when it has been programmed again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Suspect {
-    /// Two suspects of one number differ in their page: after a cut, a number may come again.
-    pub sequence: u64,
-    pub page: PageAddress,
+    /// Mounting found no whole page in it, but one that is not erased.
+    Torn = 2,
+    /// Its first page says that the part is being formatted.
+    Formatting = 4,
 }
 
 impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
@@ -98,37 +88,18 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         self.bytes.as_mut()[Self::block_at(block) + 7] &= !(flag as u8);
     }
 
-    /// Sequence of a block's first program since its erase; 0 if there is none.
+    /// Sequence of a block's first program since its erase, of its last one once it is full; 0 if there is none.
     pub fn opened(&self, block: Block) -> u64 {
-        let [low @ .., _, _] = self.number::<8>(Self::block_at(block) + 8);
-        low.into_iter().rev().fold(0, |sequence, byte| sequence << 8 | u64::from(byte))
+        u64::from_le_bytes(self.number(Self::block_at(block) + 8)) & SEQUENCE_BITS
     }
 
     pub fn set_opened(&mut self, block: Block, sequence: u64) {
-        self.put(Self::block_at(block) + 8, &sequence.to_le_bytes()[..6]);
+        self.put(Self::block_at(block) + 8, &sequence.to_le_bytes()[..7]);
     }
 
-    /// How many pages of a block of the tail count, from its first on; the last one may be a suspect.
-    pub fn end(&self, block: Block) -> u16 {
-        u16::from_le_bytes(self.number(Self::block_at(block) + 14))
-    }
-
-    pub fn set_end(&mut self, block: Block, end: u16) {
-        self.put(Self::block_at(block) + 14, &end.to_le_bytes());
-    }
-
-    /// The suspects, in no order.
-    pub fn suspects(&self) -> impl Iterator<Item = Suspect> + '_ {
-        let blocks = self.layout.part.blocks().filter(|&block| self.has(block, Flag::Suspect));
-        blocks.map(|block| {
-            let page = self.end(block) - 1;
-            Suspect { sequence: self.opened(block) + u64::from(page), page: block.page(page) }
-        })
-    }
-
-    /// The newest suspect, or the newest before another.
-    pub fn suspect_before(&self, other: Option<Suspect>) -> Option<Suspect> {
-        self.suspects().filter(|&suspect| other.is_none_or(|other| suspect < other)).max()
+    /// The stream that a block was opened for; 0 if it was before the mount.
+    pub fn stream(&self, block: Block) -> usize {
+        usize::from(self.bytes.as_ref()[Self::block_at(block) + 15])
     }
 
     /// Counts good blocks and their erases. No block is free yet.
@@ -141,19 +112,20 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         (self.counts.good_blocks, self.counts.erase_sum) = (good_blocks, erase_sum);
     }
 
-    /// A free block is open from program `sequence` on.
-    pub fn open(&mut self, block: Block, sequence: u64) {
+    /// A free block is open for a stream from program `sequence` on.
+    pub fn open(&mut self, block: Block, stream: usize, sequence: u64) {
         self.set_state(block, BlockState::Open);
         self.set_opened(block, sequence);
+        self.put(Self::block_at(block) + 15, &[stream as u8]);
         self.counts.free_blocks -= 1;
     }
 
-    /// A block was erased, and is free, without marks.
+    /// A block was erased, and is free.
     pub fn free(&mut self, block: Block) {
         self.set_erases(block, self.erases(block) + 1);
         self.set_opened(block, 0);
         self.set_state(block, BlockState::Free);
-        self.bytes.as_mut()[Self::block_at(block) + 7] = 0;
+        self.clear(block, Flag::Locked);
         self.counts.erase_sum += 1;
         self.counts.free_blocks += 1;
     }

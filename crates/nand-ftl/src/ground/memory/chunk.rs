@@ -1,22 +1,22 @@
-//! Chunks of the checkpoint in the buffer: some entries of the map, or of the table of blocks.
+//! Pages of the checkpoint in the buffer: the journal, and some entries of the map or of the table of blocks.
 
 use norn_flash::{Block, PageNumber};
 
 use super::Memory;
 use super::blocks::BlockState;
-use crate::format::{CHUNK_HEADER_BYTES, ChunkHeader, TABLE_BAD, TABLE_ENTRY_BYTES};
+use crate::format::{Header, TABLE_BAD, TABLE_ENTRY_BYTES};
 use crate::layout::Layout;
 
 impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
-    /// Makes the buffered page the chunk as it is now.
-    pub fn chunk_to_buffer(&mut self, chunk: u32, as_of: u64, horizon: u64) {
+    /// Makes the buffered page the checkpoint's with a chunk as it is now, and with the journal.
+    pub fn chunk_to_buffer(&mut self, chunk: u32, header: Header) {
         let layout = self.layout;
-        let data = self.data_mut();
-        data.fill(0xFF);
-        ChunkHeader { logical_pages: layout.logical_pages, as_of, horizon }.encode(data);
+        self.data_mut().fill(0xFF);
+        let (runs, trims) = self.journal_to_buffer();
+        Header { runs, trims, ..header }.encode(self.data_mut());
         let entries = layout.entries_of_chunk(chunk);
         let from = layout.map_at() + entries.start as usize * layout.width;
-        let to = layout.buffer_at() + CHUNK_HEADER_BYTES;
+        let to = layout.buffer_at() + layout.chunk_at();
         self.bytes.as_mut().copy_within(from..from + entries.len() * layout.width, to);
         for (at, block) in table_entries(&layout, chunk) {
             let bad = if self.state(block) == BlockState::Bad { TABLE_BAD } else { 0 };
@@ -25,13 +25,10 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         }
     }
 
-    /// Takes the chunk's entries from the buffered page. What a block's own pages say of the last eight bits of its
-    /// erases is newer.
-    pub fn chunk_from_buffer(&mut self, chunk: u32) {
+    /// Takes the blocks of a chunk of the table from the buffered page. What a block's own pages say of the last eight
+    /// bits of its erases is newer.
+    pub fn blocks_from_buffer(&mut self, chunk: u32) {
         let layout = self.layout;
-        for (number, index) in (0..).zip(layout.entries_of_chunk(chunk)) {
-            self.set_entry(index, self.buffered_entry(number));
-        }
         for (at, block) in table_entries(&layout, chunk) {
             let data = self.data();
             let entry = u32::from_le_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]]);
@@ -48,7 +45,7 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
     /// The page that an entry in the buffered chunk names.
     pub fn buffered_entry(&self, number: u32) -> Option<PageNumber> {
         let Layout { width, part, .. } = self.layout;
-        let from = CHUNK_HEADER_BYTES + number as usize * width;
+        let from = self.layout.chunk_at() + number as usize * width;
         let mut bytes = [0; 4];
         bytes[..width].copy_from_slice(&self.buffer()[from..from + width]);
         let page = u32::from_le_bytes(bytes);
@@ -58,5 +55,6 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
 
 /// Blocks of a chunk of the table, with their places in the page.
 fn table_entries(layout: &Layout, chunk: u32) -> impl Iterator<Item = (usize, Block)> + use<> {
-    layout.blocks_of_chunk(chunk).enumerate().map(|(at, block)| (CHUNK_HEADER_BYTES + at * TABLE_ENTRY_BYTES, block))
+    let from = layout.chunk_at();
+    layout.blocks_of_chunk(chunk).enumerate().map(move |(at, block)| (from + at * TABLE_ENTRY_BYTES, block))
 }

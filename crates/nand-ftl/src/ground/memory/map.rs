@@ -6,7 +6,10 @@
 use norn_flash::PageNumber;
 
 use super::Memory;
-use crate::layout::{AS_OF_BYTES, Layout};
+use crate::layout::Layout;
+
+/// An entry whose page mounting does not know yet; ones if it has none.
+const UNKNOWN: u32 = u32::MAX - 1;
 
 impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
     /// Whether an entry of the map names the page.
@@ -69,21 +72,26 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         }
     }
 
-    /// Sets all entries of the map to none, and what is known of chunks to nothing.
+    /// Whether mounting does not know an entry's page yet.
+    pub fn is_unknown(&self, index: u32) -> bool {
+        let at = self.layout.map_at() + index as usize * self.layout.width;
+        let entry = &self.bytes.as_ref()[at..at + self.layout.width];
+        *entry == UNKNOWN.to_le_bytes()[..self.layout.width]
+    }
+
+    /// Makes all entries of the map unknown.
     pub fn forget_map(&mut self) {
-        let layout = self.layout;
-        let bytes = self.bytes.as_mut();
-        bytes[layout.chunks_at()..layout.map_at()].fill(0);
-        bytes[layout.map_at()..layout.memory_bytes()].fill(0xFF);
+        let (from, width) = (self.layout.map_at(), self.layout.width);
+        let entries = &mut self.bytes.as_mut()[from..self.layout.memory_bytes()];
+        entries.chunks_exact_mut(width).for_each(|entry| entry.copy_from_slice(&UNKNOWN.to_le_bytes()[..width]));
     }
 
-    /// For a chunk: the sequence up to which it takes account of programs; while mounting looks for chunks, that of its
-    /// program.
-    pub fn chunk_sequence(&self, chunk: u32) -> u64 {
-        u64::from_le_bytes(self.number(self.layout.chunks_at() + chunk as usize * AS_OF_BYTES))
-    }
-
-    pub fn set_chunk_sequence(&mut self, chunk: u32, sequence: u64) {
-        self.put(self.layout.chunks_at() + chunk as usize * AS_OF_BYTES, &sequence.to_le_bytes());
+    /// Entries that are unknown still have no page.
+    pub fn settle_map(&mut self) {
+        for index in 0..self.layout.entries() {
+            if self.is_unknown(index) {
+                self.set_entry(index, None);
+            }
+        }
     }
 }

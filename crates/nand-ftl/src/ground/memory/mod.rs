@@ -1,7 +1,9 @@
-//! What the FTL keeps in the memory that the caller gives: blocks, live pages, a buffer, the map; and sums over these.
+//! What the FTL keeps in the memory that the caller gives: blocks, live pages, a buffer, the journal, the map; and
+//! sums over these.
 
 pub(crate) mod blocks;
 mod chunk;
+pub(crate) mod journal;
 mod map;
 
 use crate::layout::Layout;
@@ -18,19 +20,28 @@ pub(crate) struct Counts {
     pub erase_sum: u64,
 }
 
+/// How long the journal is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct JournalExtent {
+    entries: usize,
+    runs: u16,
+    trims: u16,
+}
+
 /// The memory with its layout.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory<M> {
     bytes: M,
     layout: Layout,
     counts: Counts,
+    journal: JournalExtent,
 }
 
 impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
     /// Memory of at least [`Layout::memory_bytes`], all of it forgotten.
     pub fn new(mut bytes: M, layout: Layout) -> Self {
         bytes.as_mut()[..layout.memory_bytes()].fill(0);
-        let mut memory = Memory { bytes, layout, counts: Counts::default() };
+        let mut memory = Memory { bytes, layout, counts: Counts::default(), journal: JournalExtent::default() };
         memory.forget_map();
         memory
     }
@@ -70,11 +81,11 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
 
     /// A page with its out-of-band area, to or from flash.
     fn buffer(&self) -> &[u8] {
-        &self.bytes.as_ref()[self.layout.buffer_at()..self.layout.chunks_at()]
+        &self.bytes.as_ref()[self.layout.buffer_at()..self.layout.journal_at()]
     }
 
     pub fn buffer_mut(&mut self) -> &mut [u8] {
-        let (from, to) = (self.layout.buffer_at(), self.layout.chunks_at());
+        let (from, to) = (self.layout.buffer_at(), self.layout.journal_at());
         &mut self.bytes.as_mut()[from..to]
     }
 
