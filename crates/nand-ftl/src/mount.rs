@@ -28,7 +28,7 @@
 //! Invariants: what a mount decides is on flash, in 6, before anything depends on it: later ones decide the same. Until
 //! the suspect is programmed again, no block with it or with an older version of its page is erased.
 
-use norn_flash::{Block, Nand, NandPart, PageNumber};
+use norn_flash::{Block, Nand, NandPart};
 
 use crate::checkpoint::{Checkpoint, Continuation};
 use crate::counts::FtlCounters;
@@ -178,13 +178,7 @@ where
     M: AsRef<[u8]> + AsMut<[u8]>,
 {
     let part = recycler.log().layout().part;
-    if let Some(suspect) = suspect {
-        recycler.log_mut().mark(suspect.page.block, Flag::Locked);
-    }
-    match checkpoint {
-        Found::Newest => free_a_block_without_journal(recycler)?,
-        Found::Older | Found::Missing => free_a_block(recycler)?,
-    }
+    free_blocks(recycler, checkpoint, suspect)?;
     recycler.checkpoint_mut().repeat_trims();
     recycler.checkpoint_mut().set_suspect(suspect.map(|suspect| part.number_of(suspect.page)));
     match checkpoint {
@@ -200,47 +194,58 @@ where
     }
     if let Some(suspect) = suspect {
         adopt(recycler, suspect)?;
-        recycler.log_mut().unmark(suspect.page.block, Flag::Locked);
         recycler.checkpoint_mut().set_suspect(None);
         recycler.checkpoint_mut().step()?;
     }
     Ok(())
 }
 
-/// As [`free_a_block`], of blocks that have no page of the journal: should the page of the checkpoint that has it not
-/// read as whole again, these count that it calls trimmed.
-fn free_a_block_without_journal<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+/// Erases blocks without live pages until some are free: one to write to, and others should it fail (step 5). The block
+/// of the suspect is left alone, and what a trim that does not count yet would undo.
+fn free_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     recycler: &mut Recycler<D, M>,
+    checkpoint: Found,
+    suspect: Option<Written>,
 ) -> Outcome<(), D> {
     let part = recycler.log().layout().part;
-    let is_locked = |recycler: &Recycler<D, M>, block| recycler.log().memory().has(block, Flag::Locked);
-    let suspect = part.blocks().find(|&block| is_locked(recycler, block));
-    for number in 0..part.page_count() {
-        if recycler.log().memory().journaled(PageNumber(number)).is_some() {
-            recycler.log_mut().mark(part.page_at(PageNumber(number)).block, Flag::Locked);
+    if let Some(suspect) = suspect {
+        recycler.log_mut().mark(suspect.page.block, Flag::Locked);
+    }
+    while recycler.log().memory().counts().free_blocks < FREE_BLOCKS_TO_SETTLE {
+        let memory = recycler.log().memory();
+        let is_dead = |&block: &Block| {
+            memory.state(block) == BlockState::Used && memory.live(block) == 0 && !memory.has(block, Flag::Locked)
+        };
+        let Some(block) = part.blocks().filter(is_dead).min_by_key(|&block| memory.erases(block)) else { break };
+        if checkpoint == Found::Newest && holds_trimmed(recycler, block)? {
+            recycler.log_mut().mark(block, Flag::Locked);
+        } else {
+            recycler.free(block)?;
         }
     }
-    free_a_block(recycler)?;
-    for block in part.blocks().filter(|&block| Some(block) != suspect) {
-        recycler.log_mut().unmark(block, Flag::Locked);
-    }
-    if recycler.log().memory().counts().free_blocks == 0 { free_a_block(recycler) } else { Ok(()) }
+    part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Locked));
+    Ok(())
 }
 
-/// Erases blocks without live pages until some are free: one to write to, and others should it fail.
-fn free_a_block<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
-    let pages_per_block = recycler.log().pages_per_block();
-    while recycler.log().memory().counts().free_blocks < FREE_BLOCKS_TO_SETTLE {
-        match recycler.start(1) {
-            Some(mut recycling) if recycling.dead == pages_per_block => recycler.finish(&mut recycling)?,
-            Some(recycling) => {
-                recycler.stop(recycling);
-                break;
-            }
-            None => break,
+/// Whether a block holds a page that is dead because of a trim of the journal alone. Should the page of the checkpoint
+/// that has this trim not read as whole again, the page counts. Cost: a load for each of its pages in the journal.
+fn holds_trimmed<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+    recycler: &mut Recycler<D, M>,
+    block: Block,
+) -> Outcome<bool, D> {
+    let part = recycler.log().layout().part;
+    for page in 0..part.pages_per_block {
+        let page = block.page(page);
+        if recycler.log().memory().journaled(part.number_of(page)).is_none() {
+            continue;
+        }
+        if let Content::Page { tag, .. } = recycler.log_mut().load(page)?
+            && recycler.log().memory().trims().any(|(first, count)| (first..first + count).contains(&tag.lba))
+        {
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Makes the suspect count, by a program of what it holds (step 8).

@@ -40,7 +40,7 @@ pub struct SetOutcome {
 pub fn run_random_set(seed: u64, seconds: u64) -> SetOutcome {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut spec = k9f2808();
-    spec.part = test_part(256, 32, 128).part;
+    spec.part = test_part(256, 32, 512).part;
     let mut sim = NandSim::new(spec.clone());
     let bad = random.u16(0..6);
     sim.mark_random_bad(bad, seed);
@@ -49,7 +49,7 @@ pub fn run_random_set(seed: u64, seconds: u64) -> SetOutcome {
     let memory = vec![0; Ftl::<NandSim, Vec<u8>>::memory_bytes(&spec.part, logical_pages)];
     let mut ftl = Ftl::format(sim, memory, FtlConfig { logical_pages }).expect("the part has room");
     for lba in 0..logical_pages {
-        ftl.write(Lba(lba), &[7; 128]).expect("the part works");
+        ftl.write(Lba(lba), &[7; 512]).expect("the part works");
     }
     let config = RealTimeConfig {
         alpha: random.u32(1..=17),
