@@ -268,9 +268,14 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         }
     }
 
+    /// Writes a page of the checkpoint if the journal has no room, which needs a free page.
+    pub(crate) fn make_journal_room(&mut self) -> Outcome<(), D> {
+        self.recycler.checkpoint_mut().make_journal_room()
+    }
+
     /// Writes a logical page, which needs a free page, and another if the journal is full.
     pub(crate) fn write_page(&mut self, index: u32, data: &[u8]) -> Outcome<(), D> {
-        self.recycler.checkpoint_mut().make_journal_room()?;
+        self.make_journal_room()?;
         self.log_mut().write(index, data)?;
         self.log_mut().counters.written += 1;
         Ok(())
@@ -278,7 +283,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
     /// Trims logical pages, which needs a free page if the journal is full.
     pub(crate) fn trim_pages(&mut self, lba: Lba, count: u32) -> Outcome<(), D> {
-        self.recycler.checkpoint_mut().make_journal_room()?;
+        self.make_journal_room()?;
         self.recycler.checkpoint_mut().trim(lba.0, count);
         Ok(())
     }

@@ -5,7 +5,6 @@
 
 use norn_flash::Nand;
 
-use crate::error::FtlError;
 use crate::realtime::{CollectorStep, Guarantee, RealTime, SystemJob, TaskError};
 use crate::recycle::{RecycleStep, Recycling};
 use crate::slots::{Job, Slot, Stay};
@@ -103,23 +102,20 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         let mut slot = self.slots.get(index).expect("the job's slot is in use");
         let mut job = slot.job.expect("the slot has a job");
         let alpha = self.config.alpha;
-        let Some(mut recycling) = job.recycling else {
+        let Some(recycling) = job.recycling else {
             if self.ftl.free_pages().saturating_sub(self.tokens()) >= alpha {
                 slot.tokens.collector += alpha;
                 self.counters.gifts += 1;
                 self.supply(index, slot);
                 return Ok(CollectorStep::Gift);
             }
-            // If (8) was lost, there may be none with so many dead pages.
-            let best = self.ftl.start_recycling(alpha as u16);
-            let recycling = best.or_else(|| self.ftl.start_recycling(1)).ok_or(FtlError::NoSpace)?;
+            let recycling = self.best_to_recycle()?;
             self.note_yield(recycling.dead);
             job.recycling = Some(recycling);
             slot.job = Some(job);
             self.slots.set(index, slot);
             return self.collector_job_step(index, recycling);
         };
-        recycling = job.recycling.unwrap_or(recycling);
         self.collector_job_step(index, recycling)
     }
 

@@ -23,7 +23,7 @@ use norn_flash::{Block, Nand};
 
 use crate::admission::{AdmissionError, Capacity, Load};
 use crate::audit::Violation;
-use crate::error::FtlError;
+use crate::error::{FtlError, Outcome};
 use crate::ftl::Ftl;
 use crate::layout::Lba;
 use crate::recycle::{LevelStep, RecycleStep, Recycling};
@@ -168,7 +168,7 @@ pub struct RealTimeCounters {
     pub yield_min: u32,
     /// Blocks recycled for tasks without deadlines.
     pub background_recycled: u64,
-    /// Writes of tasks that found no token.
+    /// Writes of tasks, and pages of the checkpoint for them, that found no token.
     pub token_waits: u64,
     /// System jobs that were not done at their next release.
     pub misses: u64,
@@ -439,26 +439,37 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         Ok(())
     }
 
-    /// Writes one logical page for a task without deadlines (section 3.4.1). Cost: one program.
+    /// Writes one logical page for a task without deadlines (section 3.4.1). Cost: one program; two if the journal is
+    /// full.
     ///
     /// # Errors
     /// [`TaskError::NoToken`] until [`background_step`](Self::background_step) has made some; [`FtlError`].
     pub fn background_write(&mut self, lba: Lba, data: &[u8]) -> Result<(), TaskError<D::Error>> {
         self.check_page(lba, data)?;
-        self.prepay_journal()?;
-        self.take_background_token()?;
+        self.pay_for_program()?;
         let written = self.ftl.write_page(lba.0, data);
         self.settle();
         Ok(written?)
     }
 
-    /// Takes a token for the page of the checkpoint that will have the journal at hand, so that tasks pay only for
-    /// journals that they fill by themselves.
-    fn prepay_journal(&mut self) -> Result<(), TaskError<D::Error>> {
+    /// Takes a token for a program without deadline, and another for the page of the checkpoint that will have it in
+    /// its journal, unless that is paid for: so tasks pay only for journals that they fill by themselves.
+    fn pay_for_program(&mut self) -> Result<(), TaskError<D::Error>> {
+        if self.pool.background <= self.pages_per_block() {
+            return Err(TaskError::NoToken);
+        }
+        self.begin_journal()?;
         if self.pool.journal == 0 {
             self.take_background_token()?;
             self.pool.journal = 1;
         }
+        self.take_background_token()
+    }
+
+    /// Makes room in the journal. Tasks pay for the page of the checkpoint if nobody else added to it.
+    fn begin_journal(&mut self) -> Outcome<(), D> {
+        self.ftl.make_journal_room()?;
+        self.settle();
         Ok(())
     }
 
@@ -470,13 +481,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         Ok(())
     }
 
-    /// A step of the wear leveler, a task without deadlines (section 3.4.2). Cost: one copy, or nothing.
+    /// A step of the wear leveler, a task without deadlines (section 3.4.2). Cost: one copy, or nothing; one program
+    /// more if the journal is full.
     ///
     /// # Errors
     /// As [`background_write`](Self::background_write).
     pub fn level_step(&mut self) -> Result<LevelStep, TaskError<D::Error>> {
-        self.prepay_journal()?;
-        self.take_background_token()?;
+        self.pay_for_program()?;
         let step = self.ftl.level_step();
         if matches!(step, Ok(LevelStep::Idle)) {
             self.pool.background += 1;
@@ -486,24 +497,23 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     }
 
     /// One step towards tokens for tasks without deadlines: a gift of at most π, or an operation of a recycling. Fills
-    /// the reserve first. Cost: one copy, one erase or nothing.
+    /// the reserve first. Cost: one copy, one erase or nothing; one program more if the journal is full.
     ///
     /// # Errors
-    /// [`FtlError`].
+    /// [`TaskError::NoToken`] if blocks failed, and the reserve is empty, too; [`FtlError`].
     pub fn background_step(&mut self) -> Result<BackgroundStep, TaskError<D::Error>> {
         self.ftl.check_running()?;
         let pages = self.pages_per_block();
         let Some(mut recycling) = self.background.take() else { return self.start_background() };
-        if self.pool.background == 0 && self.ftl.recycler().live_page_from(recycling.victim, 0).is_some() {
-            // The bound on recycling was lost; the reserve lends what a copy takes.
-            self.pool.background += 1 - self.pool.cover(1);
+        if self.ftl.recycler().live_page_from(recycling.victim, 0).is_some()
+            && let Err(error) = self.pay_for_copy()
+        {
+            self.background = Some(recycling);
+            return Err(error);
         }
         let step = self.ftl.recycle_step(&mut recycling)?;
         match step {
-            RecycleStep::Copied => {
-                take(&mut self.pool.background, 1);
-                self.background = Some(recycling);
-            }
+            RecycleStep::Copied => self.background = Some(recycling),
             RecycleStep::Erased => {
                 self.pool.background += pages;
                 self.counters.background_recycled += 1;
@@ -517,6 +527,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             RecycleStep::Erased => BackgroundStep::Erased,
             RecycleStep::Retired => BackgroundStep::Retired,
         })
+    }
+
+    /// Takes the tokens of a copy without deadline; the reserve lends those that are lacking.
+    fn pay_for_copy(&mut self) -> Result<(), TaskError<D::Error>> {
+        self.begin_journal()?;
+        let wanted = 2 - self.pool.journal;
+        let lacking = wanted.saturating_sub(self.pool.background);
+        let missing = self.pool.cover(lacking);
+        self.pool.background += lacking - missing;
+        if missing > 0 {
+            return Err(TaskError::NoToken);
+        }
+        take(&mut self.pool.background, wanted);
+        self.pool.journal = 1;
+        Ok(())
     }
 
     fn start_background(&mut self) -> Result<BackgroundStep, TaskError<D::Error>> {
@@ -533,8 +558,14 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             self.settle();
             return Ok(BackgroundStep::Gift);
         }
-        self.background = Some(self.ftl.start_recycling(1).ok_or(FtlError::NoSpace)?);
+        self.background = Some(self.best_to_recycle()?);
         self.background_step()
+    }
+
+    /// The best block to recycle. By (8) one has α dead pages; if that was lost, there may be none with so many.
+    pub(crate) fn best_to_recycle(&mut self) -> Outcome<Recycling, D> {
+        let best = self.ftl.start_recycling(self.config.alpha as u16);
+        best.or_else(|| self.ftl.start_recycling(1)).ok_or(FtlError::NoSpace)
     }
 
     /// Tokens that the reserve lacks.
@@ -596,7 +627,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             let counter = if self.pool.journal > 0 { &mut self.pool.journal } else { tokens };
             match counter.checked_sub(1) {
                 Some(left) => *counter = left,
-                None => drop(self.pool.cover(1)),
+                None => {
+                    self.counters.token_waits += 1;
+                    self.pool.cover(1);
+                }
             }
         }
     }

@@ -7,8 +7,8 @@ use model::{Model, TestFtl, formatted, mounted};
 use norn_flash_sim::nand_catalogue::test_part;
 use norn_flash_sim::{NandSim, NandSimError, Tear};
 use norn_nand_ftl::{
-    AdmissionError, BackgroundStep, FtlError, Guarantee, Lba, OperationTimes, RealTime, RealTimeConfig, Task,
-    TaskError, TaskHandle,
+    AdmissionError, BackgroundStep, FtlError, Guarantee, Lba, LevelStep, OperationTimes, RealTime, RealTimeConfig,
+    Task, TaskError, TaskHandle,
 };
 
 type System = RealTime<NandSim, Vec<u8>, 16>;
@@ -163,6 +163,48 @@ fn who_has_no_deadline_pays_for_the_journals_that_it_adds_to() {
     }
     assert!(system.ftl().counters().chunks > 10);
     assert_eq!(system.task_tokens(checkpoint).unwrap().task, before);
+}
+
+/// Whoever has no deadline adds to a journal only when the page that will have it is paid for.
+#[test]
+fn the_checkpoints_task_pays_only_for_journals_that_tasks_fill_by_themselves() {
+    let (mut by_task, mut by_others) = (0, 0);
+    for seed in 0..6 {
+        let (mut system, mut model) = started(seed, 0);
+        let handle = system.admit(task(9, 16)).unwrap();
+        let checkpoint = system.checkpoint_task();
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut others_added = false;
+        for step in 0..6_000_u64 {
+            system.advance(step * 2 * PERIOD_US);
+            let before = system.ftl().counters().chunks;
+            collect(&mut system).unwrap();
+            let (tokens, pages) = (system.task_tokens(checkpoint).unwrap().task, system.ftl().counters().chunks);
+            // What a collector's page was paid with is not seen: it may have got tokens meanwhile.
+            others_added &= pages == before;
+            let lba = random.u32(0..820);
+            // The others do little, so that tasks fill journals that they have begun, and the other way round.
+            let added = match random.u8(0..160) {
+                0 => write(&mut system, &mut model, None, lba).is_ok(),
+                1 => matches!(system.level_step(), Ok(LevelStep::Copied)),
+                2 => system.background_step().unwrap() == BackgroundStep::Copied,
+                _ => {
+                    drop(write(&mut system, &mut model, Some(handle), lba));
+                    false
+                }
+            };
+            model.maybe.clear();
+            let more = system.ftl().counters().chunks - pages;
+            let paid = tokens - system.task_tokens(checkpoint).unwrap().task;
+            assert!(more > 0 || paid == 0, "seed {seed}, step {step}: no page of the checkpoint, {paid} tokens");
+            assert!(paid == 0 || !others_added, "seed {seed}, step {step}: others added to the journal");
+            by_task += u64::from(paid);
+            by_others += more - u64::from(paid);
+            others_added = added || others_added && more == 0;
+        }
+        assert_eq!(system.counters().misses, 0);
+    }
+    assert!(by_task > 20 && by_others > 20, "{by_task} by the checkpoint's task, {by_others} by others");
 }
 
 #[test]

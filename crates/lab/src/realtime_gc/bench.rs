@@ -13,7 +13,7 @@ use crate::error::JobError;
 
 /// Pages of the paper's part.
 pub const TOTAL_PAGES: u32 = 32_768;
-/// Period of the checkpoint's task.
+/// Period of the checkpoint's task where T1 writes two pages in its own.
 pub const CHECKPOINT_PERIOD_US: u64 = 200_000;
 /// ρ_init.
 pub const TOKENS: u32 = 256;
@@ -134,7 +134,7 @@ pub fn collected(setting: &Setting, admission: Admission) -> Result<(Collected, 
             alpha,
             tokens: TOKENS,
             times,
-            checkpoint_period_us: CHECKPOINT_PERIOD_US,
+            checkpoint_period_us: CHECKPOINT_PERIOD_US * 2 / u64::from(setting.t1_writes.max(2)),
             failure_budget: 0,
         };
         // A device that does not start is lost, so that each α has one of its own.
