@@ -76,3 +76,41 @@ fn a_trim_whose_page_fades_gives_back_what_was_written_last() {
         model.check(&mut mounted(sim), &format!("seed {seed}, after {mounts} mounts that were cut"));
     }
 }
+
+/// A write is cut, and then a mount in its page of the checkpoint: both pages read as whole now and then,
+/// and the second names the first. What is written after the next mount stays, however often they are read.
+#[test]
+fn a_page_of_a_mount_that_was_cut_hides_nothing_that_was_written_later() {
+    let spec = test_part(24, 8, 128);
+    let part = spec.part;
+    for seed in (0..300).chain(3_300..3_400) {
+        let (mut ftl, mut model) = formatted(spec.clone(), 0, 40, seed);
+        let mut random = fastrand::Rng::with_seed(seed);
+        for _ in 0..60 {
+            let lba = random.u32(0..40);
+            run(&mut ftl, &mut model, Operation::Write { lba, count: 1 }).unwrap();
+        }
+        ftl.device_mut().cut_power_after(0, Tear::Wavering(seed + 1));
+        assert!(run(&mut ftl, &mut model, Operation::Write { lba: 39, count: 1 }).is_err());
+        let mut sim = ftl.into_device();
+        let before = sim.clone();
+        for after in 0..8 {
+            sim = before.clone();
+            sim.power_on();
+            sim.cut_power_after(after, Tear::Wavering(seed));
+            assert!(matches!(Ftl::mount(&mut sim, memory(&part)), Err(MountError::Device(_))), "the mount goes on");
+            if sim.counters().programs > before.counters().programs {
+                break;
+            }
+        }
+        let mut ftl = mounted(sim);
+        model.check(&mut ftl, &format!("seed {seed}"));
+        for lba in 0..3 {
+            run(&mut ftl, &mut model, Operation::Write { lba, count: 1 }).unwrap();
+        }
+        for mount in 0..6 {
+            ftl = mounted(ftl.into_device());
+            model.check(&mut ftl, &format!("seed {seed}, mount {mount}"));
+        }
+    }
+}

@@ -65,7 +65,9 @@ where
     if part.blocks().any(is_mark) {
         return Err(MountError::NotFormatted);
     }
-    Ok(Replayed { log: Log::new(pages, newest + SEQUENCE_GAP), next, checkpoint, suspect: held })
+    // A page that was whole once in this mount has a lower number than all that follow, if it is whole again or not.
+    let highest = part.blocks().map(|block| pages.memory.opened(block)).fold(newest, u64::max);
+    Ok(Replayed { log: Log::new(pages, highest + SEQUENCE_GAP), next, checkpoint, suspect: held })
 }
 
 /// Finds out when each block was opened (step 1).
