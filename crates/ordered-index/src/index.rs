@@ -31,7 +31,7 @@ pub struct Hint(pub(crate) Option<u32>);
 /// What a step of reclamation ahead of need has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reclaimed {
-    /// A block was moved and erased.
+    /// A block was moved and erased, or objects were merged, so that one can be.
     Block,
     /// There is nothing that would be worth it.
     Nothing,
@@ -107,7 +107,8 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
     /// `Corrupted` and the device's.
     fn stats(&mut self) -> Result<IndexStats, ErrorOf<Self::Device>>;
 
-    /// Reclaims a block ahead of need, if that frees much.
+    /// Takes a step towards room ahead of need: reclaims a block, if that frees much, or merges what is sparse, if little
+    /// room is left.
     ///
     /// # Errors
     /// `Corrupted` and the device's.

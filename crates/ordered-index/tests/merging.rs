@@ -6,10 +6,11 @@ mod model;
 use model::{Op, Pair, objects, setups};
 use norn_ordered_index::{OrderedIndex, Reclaimed};
 
-/// A list of objects with one to two keys each, except the one that has `rich`, which has four.
+/// A list of objects with one to two keys each, except the one that has `rich`, which has four. The keys come from the
+/// greatest to the least: ascending ones would fill the objects.
 fn thinned(rich: u8) -> Pair {
     let mut pair = Pair::new(&setups()[0], 1);
-    for number in 0..60_u8 {
+    for number in (0..60_u8).rev() {
         pair.step(&Op::Insert([number, 0], [number; 3]), &String::new);
     }
     let kept = |number: u8| number.is_multiple_of(4) || (rich..rich + 4).contains(&number);

@@ -13,6 +13,7 @@ use crate::fat_list::format::{CELLS_OFFSET, FILLING_BYTES, IDENTITY_BYTES};
 use crate::fat_list::layout::{Layout, PROGRAM_UNIT_BYTES_MAX};
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::mount::TRIES;
+use crate::fat_list::ring::DROPS_MAX;
 use crate::fat_list::room::PROPAGATION_MAX;
 use crate::fat_list::widths::Widths;
 
@@ -48,9 +49,13 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     pub fn call_bound(&self, objects: u32) -> CallBound {
         let costs = self.costs();
         let levels = u64::from(self.layout().settings.levels);
+        // Each of two cells may take neighbours that are merged: moves that give the first of them slots and each pool
+        // before the second one room, and what the merging itself writes, which is as much as a move.
+        let merging_moves = 2 * (levels + 1);
         // Every pool on the path may need a move of its block; two cells may, and a third move may be for wear; and one
         // more where a full part leaves an object nothing but a move to drop its old slots.
-        let moves = levels + 3 + 1;
+        let erases = levels + 3 + 1 + merging_moves;
+        let moves = erases + 2;
         // Objects rewritten for their pools, and the two of a split; a mark, a slot and a bit of the call's own.
         let objects_written = 2 * levels + 2;
         let own = u64::from(self.layout().slot_bytes) + 2 * PROGRAM_UNIT_BYTES_MAX as u64;
@@ -59,9 +64,21 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         // out after it.
         let steps = moves + objects_written + 2;
         CallBound {
-            erases: moves as u32,
+            erases: erases as u32,
             programmed_bytes: moves * block + objects_written * (costs.object_written() + 4 * levels) + own,
             read_bytes: moves * costs.reclamation_read(objects) + steps * costs.step_read(objects),
+        }
+    }
+
+    /// What one [`insert_in_ring`](crate::FatList::insert_in_ring) into a list of `objects` objects costs at most: an
+    /// insertion, and an object taken out up to four times, each of which is a change.
+    pub fn ring_bound(&self, objects: u32) -> CallBound {
+        let (changes, call) = (1 + u32::from(DROPS_MAX), self.call_bound(objects));
+        let census = self.costs().census_read();
+        CallBound {
+            erases: changes * call.erases,
+            programmed_bytes: u64::from(changes) * call.programmed_bytes,
+            read_bytes: u64::from(changes) * (call.read_bytes + census),
         }
     }
 
@@ -127,7 +144,9 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         let costs = self.costs();
         let (call, moved, units) = (self.call_bound(objects), self.move_bound(), u64::from(self.layout().unit_count));
         let object = costs.header() + costs.survey_read() + 2 * costs.slots() * (costs.key_bytes + costs.slot_record());
-        let walk = 2 * costs.hop() + costs.survey_read() + costs.slots() * costs.key_bytes;
+        // Objects that a ring was dropping are found once more, and followed on each level.
+        let levels = u64::from(self.layout().settings.levels);
+        let walk = (4 + levels) * costs.hop() + costs.survey_read() + costs.slots() * costs.key_bytes;
         CallBound {
             erases: moved.erases + call.erases,
             programmed_bytes: moved.programmed_bytes + call.programmed_bytes,
@@ -135,7 +154,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
                 + moved.read_bytes
                 + call.read_bytes
                 + units * (5 * HEAD_BYTES + 2 * 4)
-                + 2 * costs.cells() * STAMP_BYTES
+                + 3 * costs.cells() * STAMP_BYTES
                 + u64::from(objects) * (object + walk),
         }
     }
@@ -235,11 +254,21 @@ impl Costs<'_> {
         u64::from(self.layout.settings.levels) * (STAMP_BYTES + 4 * bisection(self.pool_entries()))
     }
 
-    /// Counting cells and moving a block, whose objects with few keys are shifted.
+    /// Counting cells, with two words of each block's head.
+    fn census_read(&self) -> u64 {
+        u64::from(self.layout.unit_count) * 8 + self.cells() * STAMP_BYTES
+    }
+
+    /// Counting cells, a walk to sparse neighbours, and moving a block whose objects with few keys are shifted, or
+    /// taking out as many objects as it has cells.
     fn reclamation_read(&self, objects: u32) -> u64 {
-        let census = u64::from(self.layout.unit_count) * 8 + self.cells() * STAMP_BYTES;
-        let shift = 3 * self.search(objects) + self.pools_read() + 2 * self.survey_read() + 2 * self.object_copied();
-        census + self.cells_per_block() * shift + self.block_moved().read_bytes
+        let walk = u64::from(objects) * (self.hop() + self.survey_read()) + Self::pool_read(self.pool_entries());
+        let shift = 3 * self.search(objects)
+            + self.hop()
+            + self.pools_read()
+            + 4 * self.survey_read()
+            + 2 * self.object_copied();
+        2 * self.census_read() + walk + self.cells_per_block() * shift + self.block_moved().read_bytes
     }
 
     /// A step of a change: the object of the key, the pools on the way and those before a starved one, two free cells,
@@ -248,7 +277,7 @@ impl Costs<'_> {
         let levels = u64::from(self.layout.settings.levels);
         let searches = 5 + PROPAGATION_MAX as u64;
         let blank = u64::from(self.layout.cell_bytes);
-        let free_cells = 2 * (u64::from(self.layout.unit_count) * 4 + self.cells() * STAMP_BYTES + blank);
+        let free_cells = 2 * (self.census_read() + 2 * self.cells_per_block() * STAMP_BYTES + blank);
         let pools = searches * (self.pools_read() + STAMP_BYTES + self.key_bytes);
         let written = 2 * (2 * self.object_copied() + levels * 6 * (STAMP_BYTES + self.pointer_read()));
         let keys = self.slots() * (self.slots() + 4) * self.key_bytes;

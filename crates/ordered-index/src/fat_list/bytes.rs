@@ -114,6 +114,15 @@ impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
         Ok(self.insert_entry(&key, &value)?)
     }
 
+    /// Adds a key to a ring: [`FatList::insert_in_ring`](crate::FatList::insert_in_ring) has the contract.
+    ///
+    /// # Errors
+    /// As there, and `Width`.
+    pub fn insert_in_ring(&mut self, key: &[u8], value: &[u8]) -> Outcome<u32, D> {
+        let (key, value) = self.entry(key, value)?;
+        Ok(self.insert_entry_in_ring(&key, &value)?)
+    }
+
     /// Changes the value of a key.
     ///
     /// # Errors

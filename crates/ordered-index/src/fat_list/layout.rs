@@ -35,6 +35,12 @@ impl Settings {
         Settings { turnstile_blocks: 8, levels: 5, slots: 40, keys: 20, pool: 10 }
     }
 
+    /// For a log, whose keys ascend: large objects, so that a key's share of what an object has besides is small, and
+    /// room for two pointers more, so that the head finds room in the last objects when it is rewritten.
+    pub const fn log() -> Self {
+        Settings { turnstile_blocks: 16, levels: 5, slots: 64, keys: 32, pool: 12 }
+    }
+
     /// A multilevel soft list: an object has one key, and room for one further value of it.
     pub const fn soft_list() -> Self {
         Settings { turnstile_blocks: 8, levels: 6, slots: 2, keys: 1, pool: 12 }

@@ -20,7 +20,7 @@ use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::ground::turnstile::Turnstiles;
 use crate::fat_list::layout::{Layout, Settings};
 use crate::fat_list::room::Rewrites;
-use crate::fat_list::search::{Limit, Probes, Session, SkipList};
+use crate::fat_list::search::{Limit, Node, Probes, Session, SkipList};
 use crate::fat_list::shape::{STEPS_MAX, Shape};
 use crate::fat_list::widths::{EntryOf, Widths};
 use crate::index::{Direction, Hint, IndexStats, Reclaimed};
@@ -31,6 +31,9 @@ use crate::index::{Direction, Hint, IndexStats, Reclaimed};
 pub struct FatListOf<D, W: Widths> {
     shape: Shape<D, W>,
 }
+
+/// An object without a free slot, or the head, before the first object, and which of its slots are in use.
+type Crowded<W> = (Node<<W as Widths>::Key>, Survey);
 
 impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// A list that is not mounted yet.
@@ -107,12 +110,12 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     }
 
     /// Says on flash that the list is being changed, before the first change.
-    fn open(&mut self) -> Outcome<Rewrites, D> {
+    pub(crate) fn open(&mut self) -> Outcome<Rewrites, D> {
         self.skip_list().open()?;
         Ok(Rewrites::of_call(self.layout().settings.levels))
     }
 
-    fn endless<T>(&mut self) -> Outcome<T, D> {
+    pub(crate) fn endless<T>(&mut self) -> Outcome<T, D> {
         self.shape.list().head_damage("a list in which no step makes room")
     }
 
@@ -126,22 +129,27 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     pub(crate) fn insert_entry(&mut self, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
         let mut rewrites = self.open()?;
         for _ in 0..STEPS_MAX {
-            let node = self.skip_list().descend(Limit::AtMost(key))?;
-            if node.low.is_none() {
-                let low = if self.layout().settings.is_soft() { *key } else { self.widths().zero_key() };
-                self.shape.create(&mut rewrites, &low)?;
-                continue;
-            }
-            let survey = self.shape.cells().survey(node.cell)?;
-            if self.shape.cells().find(node.cell, &survey, key)?.is_some() {
-                return Err(IndexError::KeyExists);
-            }
-            if self.is_roomy(&survey) || survey.written == 0 {
-                return self.shape.cells().write_slot(node.cell, survey.written, key, value);
-            }
+            let Some((node, survey)) = self.write_if_roomy(key, value)? else { return Ok(()) };
             self.shape.make_room_for_key(&mut rewrites, node, &survey, key)?;
         }
         self.endless()
+    }
+
+    /// Writes a new key into its object if that has a free slot; else returns the object, which may be the head.
+    pub(crate) fn write_if_roomy(&mut self, key: &W::Key, value: &W::Value) -> Outcome<Option<Crowded<W>>, D> {
+        let node = self.skip_list().descend(Limit::AtMost(key))?;
+        if node.low.is_none() {
+            return Ok(Some((node, Survey { written: 0, valid: 0 })));
+        }
+        let survey = self.shape.cells().survey(node.cell)?;
+        if self.shape.cells().find(node.cell, &survey, key)?.is_some() {
+            return Err(IndexError::KeyExists);
+        }
+        if self.is_roomy(&survey) || survey.written == 0 {
+            self.shape.cells().write_slot(node.cell, survey.written, key, value)?;
+            return Ok(None);
+        }
+        Ok(Some((node, survey)))
     }
 
     /// Changes the value of a key.
@@ -232,14 +240,22 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         Ok(stats)
     }
 
-    /// Reclaims a block ahead of need, if that frees much.
+    /// Reclaims a block ahead of need, if that frees much; if a block of cells is not left, merges neighbours.
     pub(crate) fn reclaim_ahead(&mut self) -> Outcome<Reclaimed, D> {
-        let Some(unit) = self.turnstiles().worthwhile_victim()? else {
+        if let Some(unit) = self.turnstiles().worthwhile_victim()? {
+            self.open()?;
+            self.shape.room.shift_poor_objects(unit)?;
+            self.skip_list().rotate(unit)?;
+            return Ok(Reclaimed::Block);
+        }
+        let outlook = self.turnstiles().outlook()?;
+        if outlook.free + outlook.dead >= u32::from(self.layout().cells_per_block) {
             return Ok(Reclaimed::Nothing);
-        };
+        }
         self.open()?;
-        self.shape.room.shift_poor_objects(unit)?;
-        self.skip_list().rotate(unit)?;
-        Ok(Reclaimed::Block)
+        match self.shape.room.merge_sparse() {
+            Err(IndexError::Full) => Ok(Reclaimed::Nothing),
+            outcome => outcome.map(|()| Reclaimed::Block),
+        }
     }
 }

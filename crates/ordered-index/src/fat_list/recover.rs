@@ -27,7 +27,7 @@ struct Unfinished {
     head: Option<Cell>,
     left: Option<(Cell, Kind)>,
     right: Option<Cell>,
-    doomed: Option<Cell>,
+    has_doomed: bool,
 }
 
 impl<D: Nor, W: Widths> Shape<D, W> {
@@ -74,7 +74,10 @@ impl<D: Nor, W: Widths> Shape<D, W> {
     /// Remembers a live cell that is not a settled object; whether there was such a one before.
     fn note(&self, cell: Cell, stamp: Stamp, unfinished: &mut Unfinished) -> bool {
         match stamp {
-            Stamp { doomed: true, .. } => unfinished.doomed.replace(cell).is_some(),
+            Stamp { doomed: true, .. } => {
+                unfinished.has_doomed = true;
+                false
+            }
             Stamp { settled: false, kind: Kind::Right, .. } => unfinished.right.replace(cell).is_some(),
             Stamp { settled: false, kind, .. } => unfinished.left.replace((cell, kind)).is_some(),
             Stamp { kind: Kind::Head, .. } => unfinished.head.replace(cell).is_some(),
@@ -88,10 +91,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
             (None, Some(right)) => self.cells().set_flag(right, Flag::Dead)?,
             (None, None) => {}
         }
-        match unfinished.doomed {
-            Some(doomed) => self.room.replacements.finish_taking_out(doomed),
-            None => Ok(()),
-        }
+        if unfinished.has_doomed { self.room.replacements.recover_doomed() } else { Ok(()) }
     }
 
     // Slots.

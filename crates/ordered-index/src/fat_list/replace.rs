@@ -8,7 +8,7 @@
 //! 4. mark A and B dead; settle R, then L.
 //!
 //! Taking D out: mark it doomed (from here on the change is made), let the last object before it lead to what follows
-//! it on each level, mark it dead.
+//! it on each level, mark it dead. `ring.rs` takes the first objects out together.
 //!
 //! | what a cut leaves | cause | recovery |
 //! |---|---|---|
@@ -190,7 +190,7 @@ impl<D: Nor, W: Widths> Replacements<D, W> {
     }
 
     /// Lets `before` lead to `column`, if it does not yet.
-    fn link_before(&mut self, before: Cell, level: u8, column: Column) -> Outcome<(), D> {
+    pub fn link_before(&mut self, before: Cell, level: u8, column: Column) -> Outcome<(), D> {
         let kind = self.cells().stamp_regardless(before)?.kind;
         if self.cells().pointer(before, kind, level)? == column {
             return Ok(());

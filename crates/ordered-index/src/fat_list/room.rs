@@ -54,24 +54,27 @@ impl<D: Nor, W: Widths> Room<D, W> {
         Room { replacements: Replacements::new(medium, layout, widths) }
     }
 
-    fn list(&mut self) -> &mut SkipList<D, W> {
+    pub fn list(&mut self) -> &mut SkipList<D, W> {
         &mut self.replacements.list
     }
 
-    fn cells(&mut self) -> &mut Cells<D, W> {
+    pub fn cells(&mut self) -> &mut Cells<D, W> {
         self.replacements.list.cells()
     }
 
-    fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &Layout {
         self.replacements.list.layout()
     }
 
-    /// Moves the block whose erase frees most cells.
+    /// Moves the block whose erase frees most cells; where no cell is dead, takes a step towards one that is.
     ///
     /// # Errors
-    /// `Full` when no cell is dead.
+    /// `Full` when no cell is dead and no neighbours are sparse.
     fn reclaim(&mut self) -> Outcome<(), D> {
-        let victim = self.list().turnstiles.victim()?;
+        let victim = match self.list().turnstiles.victim() {
+            Err(IndexError::Full) => return self.merge_sparse(),
+            victim => victim?,
+        };
         self.shift_poor_objects(victim)?;
         self.list().rotate(victim)
     }

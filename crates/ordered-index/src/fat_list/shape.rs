@@ -166,7 +166,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         }
     }
 
-    /// A step towards a free slot for `key`, which is not there.
+    /// A step towards a free slot for `key`, which is not there, in `node`, or in a first object after the head.
     pub fn make_room_for_key(
         &mut self,
         rewrites: &mut Rewrites,
@@ -177,12 +177,32 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         if self.layout().settings.is_soft() {
             return self.create(rewrites, key);
         }
+        if node.low.is_none() {
+            let least = self.cells().widths().zero_key();
+            return self.create(rewrites, &least);
+        }
         let keys = survey.valid.count_ones();
-        if keys + 1 >= u32::from(self.layout().settings.slots) {
+        let is_full = keys + 1 >= u32::from(self.layout().settings.slots);
+        let is_rich = is_full || keys > u32::from(self.layout().settings.keys);
+        if is_rich && self.continues_run(&node, survey, key)? {
+            self.create(rewrites, key)
+        } else if is_full {
             self.split(rewrites, node, survey)
         } else {
             self.widen(rewrites, node, survey)
         }
+    }
+
+    /// Whether `key` continues a run of ascending keys: it is above all keys of `node`, and `node` is the last object,
+    /// or its keys came in ascending order. A split would leave objects behind the run that are half full for ever.
+    fn continues_run(&mut self, node: &Node<W::Key>, survey: &Survey, key: &W::Key) -> Outcome<bool, D> {
+        let (mut greatest, mut ascends) = (None, true);
+        for slot in survey.slots() {
+            let found = Some(self.cells().key_at(node.cell, slot)?);
+            ascends &= greatest < found;
+            greatest = greatest.max(found);
+        }
+        Ok(greatest < Some(*key) && (ascends || self.list().successor(node, 0)?.is_none()))
     }
 
     /// Takes out the object in whose range `key` is, if it has no keys.

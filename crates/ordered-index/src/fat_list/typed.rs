@@ -38,6 +38,23 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     }
 }
 
+impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
+    /// Adds a key to a ring: a list whose keys ascend, as those of a log do, and which drops its least keys before it
+    /// is full. Returns how many it dropped. They go as their objects do, some `slots` keys at a time.
+    ///
+    /// A ring keeps a block's cells free or dead, so that the block with the oldest keys is dead as a whole when it is
+    /// reclaimed. A cut leaves the new key there or not; if it is not, keys may have been dropped for it already.
+    ///
+    /// Cost: a slot programmed; for each object some 25 words besides, and for each block of objects one erase, which
+    /// copies next to nothing ([`ring_bound`](Self::ring_bound)).
+    ///
+    /// # Errors
+    /// `KeyExists`, `Corrupted` and the device's; `Full` on a part that has no room for two objects.
+    pub fn insert_in_ring(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<u32, D> {
+        self.insert_entry_in_ring(key, value)
+    }
+}
+
 impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K, V> {
     type Device = D;
 

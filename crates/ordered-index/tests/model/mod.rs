@@ -21,6 +21,7 @@ pub use norn_conformance::Context;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     Insert(Key, Value),
+    InsertInRing(Key, Value),
     Update(Key, Value),
     Remove(Key),
     Reclaim,
@@ -85,6 +86,7 @@ pub fn answer(outcome: Result<(), IndexError<SimError>>, context: Context<'_>) -
 pub fn perform(list: &mut TestList, op: &Op) -> Result<(), IndexError<SimError>> {
     match op {
         Op::Insert(key, value) => list.insert(key, value),
+        Op::InsertInRing(key, value) => list.insert_in_ring(key, value).map(|_| ()),
         Op::Update(key, value) => list.update(key, value),
         Op::Remove(key) => list.remove(key),
         Op::Reclaim => list.reclaim_step().map(|_| ()),
@@ -164,13 +166,13 @@ impl Pair {
         }
     }
 
-    /// What the map is after `op`, and what the list should answer if it is not full.
+    /// What the map is after `op`, of which a ring may lack the least keys, and what the list should answer if it is not full.
     pub fn after(&self, op: &Op) -> (BTreeMap<Key, Value>, Answer) {
         let mut map = self.map.clone();
         let answer = match *op {
-            Op::Insert(key, _) if map.contains_key(&key) => Answer::Exists,
+            Op::Insert(key, _) | Op::InsertInRing(key, _) if map.contains_key(&key) => Answer::Exists,
             Op::Update(key, _) | Op::Remove(key) if !map.contains_key(&key) => Answer::Absent,
-            Op::Insert(key, value) | Op::Update(key, value) => {
+            Op::Insert(key, value) | Op::InsertInRing(key, value) | Op::Update(key, value) => {
                 map.insert(key, value);
                 Answer::Done
             }

@@ -36,6 +36,17 @@ pub(crate) struct CellCounts {
     pub free: u16,
 }
 
+/// What can be written before a block has to be reclaimed, and what that would take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outlook {
+    /// Free cells.
+    pub free: u32,
+    /// Cells that count no more.
+    pub dead: u32,
+    /// Live cells of the block with the fewest, of those without a free cell.
+    pub copies: Option<u16>,
+}
+
 /// The blocks of a part, by turnstiles, and the cells in them.
 #[derive(Clone, Debug)]
 pub(crate) struct Turnstiles<D, W: Widths> {
@@ -74,30 +85,63 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
         Ok(counts)
     }
 
-    /// A free cell for an object of `level` other than `taken`, in a random block (section 0.4.2).
+    /// A free cell for an object of `level` other than `taken`, in the block that is being filled. So objects that are
+    /// written one after the other share a block, and it dies as a whole when their keys do.
     ///
-    /// Cost: a word for each cell looked at, of all cells if none is free, and the bytes of the one that is.
+    /// Cost: a word for each cell of the block looked at; once in a block a word for each cell of the part, and the
+    /// bytes of the cell that is found.
     pub fn free_cell(&mut self, level: u8, taken: Option<Cell>) -> Outcome<Option<Cell>, D> {
         if let Some(unit) = self.roomy {
-            match self.free_cell_in(unit, level, taken)? {
-                None if taken.is_none() => self.roomy = None,
-                None => {}
-                found => return Ok(found),
-            }
-        }
-        let count = u32::from(self.layout().unit_count);
-        let start = self.chance.draw() % count;
-        for step in 0..count {
-            let unit = EraseUnit(((start + step) % count) as u16);
-            if self.blocks.is_spare(unit)? {
-                continue;
-            }
             let found = self.free_cell_in(unit, level, taken)?;
             if found.is_some() {
                 return Ok(found);
             }
         }
+        while let Some(unit) = self.next_to_fill(taken)? {
+            let found = self.free_cell_in(unit, level, taken)?;
+            if found.is_some() {
+                self.roomy = Some(unit);
+                return Ok(found);
+            }
+        }
         Ok(None)
+    }
+
+    /// Counts all cells. Cost: a word for each, and one for each block.
+    pub fn outlook(&mut self) -> Outcome<Outlook, D> {
+        let mut outlook = Outlook { free: 0, dead: 0, copies: None };
+        for unit in self.layout().units() {
+            if self.blocks.is_spare(unit)? {
+                continue;
+            }
+            let counts = self.cell_counts(unit)?;
+            outlook.free += u32::from(counts.free);
+            outlook.dead += u32::from(counts.dead);
+            if counts.free == 0 {
+                outlook.copies = Some(outlook.copies.map_or(counts.live, |least| least.min(counts.live)));
+            }
+        }
+        Ok(outlook)
+    }
+
+    /// The block with the fewest free cells: after a mount, that which was being filled before it. Of those that have
+    /// as many, the least worn one.
+    fn next_to_fill(&mut self, taken: Option<Cell>) -> Outcome<Option<EraseUnit>, D> {
+        let mut best: Option<(u16, u32, EraseUnit)> = None;
+        for unit in self.layout().units() {
+            if self.blocks.is_spare(unit)? {
+                continue;
+            }
+            let mut free = 0;
+            for cell in (0..self.layout().cells_per_block).map(|index| Cell { unit, index }) {
+                free += u16::from(Some(cell) != taken && self.cells().state(cell)? == CellState::Free);
+            }
+            if free > 0 {
+                let candidate = (free, self.blocks.erase_count(unit)?, unit);
+                best = Some(best.map_or(candidate, |best| best.min(candidate)));
+            }
+        }
+        Ok(best.map(|(_, _, unit)| unit))
     }
 
     /// A free cell in `unit`, the first from the level's share of the block on (object-level allocation). One that
@@ -118,13 +162,14 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
         Ok(None)
     }
 
-    /// The block whose erase frees most cells; of those that free as many, the least worn one; at times the least worn
-    /// of all.
+    /// The block whose erase frees most cells, except that wear counts: [`WEAR_GAP`] erases more as much as a quarter of
+    /// the cells. At times the least worn block of all.
     ///
     /// # Errors
     /// `Full` when no cell is dead.
     pub fn victim(&mut self) -> Outcome<EraseUnit, D> {
-        let mut best: Option<(u16, u32, EraseUnit)> = None;
+        let cells = i64::from(self.layout().cells_per_block);
+        let mut best: Option<(i64, EraseUnit)> = None;
         let (mut least, mut most) = ((u32::MAX, EraseUnit(0)), 0);
         for unit in self.layout().units() {
             let erases = self.blocks.erase_count(unit)?;
@@ -134,13 +179,12 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
             }
             least = least.min((erases, unit));
             let dead = self.cell_counts(unit)?.dead;
-            if dead > 0
-                && best.is_none_or(|(most_dead, fewest, _)| dead > most_dead || dead == most_dead && erases < fewest)
-            {
-                best = Some((dead, erases, unit));
+            let worth = 4 * i64::from(WEAR_GAP) * i64::from(dead) - cells * i64::from(erases);
+            if dead > 0 && best.is_none_or(|(most, _)| worth > most) {
+                best = Some((worth, unit));
             }
         }
-        let Some((_, _, victim)) = best else {
+        let Some((_, victim)) = best else {
             return Err(IndexError::Full);
         };
         self.reclaims = (self.reclaims + 1) % WEAR_PERIOD;

@@ -1,0 +1,288 @@
+//! What a list costs in steady state, in simulated time: a ring of readings, lists that are kept partly full, random
+//! and Zipf updates, a hot key, room after removals.
+//!
+//! `steady_state [64|4] [paper|log] [WORKLOAD …]`: keys of 4 bytes with values of 2 bytes on 2 MB of K8C1215ETM, in
+//! units of 64 KB, or of 4 KB with the same erase time, in the paper's settings or those for logs. Without workloads all of them run. A workload is measured in windows until the
+//! times of three in a row agree within 2%, or the limit on windows is reached, which is said.
+
+use norn_flash::NorPart;
+use norn_flash_sim::{Counters, NorSim, catalogue};
+use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
+
+type List = FatList<NorSim, 4, 2>;
+
+const SEED: u64 = 2011;
+const PART_BYTES: u32 = 2 << 20;
+/// Keys of the random workloads.
+const KEYS: u32 = 40_000;
+/// Windows after which a workload ends without three that agree.
+const WINDOWS_MAX: usize = 60;
+
+/// Calls on a list, measured.
+struct Measured {
+    list: List,
+    random: fastrand::Rng,
+    unit_kilobytes: u32,
+}
+
+/// What a number of calls cost.
+#[derive(Default)]
+struct Window {
+    calls: u32,
+    elapsed_ns: u64,
+    worst_ns: u64,
+    worst_erases: u64,
+    counters: Counters,
+}
+
+impl Measured {
+    fn new(unit_kilobytes: u32, settings: Settings) -> Self {
+        let mut spec = catalogue::k8c1215etm();
+        let unit_size_bytes = unit_kilobytes << 10;
+        let unit_count = (PART_BYTES / unit_size_bytes) as u16;
+        spec.part = NorPart { unit_count, unit_size_bytes, ..spec.part };
+        let list = List::format(NorSim::new(spec), settings).unwrap();
+        Measured { list, random: fastrand::Rng::with_seed(SEED), unit_kilobytes }
+    }
+
+    fn insert(&mut self, key: u32) -> bool {
+        match self.list.insert(&key.to_be_bytes(), &[key as u8, 1]) {
+            Ok(()) => true,
+            Err(IndexError::Full) => false,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn remove_first(&mut self) {
+        let (key, _) = self.list.first().unwrap().expect("a list that is full has a key");
+        self.list.remove(&key).unwrap();
+    }
+
+    /// Ascending keys until the list is full; how many there are.
+    fn fill(&mut self) -> u32 {
+        (0..).find(|&key| !self.insert(key)).expect("a part is full at some time")
+    }
+
+    fn window(&mut self, calls: u32, call: &mut impl FnMut(&mut Self)) -> Window {
+        let (counters, begun_ns) = (self.list.device().counters(), self.list.device().elapsed_ns());
+        let mut window = Window { calls, ..Window::default() };
+        for _ in 0..calls {
+            let (before_ns, erases) = (self.list.device().elapsed_ns(), self.list.device().counters().erases);
+            call(self);
+            window.worst_ns = window.worst_ns.max(self.list.device().elapsed_ns() - before_ns);
+            window.worst_erases = window.worst_erases.max(self.list.device().counters().erases - erases);
+        }
+        window.elapsed_ns = self.list.device().elapsed_ns() - begun_ns;
+        window.counters = self.list.device().counters() - counters;
+        window
+    }
+
+    /// Windows of `calls` calls until three agree; prints the last one.
+    fn steady(&mut self, name: &str, calls: u32, mut call: impl FnMut(&mut Self)) {
+        let mut times = Vec::new();
+        loop {
+            let window = self.window(calls, &mut call);
+            times.push(window.elapsed_ns);
+            let last = &times[times.len().saturating_sub(3)..];
+            let (least, most) = (last.iter().min().unwrap(), last.iter().max().unwrap());
+            let is_steady = last.len() == 3 && (most - least) * 50 <= *most;
+            if is_steady || times.len() == WINDOWS_MAX {
+                self.print(name, &window, times.len(), if is_steady { "steady" } else { "NOT STEADY" });
+                return;
+            }
+        }
+    }
+
+    fn print(&mut self, name: &str, window: &Window, windows: usize, verdict: &str) {
+        let each = |count: u64| count as f64 / f64::from(window.calls);
+        println!(
+            "{name:22} {:3} KB: {:8.3} ms, {:.5} erases, {:6.1} words programmed, {:7.1} read a call; worst {:7.1} ms \
+             with {} erases; {windows} windows of {}, {verdict}",
+            self.unit_kilobytes,
+            each(window.elapsed_ns) / 1e6,
+            each(window.counters.erases),
+            each(window.counters.programs()),
+            each(window.counters.reads()),
+            window.worst_ns as f64 / 1e6,
+            window.worst_erases,
+            window.calls,
+        );
+    }
+
+    fn print_room(&mut self, name: &str, keys: u32) {
+        let bytes = f64::from(PART_BYTES) / f64::from(keys);
+        println!("{name:22} {:3} KB: {keys} keys, {bytes:.2} bytes of flash a key", self.unit_kilobytes);
+    }
+}
+
+/// Appends to a full list: where there is no room, the oldest key goes.
+fn full(mut measured: Measured) {
+    let mut next = measured.fill();
+    measured.print_room("ascending fill", next);
+    measured.steady("full, removing", 20_000, |measured| {
+        while !measured.insert(next) {
+            measured.remove_first();
+        }
+        next += 1;
+    });
+}
+
+/// Appends to a ring, which drops its oldest keys by itself.
+fn ring_ahead(mut measured: Measured) {
+    let (mut next, mut held) = (0_u32, 0_u32);
+    measured.steady("a ring", 250_000, |measured| {
+        held += 1;
+        held -= measured.list.insert_in_ring(&next.to_be_bytes(), &[next as u8, 1]).unwrap();
+        next += 1;
+    });
+    assert_eq!(measured.list.len().unwrap(), held);
+    measured.print_room("a ring", held);
+}
+
+/// Appends to a list from which the oldest key is removed each time.
+fn kept(mut measured: Measured, percent: u32) {
+    let (full, name) = (measured.fill(), format!("kept {percent}% full"));
+    for _ in 0..full - full * percent / 100 {
+        measured.remove_first();
+    }
+    let mut next = full;
+    measured.steady(&name, full, |measured| {
+        measured.remove_first();
+        assert!(measured.insert(next), "no room in a list that is {percent}% full");
+        next += 1;
+    });
+}
+
+/// Half of the keys of a full list are removed at random; then keys are appended until it is full again.
+fn holes(mut measured: Measured) {
+    let full = measured.fill();
+    let mut left = full;
+    for key in 0..full {
+        if measured.random.bool() {
+            measured.list.remove(&key.to_be_bytes()).unwrap();
+            left -= 1;
+        }
+    }
+    let (begun_ns, mut appended, mut worst_ns) = (measured.list.device().elapsed_ns(), 0, 0);
+    loop {
+        let before_ns = measured.list.device().elapsed_ns();
+        if !measured.insert(full + appended) {
+            break;
+        }
+        worst_ns = worst_ns.max(measured.list.device().elapsed_ns() - before_ns);
+        appended += 1;
+    }
+    let elapsed = (measured.list.device().elapsed_ns() - begun_ns) as f64 / 1e6;
+    println!(
+        "half removed           {:3} KB: {left} keys left, {appended} appended at {:.3} ms each, worst {:.1} ms",
+        measured.unit_kilobytes,
+        elapsed / f64::from(appended.max(1)),
+        worst_ns as f64 / 1e6,
+    );
+    measured.print_room("full again", left + appended);
+}
+
+fn with_random_keys(mut measured: Measured) -> Measured {
+    let mut keys: Vec<u32> = (0..KEYS).collect();
+    measured.random.shuffle(&mut keys);
+    keys.iter().for_each(|&key| assert!(measured.insert(2 * key)));
+    measured
+}
+
+fn update(measured: &mut Measured, key: u32) {
+    let value = [measured.random.u8(..), 2];
+    measured.list.update(&key.to_be_bytes(), &value).unwrap();
+}
+
+fn random_updates(measured: Measured) {
+    with_random_keys(measured).steady("random updates", 200_000, |measured| {
+        let key = 2 * measured.random.u32(0..KEYS);
+        update(measured, key);
+    });
+}
+
+/// Keys by Zipf's law with the exponent 0.99, spread over the range.
+fn zipf_updates(measured: Measured) {
+    let mut sum = 0.0;
+    let sums: Vec<f64> = (1..=KEYS)
+        .map(|rank| {
+            sum += f64::from(rank).powf(-0.99);
+            sum
+        })
+        .collect();
+    with_random_keys(measured).steady("Zipf updates", 200_000, |measured| {
+        let drawn = measured.random.f64() * sum;
+        let rank = sums.partition_point(|&below| below < drawn) as u32;
+        update(measured, 2 * (rank.wrapping_mul(7_919) % KEYS));
+    });
+}
+
+/// A random key goes, another comes.
+fn churn(measured: Measured) {
+    let mut keys: Vec<u32> = (0..KEYS).map(|key| 2 * key).collect();
+    with_random_keys(measured).steady("random comes and goes", 200_000, |measured| {
+        let at = measured.random.usize(..keys.len());
+        measured.list.remove(&keys[at].to_be_bytes()).unwrap();
+        loop {
+            let key = measured.random.u32(0..2 * KEYS);
+            match measured.list.insert(&key.to_be_bytes(), &[1, 2]) {
+                Err(IndexError::KeyExists) => {}
+                outcome => {
+                    outcome.unwrap();
+                    keys[at] = key;
+                    return;
+                }
+            }
+        }
+    });
+}
+
+fn queries(measured: Measured) {
+    with_random_keys(measured).steady("queries", 50_000, |measured| {
+        let key = 2 * measured.random.u32(0..KEYS);
+        assert!(measured.list.get(&key.to_be_bytes()).unwrap().is_some());
+    });
+}
+
+fn hot(mut measured: Measured) {
+    (0..25_000).for_each(|key| assert!(measured.insert(key)));
+    measured.steady("a hot key", 1_000_000, |measured| update(measured, 12_500));
+    let stats = measured.list.stats().unwrap();
+    let mean =
+        measured.list.device().counters().erases as f64 / f64::from(PART_BYTES / (measured.unit_kilobytes << 10));
+    let (least, most) = (stats.erases_min, stats.erases_max);
+    println!("wear by a hot key      {:3} KB: {least} to {most} erases, mean {mean:.1}", measured.unit_kilobytes);
+}
+
+fn run(workload: &str, measured: Measured) {
+    match workload.split_once('=').unwrap_or((workload, "90")) {
+        ("full", _) => full(measured),
+        ("ring", _) => ring_ahead(measured),
+        ("kept", percent) => kept(measured, percent.parse().expect("a number of per cent")),
+        ("holes", _) => holes(measured),
+        ("random", _) => random_updates(measured),
+        ("zipf", _) => zipf_updates(measured),
+        ("churn", _) => churn(measured),
+        ("queries", _) => queries(measured),
+        ("hot", _) => hot(measured),
+        _ => panic!("{workload} is none of full, ring, kept=PERCENT, holes, random, zipf, churn, queries, hot"),
+    }
+}
+
+const ALL: [&str; 12] =
+    ["full", "ring", "kept=95", "kept=90", "kept=80", "kept=50", "holes", "random", "zipf", "churn", "queries", "hot"];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let unit_kilobytes = arguments.next().map_or(64, |text| text.parse().expect("kilobytes of a unit"));
+    let name = arguments.next().unwrap_or_else(|| "paper".to_owned());
+    let settings = match name.as_str() {
+        "paper" => Settings::paper_2011(),
+        "log" => Settings::log(),
+        _ => panic!("settings are paper or log, and not {name}"),
+    };
+    let chosen: Vec<String> = arguments.collect();
+    let workloads = if chosen.is_empty() { ALL.map(str::to_owned).to_vec() } else { chosen };
+    println!("{settings:?}, seed {SEED}");
+    workloads.iter().for_each(|workload| run(workload, Measured::new(unit_kilobytes, settings)));
+}

@@ -1,0 +1,106 @@
+//! Merging neighbours where there is no room: before a list says that it is full, and ahead of need.
+//!
+//! Removing keys leaves objects with few keys, and no cell dies as long as each of them has one. Two neighbours whose
+//! keys fit into one object, with a slot to spare, are *sparse*. The first one takes the keys of the second, which is
+//! taken out and leaves a dead cell:
+//! 1. find the first two neighbours that are sparse;
+//! 2. let every object in the block of the first one take the keys of those after it, as far as its free slots and the
+//!    pools allow;
+//! 3. if none could, move the block that prevents it, which drops slots and pointers that count no more.
+//!
+//! Invariant: where no cell is free or dead and no neighbours are sparse, each object and the one after it have
+//! together as many keys as an object has slots. So a full list has at least half as many keys as slots, whatever was
+//! removed from it ([`FatListOf::guaranteed_keys`]).
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::error::{IndexError, Outcome};
+use crate::fat_list::ground::cells::slots::Survey;
+use crate::fat_list::layout::Cell;
+use crate::fat_list::list::FatListOf;
+use crate::fat_list::room::Room;
+use crate::fat_list::search::Node;
+use crate::fat_list::widths::Widths;
+
+impl<D: Nor, W: Widths> FatListOf<D, W> {
+    /// Keys that fit whatever was inserted and removed before: with no more of them an insertion does not say `Full`.
+    /// Ascending keys fit twice as often.
+    pub fn guaranteed_keys(&self) -> u32 {
+        let layout = self.layout();
+        let blocks = u32::from(layout.unit_count) - u32::from(layout.turnstiles);
+        let cells = blocks * u32::from(layout.cells_per_block);
+        // The head has a cell, and a split that finds one cell only has no room.
+        cells.saturating_sub(2) / 2 * u32::from(layout.settings.slots)
+    }
+}
+
+impl<D: Nor, W: Widths> Room<D, W> {
+    /// A step towards a dead cell where there is none.
+    ///
+    /// # Errors
+    /// `Full` when no two neighbours are sparse.
+    pub fn merge_sparse(&mut self) -> Outcome<(), D> {
+        let Some((left, right)) = self.sparse_neighbours()? else {
+            return Err(IndexError::Full);
+        };
+        if self.merge_into(left.cell.unit)? > 0 {
+            return Ok(());
+        }
+        let path = self.list().path_before(right.low.as_ref())?;
+        let starved = self.starved(&path, right.level + 1, None)?;
+        self.list().rotate(starved.unwrap_or(left.cell).unit)
+    }
+
+    /// Whether the keys of two objects fit into one, with a slot to spare for updates. Those of a soft list never do,
+    /// even when one of them has just lost its key: an object of a soft list has no key but its low key.
+    fn is_sparse(&self, left: &Survey, right: &Survey) -> bool {
+        let settings = self.layout().settings;
+        !settings.is_soft() && left.valid.count_ones() + right.valid.count_ones() < u32::from(settings.slots)
+    }
+
+    /// The first two neighbours that are sparse. Cost: a walk along the lowest level, as for counting the keys.
+    fn sparse_neighbours(&mut self) -> Outcome<Option<(Node<W::Key>, Node<W::Key>)>, D> {
+        let head = self.list().head_node();
+        let Some(mut left) = self.list().successor(&head, 0)? else { return Ok(None) };
+        let mut keys = self.cells().survey(left.cell)?;
+        while let Some(right) = self.list().successor(&left, 0)? {
+            let after = self.cells().survey(right.cell)?;
+            if self.is_sparse(&keys, &after) {
+                return Ok(Some((left, right)));
+            }
+            (left, keys) = (right, after);
+        }
+        Ok(None)
+    }
+
+    /// Lets the objects in `unit` take the keys of those after them; how many were taken out, no more than a block has
+    /// cells.
+    fn merge_into(&mut self, unit: EraseUnit) -> Outcome<u16, D> {
+        let (cells, mut merged) = (self.layout().cells_per_block, 0);
+        for index in 0..cells {
+            let Some(node) = self.list().node(Cell { unit, index })?.filter(|node| node.low.is_some()) else {
+                continue;
+            };
+            while merged < cells && self.merge_next_into(node)? {
+                merged += 1;
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Shifts the keys of the object after `left` into it, if they fit; whether they did.
+    fn merge_next_into(&mut self, left: Node<W::Key>) -> Outcome<bool, D> {
+        let Some(right) = self.list().successor(&left, 0)? else { return Ok(false) };
+        let (to, from) = (self.cells().survey(left.cell)?, self.cells().survey(right.cell)?);
+        let has_slots = u32::from(to.written) + from.valid.count_ones() <= u32::from(self.layout().settings.slots);
+        if !has_slots || !self.is_sparse(&to, &from) {
+            return Ok(false);
+        }
+        let path = self.list().path_before(right.low.as_ref())?;
+        if self.starved(&path, right.level + 1, None)?.is_some() {
+            return Ok(false);
+        }
+        self.shift(right, &from, left, to.written)?;
+        Ok(true)
+    }
+}

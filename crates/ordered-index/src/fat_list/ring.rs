@@ -1,0 +1,175 @@
+//! Rings: lists whose keys ascend, as those of a log do, and whose least keys are dropped before the list is full.
+//!
+//! Objects are written in the order of their keys, block after block, so that the oldest ones share a block. A ring
+//! takes the first objects out, with their keys, so early that the oldest block has no live object when the last free
+//! cell is written: as soon as there are fewer free cells than live ones in the block that would be reclaimed. Then
+//! reclaiming that block copies next to nothing.
+//!
+//! Taking the first objects out together, so that each level's pointer of the head is set once for all of them:
+//! 1. mark them doomed, from the first one on: from here on the change is made;
+//! 2. on each level, let the head lead to what follows them;
+//! 3. mark them dead.
+//!
+//! | what a cut leaves | cause | recovery |
+//! |---|---|---|
+//! | the first objects doomed | during 1 or 2 | do 2 and 3 for them |
+//! | doomed objects below the first one that the head leads to | during 3 | mark them dead |
+//!
+//! Invariants: the object of the key that is inserted is never taken out; objects go as a whole, the least keys first,
+//! so that a cut leaves a ring that lacks some of its least keys and no others.
+
+use norn_flash::Nor;
+
+use crate::error::{IndexError, Outcome};
+use crate::fat_list::format::{Flag, LEVELS_MAX};
+use crate::fat_list::layout::Cell;
+use crate::fat_list::list::FatListOf;
+use crate::fat_list::replace::Replacements;
+use crate::fat_list::room::Rewrites;
+use crate::fat_list::search::Node;
+use crate::fat_list::shape::{STEPS_MAX, Shape};
+use crate::fat_list::widths::Widths;
+
+/// Times that one insertion takes first objects out at most: ahead of need, and for each of two cells.
+pub(crate) const DROPS_MAX: u8 = 3;
+/// Objects that go at a time are this share of a block's cells: the more, the less often is the head rewritten.
+const BLOCK_SHARE: u16 = 8;
+
+impl<D: Nor, W: Widths> FatListOf<D, W> {
+    /// Adds a key, and drops the least ones where room runs short; returns how many.
+    pub(crate) fn insert_entry_in_ring(&mut self, key: &W::Key, value: &W::Value) -> Outcome<u32, D> {
+        let (mut rewrites, mut dropped, mut has_looked) = (self.open()?, 0, false);
+        for _ in 0..STEPS_MAX {
+            let Some((node, survey)) = self.write_if_roomy(key, value)? else { return Ok(dropped) };
+            if !has_looked && self.is_to_drop()? {
+                dropped += self.shape().drop_first(&mut rewrites, key)?;
+                has_looked = true;
+                continue;
+            }
+            has_looked = true;
+            match self.shape().make_room_for_key(&mut rewrites, node, &survey, key) {
+                Err(IndexError::Full) => match self.shape().drop_first(&mut rewrites, key)? {
+                    0 => return Err(IndexError::Full),
+                    keys => dropped += keys,
+                },
+                outcome => outcome?,
+            }
+        }
+        self.endless()
+    }
+
+    /// Whether reclaiming a block would copy more objects than there are free cells.
+    fn is_to_drop(&mut self) -> Outcome<bool, D> {
+        let outlook = self.turnstiles().outlook()?;
+        Ok(outlook.copies.is_some_and(|copies| u32::from(copies) > outlook.free))
+    }
+}
+
+impl<D: Nor, W: Widths> Shape<D, W> {
+    /// Takes some of the first objects out, up to that in whose range `key` is; returns how many keys they had.
+    fn drop_first(&mut self, rewrites: &mut Rewrites, key: &W::Key) -> Outcome<u32, D> {
+        let most = (self.layout().cells_per_block / BLOCK_SHARE).max(1);
+        let levels = self.layout().settings.levels;
+        for _ in 0..STEPS_MAX {
+            let path = [self.list().head(); LEVELS_MAX];
+            match self.room.starved(&path, levels, None)? {
+                Some(starved) => self.room.make_room(rewrites, starved)?,
+                None => return self.room.replacements.drop_first(key, most),
+            }
+        }
+        self.list().head_damage("a head that finds no room")
+    }
+}
+
+impl<D: Nor, W: Widths> Replacements<D, W> {
+    fn drop_first(&mut self, key: &W::Key, most: u16) -> Outcome<u32, D> {
+        let (mut node, mut keys) = (self.list.head_node(), 0);
+        for _ in 0..most {
+            let Some(next) = self.list.successor(&node, 0)? else { break };
+            let end = self.list.successor(&next, 0)?.and_then(|after| after.low);
+            if end.is_none_or(|end| *key < end) {
+                break;
+            }
+            keys += self.list.cells().survey(next.cell)?.valid.count_ones();
+            self.list.cells().set_flag(next.cell, Flag::Doomed)?;
+            node = next;
+        }
+        if keys > 0 {
+            let (head, kept) = (self.list.head_node(), self.first_kept()?);
+            let doomed = self.list.successor(&head, 0)?;
+            self.lead_past_doomed()?;
+            self.bury(doomed, kept)?;
+        }
+        Ok(keys)
+    }
+
+    /// The low key of the first object that is not doomed; `None` if there is none. The head's pointer may have a doomed
+    /// object as a buddy even when it leads past it: from there the way goes on through those after it.
+    fn first_kept(&mut self) -> Outcome<Option<W::Key>, D> {
+        let mut node = self.list.head_node();
+        while let Some(next) = self.list.successor(&node, 0)? {
+            if !self.is_doomed(next.cell)? {
+                return Ok(next.low);
+            }
+            node = next;
+        }
+        Ok(None)
+    }
+
+    fn is_doomed(&mut self, cell: Cell) -> Outcome<bool, D> {
+        Ok(self.list.cells().live(cell)?.is_some_and(|stamp| stamp.doomed))
+    }
+
+    /// Step 2.
+    fn lead_past_doomed(&mut self) -> Outcome<(), D> {
+        let head = self.list.head_node();
+        for level in 0..self.list.layout().settings.levels {
+            let mut node = head;
+            while let Some(next) = self.list.successor(&node, level)?
+                && self.is_doomed(next.cell)?
+            {
+                node = next;
+            }
+            let column = self.list.cells().pointer(node.cell, node.kind(), level)?;
+            self.link_before(head.cell, level, column)?;
+        }
+        Ok(())
+    }
+
+    /// Step 3: from the object `doomed` to that before `kept`. In this order, so that after a cut each object that is
+    /// left leads to the next one.
+    fn bury(&mut self, mut doomed: Option<Node<W::Key>>, kept: Option<W::Key>) -> Outcome<(), D> {
+        while let Some(node) = doomed.filter(|node| kept.is_none() || node.low < kept) {
+            doomed = self.list.successor(&node, 0)?;
+            self.list.cells().set_flag(node.cell, Flag::Dead)?;
+        }
+        Ok(())
+    }
+
+    /// Completes what a cut left of objects that are doomed: at the list's beginning as many as there are, elsewhere
+    /// one.
+    pub fn recover_doomed(&mut self) -> Outcome<(), D> {
+        let kept = self.first_kept()?;
+        self.lead_past_doomed()?;
+        let (units, cells) = (self.list.layout().units(), self.list.layout().cells_per_block);
+        let (mut first, mut inner) = (None::<Node<W::Key>>, None);
+        for unit in units {
+            if self.list.turnstiles.blocks.is_spare(unit)? {
+                continue;
+            }
+            for cell in (0..cells).map(|index| Cell { unit, index }) {
+                if !self.is_doomed(cell)? {
+                    continue;
+                }
+                let node = self.list.node(cell)?.filter(|node| node.low.is_some());
+                let is_inner = node.is_none_or(|node| kept.is_some() && node.low >= kept);
+                if is_inner && inner.replace(cell).is_some() {
+                    return Err(self.list.cells().damage(cell, 0, "a second object that is being taken out"));
+                }
+                first = [first, node.filter(|_| !is_inner)].into_iter().flatten().min_by_key(|node| node.low);
+            }
+        }
+        self.bury(first, kept)?;
+        inner.map_or(Ok(()), |cell| self.finish_taking_out(cell))
+    }
+}
