@@ -76,7 +76,12 @@ impl<D: Nor, W: Widths> Blocks<D, W> {
 
     /// Formats a block: active, except the last one of a turnstile.
     pub fn lay_out(&mut self, unit: EraseUnit) -> Outcome<(), D> {
-        let erase_count = self.block_state(unit)?.erase_count().map_or(0, |count| count.saturating_add(1));
+        let old = self.block_state(unit)?;
+        let erase_count = old.erase_count().map_or(0, |count| count.saturating_add(1));
+        if old.identity.is_some() {
+            // A cut erase may set some bits of the void word and leave the rest: an old head must not count then.
+            self.cells.medium.program(self.cells.layout().block(unit), &[0; IDENTITY_BYTES])?;
+        }
         self.erase_block(unit, erase_count)?;
         let layout = self.cells.layout();
         let is_last = layout.units_of(layout.turnstile_of(unit)).last() == Some(unit);
