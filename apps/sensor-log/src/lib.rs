@@ -1,8 +1,8 @@
 //! A sensor logger to copy: readings by the second they were taken, on raw NOR flash, without an allocator.
 //!
 //! Every reading is durable when [`append`](SensorLog::append) returns; one that a power cut hits is there wholly or
-//! not at all. When the part is full, the oldest readings make room for the new. `norn log` is this file with a command
-//! line.
+//! not at all. Before the part is full, the oldest readings make room for the new, some hundreds at a time. `norn log`
+//! is this file with a command line.
 //!
 //! Invariant: there is one reading a second at most.
 #![no_std]
@@ -86,7 +86,9 @@ impl<D: Nor> SensorLog<D> {
     pub fn format(device: D) -> Result<Self, MountError<D::Error>> {
         // One block of sixteen is kept free for moving others.
         let blocks = device.part().unit_count.clamp(2, 16) as u8;
-        let settings = Settings { turnstile_blocks: blocks, ..Settings::paper_2011() };
+        // Large objects waste much of a small unit.
+        let slots = if device.part().unit_size_bytes < 16 << 10 { 40 } else { 64 };
+        let settings = Settings { turnstile_blocks: blocks, slots, keys: slots / 2, ..Settings::log() };
         Ok(SensorLog { readings: FatList::format(device, settings)?, forgotten: 0 })
     }
 
@@ -98,27 +100,19 @@ impl<D: Nor> SensorLog<D> {
     /// Keeps a reading.
     pub fn append(&mut self, reading: Reading) -> Result<Appended, ErrorOf<D>> {
         let (key, value) = (reading.at.to_be_bytes(), reading.milli.to_le_bytes());
-        loop {
-            match self.readings.insert(&key, &value) {
-                Ok(()) => return Ok(Appended::New),
-                Err(IndexError::KeyExists) => break,
-                Err(IndexError::Full) if self.forget_oldest()? => {}
-                Err(error) => return Err(error),
+        match self.readings.insert_in_ring(&key, &value) {
+            Ok(forgotten) => {
+                self.forgotten += forgotten;
+                return Ok(Appended::New);
             }
+            Err(IndexError::KeyExists) => {}
+            Err(error) => return Err(error),
         }
         if self.readings.get(&key)? == Some(value) {
             return Ok(Appended::Known);
         }
         self.readings.update(&key, &value)?;
         Ok(Appended::Replaced)
-    }
-
-    /// Drops the oldest reading, if there is one: each time there is one less, so that `append` ends.
-    fn forget_oldest(&mut self) -> Result<bool, ErrorOf<D>> {
-        let Some((key, _)) = self.readings.first()? else { return Ok(false) };
-        self.readings.remove(&key)?;
-        self.forgotten += 1;
-        Ok(true)
     }
 
     /// Old readings that had to make room, since the mount.

@@ -99,17 +99,17 @@ fn an_image_left_by_a_cut_is_gone_on_with() {
 
 #[test]
 fn a_full_log_forgets_its_oldest_readings() {
-    let desk = desk_with_log(&minutes(0, 4000), SMALL);
+    let desk = desk_with_log(&minutes(0, 8000), SMALL);
     let report = desk.succeed("log append a.img a.csv");
     let forgotten: u32 = line(&report, "forgotten").split_whitespace().next().unwrap().parse().unwrap();
     assert!(forgotten > 1000, "{report}");
     let kept: u32 = line(&desk.succeed("log mean a.img"), "readings").parse().unwrap();
-    assert_eq!(kept + forgotten, 4000, "the newest are kept");
+    assert_eq!(kept + forgotten, 8000, "the newest are kept");
     let expected = minutes(forgotten, kept).lines().count();
     assert_eq!(desk.succeed("log range a.img").lines().count(), expected);
     assert_eq!(line(&desk.succeed("log mean a.img"), "least"), format!("{:.3}", f64::from(1000 + forgotten) / 1e3));
 
-    let rough = desk_with_log(&minutes(0, 4000), SMALL);
+    let rough = desk_with_log(&minutes(0, 8000), SMALL);
     let report = rough.succeed("log append a.img a.csv --cut-power 3 --cuts-every 1000");
     assert!(report.contains("power cuts"), "{report}");
     assert_eq!(line(&rough.succeed("log check a.img"), "violations"), "0");

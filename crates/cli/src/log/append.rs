@@ -196,10 +196,11 @@ impl Run<'_> {
             return Err(LogFailure::Violation(format!("{violation:?}")));
         }
         if let Some(reading) = self.in_flight.take() {
-            // The cut may have hit the removal of the oldest reading, which a full log does to make room.
+            // The cut may have hit the removal of the oldest readings, which a log that is nearly full does to make room.
             let stats = log.index().stats()?;
             let is_full = stats.free + stats.dead < stats.live;
-            if is_full && books.first_key_value().is_some_and(|(oldest, _)| !found.contains_key(oldest)) {
+            let oldest_found = found.first_key_value().map(|(&at, _)| at);
+            while is_full && books.first_key_value().is_some_and(|(&at, _)| Some(at) < oldest_found) {
                 books.pop_first();
                 self.tally.forgotten += 1;
             }
