@@ -65,7 +65,7 @@ fn power_cuts_in_the_middle_of_appends_lose_nothing() {
     let (mut whole, mut absent) = (0, 0);
     for seed in 0..6 {
         let desk = desk_with_log(&minutes(0, 500), SMALL);
-        let report = desk.succeed(&format!("log append a.img a.csv --cut-power {seed} --cuts-every 60"));
+        let report = desk.succeed(&format!("log append a.img a.csv --cut-power {seed} --cuts-every 24"));
         let cuts = line(&report, "power cuts");
         assert!(cuts.split(';').next().unwrap().parse::<u32>().unwrap() > 20, "{report}");
         let number = |text: &str| text.split_whitespace().next().unwrap().parse::<u32>().unwrap();

@@ -2,8 +2,9 @@
 //! and Zipf updates, a hot key, room after removals.
 //!
 //! `steady_state [64|4] [paper|log] [WORKLOAD …]`: keys of 4 bytes with values of 2 bytes on 2 MB of K8C1215ETM, in
-//! units of 64 KB, or of 4 KB with the same erase time, in the paper's settings or those for logs. Without workloads all of them run. A workload is measured in windows until the
-//! times of three in a row agree within 2%, or the limit on windows is reached, which is said.
+//! units of 64 KB, or of 4 KB with the same erase time, in the paper's settings or those for logs. Without workloads all
+//! of them run. A workload is measured in windows until the times of three in a row agree within 2%, or the limit on
+//! windows is reached, which is said.
 
 use norn_flash::NorPart;
 use norn_flash_sim::{Counters, NorSim, catalogue};

@@ -107,8 +107,8 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
     /// `Corrupted` and the device's.
     fn stats(&mut self) -> Result<IndexStats, ErrorOf<Self::Device>>;
 
-    /// Takes a step towards room ahead of need: reclaims a block, if that frees much, or merges what is sparse, if little
-    /// room is left.
+    /// Takes a step towards room ahead of need: reclaims a block, if that frees much, or merges what is sparse, if
+    /// little room is left.
     ///
     /// # Errors
     /// `Corrupted` and the device's.

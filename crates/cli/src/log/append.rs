@@ -196,7 +196,7 @@ impl Run<'_> {
             return Err(LogFailure::Violation(format!("{violation:?}")));
         }
         if let Some(reading) = self.in_flight.take() {
-            // The cut may have hit the removal of the oldest readings, which a log that is nearly full does to make room.
+            // The cut may have hit the removal of the oldest readings, by which a log that is nearly full makes room.
             let stats = log.index().stats()?;
             let is_full = stats.free + stats.dead < stats.live;
             let oldest_found = found.first_key_value().map(|(&at, _)| at);

@@ -22,6 +22,9 @@ use crate::fat_list::room::Room;
 use crate::fat_list::search::Node;
 use crate::fat_list::widths::Widths;
 
+/// An object and the one after it.
+type Neighbours<W> = (Node<<W as Widths>::Key>, Node<<W as Widths>::Key>);
+
 impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Keys that fit whatever was inserted and removed before: with no more of them an insertion does not say `Full`.
     /// Ascending keys fit twice as often.
@@ -59,7 +62,7 @@ impl<D: Nor, W: Widths> Room<D, W> {
     }
 
     /// The first two neighbours that are sparse. Cost: a walk along the lowest level, as for counting the keys.
-    fn sparse_neighbours(&mut self) -> Outcome<Option<(Node<W::Key>, Node<W::Key>)>, D> {
+    fn sparse_neighbours(&mut self) -> Outcome<Option<Neighbours<W>>, D> {
         let head = self.list().head_node();
         let Some(mut left) = self.list().successor(&head, 0)? else { return Ok(None) };
         let mut keys = self.cells().survey(left.cell)?;

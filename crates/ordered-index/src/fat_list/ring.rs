@@ -103,8 +103,8 @@ impl<D: Nor, W: Widths> Replacements<D, W> {
         Ok(keys)
     }
 
-    /// The low key of the first object that is not doomed; `None` if there is none. The head's pointer may have a doomed
-    /// object as a buddy even when it leads past it: from there the way goes on through those after it.
+    /// The low key of the first object that is not doomed; `None` if there is none. The head's pointer may have a
+    /// doomed object as a buddy even when it leads past it: from there the way goes on through those after it.
     fn first_kept(&mut self) -> Outcome<Option<W::Key>, D> {
         let mut node = self.list.head_node();
         while let Some(next) = self.list.successor(&node, 0)? {

@@ -166,7 +166,8 @@ impl Pair {
         }
     }
 
-    /// What the map is after `op`, of which a ring may lack the least keys, and what the list should answer if it is not full.
+    /// What the map is after `op`, of which a ring may lack the least keys, and what the list should answer if it is
+    /// not full.
     pub fn after(&self, op: &Op) -> (BTreeMap<Key, Value>, Answer) {
         let mut map = self.map.clone();
         let answer = match *op {

@@ -162,8 +162,8 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
         Ok(None)
     }
 
-    /// The block whose erase frees most cells, except that wear counts: [`WEAR_GAP`] erases more as much as a quarter of
-    /// the cells. At times the least worn block of all.
+    /// The block whose erase frees most cells, less its wear: [`WEAR_GAP`] erases count as much as a quarter of the
+    /// cells. At times the least worn block of all.
     ///
     /// # Errors
     /// `Full` when no cell is dead.
