@@ -95,8 +95,8 @@ impl Experiment for Layouts {
         for Source { program, version } in sources(settings) {
             for method in METHODS {
                 let searches = matches!(method, Method::SearchPettisHansen | Method::SearchExtTsp);
-                let full = if program == "mad" { (3_000, 40_000) } else { (3_000, 200_000) };
-                let (trials, sample_runs) = if searches { settings.choose((100, 4000), full) } else { (0, 0) };
+                let (trials, sample_runs) =
+                    if searches { settings.choose((100, 4000), (3_000, 40_000)) } else { (0, 0) };
                 let seconds = f64::from(trials) * sample_runs as f64 * 2e-7 + 5.0;
                 let (program, seed) = (program.clone(), settings.seed);
                 let parameters =

@@ -4,6 +4,7 @@
 mod caches;
 mod codes;
 pub mod device;
+pub mod functions;
 pub mod layout;
 mod layouts;
 pub mod min;

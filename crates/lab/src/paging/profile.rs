@@ -90,6 +90,30 @@ impl Profile {
         profile
     }
 
+    /// The profile of whole functions over several runs of a program: each block is a function, from its start to the
+    /// next one's, and each edge counts entries of a function's first byte. Bytes before the first start are one more.
+    pub fn of_functions(starts: &BTreeSet<u32>, traces: &[&[Run]], code_bytes: u32) -> Profile {
+        let inside = starts.iter().copied().filter(|&start| start < code_bytes);
+        let cuts: BTreeSet<u32> = inside.chain([0, code_bytes]).collect();
+        let blocks = blocks(&cuts, &cuts);
+        let functions = blocks.len() as u32;
+        let mut profile = Profile { blocks, edges: HashMap::new(), functions };
+        let block_of = profile.block_of_byte();
+        for runs in traces {
+            for run in *runs {
+                let executed = block_of[run.address as usize]..=block_of[run.end() as usize - 1];
+                executed.for_each(|block| profile.blocks[block as usize].entered += 1);
+            }
+            for pair in runs.windows(2) {
+                let (from, to) = (block_of[pair[0].end() as usize - 1], block_of[pair[1].address as usize]);
+                if from != to && profile.blocks[to as usize].start == pair[1].address {
+                    profile.edges.entry((from, to)).or_default().jumped += 1;
+                }
+            }
+        }
+        profile
+    }
+
     /// The block of each byte.
     pub fn block_of_byte(&self) -> Vec<BlockNumber> {
         let numbered = (0..).zip(&self.blocks);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use norn_flash_sim::{NandSpec, nand_catalogue};
 
 const EXAMPLES: &str = "\
@@ -13,6 +13,8 @@ Examples:
   norn-lab run tinystore-table1 --quick                      a published table beside what Norn takes
   norn-lab run paging --data traces                          the demand-paging paper, on traces of programs
   norn-lab trace record --out traces/ls.runs.zst -- ls -l    what code does a program execute? (with valgrind)
+  norn-lab trace layout --program app --out app.order app-1.runs app-2.runs
+  cc -fuse-ld=gold -Wl,--section-ordering-file,app.order …   link it in an order that needs fewer loads
 
 Exit codes:
   0  all is well
@@ -54,6 +56,11 @@ pub enum TraceCommand {
     Record(RecordArguments),
     /// Replay a trace under LRU through a cache over a NAND part, and say what that costs.
     Replay(ReplayArguments),
+    /// Order a program's functions by traces of it, and write the order as a file for the linker.
+    ///
+    /// The program must have its symbols, and be compiled with -ffunction-sections for the linker to move functions.
+    /// Record several inputs, and compare loads on another one, before and after.
+    Layout(LayoutArguments),
 }
 
 /// What to record.
@@ -85,6 +92,41 @@ pub struct ReplayArguments {
     /// The NAND part; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "k9f1208q0b", value_parser = nand_catalogue::named)]
     pub part: NandSpec,
+}
+
+/// What to order, and for which linker and cache.
+#[derive(Args, Debug)]
+pub struct LayoutArguments {
+    /// The program that was recorded, with its symbols.
+    #[arg(long, value_name = "FILE")]
+    pub program: PathBuf,
+    /// File to make.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The linker that reads it.
+    #[arg(long, value_enum, default_value_t = Linker::Gold)]
+    pub linker: Linker,
+    /// Frames of the cache.
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub frames: u32,
+    /// Bytes of a cache page, a power of two.
+    #[arg(long, value_name = "BYTES", default_value_t = 64)]
+    pub page: u32,
+    /// The NAND part; `norn parts` lists them.
+    #[arg(long, value_name = "NAME", default_value = "k9f1208q0b", value_parser = nand_catalogue::named)]
+    pub part: NandSpec,
+    /// Traces of the program, of several inputs.
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+}
+
+/// Linkers, by the files that they read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Linker {
+    /// ld.gold --section-ordering-file: names of sections.
+    Gold,
+    /// ld.lld --symbol-ordering-file: names of symbols.
+    Lld,
 }
 
 /// What to run.

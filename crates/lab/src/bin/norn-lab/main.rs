@@ -51,6 +51,7 @@ fn answer(command: Command) -> Result<String, Error> {
         Command::Report(arguments) => evaluations::report(&arguments)?,
         Command::Trace(TraceCommand::Record(arguments)) => trace::record(&arguments)?,
         Command::Trace(TraceCommand::Replay(arguments)) => trace::replay(&arguments)?,
+        Command::Trace(TraceCommand::Layout(arguments)) => trace::layout(&arguments)?,
     })
 }
 

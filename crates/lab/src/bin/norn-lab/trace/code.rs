@@ -1,12 +1,13 @@
-//! Where a program's code is: its file, and the addresses of its code section while it runs.
+//! Where a program's code is: its file, the addresses of its code section while it runs, and its functions.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use object::{Object, ObjectKind, ObjectSection};
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SymbolKind};
 
 use super::failure::TraceError;
 
@@ -41,4 +42,36 @@ pub fn section(program: &Path) -> Result<Range<u64>, TraceError> {
         return Err(no_program(format!("a section .text of {} bytes", text.size())));
     }
     Ok(start..start + text.size())
+}
+
+/// A program's code section and the functions in it.
+#[derive(Clone, Debug)]
+pub struct Functions {
+    /// Bytes of the section.
+    pub code_bytes: u64,
+    /// The names of each function, by its offset in the section; several names of one function are sorted.
+    pub names: BTreeMap<u32, Vec<String>>,
+}
+
+/// The functions that a program's symbols name.
+pub fn functions(program: &Path) -> Result<Functions, TraceError> {
+    let code = section(program)?;
+    let bytes = fs::read(program).map_err(TraceError::file(program))?;
+    let no_program =
+        |error: object::Error| TraceError::NoProgramFile { program: program.to_owned(), problem: error.to_string() };
+    let file = object::File::parse(&*bytes).map_err(no_program)?;
+    let text = file.section_by_name(".text").map(|text| (text.index(), text.address()));
+    let mut names: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text) {
+        let Some((_, start)) = text.filter(|&(index, _)| symbol.section_index() == Some(index)) else { continue };
+        let offset = symbol.address().checked_sub(start).filter(|&offset| offset < code.end - code.start);
+        if let (Some(offset), Ok(name)) = (offset, symbol.name()) {
+            names.entry(offset as u32).or_default().push(name.to_owned());
+        }
+    }
+    names.values_mut().for_each(|names| names.sort());
+    if names.is_empty() {
+        return Err(TraceError::NoSymbols { program: program.to_owned() });
+    }
+    Ok(Functions { code_bytes: code.end - code.start, names })
 }

@@ -1,4 +1,4 @@
-//! Why a trace could not be recorded or replayed.
+//! Why a trace could not be recorded, replayed, or made into an order of functions.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,27 @@ pub enum TraceError {
         /// What it is.
         problem: String,
     },
+    /// A program has no symbols.
+    #[error("{}: no symbols of functions: take the program as it was linked, before strip", program.display())]
+    NoSymbols {
+        /// The file.
+        program: PathBuf,
+    },
+    /// A trace reaches past a program's code.
+    #[error(
+        "{}: executes byte {trace_bytes} of the code, but {} has {code_bytes}: a trace of another program",
+        trace.display(), program.display()
+    )]
+    OtherProgram {
+        /// The trace.
+        trace: PathBuf,
+        /// The last byte that it executes, counted from 1.
+        trace_bytes: u32,
+        /// The program.
+        program: PathBuf,
+        /// Bytes of its code.
+        code_bytes: u64,
+    },
     /// Valgrind is missing.
     #[error("valgrind is not installed: `apt install valgrind`, or this system's package of that name")]
     NoValgrind,
@@ -39,7 +60,7 @@ pub enum TraceError {
         program: PathBuf,
     },
     /// A file would be overwritten.
-    #[error("{}: there is such a file: a trace is never overwritten, choose another name", path.display())]
+    #[error("{}: there is such a file, and it is never overwritten: choose another name", path.display())]
     Exists {
         /// The file.
         path: PathBuf,

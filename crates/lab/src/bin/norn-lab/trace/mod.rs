@@ -3,15 +3,20 @@
 //! 1. The program's file says where its code section is (`code.rs`).
 //! 2. Valgrind's tool lackey runs the program and names the address of each instruction (`lackey.rs`).
 //! 3. Instructions in the code section that follow each other become runs, the records of a trace.
+//! 4. Traces and the program's symbols give an order of its functions for a linker (`ordering.rs`).
 
 mod code;
 pub mod failure;
 mod lackey;
+mod new_file;
+mod ordering;
+
+pub use ordering::layout;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write as _};
+use std::fs::File;
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
@@ -22,6 +27,7 @@ use norn_lab::paging::trace::Trace;
 
 use crate::arguments::{RecordArguments, ReplayArguments};
 use failure::TraceError;
+use new_file::create;
 
 /// Records a trace of a program. What the program prints goes to standard error.
 pub fn record(arguments: &RecordArguments) -> Result<String, TraceError> {
@@ -54,13 +60,6 @@ fn record_into(
         let _ = writeln!(said, "{} ended with {status}", program.display());
     }
     Ok(said)
-}
-
-fn create(path: &Path) -> Result<File, TraceError> {
-    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => TraceError::Exists { path: path.to_owned() },
-        _ => TraceError::file(path)(error),
-    })
 }
 
 /// Writes a trace, compressed if the file's name ends in `.zst`.
