@@ -208,4 +208,14 @@ class LatchTest {
         assertEquals(0, store.attached().openTransactions());
         Stores.check(store);
     }
+
+    /** One who kept it could not recover what others left, and nobody else could. */
+    @Test
+    void aStackThatEndsAnywhereKeepsNobodyOut() throws Exception {
+        Path said = directory.resolve("said");
+        Process child = Stores.builder(List.of(), AloneProgram.class, directory).redirectError(said.toFile()).start();
+        String taken = child.inputReader().readLine();
+        assertEquals(0, child.waitFor(), () -> said(said));
+        assertTrue(Integer.parseInt(taken) > 100, taken);
+    }
 }

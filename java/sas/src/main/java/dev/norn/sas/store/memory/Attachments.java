@@ -45,6 +45,8 @@ public final class Attachments implements AutoCloseable {
     private static final String THIS_PROCESS = "process " + ProcessHandle.current().pid() + " of host "
             + read("/proc/sys/kernel/hostname") + ", " + namespace();
     private static final ReentrantLock THREADS = new ReentrantLock();
+    /** Frames of {@link StackRoom} in which exclusive access is taken and given back, whatever the step does. */
+    private static final int FRAMES = 16;
 
     private final Path directory;
     private final NativeFile file;
@@ -206,6 +208,7 @@ public final class Attachments implements AutoCloseable {
      * whom on standard error.
      */
     public void alone(Step step) {
+        StackRoom.require(FRAMES);
         THREADS.lock();
         try {
             if (THREADS.getHoldCount() > 1) {
@@ -223,6 +226,7 @@ public final class Attachments implements AutoCloseable {
 
     /** Runs the step if no other process has exclusive access to the store now. */
     public void tryAlone(Step step) {
+        StackRoom.require(FRAMES);
         if (!THREADS.tryLock()) {
             return;
         }
