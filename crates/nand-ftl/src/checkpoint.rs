@@ -16,7 +16,7 @@
 
 use norn_flash::{Nand, PageNumber};
 
-use crate::error::Outcome;
+use crate::error::{FtlError, Outcome};
 use crate::ground::log::{Log, WRITTEN};
 use crate::ground::medium::Source;
 
@@ -100,6 +100,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Checkpoint<D, M> {
     /// Mounting trusts its word for pages that it does not look at, and looks at pages that were programmed since. So
     /// what precedes it is to outlive a loss of power if it does, and it is to if what follows does.
     fn write(&mut self, then: Then) -> Outcome<(), D> {
+        if self.log.free_pages() == 0 {
+            // Before the journal is given up.
+            return Err(FtlError::NoSpace);
+        }
         self.log.barrier()?;
         let Continuation { chunk, since } = self.next;
         let as_of = self.log.sequence() - 1;

@@ -20,6 +20,7 @@
 //! | a page reads as garbage or blank | its program was cut | 3 passes it over, 6 records that |
 //! | a page reads as whole, but may not tomorrow | its program was cut late | it is the suspect: 8 programs it again |
 //! | the same, a page of the checkpoint | its program was cut late | 6 replaces it; its trims do not count in 5 |
+//! | the same twice, of which one is the newest page | the first block failed, or is being erased | 6 replaces both |
 //! | a page reads as whole that did not yesterday | its program was cut | no journal has it: it does not count |
 //! | a block reads as anything, none of it live | its erase was cut | not live: erased before it is used |
 //! | two versions of a page | a copy or write was cut before the erase of the older | 3 takes the newer |
@@ -104,7 +105,7 @@ fn rebuild<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>)
     let mark = mark_formatting(recycler)?;
     for block in part.blocks().filter(|&block| block != mark) {
         if recycler.log().memory().state(block) == BlockState::Used {
-            recycler.free(block)?;
+            forget(recycler, block)?;
         }
     }
     recycler.write_round()?;
@@ -112,6 +113,20 @@ fn rebuild<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>)
     if recycler.log().memory().state(mark) == BlockState::Bad {
         // The mark is there for good. It does not count in a block that the checkpoint calls bad.
         recycler.write_round()?;
+    }
+    Ok(())
+}
+
+/// Erases a block of which nothing is to count. If that fails, its pages stay there, and what is programmed from here
+/// on is newer. Cost: one erase; a load for each page of a block that fails.
+fn forget<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>, block: Block) -> Outcome<(), D> {
+    recycler.free(block)?;
+    if recycler.log().memory().state(block) == BlockState::Bad {
+        for page in 0..recycler.log().pages_per_block() {
+            if let Content::Page { tag, .. } = recycler.log_mut().load(block.page(page))? {
+                recycler.log_mut().continue_after(tag.sequence);
+            }
+        }
     }
     Ok(())
 }
@@ -128,7 +143,7 @@ fn mark_formatting<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycle
             if wanted == Wanted::Blank && recycler.log_mut().load(block.page(0))? != Content::Blank {
                 continue;
             }
-            recycler.free(block)?;
+            forget(recycler, block)?;
             if recycler.log().memory().state(block) == BlockState::Free
                 && recycler.log_mut().program_mark(block, FORMAT_BEGUN)? == Attempt::Done
             {

@@ -35,6 +35,11 @@ impl CheckpointPage {
         key(self) > key(other)
     }
 
+    /// Whether it is the same page of the checkpoint, programmed once more.
+    pub fn says_the_same_as(&self, other: &Self) -> bool {
+        (self.written.tag.lba, self.header.as_of) == (other.written.tag.lba, other.header.as_of)
+    }
+
     /// The first page of a block that was programmed later than it says.
     pub fn tail_of<M: AsRef<[u8]> + AsMut<[u8]>>(&self, memory: &Memory<M>, block: Block) -> Option<u16> {
         if memory.opened(block) > self.header.as_of {

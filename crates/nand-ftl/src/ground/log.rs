@@ -93,6 +93,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
         self.sequence
     }
 
+    /// The next program has a higher number than this one.
+    pub fn continue_after(&mut self, sequence: u64) {
+        self.sequence = self.sequence.max(sequence + 1);
+    }
+
     /// The open blocks of the streams.
     pub fn open(&self) -> [Option<Open>; STREAMS] {
         self.open

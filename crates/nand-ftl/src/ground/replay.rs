@@ -44,6 +44,8 @@ struct Base {
     page: CheckpointPage,
     /// The newest page that is whole.
     newest: u64,
+    /// The newest page that says the same: the page itself, a copy of it, or what was programmed when its block failed.
+    again: u64,
 }
 
 /// Reads what flash holds.
@@ -164,8 +166,13 @@ where
         match (Header::decode(pages.memory.data()), checkpoint_version(pages.memory.data())) {
             (Some(header), _) => {
                 let page = CheckpointPage { written: Written { page, tag }, header };
-                if found.is_none_or(|found| page.is_better_than(&found.page)) {
-                    *found = Some(Base { page, newest });
+                let same = found.filter(|found| page.says_the_same_as(&found.page));
+                let again = same.map_or(tag.sequence, |same| same.again.max(tag.sequence));
+                match found {
+                    Some(found) if !page.is_better_than(&found.page) => {
+                        found.again = if same.is_some() { again } else { found.again };
+                    }
+                    _ => *found = Some(Base { page, newest, again }),
                 }
             }
             (None, Some(version)) if version != FORMAT_VERSION => {
@@ -199,9 +206,10 @@ fn with_logical_pages<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
 }
 
 impl Base {
-    /// Whether it is the newest page of all, so that its program may have been cut.
+    /// Whether it is the newest page of all, so that its program may have been cut; or the newest page says the same,
+    /// so that its own program, or the erase of its block, may not have been completed.
     fn is_newest(&self) -> bool {
-        self.page.is_original() && self.page.written.tag.sequence == self.newest
+        self.page.is_original() && self.again == self.newest
     }
 
     fn chunk(&self) -> u32 {
@@ -363,6 +371,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
                 let header = Header::decode(self.pages.memory.data()).filter(|_| is_checkpoint);
                 if header.is_some_and(|header| header.as_of > base.header.as_of) {
                     // It was not whole a moment ago: its program was cut, and it never counts.
+                    continue;
+                }
+                if self.base.is_newest() && tag.sequence == self.base.again {
+                    // The page that is written next replaces it, too.
                     continue;
                 }
                 // After a page that names a suspect, there are attempts to program that again, until another page
