@@ -20,6 +20,7 @@
 //! | a page reads as garbage or blank | its program was cut | 3 passes it over, 6 records that |
 //! | a page reads as whole, but may not tomorrow | its program was cut late | it is the suspect: 8 programs it again |
 //! | the same, a page of the checkpoint | its program was cut late | 6 replaces it; its trims do not count in 5 |
+//! | the page before it in its chunk is needed again | it fades | live until 6; 4 takes what it says of trims |
 //! | the same twice, of which one is the newest page | the first block failed, or is being erased | 6 replaces both |
 //! | a page reads as whole that did not yesterday | its program was cut | no journal has it: it does not count |
 //! | a block reads as anything, none of it live | its erase was cut | not live: erased before it is used |
@@ -84,7 +85,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// for the number of logical pages that the part was formatted with. Cost: a load for each block and for each page
     /// of the checkpoint; two for each page that was programmed since the newest of these, at most as many as a journal
     /// has; those of a few blocks, to find it; up to three erases, and one for each cut in a row; one program, three if
-    /// the newest page is not of the checkpoint.
+    /// the newest page is not one of the checkpoint that was made then.
     ///
     /// # Errors
     /// [`MountError`]. How much memory is needed is known when the image's size was read: with less than that takes,
@@ -197,8 +198,8 @@ where
     recycler.checkpoint_mut().repeat_trims();
     recycler.checkpoint_mut().set_suspect(suspect.map(|suspect| part.number_of(suspect.page)));
     match checkpoint {
-        Found::Older | Found::Newest => recycler.checkpoint_mut().step()?,
-        Found::Missing => recycler.write_round()?,
+        Found::Older | Found::Newest(_) => recycler.checkpoint_mut().step()?,
+        Found::Missing => write_round_beside(recycler, suspect)?,
     }
     for block in part.blocks() {
         let memory = recycler.log().memory();
@@ -215,6 +216,23 @@ where
     Ok(())
 }
 
+/// Writes the checkpoint anew, and moves no version of the suspect's page meanwhile: without a checkpoint, the newest
+/// number counts.
+fn write_round_beside<D, M>(recycler: &mut Recycler<D, M>, suspect: Option<Written>) -> Outcome<(), D>
+where
+    D: Nand,
+    M: AsRef<[u8]> + AsMut<[u8]>,
+{
+    let layout = *recycler.log().layout();
+    let index = suspect.and_then(|suspect| layout.index_of(suspect.tag.lba));
+    let older = index.and_then(|index| recycler.log().memory().page(index)).map(|page| layout.part.page_at(page));
+    let blocks = [suspect.map(|suspect| suspect.page.block), older.map(|page| page.block)];
+    blocks.into_iter().flatten().for_each(|block| recycler.log_mut().mark(block, Flag::Locked));
+    recycler.write_round()?;
+    blocks.into_iter().flatten().for_each(|block| recycler.log_mut().unmark(block, Flag::Locked));
+    Ok(())
+}
+
 /// Erases blocks without live pages until some are free: one to write to, and others should it fail (step 5). The block
 /// of the suspect is left alone, and what a trim that does not count yet would undo.
 fn free_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
@@ -226,13 +244,16 @@ fn free_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     if let Some(suspect) = suspect {
         recycler.log_mut().mark(suspect.page.block, Flag::Locked);
     }
+    if let Found::Newest(pages) = checkpoint {
+        pages.into_iter().for_each(|page| recycler.log_mut().mark(page.block, Flag::Locked));
+    }
     while recycler.log().memory().counts().free_blocks < FREE_BLOCKS_TO_SETTLE {
         let memory = recycler.log().memory();
         let is_dead = |&block: &Block| {
             memory.state(block) == BlockState::Used && memory.live(block) == 0 && !memory.has(block, Flag::Locked)
         };
         let Some(block) = part.blocks().filter(is_dead).min_by_key(|&block| memory.erases(block)) else { break };
-        if checkpoint == Found::Newest && holds_trimmed(recycler, block)? {
+        if matches!(checkpoint, Found::Newest(_)) && holds_trimmed(recycler, block)? {
             recycler.log_mut().mark(block, Flag::Locked);
         } else {
             recycler.free(block)?;

@@ -32,8 +32,9 @@ pub(crate) struct Replayed<D, M> {
 pub(crate) enum Found {
     /// Its newest page was whole before others were programmed.
     Older,
-    /// Its newest page is the newest of all. Its trims, which are in the journal, do not count yet.
-    Newest,
+    /// Its newest page is the newest of all, or says the same as that one: both are needed until they are replaced. Its
+    /// trims, which are in the journal, do not count yet.
+    Newest([PageAddress; 2]),
     /// A page of it is missing: the map is from all pages of the part.
     Missing,
 }
@@ -45,7 +46,7 @@ struct Base {
     /// The newest page that is whole.
     newest: u64,
     /// The newest page that says the same: the page itself, a copy of it, or what was programmed when its block failed.
-    again: u64,
+    again: Written,
 }
 
 /// Reads what flash holds.
@@ -167,7 +168,8 @@ where
             (Some(header), _) => {
                 let page = CheckpointPage { written: Written { page, tag }, header };
                 let same = found.filter(|found| page.says_the_same_as(&found.page));
-                let again = same.map_or(tag.sequence, |same| same.again.max(tag.sequence));
+                let again = same.map_or(page.written, |same| same.again);
+                let again = if tag.sequence > again.tag.sequence { page.written } else { again };
                 match found {
                     Some(found) if !page.is_better_than(&found.page) => {
                         found.again = if same.is_some() { again } else { found.again };
@@ -209,7 +211,7 @@ impl Base {
     /// Whether it is the newest page of all, so that its program may have been cut; or the newest page says the same,
     /// so that its own program, or the erase of its block, may not have been completed.
     fn is_newest(&self) -> bool {
-        self.page.is_original() && self.again == self.newest
+        self.page.is_original() && self.again.tag.sequence == self.newest
     }
 
     fn chunk(&self) -> u32 {
@@ -225,12 +227,23 @@ impl Base {
 /// How much of a page of the checkpoint is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Take {
-    /// What it says of logical pages of which nothing newer is known.
+    /// What it says of the map where nothing newer is known.
+    Map,
+    /// And of blocks.
     State,
     /// And its journal, which the next page is to have.
     Journal,
     /// And its journal; but nothing that it says of trims.
     JournalWithoutTrims,
+}
+
+/// Where the page with the chunk of the base stands that precedes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// The base replaces it: it is newer than all other pages of the checkpoint.
+    Replaced,
+    /// The others have followed it.
+    RoundBefore,
 }
 
 /// Pages of a known number, and their newest page of the checkpoint.
@@ -311,8 +324,15 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
             self.hold_named(named)?;
         }
         let copy = self.held.take_if(|held| held.tag.lba >= CHUNK_BASE);
+        if is_newest {
+            self.take_before_base(Order::Replaced)?;
+        }
         let whole = self.take_older(copy)?.is_some();
-        Ok(whole.then_some(if is_newest { Found::Newest } else { Found::Older }))
+        if is_newest {
+            self.take_before_base(Order::RoundBefore)?;
+        }
+        let newest = Found::Newest([base.page.written.page, base.again.page]);
+        Ok(whole.then_some(if is_newest { newest } else { Found::Older }))
     }
 
     /// Takes what the buffered page of the checkpoint says. `None` if its journal does not fit it.
@@ -320,12 +340,16 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         let layout = *self.pages.layout();
         let chunk = page.written.tag.lba.checked_sub(CHUNK_BASE).filter(|&chunk| chunk < layout.chunks())?;
         let trims = take != Take::JournalWithoutTrims;
+        let is_kept = matches!(take, Take::Journal | Take::JournalWithoutTrims);
         let set = |memory: &mut Memory<M>, index, page: Option<_>| {
             if memory.is_unknown(index) && (page.is_some() || trims) {
                 memory.set_entry(index, page);
             }
         };
-        set(self.memory(), layout.index_of_chunk(chunk), Some(layout.part.number_of(page.written.page)));
+        // The page before one that does not count yet remains live.
+        if trims {
+            set(self.memory(), layout.index_of_chunk(chunk), Some(layout.part.number_of(page.written.page)));
+        }
         let mut fits = true;
         self.memory().visit_buffered_journal(&page.header, |memory, event| match event {
             Event::Program { page, index } => {
@@ -333,19 +357,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
                 if let Some(index) = index {
                     set(memory, index, Some(page));
                 }
-                fits &= take == Take::State || memory.note_program(page, index.unwrap_or(u32::MAX));
+                fits &= !is_kept || memory.note_program(page, index.unwrap_or(u32::MAX));
             }
             Event::Trim { first, count } => {
                 let end = first.saturating_add(count).min(layout.logical_pages);
                 (first..end).for_each(|index| set(memory, index, None));
-                fits &= take == Take::State || memory.note_trim(first, end.saturating_sub(first));
+                fits &= !is_kept || memory.note_trim(first, end.saturating_sub(first));
             }
         })?;
         for (number, index) in (0..).zip(layout.entries_of_chunk(chunk)) {
             let entry = self.memory().buffered_entry(number);
             set(self.memory(), index, entry);
         }
-        self.memory().blocks_from_buffer(chunk);
+        if take != Take::Map {
+            self.memory().blocks_from_buffer(chunk);
+        }
         fits.then_some(())
     }
 
@@ -373,7 +399,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
                     // It was not whole a moment ago: its program was cut, and it never counts.
                     continue;
                 }
-                if self.base.is_newest() && tag.sequence == self.base.again {
+                if self.base.is_newest() && tag.sequence == self.base.again.tag.sequence {
                     // The page that is written next replaces it, too.
                     continue;
                 }
@@ -429,7 +455,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
     }
 
     /// Takes the other pages of the checkpoint, from the newest on. `None` if one is missing. Should the newest page of
-    /// all be a `copy` of one, it counts only if that one has been erased.
+    /// all be a `copy` of one, it counts if that one has been erased. Else it is the suspect: the erase of the other
+    /// may have begun, so that it reads differently later.
     fn take_older(&mut self, copy: Option<Written>) -> Outcome<Option<()>, D> {
         let layout = *self.pages.layout();
         let (mut chunk, mut since) = (self.base.chunk(), self.base.page.header.since);
@@ -440,6 +467,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
             if let (None, Some(copy)) = (found, copy) {
                 self.count(copy)?;
                 found = self.load_chunk(chunk, since)?;
+            } else if let Some(copy) = copy
+                && chunk != self.next.chunk
+            {
+                self.held = Some(copy);
             }
             let Some(page) = found else { return Ok(None) };
             if self.take(&page, Take::State).is_none() {
@@ -448,6 +479,20 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
             since = page.header.since;
         }
         Ok(Some(()))
+    }
+
+    /// Takes the page before a base that may not be whole at the next mount, which would take it then: what the base
+    /// alone says is trimmed is as this page says. `order` says which page that is.
+    fn take_before_base(&mut self, order: Order) -> Outcome<(), D> {
+        let (layout, base) = (*self.pages.layout(), self.base);
+        let Some(number) = self.memory().page(layout.index_of_chunk(base.chunk())) else { return Ok(()) };
+        let Some(page) = self.pages.load_checkpoint(layout.part.page_at(number))? else { return Ok(()) };
+        let is_replaced = page.header.since == base.page.header.since;
+        if page.written.tag.lba == base.page.written.tag.lba && is_replaced == (order == Order::Replaced) {
+            // One that cannot be taken is not the base of a later mount.
+            let _ = self.take(&page, Take::Map);
+        }
+        Ok(())
     }
 
     /// Loads the page of the checkpoint with a chunk, which takes account of programs up to `as_of`.
