@@ -63,6 +63,7 @@ pub struct Outcome<P, R> {
 pub struct Context<'a> {
     pub(crate) advance: &'a dyn Fn(f64),
     pub(crate) data: Option<&'a Path>,
+    pub(crate) trace: Option<&'a Path>,
 }
 
 impl Context<'_> {
@@ -74,6 +75,11 @@ impl Context<'_> {
     /// The directory of `--data`. A job that reads a file there has its name and a checksum among its parameters.
     pub fn data(&self) -> Option<&Path> {
         self.data
+    }
+
+    /// The file of `--trace`. A job that reads it has its checksum among its parameters.
+    pub fn trace(&self) -> Option<&Path> {
+        self.trace
     }
 }
 

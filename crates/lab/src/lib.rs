@@ -82,6 +82,7 @@ mod report;
 mod runner;
 mod settings;
 pub mod tinystore;
+pub mod write_amplification;
 
 pub use csv_file::csv_text;
 pub use error::{JobError, LabError};
@@ -95,8 +96,13 @@ pub use settings::{Depth, Settings};
 
 /// Every experiment, in the order of the report.
 pub fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    let papers =
-        [tinystore::experiments(), fat_lists::experiments(), realtime_gc::experiments(), paging::experiments()];
+    let papers = [
+        tinystore::experiments(),
+        fat_lists::experiments(),
+        realtime_gc::experiments(),
+        paging::experiments(),
+        write_amplification::experiments(),
+    ];
     papers.into_iter().flatten().collect()
 }
 

@@ -71,6 +71,11 @@ impl Axis {
         Axis { label: label.to_owned(), scale: Scale::Linear }
     }
 
+    /// An axis that is divided evenly, from just below the least value.
+    pub fn close(label: &str) -> Axis {
+        Axis { label: label.to_owned(), scale: Scale::Close }
+    }
+
     /// An axis in powers of ten; what is not above zero is left out.
     pub fn log(label: &str) -> Axis {
         Axis { label: label.to_owned(), scale: Scale::Log }
@@ -82,6 +87,8 @@ impl Axis {
 pub enum Scale {
     /// Evenly, from zero on.
     Linear,
+    /// Evenly, from just below the least value.
+    Close,
     /// In powers of ten.
     Log,
 }
@@ -182,11 +189,11 @@ impl Panel {
         let x = groups.map_or_else(|| bounds(all(|point| point.0), self.x.scale, ends), |groups| (0.0, groups as f64));
         let x_scale = if groups.is_some() { Scale::Linear } else { self.x.scale };
         let (x, y) = (x.0..x.1, y.0..y.1);
-        match (x_scale, self.y.scale) {
-            (Scale::Linear, Scale::Linear) => self.draw_on(area, x, y),
-            (Scale::Linear, Scale::Log) => self.draw_on(area, x, y.log_scale()),
-            (Scale::Log, Scale::Linear) => self.draw_on(area, x.log_scale(), y),
-            (Scale::Log, Scale::Log) => self.draw_on(area, x.log_scale(), y.log_scale()),
+        match [x_scale, self.y.scale].map(|scale| scale == Scale::Log) {
+            [false, false] => self.draw_on(area, x, y),
+            [false, true] => self.draw_on(area, x, y.log_scale()),
+            [true, false] => self.draw_on(area, x.log_scale(), y),
+            [true, true] => self.draw_on(area, x.log_scale(), y.log_scale()),
         }
     }
 
@@ -310,12 +317,13 @@ enum Ends {
 
 /// From where to where an axis goes to show `values`.
 fn bounds(values: impl Iterator<Item = f64>, scale: Scale, ends: Ends) -> (f64, f64) {
-    let shown = values.filter(|value| value.is_finite() && (scale == Scale::Linear || *value > 0.0));
+    let shown = values.filter(|value| value.is_finite() && (scale != Scale::Log || *value > 0.0));
     let (low, high) =
         shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     match scale {
         _ if low > high => (1.0, 10.0),
         Scale::Linear => (low.min(0.0), if high > 0.0 { high * 1.08 } else { 1.0 }),
+        Scale::Close => (low - 0.05 * (high - low).max(1.0), high + 0.05 * (high - low).max(1.0)),
         Scale::Log if ends == Ends::Floor => (10f64.powf((low / 1.5).log10().floor()), high * 2.0),
         Scale::Log => with_two_labels(low / 1.2, high * 1.2),
     }
@@ -351,5 +359,6 @@ mod tests {
         assert_eq!(bounds([5.0, 15.0].into_iter(), Scale::Log, Ends::Floor), (1.0, 30.0));
         assert_eq!(bounds([3.0].into_iter(), Scale::Linear, Ends::Close), (0.0, 3.0 * 1.08));
         assert_eq!(bounds([0.0].into_iter(), Scale::Log, Ends::Close), (1.0, 10.0));
+        assert_eq!(bounds([50.0, 90.0].into_iter(), Scale::Close, Ends::Close), (48.0, 92.0));
     }
 }

@@ -120,7 +120,8 @@ impl Runner<'_> {
     fn carry_out_one(&self, job: &Pending, board: &Board) -> Result<(), LabError> {
         let (bar, start) = (board.job(job), Instant::now());
         let advance = |fraction: f64| board.advance(&bar, fraction);
-        let context = Context { advance: &advance, data: self.settings.data.as_deref() };
+        let (data, trace) = (self.settings.data.as_deref(), self.settings.trace.as_deref());
+        let context = Context { advance: &advance, data, trace };
         let measured = catch_unwind(AssertUnwindSafe(|| job.experiment.measure(&job.parameters, &context)));
         let rows = measured.unwrap_or_else(|_| Err(JobError::Panicked)).map_err(|error| LabError::Job {
             experiment: job.experiment.about().name,

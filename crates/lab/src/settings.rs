@@ -24,12 +24,15 @@ pub struct Settings {
     pub endurance: u32,
     /// Directory with data that the project may not bring along, such as traces.
     pub data: Option<PathBuf>,
+    /// A block trace, which the project may not bring along either.
+    #[serde(default)]
+    pub trace: Option<PathBuf>,
 }
 
 impl Settings {
     /// The settings with which results are compared with the published ones: seed 2006, lifetimes at 1,000 erases.
     pub fn full() -> Settings {
-        Settings { seed: 2006, depth: Depth::Full, endurance: 1000, data: None }
+        Settings { seed: 2006, depth: Depth::Full, endurance: 1000, data: None, trace: None }
     }
 
     /// Small settings, for tests.

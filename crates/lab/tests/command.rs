@@ -64,6 +64,19 @@ fn mistakes_are_named() {
     desk.fail("run tinystore-table9 --quick", &["tinystore-table9", "tinystore-table1"]);
     desk.fail("report --out nowhere", &["nowhere", "norn-lab run"]);
     desk.fail("run --endurance 3", &["--endurance"]);
+    desk.fail("run amplification-shapes --trace nowhere.trace", &["nowhere.trace"]);
     desk.write("flat", "a file where a directory is to be");
     desk.fail(&format!("{RUN} --out flat"), &["flat"]);
+}
+
+#[test]
+fn without_a_block_trace_it_says_so() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
+    let said = "No --trace FILE: no recorded block trace was replayed";
+    let without = desk.run("run amplification-shapes --quick --threads 1 --out out");
+    assert!(without.code == 0 && without.output.contains(said), "{}{}", without.output, without.errors);
+    desk.write("t.trace", "1 0 100 16 0\n");
+    let with = desk.run("run amplification-shapes --quick --threads 1 --out out --trace t.trace");
+    assert!(with.code == 0 && !with.output.contains(said), "{}{}", with.output, with.errors);
+    assert!(with.output.contains("| recorded | 50% | 1 | 16 |"), "{}", with.output);
 }

@@ -21,8 +21,10 @@ const WEAR_LAG: u64 = 2;
 pub enum Policy {
     /// The block with the fewest erases, if it has at least two fewer than the average; else the largest a(1−u)/(2u).
     CostBenefit,
-    /// The fewest live pages.
+    /// The fewest live pages; of equal blocks, the first.
     Greedy,
+    /// The fewest live pages; of equal blocks, the one that was opened first.
+    GreedyOldest,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +32,8 @@ struct BlockInfo {
     live: u32,
     used: u32,
     erases: u32,
+    /// Blocks that were opened before it.
+    opened: u64,
     /// When a page of it died last, in microseconds.
     invalidated_us: u64,
 }
@@ -39,6 +43,7 @@ pub struct Baseline {
     sim: NandSim,
     part: NandPart,
     policy: Policy,
+    free_pages_kept: u32,
     map: Vec<Option<u32>>,
     owner: Vec<Option<u32>>,
     blocks: Vec<BlockInfo>,
@@ -46,6 +51,7 @@ pub struct Baseline {
     free_blocks: Vec<usize>,
     free_pages: u32,
     erase_sum: u64,
+    opened: u64,
     now_us: u64,
     page: Vec<u8>,
     /// How long each collection took that a write waited for, in microseconds.
@@ -60,12 +66,18 @@ pub struct Baseline {
 impl Baseline {
     /// On an erased part.
     pub fn new(spec: NandSpec, logical_pages: u32, policy: Policy) -> Self {
+        Baseline::keeping(spec, logical_pages, policy, FREE_PAGES)
+    }
+
+    /// The same with more free pages than a write needs, or fewer.
+    pub fn keeping(spec: NandSpec, logical_pages: u32, policy: Policy, free_pages_kept: u32) -> Self {
         let part = spec.part;
         let blocks = usize::from(part.block_count);
         Baseline {
             sim: NandSim::new(spec),
             part,
             policy,
+            free_pages_kept,
             map: vec![None; logical_pages as usize],
             owner: vec![None; part.page_count() as usize],
             blocks: vec![BlockInfo::default(); blocks],
@@ -73,6 +85,7 @@ impl Baseline {
             free_blocks: (1..blocks).rev().collect(),
             free_pages: part.page_count(),
             erase_sum: 0,
+            opened: 0,
             now_us: 0,
             page: vec![0x5A; usize::from(part.register_bytes())],
             blocking_us: Vec::new(),
@@ -80,6 +93,11 @@ impl Baseline {
             recycled_full: 0,
             copied: 0,
         }
+    }
+
+    /// The part below.
+    pub fn part(&self) -> &NandSim {
+        &self.sim
     }
 
     fn address(&self, page: u32) -> PageAddress {
@@ -90,6 +108,8 @@ impl Baseline {
         let pages = u32::from(self.part.pages_per_block);
         if self.blocks[self.open].used == pages {
             self.open = self.free_blocks.pop().expect("a block is free while collecting");
+            self.opened += 1;
+            self.blocks[self.open].opened = self.opened;
         }
         let page = self.open as u32 * pages + self.blocks[self.open].used;
         self.blocks[self.open].used += 1;
@@ -113,9 +133,9 @@ impl Baseline {
 
     /// Writes a page, after a collection if there are too few free ones.
     pub fn put(&mut self, lba: u32) {
-        if self.free_pages <= FREE_PAGES {
+        if self.free_pages <= self.free_pages_kept {
             let start = self.elapsed_us();
-            while self.free_pages <= FREE_PAGES {
+            while self.free_pages <= self.free_pages_kept {
                 let victim = self.victim();
                 self.recycle(victim);
             }
@@ -131,8 +151,12 @@ impl Baseline {
         let pages = u32::from(self.part.pages_per_block);
         let full = |&block: &usize| block != self.open && self.blocks[block].used == pages;
         let candidates = || (0..self.blocks.len()).filter(full);
-        if self.policy == Policy::Greedy {
-            return candidates().min_by_key(|&block| self.blocks[block].live).expect("blocks are in use");
+        let fewest_live = |&block: &usize| {
+            let info = &self.blocks[block];
+            (info.live, if self.policy == Policy::GreedyOldest { info.opened } else { 0 })
+        };
+        if self.policy != Policy::CostBenefit {
+            return candidates().min_by_key(fewest_live).expect("blocks are in use");
         }
         let lags = |&block: &usize| {
             let lagged = (u64::from(self.blocks[block].erases) + WEAR_LAG) * self.blocks.len() as u64;

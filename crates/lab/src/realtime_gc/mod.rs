@@ -8,19 +8,19 @@
 use crate::error::JobError;
 use crate::experiment::{AnyExperiment, Erased};
 
-mod baseline;
-mod bench;
+pub(crate) mod baseline;
+pub(crate) mod bench;
 mod blocking;
 mod configuration;
-mod edf;
+pub(crate) mod edf;
 mod longest_write;
 mod paper;
 mod random_sets;
-mod system;
+pub(crate) mod system;
 mod throughput;
 mod violations;
 mod wear;
-mod workload;
+pub(crate) mod workload;
 
 pub use bench::{Collector, Setting, Summary};
 pub use paper::PAPER;

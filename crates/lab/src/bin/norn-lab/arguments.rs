@@ -12,6 +12,7 @@ Examples:
   norn-lab list                                              what is redone?
   norn-lab run tinystore-table1 --quick                      a published table beside what Norn takes
   norn-lab run paging --data traces                          the demand-paging paper, on traces of programs
+  norn-lab run amplification --trace tpcc.trace.xz           programs for each page written, beside other maps
   norn-lab trace record --out traces/ls.runs.zst -- ls -l    what code does a program execute? (with valgrind)
   norn-lab trace layout --program app --out app.order app-1.runs app-2.runs
   cc -fuse-ld=gold -Wl,--section-ordering-file,app.order …   link it in an order that needs fewer loads
@@ -154,6 +155,10 @@ pub struct RunArguments {
     /// beginnings.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// Block trace for `amplification`, as text (see MQSim) or .xz: each line has time, device, first sector, sectors,
+    /// and 0 for a write or 1 for a read. Without one, a made-up trace stands in for it.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Jobs at the same time: as many as there are cores if left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -27,11 +27,15 @@ pub fn run(arguments: &RunArguments) -> Result<String, LabError> {
         seed: arguments.seed,
         endurance: arguments.endurance.unwrap_or(chosen.endurance),
         data: arguments.data.clone(),
+        trace: arguments.trace.clone(),
         ..chosen
     };
     if let Some(directory) = &settings.data {
         // Without this, a name typed wrong would go unnoticed.
         std::fs::read_dir(directory).map_err(LabError::file(directory))?;
+    }
+    if let Some(file) = &settings.trace {
+        std::fs::File::open(file).map_err(LabError::file(file))?;
     }
     let known = if arguments.fresh { Known::MeasuredAgain } else { Known::Kept };
     let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
@@ -45,6 +49,10 @@ pub fn run(arguments: &RunArguments) -> Result<String, LabError> {
         report += &format!(
             "\n{data} has no NAME.runs and no NAME.runs.zst: demand paging was replayed with a made-up program.\n"
         );
+    }
+    if settings.trace.is_none() && experiments.iter().any(|one| one.about().paper.id == "amplification") {
+        report +=
+            "\nNo --trace FILE: no recorded block trace was replayed, but a made-up one of the shape of TPC-C's.\n";
     }
     report += &format!(
         "\n{depth}: {measured} jobs measured, {found} found in {out}; report, CSV files and plots are there.\n"

@@ -1,0 +1,234 @@
+//! The block device with real-time tasks admitted: they, and a client without deadlines in the time that they leave,
+//! write the pages of the workload in turn.
+//!
+//! The set is the paper's two tasks, with periods stretched by 1, 2, 4 …, until it is admitted with some α, of which
+//! the largest is taken; if they are not admitted at all, the first of them alone. Tokens are not pages that anybody
+//! writes: what they keep free costs what less room for dead pages costs.
+
+use norn_flash_sim::{NandSim, NandSpec};
+use norn_nand_ftl::{Ftl, Lba, OperationTimes, RealTimeConfig, Task, TaskHandle};
+
+use super::ours::{formatted, programs};
+use super::steady::Measured;
+use super::workload::Pages;
+use crate::realtime_gc::bench::{CHECKPOINT_PERIOD_US, TOKENS};
+use crate::realtime_gc::edf::{Background, Client, Leveler, Processor};
+use crate::realtime_gc::system::{Collected, RealTimeDevice, System, Write};
+use crate::realtime_gc::workload::{Access, Downloader, Pattern};
+
+/// Periods are at most this many times the paper's.
+const STRETCH_MAX: u64 = 64;
+/// The largest α that is tried: it needs more dead pages in each block than tasks make up for from there on.
+const ALPHA_MAX: u32 = 24;
+/// Simulated time between two looks at how many pages were written.
+const SLICE_US: u64 = 200_000;
+
+/// T1 and T2 of the paper: computing in microseconds, pages read and written, period in microseconds.
+const TASKS: [(u64, u32, u32, u64); 2] = [(3_000, 4, 2, 20_000), (5_000, 2, 5, 200_000)];
+
+/// A set, and how it is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// The first so many of the paper's tasks.
+    pub tasks: u32,
+    /// The factor of their periods.
+    pub stretch: u64,
+    /// α.
+    pub alpha: u32,
+}
+
+/// Why nothing was admitted: the last set that was asked for, and what was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+/// The device under the scheduler, as it takes the pages of the workload.
+struct Redirected {
+    inner: Collected,
+    pages: std::iter::Peekable<Pages>,
+    written: u64,
+}
+
+impl Redirected {
+    /// Writes the workload's next page by the call that was made for another one.
+    fn redirect(&mut self, write: impl FnOnce(&mut Collected, u32) -> Write) -> Write {
+        let page = *self.pages.peek().expect("the workload has no end");
+        let outcome = write(&mut self.inner, page);
+        if outcome == Write::Done {
+            self.pages.next();
+            self.written += 1;
+        }
+        outcome
+    }
+}
+
+impl System for Redirected {
+    fn elapsed_us(&self) -> u64 {
+        self.inner.elapsed_us()
+    }
+
+    fn advance(&mut self, now_us: u64) {
+        self.inner.advance(now_us);
+    }
+
+    fn next_release_us(&self) -> Option<u64> {
+        self.inner.next_release_us()
+    }
+
+    fn next_deadline_us(&self) -> Option<u64> {
+        self.inner.next_deadline_us()
+    }
+
+    fn step(&mut self) -> u64 {
+        self.inner.step()
+    }
+
+    fn write(&mut self, task: Option<TaskHandle>, _: u32) -> Write {
+        self.redirect(|device, page| device.write(task, page))
+    }
+
+    fn read(&mut self, lba: u32) {
+        self.inner.read(lba);
+    }
+
+    fn background_write(&mut self, _: u32) -> Write {
+        self.redirect(|device, page| device.background_write(page))
+    }
+
+    fn background_step(&mut self) {
+        self.inner.background_step();
+    }
+
+    fn level(&mut self) -> Write {
+        self.inner.level()
+    }
+
+    fn erase_counts(&self) -> Vec<u32> {
+        self.inner.erase_counts()
+    }
+}
+
+/// Tasks, and the client without deadlines.
+pub struct WithTasks {
+    processor: Processor<Redirected>,
+}
+
+impl WithTasks {
+    /// A device with the first set that is admitted, or why none is.
+    ///
+    /// # Errors
+    /// If the part has no room for the logical pages.
+    pub fn new(spec: &NandSpec, logical_pages: u32, pages: Pages) -> Result<Result<(Self, Admitted), Refusal>, String> {
+        let mut candidates = Candidates { spec, logical_pages, spare: None, alphas: (1..=ALPHA_MAX).rev().collect() };
+        let (device, set) = match candidates.first_admitted()? {
+            Ok(admitted) => admitted,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let system = Redirected { inner: Collected::new(device.device), pages: pages.peekable(), written: 0 };
+        let clients =
+            (0..).zip(tasks(set)).zip(device.handles).map(|((number, (cpu, reads, writes, period)), handle)| {
+                let access = Access::new(Pattern::Sequential, logical_pages, number, writes, 0);
+                Client::new(Some(handle), period, cpu, reads, writes, access)
+            });
+        let clients = clients.collect();
+        let downloader = Downloader::new(Pattern::Sequential, logical_pages, 0.0, 0, 0);
+        let background = Background { downloader: Some(downloader), leveler: Leveler::On };
+        Ok(Ok((WithTasks { processor: Processor::new(system, clients, background) }, set)))
+    }
+}
+
+/// The tasks of a set.
+fn tasks(set: Admitted) -> impl Iterator<Item = (u64, u32, u32, u64)> {
+    let stretched = move |(cpu, reads, writes, period)| (cpu, reads, writes, period * set.stretch);
+    TASKS.into_iter().take(set.tasks as usize).map(stretched)
+}
+
+/// A device with a set.
+struct Started {
+    device: RealTimeDevice,
+    handles: Vec<TaskHandle>,
+}
+
+/// The sets that are asked for, one after the other.
+struct Candidates<'a> {
+    spec: &'a NandSpec,
+    logical_pages: u32,
+    /// A filled device that the set before was refused on.
+    spare: Option<Ftl<NandSim, Vec<u8>>>,
+    /// Those α with which a device starts, as far as is known.
+    alphas: Vec<u32>,
+}
+
+impl Candidates<'_> {
+    fn first_admitted(&mut self) -> Result<Result<(Started, Admitted), Refusal>, String> {
+        let mut refusal = Refusal("no α is left".to_owned());
+        for tasks in [2, 1] {
+            for stretch in
+                std::iter::successors(Some(1), |stretch| Some(stretch * 2)).take_while(|&it| it <= STRETCH_MAX)
+            {
+                for alpha in self.alphas.clone() {
+                    let set = Admitted { tasks, stretch, alpha };
+                    match self.admitted(set)? {
+                        Ok(started) => return Ok(Ok((started, set))),
+                        Err(why) => refusal = why,
+                    }
+                }
+            }
+        }
+        Ok(Err(refusal))
+    }
+
+    /// A filled device with the set admitted, if it is.
+    fn admitted(&mut self, set: Admitted) -> Result<Result<Started, Refusal>, String> {
+        let ftl = match self.spare.take() {
+            Some(ftl) => ftl,
+            None => self.filled()?,
+        };
+        let (alpha, times) = (set.alpha, OperationTimes::paper());
+        let checkpoint_period_us = CHECKPOINT_PERIOD_US;
+        let config = RealTimeConfig { alpha, tokens: TOKENS, times, checkpoint_period_us, failure_budget: 0 };
+        let refused = |why: String| Ok(Err(Refusal(format!("α = {alpha}, periods × {}: {why}", set.stretch))));
+        let mut device = match RealTimeDevice::start(ftl, config) {
+            Ok(device) => device,
+            Err(error) => {
+                self.alphas.retain(|&other| other != alpha);
+                return refused(error.to_string());
+            }
+        };
+        let mut handles = Vec::new();
+        for (cpu, reads, writes, period) in tasks(set) {
+            match device.admit(Task::new(cpu, reads, writes, period, &times)) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => {
+                    self.spare = Some(device.into_ftl());
+                    return refused(error.to_string());
+                }
+            }
+        }
+        Ok(Ok(Started { device, handles }))
+    }
+
+    fn filled(&self) -> Result<Ftl<NandSim, Vec<u8>>, String> {
+        let mut ftl = formatted(self.spec, self.logical_pages)?;
+        let page = vec![0x11; usize::from(self.spec.part.page_bytes)];
+        (0..self.logical_pages).for_each(|lba| ftl.write(Lba(lba), &page).expect("the part works"));
+        Ok(ftl)
+    }
+}
+
+impl Measured for WithTasks {
+    fn run(&mut self, pages: u64) {
+        let end = self.written() + pages;
+        while self.written() < end {
+            let until = self.processor.now_us + SLICE_US;
+            self.processor.run(until, u64::MAX / 2, |_| {});
+        }
+    }
+
+    fn written(&self) -> u64 {
+        self.processor.system.written
+    }
+
+    fn programs(&self) -> u64 {
+        programs(self.processor.system.inner.device.ftl().device())
+    }
+}
