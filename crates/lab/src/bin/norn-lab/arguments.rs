@@ -79,11 +79,9 @@ pub struct RecordArguments {
     pub program: Vec<OsString>,
 }
 
-/// What to replay, and through what.
+/// A cache of small pages over a NAND part.
 #[derive(Args, Debug)]
-pub struct ReplayArguments {
-    /// The trace.
-    pub trace: PathBuf,
+pub struct CacheArguments {
     /// Frames of the cache.
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub frames: u32,
@@ -93,6 +91,16 @@ pub struct ReplayArguments {
     /// The NAND part; `norn parts` lists them.
     #[arg(long, value_name = "NAME", default_value = "k9f1208q0b", value_parser = nand_catalogue::named)]
     pub part: NandSpec,
+}
+
+/// What to replay, and through what.
+#[derive(Args, Debug)]
+pub struct ReplayArguments {
+    /// The trace.
+    pub trace: PathBuf,
+    /// The cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
 }
 
 /// What to order, and for which linker and cache.
@@ -107,15 +115,9 @@ pub struct LayoutArguments {
     /// The linker that reads it.
     #[arg(long, value_enum, default_value_t = Linker::Gold)]
     pub linker: Linker,
-    /// Frames of the cache.
-    #[arg(long, value_name = "N", default_value_t = 32)]
-    pub frames: u32,
-    /// Bytes of a cache page, a power of two.
-    #[arg(long, value_name = "BYTES", default_value_t = 64)]
-    pub page: u32,
-    /// The NAND part; `norn parts` lists them.
-    #[arg(long, value_name = "NAME", default_value = "k9f1208q0b", value_parser = nand_catalogue::named)]
-    pub part: NandSpec,
+    /// The cache.
+    #[command(flatten)]
+    pub cache: CacheArguments,
     /// Traces of the program, of several inputs.
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,

@@ -25,7 +25,7 @@ use norn_lab::paging::model::LruModel;
 use norn_lab::paging::replay::EXECUTE_NS;
 use norn_lab::paging::trace::Trace;
 
-use crate::arguments::{RecordArguments, ReplayArguments};
+use crate::arguments::{CacheArguments, RecordArguments, ReplayArguments};
 use failure::TraceError;
 use new_file::create;
 
@@ -74,7 +74,7 @@ fn keep(file: &mut File, path: &Path, trace: &Trace) -> Result<(), TraceError> {
 /// Replays a trace through a cache under LRU, and says what it costs.
 pub fn replay(arguments: &ReplayArguments) -> Result<String, TraceError> {
     let trace = Trace::read(&arguments.trace).map_err(TraceError::Trace)?;
-    let ReplayArguments { part: NandSpec { name, part, timings, .. }, frames, page, .. } = arguments;
+    let CacheArguments { part: NandSpec { name, part, timings, .. }, frames, page } = &arguments.cache;
     let model = LruModel::new(*frames, *page, part, trace.code_bytes);
     let mut model = model.map_err(|shape| TraceError::Shape { path: arguments.trace.clone(), shape })?;
     model.replay(&trace.runs);

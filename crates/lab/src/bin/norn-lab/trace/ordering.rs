@@ -13,14 +13,14 @@ use norn_lab::paging::trace::Trace;
 use super::code::{self, Functions};
 use super::failure::TraceError;
 use super::new_file::create;
-use crate::arguments::{LayoutArguments, Linker};
+use crate::arguments::{CacheArguments, LayoutArguments, Linker};
 
 /// Orders a program's functions by traces, and writes the order.
 pub fn layout(arguments: &LayoutArguments) -> Result<String, TraceError> {
     let functions = code::functions(&arguments.program)?;
     let traces = read(arguments, functions.code_bytes)?;
     let starts: BTreeSet<u32> = functions.names.keys().copied().collect();
-    let LayoutArguments { frames, page, part, .. } = arguments;
+    let CacheArguments { frames, page, part } = &arguments.cache;
     let cache = Cache { frames: *frames, page: *page, part: &part.part };
     let order = order_functions(&starts, &traces, functions.code_bytes as u32, cache);
     let order = order.map_err(|shape| TraceError::Shape { path: arguments.traces[0].clone(), shape })?;
