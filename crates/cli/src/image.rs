@@ -111,7 +111,7 @@ impl Contents {
             Contents::Blank(part) => format!("it is a blank {part}: nothing has been written to it"),
             Contents::Unknown(part) => format!("it is a {part} with data of no format that norn knows"),
             Contents::Known(contents) => match &**contents {
-                [PartContent { recognised: Some(recognised), .. }] if recognised.kind != TenantKind::LABEL => {
+                [PartContent { recognised: Ok(Some(recognised)), .. }] if recognised.kind != TenantKind::LABEL => {
                     explanation_of(recognised, image.display(), opener, refusal)
                 }
                 several => {

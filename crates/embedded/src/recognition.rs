@@ -11,7 +11,7 @@ use core::ops::Range;
 
 use norn_flash::{
     LabelDevice, Nand, NandLabel, NandPartition, NandRangeError, Nor, NorLabel, NorPartition, NorRangeError,
-    Recognised, TenantEntry,
+    PartitionError, Recognised, TenantEntry,
 };
 
 /// What one range of a part holds.
@@ -21,8 +21,9 @@ pub struct PartContent {
     pub range: Range<u16>,
     /// What the label says of it, if the label lists it.
     pub entry: Option<TenantEntry>,
-    /// What is there. A range of the label in which nothing is recognised is reported, too.
-    pub recognised: Option<Recognised>,
+    /// What is there. A range of the label in which nothing is recognised is reported, too; so is one that the part does
+    /// not have, as where the label is of another part or names other units.
+    pub recognised: Result<Option<Recognised>, PartitionError>,
 }
 
 impl fmt::Display for PartContent {
@@ -32,8 +33,9 @@ impl fmt::Display for PartContent {
             write!(f, "tenant \"{}\" ({}) in {start}..{end}: ", entry.name().escape_ascii(), entry.kind)?;
         }
         match &self.recognised {
-            Some(recognised) => recognised.fmt(f),
-            None => f.write_str("nothing that is known"),
+            Ok(Some(recognised)) => recognised.fmt(f),
+            Ok(None) => f.write_str("nothing that is known"),
+            Err(error) => error.fmt(f),
         }
     }
 }
@@ -71,15 +73,15 @@ pub fn recognise_nor<D: Nor>(device: &mut D, mut visit: impl FnMut(PartContent))
     };
     visit(on_all(count, recognised));
     for &entry in label.tenants() {
-        let mut content = PartContent { range: entry.range(), entry: Some(entry), recognised: None };
-        if let Ok(mut range) = NorPartition::new(&mut *device, entry.range()) {
-            let visited = visit_nor_formats(&mut range, |found| keep_first(&mut content, found));
-            match visited {
+        let mut found = None;
+        let recognised = match NorPartition::new(&mut *device, entry.range()) {
+            Ok(mut range) => match visit_nor_formats(&mut range, |format| keep_first(&mut found, format)) {
                 Err(NorRangeError::Device(error)) => return Err(error),
-                Err(NorRangeError::Outside { .. }) | Ok(()) => {}
-            }
-        }
-        visit(content);
+                Err(NorRangeError::Outside { .. }) | Ok(()) => Ok(found),
+            },
+            Err(error) => Err(error),
+        };
+        visit(PartContent { range: entry.range(), entry: Some(entry), recognised });
     }
     Ok(())
 }
@@ -103,26 +105,26 @@ pub fn recognise_nand<D: Nand>(
     };
     visit(on_all(count, recognised));
     for &entry in label.tenants() {
-        let mut content = PartContent { range: entry.range(), entry: Some(entry), recognised: None };
-        if let Ok(mut range) = NandPartition::new(&mut *device, entry.range()) {
-            let visited = visit_nand_formats(&mut range, buffer, |found| keep_first(&mut content, found));
-            match visited {
+        let mut found = None;
+        let recognised = match NandPartition::new(&mut *device, entry.range()) {
+            Ok(mut range) => match visit_nand_formats(&mut range, buffer, |format| keep_first(&mut found, format)) {
                 Err(NandRangeError::Device(error)) => return Err(error),
-                Err(NandRangeError::Outside { .. } | NandRangeError::NotLoaded) | Ok(()) => {}
-            }
-        }
-        visit(content);
+                Err(NandRangeError::Outside { .. } | NandRangeError::NotLoaded) | Ok(()) => Ok(found),
+            },
+            Err(error) => Err(error),
+        };
+        visit(PartContent { range: entry.range(), entry: Some(entry), recognised });
     }
     Ok(())
 }
 
 fn on_all(count: u16, recognised: Recognised) -> PartContent {
-    PartContent { range: 0..count, entry: None, recognised: Some(recognised) }
+    PartContent { range: 0..count, entry: None, recognised: Ok(Some(recognised)) }
 }
 
 /// A tenant has one format; data that another one left there is not looked at.
-fn keep_first(content: &mut PartContent, recognised: Recognised) {
-    content.recognised.get_or_insert(recognised);
+fn keep_first(found: &mut Option<Recognised>, recognised: Recognised) {
+    found.get_or_insert(recognised);
 }
 
 #[cfg_attr(not(any(feature = "remap", feature = "heap", feature = "index")), expect(unused))]

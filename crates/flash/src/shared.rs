@@ -103,7 +103,24 @@ impl<D, const TENANTS: usize> Tenancy<D, TENANTS> {
         &self.device
     }
 
-    /// The device below, for its settings. Who loads a page here takes the register from whom has it.
+    /// The device below, for its settings, and for the part's label, which no tenant has. Who loads a page here takes
+    /// the register from the tenant that has it.
+    ///
+    /// ```
+    /// use core::cell::RefCell;
+    ///
+    /// use norn_flash::{Label, LabelDevice, NorLabel, NorTenant, Tenancy, TenantKind};
+    /// use norn_flash_sim::{NorSim, catalogue};
+    ///
+    /// let shared = RefCell::new(Tenancy::<_, 2>::new(NorSim::new(catalogue::w25q())));
+    /// let heap = NorTenant::new(&shared, 0..40).unwrap();
+    ///
+    /// let mut label = Label::default();
+    /// label.add(b"purses", TenantKind::HEAP, heap.units()).unwrap();
+    /// NorLabel(shared.borrow_mut().device_mut()).store(&label).unwrap(); // while the tenant exists
+    /// let stored = NorLabel(shared.borrow_mut().device_mut()).load().unwrap();
+    /// assert_eq!(stored.find(b"purses").unwrap().range(), 0..40);
+    /// ```
     pub fn device_mut(&mut self) -> &mut D {
         self.register = None;
         &mut self.device

@@ -114,7 +114,7 @@ impl Opened {
         let (mut has_others, mut buffer) = (false, vec![0; recognition_bytes(&Nand::part(part))]);
         // A simulated part whose power is on loads every page that it has.
         let _ = recognise_nand(part, &mut buffer, |content| {
-            let is_code = content.recognised.is_some_and(|recognised| recognised.kind == TenantKind::CODE);
+            let is_code = matches!(content.recognised, Ok(Some(recognised)) if recognised.kind == TenantKind::CODE);
             has_others |= !(is_code && is_ours);
         });
         if has_others { Err(CodeFailure::NotBlank) } else { Ok(()) }
