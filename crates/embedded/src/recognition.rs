@@ -21,8 +21,8 @@ pub struct PartContent {
     pub range: Range<u16>,
     /// What the label says of it, if the label lists it.
     pub entry: Option<TenantEntry>,
-    /// What is there. A range of the label in which nothing is recognised is reported, too; so is one that the part does
-    /// not have, as where the label is of another part or names other units.
+    /// What is there. A range of the label in which nothing is recognised is reported, too; so is one that the part
+    /// does not have, as where the label is of another part or names other units.
     pub recognised: Result<Option<Recognised>, PartitionError>,
 }
 
