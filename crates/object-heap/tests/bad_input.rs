@@ -1,5 +1,5 @@
-//! Bad input gets an error that names it, and changes nothing: wrong arguments, stale references, and devices that hold no
-//! heap, a foreign one, a newer one, or one of another geometry.
+//! Bad input gets an error that names it, and changes nothing: wrong arguments, stale references, and devices that hold
+//! no heap, a foreign one, a newer one, or one of another geometry.
 
 use norn_conformance::one_of_each;
 use norn_flash::{Address, Nor};

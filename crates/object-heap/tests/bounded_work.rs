@@ -1,5 +1,5 @@
-//! No call takes more device operations than its derived worst case (`docs/design/worst-cases.md`), and with room that was
-//! reclaimed ahead of time no update erases.
+//! No call takes more device operations than its derived worst case (`docs/design/worst-cases.md`), and with room that
+//! was reclaimed ahead of time no update erases.
 
 mod model;
 
@@ -154,8 +154,8 @@ fn stay_within_bounds(seeds: std::ops::Range<u64>, operations: u64) {
         let mut random = fastrand::Rng::with_seed(seed);
         for number in 0..operations {
             let op = pair.draw(&mut random);
-            // Collections leave scratch units, which cost an erase each; pointers are notified of moves; transactions are as
-            // large as one likes.
+            // Collections leave scratch units, which cost an erase each; pointers are notified of moves; transactions
+            // are as large as one likes.
             if matches!(op, Op::Collect { .. } | Op::Point(..) | Op::Begin) {
                 continue;
             }

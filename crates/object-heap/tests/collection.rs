@@ -1,5 +1,5 @@
-//! Garbage collection: exactly what nothing reaches is deleted, whatever the shape of the graph; also on a full device, and with
-//! several collections to a unit.
+//! Garbage collection: exactly what nothing reaches is deleted, whatever the shape of the graph; also on a full device,
+//! and with several collections to a unit.
 
 use norn_flash_sim::{NorSim, SimError, catalogue};
 use norn_object_heap::{AccessError, CollectError, Collected, Config, Heap, Layout, Ref, StoreError, Tracer};

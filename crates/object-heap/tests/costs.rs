@@ -1,5 +1,5 @@
-//! The costs that the documentation of public functions states hold, counted by the simulated part: of the published structure, and
-//! at the end those of delta records.
+//! The costs that the documentation of public functions states hold, counted by the simulated part: of the published
+//! structure, and at the end those of delta records.
 
 use norn_flash_sim::{Counters, NorSim, catalogue};
 use norn_object_heap::{Config, Elements, ErrorDetection, Heap, InitializationFlags, Layout, Ref, Representation};
@@ -245,7 +245,8 @@ fn ranges_of_arrays() {
     }
 }
 
-/// What error detection costs, beside the same without it: words programmed and read, bytes an object of fifty fields of two bytes.
+/// What error detection costs, beside the same without it: words programmed and read, bytes an object of fifty fields
+/// of two bytes.
 #[test]
 fn error_detection() {
     let costs = [ErrorDetection::Off, ErrorDetection::On].map(|error_detection| {

@@ -1,9 +1,9 @@
 //! With error detection no flipped bit gives a wrong value: it is refused, reported by the checker, or is in a place
 //! without meaning.
 //!
-//! Every single bit of an image with every kind of structure is flipped, one at a time. After each flip the mount refuses the
-//! image, or every value reads as it should or gives an error. What neither the mount nor the checker reports must lie in one
-//! of the places that are listed here, where no value, flag or code in effect is.
+//! Every single bit of an image with every kind of structure is flipped, one at a time. After each flip the mount
+//! refuses the image, or every value reads as it should or gives an error. What neither the mount nor the checker
+//! reports must lie in one of the places that are listed here, where no value, flag or code in effect is.
 
 mod model;
 
@@ -33,7 +33,8 @@ enum Left {
     InTransaction,
 }
 
-/// Every kind of structure, several log units' worth of history, obsolete sectors, used spares; and what it should hold.
+/// Every kind of structure, several log units' worth of history, obsolete sectors, used spares; and what it should
+/// hold.
 fn image(left: Left) -> (NorSim, Model) {
     let config = Config { error_detection: ErrorDetection::On, list_length_max: 3, array_threshold: 6, ..configs()[0] };
     let sim = NorSim::new(catalogue::test_part(UNITS, UNIT_BYTES));
@@ -284,7 +285,8 @@ fn flip_bits(left: Left, stride: u64) -> BTreeMap<(Fate, &'static str), u64> {
     tally.into_inner().unwrap()
 }
 
-/// Where a flipped bit may be met with silence, when no transaction was open: it is not in use, or recovery puts it right.
+/// Where a flipped bit may be met with silence, when no transaction was open: it is not in use, or recovery puts it
+/// right.
 const SILENT: [&str; 7] = [
     // Looks like a cut assignment: the unit is erased once more.
     "assignment of a free unit",

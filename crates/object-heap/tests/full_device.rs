@@ -1,5 +1,5 @@
-//! A device that is kept nearly full for long: reclamation never deadlocks, `Full` is an error and nothing else, and what
-//! is freed can be used again.
+//! A device that is kept nearly full for long: reclamation never deadlocks, `Full` is an error and nothing else, and
+//! what is freed can be used again.
 
 mod model;
 
@@ -30,10 +30,11 @@ fn fill(pair: &mut Pair, records: usize, random: &mut fastrand::Rng) {
     }
 }
 
-/// Erases of one operation at most: it allocates less than a unit holds, so that it needs two reclamations, each perhaps after one
-/// for wear; and a log unit.
+/// Erases of one operation at most: it allocates less than a unit holds, so that it needs two reclamations, each
+/// perhaps after one for wear; and a log unit.
 const ERASES_MAX: u64 = 5;
-/// Words programmed by one operation at most: the erased units' data, a new log unit, and what the operation itself takes.
+/// Words programmed by one operation at most: the erased units' data, a new log unit, and what the operation itself
+/// takes.
 const PROGRAMS_MAX: u64 = 4 * 2048 / 4 + 18 + 200;
 
 fn some_reference(pair: &Pair, random: &mut fastrand::Rng) -> Ref {
@@ -41,8 +42,8 @@ fn some_reference(pair: &Pair, random: &mut fastrand::Rng) -> Ref {
     *random.choice(&references).expect("there are objects")
 }
 
-/// Updates, deletes and creates on a device that was filled with lists of `records` records and then freed of a tenth of its
-/// objects. Returns how many updates were done and how many found no room.
+/// Updates, deletes and creates on a device that was filled with lists of `records` records and then freed of a tenth
+/// of its objects. Returns how many updates were done and how many found no room.
 fn churn(seed: u64, records: usize, operations: u64) -> (u64, u64) {
     churn_on(catalogue::test_part(12, 2048), (ERASES_MAX, PROGRAMS_MAX), seed, records, operations)
 }
@@ -128,8 +129,8 @@ fn a_device_that_is_nine_tenths_full_goes_on() {
     }
 }
 
-/// Filled to the brim with fresh objects, which leaves no room for longer lists, a device takes updates, and creates as often as
-/// it deletes.
+/// Filled to the brim with fresh objects, which leaves no room for longer lists, a device takes updates, and creates as
+/// often as it deletes.
 #[test]
 fn a_device_that_is_overfull_stays_usable() {
     for seed in seeds(0..6) {
@@ -171,8 +172,8 @@ fn lists_may_be_longer_than_the_log() {
     assert_eq!(heap.next_object(None), Ok(None));
 }
 
-/// On parts whose words may be programmed once or twice an operation may also write units anew whose tables are full: the log's, and
-/// each that the operation touches or reclaims, and one more for wear.
+/// On parts whose words may be programmed once or twice an operation may also write units anew whose tables are full:
+/// the log's, and each that the operation touches or reclaims, and one more for wear.
 #[test]
 fn a_limited_device_that_is_nine_tenths_full_goes_on() {
     for seed in seeds(0..4) {

@@ -1,5 +1,5 @@
-//! Proves that a heap with the least code does what one with all of it does on images that need no more, bit for bit, and refuses
-//! the others without changing them.
+//! Proves that a heap with the least code does what one with all of it does on images that need no more, bit for bit,
+//! and refuses the others without changing them.
 
 use norn_flash::Address;
 use norn_flash_sim::{NorSim, catalogue};
@@ -55,7 +55,8 @@ fn images_of_the_published_structure_are_the_same() {
     assert!(cells(all.device()) == cells(least.device()), "one program wrote what the other does not");
 }
 
-/// Also where a cut has left a transaction with open deltas: recovery without code for them would lose its changes or keep half.
+/// Also where a cut has left a transaction with open deltas: recovery without code for them would lose its changes or
+/// keep half.
 #[test]
 fn images_that_need_more_are_refused() {
     let published = Config::tinystore_2006();

@@ -1,4 +1,5 @@
-//! Power is cut at every device operation of random operation sequences, in every torn shape, and again during recovery.
+//! Power is cut at every device operation of random operation sequences, in every torn shape, and again during
+//! recovery.
 //!
 //! After each cut the heap is mounted; it must hold what it held before the operation in flight, or what it would have
 //! held after it, and nothing in between; the checker must be silent; and it must continue to work. Inside a
@@ -160,8 +161,8 @@ fn shapes(pair: &Pair, op: &Op, cut: u64, width: Width, random: &mut fastrand::R
     shapes
 }
 
-/// The recovered heap takes further operations: the one that was cut, if it can be done again, with another value perhaps, and some
-/// more.
+/// The recovered heap takes further operations: the one that was cut, if it can be done again, with another value
+/// perhaps, and some more.
 fn go_on(mut pair: Pair, cut: &Op, random: &mut fastrand::Rng, context: Context<'_>) {
     let mut again = Some(cut.clone()).filter(|op| pair.committed.can_repeat(op));
     if let Some(Op::Put { value, .. } | Op::Fill { value, .. }) = &mut again {
@@ -305,8 +306,8 @@ fn every_cut_widely() {
     );
 }
 
-/// The supply fails again and again, during mounts and soon after them, as with a weak battery: nothing fills up, and when it
-/// holds at last, all is there.
+/// The supply fails again and again, during mounts and soon after them, as with a weak battery: nothing fills up, and
+/// when it holds at last, all is there.
 fn brown_out(seed: u64, part: PartSpec, boots: u64) -> u64 {
     let mut random = fastrand::Rng::with_seed(seed);
     let detects = part.part.reprogramming == Reprogramming::Unlimited && seed / 12 % 3 == 2;
@@ -418,8 +419,8 @@ const LATE_MAX: u64 = 60;
 /// None was lost of the cuts that docs/results records, so that a rate of three in as many is improbable (5%).
 const ZEROS_MAX: u64 = 2;
 
-/// Cuts every call of eight seeds' sequences in a shape that parts have been seen to leave and the contract of NOR parts
-/// does not allow, and counts the cuts that are not survived. The rates are recorded in docs/results.
+/// Cuts every call of eight seeds' sequences in a shape that parts have been seen to leave and the contract of NOR
+/// parts does not allow, and counts the cuts that are not survived. The rates are recorded in docs/results.
 fn count_cuts_beyond_the_contract(name: &str, shape: fn(u64) -> Tear, most: u64) {
     let grounds =
         [("slots", unlimited as fn(u64) -> (PartSpec, Config)), ("deltas", with_deltas), ("detecting", detecting)];

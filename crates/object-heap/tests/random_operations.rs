@@ -1,5 +1,5 @@
-//! Random operations do to the heap what they do to a model in plain memory; the checker is silent after each of them, and
-//! a heap mounted again holds the same.
+//! Random operations do to the heap what they do to a model in plain memory; the checker is silent after each of them,
+//! and a heap mounted again holds the same.
 
 mod model;
 

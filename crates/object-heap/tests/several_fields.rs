@@ -1,4 +1,5 @@
-//! Several fields or elements are written whole or not at all: by deltas, in place or by a rewriting, in transactions and outside.
+//! Several fields or elements are written whole or not at all: by deltas, in place or by a rewriting, in transactions
+//! and outside.
 
 use norn_flash_sim::{NorSim, catalogue};
 use norn_object_heap::{AccessError, Config, Heap, Layout, Ref};

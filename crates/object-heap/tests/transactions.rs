@@ -1,4 +1,5 @@
-//! Transactions: whole or absent, also when they fail for lack of room or log space, and after a power cut at any place.
+//! Transactions: whole or absent, also when they fail for lack of room or log space, and after a power cut at any
+//! place.
 
 #[path = "model/device.rs"]
 pub mod device;

@@ -1,5 +1,5 @@
-//! The heap's interface in plain memory, random operations on both, and the comparison of the two. The heap's client keeps
-//! every physical pointer until it is notified, so that each comparison also looks for stale bytes.
+//! The heap's interface in plain memory, random operations on both, and the comparison of the two. The heap's client
+//! keeps every physical pointer until it is notified, so that each comparison also looks for stale bytes.
 
 // Each test program uses a part of this.
 #![allow(dead_code)]
@@ -336,8 +336,8 @@ impl Model {
 }
 
 impl Model {
-    /// Whether this is something between `before` and `after`: every field as in one or the other, and every object that only
-    /// `before` has there or not.
+    /// Whether this is something between `before` and `after`: every field as in one or the other, and every object
+    /// that only `before` has there or not.
     pub fn is_between(&self, before: &Model, after: &Model) -> bool {
         let agrees = |found: &ModelObject, reference: &Ref| {
             let old = &before.objects[reference];
