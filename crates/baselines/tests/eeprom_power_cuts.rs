@@ -285,6 +285,41 @@ fn every_cut_of_undoing_a_new_object_with_another_header() {
     assert!(words > 15, "{words}");
 }
 
+/// A commit that deletes rolls forward once its marker counts. A second cut must not take back a marker that the first
+/// one left torn.
+#[test]
+fn every_pair_of_cuts_of_a_commit_that_deletes() {
+    let format = EepromHeap::format(EepromSim::new(catalogue::eeprom_test_part(512, 1)), 64).unwrap();
+    let mut pair = Pair::new(format);
+    let create = Op::CreateArray { count: 2, width: 1, header: Vec::new() };
+    pair.step(&create, &String::new).unwrap();
+    pair.step(&create, &String::new).unwrap();
+    let arrays: Vec<_> = pair.committed.objects.keys().copied().collect();
+    let put = Op::Put { reference: arrays[1], index: 0, value: vec![7] };
+    for op in [Op::Begin, put, Op::Delete(arrays[0])] {
+        pair.step(&op, &String::new).unwrap();
+    }
+    let (before, mut next) = (pair.committed.clone(), pair.clone());
+    next.step(&Op::Commit, &String::new).unwrap();
+    let allowed = Allowed { before: &before, after: &next.committed, non_atomic: None };
+    let words = next.heap.device().operations() - pair.heap.device().operations();
+    let bits = (0..8).flat_map(|bit| [Tear::OneBit(bit), Tear::AllButOneBit(bit)]);
+    let shapes: Vec<_> =
+        bits.flat_map(|tear| [WriteStage::Erase, WriteStage::Both].map(|stage| (stage, tear))).collect();
+    let mut second_cuts = 0;
+    for (cut, &shape) in (0..words).flat_map(|cut| shapes.iter().map(move |shape| (cut, shape))) {
+        let device = lose_power(&pair, &Op::Commit, cut, shape);
+        for (again, &second) in (0..).flat_map(|again| shapes.iter().map(move |second| (again, second))) {
+            let Some(device) = lose_power_again(&device, again, second) else {
+                break;
+            };
+            second_cuts += 1;
+            recover(device, &allowed, &|| format!("cut by {shape:?} at word {cut}, and by {second:?} at word {again}"));
+        }
+    }
+    assert!(second_cuts > 1000, "{second_cuts}");
+}
+
 /// Formatting over a heap leaves, when it is cut, the old one, none, or an empty one.
 #[test]
 fn every_cut_of_formatting() {

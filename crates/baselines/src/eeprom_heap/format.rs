@@ -9,14 +9,14 @@
 //!     granules 2 · generation 2, 0 where free · free: next free block 4; allocated: shape 4 · contents
 //! ```
 //!
-//! Values are little-endian. What decides something by itself is one byte, and its codes have no bit in common and
-//! equally many bits, so that no torn write makes a third code of two ([`Stamp`]).
+//! Values are little-endian. What decides something by itself is one byte, whose codes are chosen so that no row of
+//! torn writes makes a code that would decide otherwise ([`Stamp`]).
 
 use norn_flash::Address;
 
 /// "NEEP".
 pub(crate) const MAGIC: u32 = 0x5045_454E;
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 pub(crate) const MAGIC_AT: Address = Address(0);
 pub(crate) const VERSION_AT: Address = Address(4);
@@ -79,18 +79,28 @@ pub(crate) enum State {
     Obsolete,
 }
 
-/// A slot's first byte. A torn stamp is one of the two codes between which it changed, or none.
+/// A slot's first byte.
+///
+/// A write of a stamp that is cut may leave any bits of the old byte, of the new one, and ones that erasing left; the
+/// next mount writes to that byte again, and may be cut, too. Of the old byte, the writes can clear a bit only if the
+/// new byte lacks it. So a code *d* never appears on the way from *a* by writes of *b* and *c* if a bit is set in *a*,
+/// *b* and *c*, and clear in *d*. By such bits,
+///
+/// 1. a slot that is made valid is never read as obsolete;
+/// 2. a slot that was valid and is made obsolete is never read as one of the round before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub round: Round,
     pub state: State,
 }
 
+/// Bit 0 is set in both valid stamps, bits 1 and 2 in one round's valid and the other's obsolete one, bits 3 and 4 in
+/// both stamps of one round.
 const STAMPS: [(u8, Stamp); 4] = [
-    (0x03, Stamp { round: Round::Even, state: State::Valid }),
-    (0x0C, Stamp { round: Round::Even, state: State::Obsolete }),
-    (0x30, Stamp { round: Round::Odd, state: State::Valid }),
-    (0xC0, Stamp { round: Round::Odd, state: State::Obsolete }),
+    (0b1_0101, Stamp { round: Round::Even, state: State::Valid }),
+    (0b1_0010, Stamp { round: Round::Even, state: State::Obsolete }),
+    (0b0_1011, Stamp { round: Round::Odd, state: State::Valid }),
+    (0b0_1100, Stamp { round: Round::Odd, state: State::Obsolete }),
 ];
 
 impl Stamp {
@@ -241,4 +251,47 @@ pub(crate) fn granule_of(block: Address) -> u16 {
 /// Bytes before the data of an object whose fields have widths of their own: their number, their widths, padding.
 pub(crate) fn widths_bytes(count: u32) -> u32 {
     (1 + count).next_multiple_of(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a write of `new` over `old` that is cut may leave `torn`: erasing sets bits, and programming clears
+    /// those that are clear in `new`, in a byte that is erased or not.
+    fn leaves(old: u8, new: u8, torn: u8) -> bool {
+        torn & old == old || torn & new == new || (torn ^ old) & !(new ^ old) == 0
+    }
+
+    /// What can be read after any number of writes of `written` to a byte that was `first`, each cut anywhere.
+    fn readable(first: u8, written: &[u8]) -> [bool; 256] {
+        let mut found = [false; 256];
+        found[usize::from(first)] = true;
+        loop {
+            let before = found;
+            for old in (0..=255).filter(|&byte: &u8| before[usize::from(byte)]) {
+                for torn in 0..=255 {
+                    found[usize::from(torn)] |= written.iter().any(|&new| leaves(old, new, torn));
+                }
+            }
+            if found == before {
+                return found;
+            }
+        }
+    }
+
+    #[test]
+    fn no_row_of_torn_writes_decides_otherwise() {
+        let stamp = |round, state| Stamp { round, state }.encode();
+        for round in [Round::Even, Round::Odd] {
+            let (valid, obsolete) = (stamp(round, State::Valid), stamp(round, State::Obsolete));
+            let before = [State::Valid, State::Obsolete].map(|state| stamp(round.other(), state));
+            for old in before {
+                let found = readable(old, &[valid]);
+                assert!(found[usize::from(valid)] && !found[usize::from(obsolete)], "{old:#x} made {valid:#x}");
+            }
+            let found = readable(valid, &[valid, obsolete]);
+            assert!(found[usize::from(obsolete)] && before.iter().all(|&old| !found[usize::from(old)]), "{valid:#x}");
+        }
+    }
 }

@@ -6,7 +6,8 @@
 //!
 //! A stamp also says which of two successive rounds through the log wrote it, so that the log's end is where the rounds
 //! meet. Only the newest stamp can be torn. It counts as valid: if it was being made valid, its record is complete, and
-//! nothing that it would undo has been done; if it was being made obsolete, the transaction has not ended yet.
+//! nothing that it would undo has been done; if it was being made obsolete, the transaction has not ended yet. Mounting
+//! makes it valid before anything is done on its account, because a second cut could take it back.
 //!
 //! Invariants: stamps before the head are of one round, those from it on of the other; the slot before the open
 //! transaction's first is obsolete; records of the open transaction are in slots that follow one another.
@@ -49,7 +50,8 @@ impl Log {
         Ok(())
     }
 
-    /// Finds the head, and the open transaction's records. Cost: 1 read a slot, and 1 a record.
+    /// Finds the head, and the open transaction's records. Cost: 1 read a slot, and 1 a record; 1 word written where
+    /// the newest stamp is torn.
     pub fn mount<D: Eeprom>(&mut self, medium: &mut Medium<D>) -> Result<(), StoreError<D::Error>> {
         let last = self.stamp(medium, self.slots - 1)?;
         let first = self.stamp(medium, 0)?;
@@ -81,7 +83,7 @@ impl Log {
                 _ => self.open += 1,
             }
         }
-        Ok(())
+        if torn { self.stamp_newest(medium, State::Valid) } else { Ok(()) }
     }
 
     /// Whether a transaction has left records that count.
@@ -126,12 +128,15 @@ impl Log {
     /// Makes the open transaction's records obsolete. Cost: 1 word written.
     pub fn end<D: Eeprom>(&mut self, medium: &mut Medium<D>) -> Result<(), StoreError<D::Error>> {
         if self.open > 0 {
-            let round = if self.head == 0 { self.round.other() } else { self.round };
-            let stamp = Stamp { round, state: State::Obsolete };
-            medium.write(self.address(self.back(1)), &[stamp.encode()])?;
+            self.stamp_newest(medium, State::Obsolete)?;
         }
         (self.open, self.deletions) = (0, 0);
         Ok(())
+    }
+
+    fn stamp_newest<D: Eeprom>(&self, medium: &mut Medium<D>, state: State) -> Result<(), StoreError<D::Error>> {
+        let round = if self.head == 0 { self.round.other() } else { self.round };
+        medium.write(self.address(self.back(1)), &[Stamp { round, state }.encode()])
     }
 
     /// Record `number` of the open transaction, 1 being the newest. Cost: 1 read.
