@@ -32,8 +32,10 @@ use crate::fat_list::widths::Widths;
 
 /// Times that one insertion takes first objects out at most: ahead of need, and for each of two cells.
 pub(crate) const DROPS_MAX: u8 = 3;
-/// Objects that go at a time are this share of a block's cells: the more, the less often is the head rewritten.
+/// Objects that go at a time are this share of a block's cells, or of the part's cells if that is more: the more, the
+/// less often is the head rewritten.
 const BLOCK_SHARE: u16 = 8;
+const PART_SHARE: u32 = 128;
 
 impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Adds a key, and drops the least ones where room runs short; returns how many.
@@ -68,7 +70,9 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 impl<D: Nor, W: Widths> Shape<D, W> {
     /// Takes some of the first objects out, up to that in whose range `key` is; returns how many keys they had.
     fn drop_first(&mut self, rewrites: &mut Rewrites, key: &W::Key) -> Outcome<u32, D> {
-        let most = (self.layout().cells_per_block / BLOCK_SHARE).max(1);
+        let cells = self.layout().cells_per_block;
+        let of_part = u32::from(cells) * u32::from(self.layout().unit_count) / PART_SHARE;
+        let most = (cells / BLOCK_SHARE).max(of_part as u16).max(1);
         let levels = self.layout().settings.levels;
         for _ in 0..STEPS_MAX {
             let path = [self.list().head(); LEVELS_MAX];
