@@ -11,7 +11,8 @@
 //! 6. write a page of the checkpoint. Its journal has the pages of the tail that count, and it names the suspect. If
 //!    the base itself is the newest page of all, it is replaced by the one that is written;
 //! 7. erase blocks that hold something, but no page that is whole;
-//! 8. program the suspect again, if it can be read, and write a page of the checkpoint that names none.
+//! 8. program the suspect again, if it can be read and 6 did not replace it, and write a page of the checkpoint that
+//!    names none.
 //!
 //! What a cut can have left, and which step handles it:
 //!
@@ -21,7 +22,8 @@
 //! | a page reads as whole, but may not tomorrow | its program was cut late | it is the suspect: 8 programs it again |
 //! | the same, a page of the checkpoint | its program was cut late | 6 replaces it; its trims do not count in 5 |
 //! | the page before it in its chunk is needed again | it fades | live until 6; 4 takes what it says of trims |
-//! | the same twice, of which one is the newest page | the first block failed, or is being erased | 6 replaces both |
+//! | it is needed again | what replaced it fades | it is the suspect: not erased before 8 |
+//! | the same twice, and one is the newest page | its block failed, or is being erased | the newest is the suspect |
 //! | a page reads as whole that did not yesterday | its program was cut | no journal has it: it does not count |
 //! | a block reads as anything, none of it live | its erase was cut | not live: erased before it is used |
 //! | two versions of a page | a copy or write was cut before the erase of the older | 3 takes the newer |
@@ -84,8 +86,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// Mounts a formatted part, also after a power cut at any place of the last operation. The memory has to suffice
     /// for the number of logical pages that the part was formatted with. Cost: a load for each block and for each page
     /// of the checkpoint; two for each page that was programmed since the newest of these, at most as many as a journal
-    /// has; those of a few blocks, to find it; up to three erases, and one for each cut in a row; one program, three if
-    /// the newest page is not one of the checkpoint that was made then.
+    /// has; those of a few blocks, to find it; up to three erases, and one for each cut in a row; three programs, two
+    /// if the newest page is one of the checkpoint that was made then.
     ///
     /// # Errors
     /// [`MountError`]. How much memory is needed is known when the image's size was read: with less than that takes,
@@ -94,7 +96,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         let Replayed { log, next, checkpoint, suspect } = replay(unmounted(device, memory, 0)?)?;
         let mut recycler = Recycler::new(Checkpoint::new(log, next));
         settle(&mut recycler, checkpoint, suspect).map_err(mount_error)?;
-        recycler.log_mut().counters = FtlCounters::default();
+        let scans = u64::from(checkpoint == Found::Missing);
+        recycler.log_mut().counters = FtlCounters { scans, ..FtlCounters::default() };
         Ok(Ftl::new(recycler))
     }
 }
@@ -194,11 +197,12 @@ where
     M: AsRef<[u8]> + AsMut<[u8]>,
 {
     let part = recycler.log().layout().part;
+    let written = CHUNK_BASE + recycler.checkpoint().next().chunk;
     free_blocks(recycler, checkpoint, suspect)?;
     recycler.checkpoint_mut().repeat_trims();
     recycler.checkpoint_mut().set_suspect(suspect.map(|suspect| part.number_of(suspect.page)));
     match checkpoint {
-        Found::Older | Found::Newest(_) => recycler.checkpoint_mut().step()?,
+        Found::Older | Found::Newest => recycler.checkpoint_mut().step()?,
         Found::Missing => write_round_beside(recycler, suspect)?,
     }
     for block in part.blocks() {
@@ -209,7 +213,9 @@ where
         recycler.log_mut().unmark(block, Flag::Torn);
     }
     if let Some(suspect) = suspect {
-        adopt(recycler, suspect)?;
+        if suspect.tag.lba != written {
+            adopt(recycler, suspect)?;
+        }
         recycler.checkpoint_mut().set_suspect(None);
         recycler.checkpoint_mut().step()?;
     }
@@ -244,16 +250,13 @@ fn free_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     if let Some(suspect) = suspect {
         recycler.log_mut().mark(suspect.page.block, Flag::Locked);
     }
-    if let Found::Newest(pages) = checkpoint {
-        pages.into_iter().for_each(|page| recycler.log_mut().mark(page.block, Flag::Locked));
-    }
     while recycler.log().memory().counts().free_blocks < FREE_BLOCKS_TO_SETTLE {
         let memory = recycler.log().memory();
         let is_dead = |&block: &Block| {
             memory.state(block) == BlockState::Used && memory.live(block) == 0 && !memory.has(block, Flag::Locked)
         };
         let Some(block) = part.blocks().filter(is_dead).min_by_key(|&block| memory.erases(block)) else { break };
-        if matches!(checkpoint, Found::Newest(_)) && holds_trimmed(recycler, block)? {
+        if checkpoint == Found::Newest && holds_trimmed(recycler, block)? {
             recycler.log_mut().mark(block, Flag::Locked);
         } else {
             recycler.free(block)?;

@@ -180,8 +180,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
             return self.unreadable(page);
         }
         let source = if register == Register::Right { Source::Register } else { Source::Buffer };
-        let stream = if index < layout.logical_pages { stream } else { WRITTEN };
-        self.log_mut().append(index, source, stream)
+        if index < layout.logical_pages {
+            return self.log_mut().append(index, source, stream);
+        }
+        self.log_mut().number_copy();
+        self.log_mut().append(index, source, WRITTEN)
     }
 
     /// Returns which logical page cannot be read any more; for a page of the checkpoint, all are written anew. Cost:

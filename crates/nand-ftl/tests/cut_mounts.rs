@@ -77,6 +77,35 @@ fn a_trim_whose_page_fades_gives_back_what_was_written_last() {
     }
 }
 
+/// The flush of a trim returns, and the mounts after it are cut, each in its first page of the checkpoint, which reads
+/// as whole until none of them does any more. The page of the flush is still there then.
+#[test]
+fn a_flushed_trim_outlives_the_pages_of_mounts_that_were_cut() {
+    for (seed, mounts) in (0..120).map(|seed| (seed, 1 + seed % 5)) {
+        let spec = test_part(24, 8, 128);
+        let part = spec.part;
+        let (mut ftl, mut model) = formatted(spec, 0, 60, seed);
+        let mut random = fastrand::Rng::with_seed(seed);
+        for lba in (0..60).chain((0..random.u32(100..300)).map(|_| random.u32(0..60))) {
+            run(&mut ftl, &mut model, Operation::Write { lba, count: 1 }).unwrap();
+        }
+        if seed % 2 == 0 {
+            run(&mut ftl, &mut model, Operation::Checkpoint).unwrap();
+        }
+        for lba in 0..random.u32(0..17) {
+            run(&mut ftl, &mut model, Operation::Write { lba, count: 1 }).unwrap();
+        }
+        run(&mut ftl, &mut model, Operation::Trim { lba: 0, count: 16 }).unwrap();
+        run(&mut ftl, &mut model, Operation::Flush).unwrap();
+        let mut sim = ftl.into_device();
+        let faded: Vec<_> = (0..mounts).map(|_| cut_in_first_program(&mut sim)).collect();
+        for page in faded {
+            sim.poke(page, Column(0), &vec![0; usize::from(part.register_bytes())]);
+        }
+        model.check(&mut mounted(sim), &format!("seed {seed}, after {mounts} mounts that were cut"));
+    }
+}
+
 /// A write is cut, and then a mount in its page of the checkpoint: both pages read as whole now and then,
 /// and the second names the first. What is written after the next mount stays, however often they are read.
 #[test]

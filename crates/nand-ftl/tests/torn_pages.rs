@@ -45,7 +45,9 @@ impl Subject for Disk {
 
     fn mount(device: NandSim, context: Context<'_>) -> Self {
         let memory = memory(&device.spec().part);
-        Disk(Ftl::mount(device, memory).unwrap_or_else(|error| panic!("{error}, {}", context())))
+        let ftl = Ftl::mount(device, memory).unwrap_or_else(|error| panic!("{error}, {}", context()));
+        assert_eq!(ftl.counters().scans, 0, "a page of the checkpoint is missing, {}", context());
+        Disk(ftl)
     }
 
     fn try_mount(device: &mut NandSim) -> Result<(), PowerLost> {

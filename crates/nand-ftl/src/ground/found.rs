@@ -6,14 +6,19 @@ use super::memory::Memory;
 use crate::format::{Header, Tag};
 
 /// Sequence numbers left out at each mount, so that those of torn pages do not come again. A page of the checkpoint is
-/// programmed at most so much later than it says: blocks may fail meanwhile.
-pub(super) const SEQUENCE_GAP: u64 = 16;
+/// programmed at most so much later than it says, should blocks fail meanwhile; its copies have higher numbers.
+pub(crate) const SEQUENCE_GAP: u64 = 16;
 
 /// A page that was programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
     pub page: PageAddress,
     pub tag: Tag,
+}
+
+/// Whether a page of the checkpoint was programmed when it was made, and not copied since.
+pub(super) fn is_original(written: &Written, header: &Header) -> bool {
+    written.tag.sequence <= header.as_of + SEQUENCE_GAP
 }
 
 /// A page of the checkpoint.
@@ -24,17 +29,6 @@ pub(crate) struct CheckpointPage {
 }
 
 impl CheckpointPage {
-    /// Whether it was programmed when it was made, and not copied since.
-    pub fn is_original(&self) -> bool {
-        self.written.tag.sequence <= self.header.as_of + SEQUENCE_GAP
-    }
-
-    /// Whether it says more than another; of two that say the same, the original does.
-    pub fn is_better_than(&self, other: &Self) -> bool {
-        let key = |page: &Self| (page.header.as_of, u64::MAX - page.written.tag.sequence);
-        key(self) > key(other)
-    }
-
     /// Whether it is the same page of the checkpoint, programmed once more.
     pub fn says_the_same_as(&self, other: &Self) -> bool {
         (self.written.tag.lba, self.header.as_of) == (other.written.tag.lba, other.header.as_of)

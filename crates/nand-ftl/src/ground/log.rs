@@ -15,6 +15,7 @@
 
 use norn_flash::{Block, Nand, PageAddress, PageNumber};
 
+use super::found::SEQUENCE_GAP;
 use super::medium::{Attempt, Source};
 use super::memory::Memory;
 use super::memory::blocks::{BlockState, Flag};
@@ -96,6 +97,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
     /// The next program has a higher number than this one.
     pub fn continue_after(&mut self, sequence: u64) {
         self.sequence = self.sequence.max(sequence + 1);
+    }
+
+    /// Leaves out numbers so that a copy of the buffered page of the checkpoint does not have that of an original.
+    pub fn number_copy(&mut self) {
+        if let Some(header) = Header::decode(self.memory().data()) {
+            self.continue_after(header.as_of + SEQUENCE_GAP);
+        }
     }
 
     /// The open blocks of the streams.

@@ -1,8 +1,8 @@
 //! What flash holds, found while mounting after a power cut of any kind: the steps 1 to 4 of [mounting](crate::mount).
 
-use norn_flash::{Block, Nand, PageAddress};
+use norn_flash::{Block, Nand, PageNumber};
 
-use super::found::{CheckpointPage, SEQUENCE_GAP, Written};
+use super::found::{CheckpointPage, SEQUENCE_GAP, Written, is_original};
 use super::log::Log;
 use super::memory::Memory;
 use super::memory::blocks::{BlockState, Flag};
@@ -32,9 +32,8 @@ pub(crate) struct Replayed<D, M> {
 pub(crate) enum Found {
     /// Its newest page was whole before others were programmed.
     Older,
-    /// Its newest page is the newest of all, or says the same as that one: both are needed until they are replaced. Its
-    /// trims, which are in the journal, do not count yet.
-    Newest([PageAddress; 2]),
+    /// Its newest page is the newest of all, and the suspect. Its trims, which are in the journal, do not count yet.
+    Newest,
     /// A page of it is missing: the map is from all pages of the part.
     Missing,
 }
@@ -47,6 +46,8 @@ struct Base {
     newest: u64,
     /// The newest page that says the same: the page itself, a copy of it, or what was programmed when its block failed.
     again: Written,
+    /// The newest such page before that one.
+    before: Written,
 }
 
 /// Reads what flash holds.
@@ -123,7 +124,7 @@ where
     while let Some(block) = newest_block_before(&pages.memory, before) {
         before = pages.memory.opened(block);
         look_for_base(pages, block, 0, &mut found)?;
-        if found.is_some_and(|found: Base| found.page.is_original()) {
+        if found.is_some_and(|found: Base| is_original(&found.page.written, &found.page.header)) {
             break;
         }
     }
@@ -167,14 +168,10 @@ where
         match (Header::decode(pages.memory.data()), checkpoint_version(pages.memory.data())) {
             (Some(header), _) => {
                 let page = CheckpointPage { written: Written { page, tag }, header };
-                let same = found.filter(|found| page.says_the_same_as(&found.page));
-                let again = same.map_or(page.written, |same| same.again);
-                let again = if tag.sequence > again.tag.sequence { page.written } else { again };
                 match found {
-                    Some(found) if !page.is_better_than(&found.page) => {
-                        found.again = if same.is_some() { again } else { found.again };
-                    }
-                    _ => *found = Some(Base { page, newest, again }),
+                    Some(found) if page.says_the_same_as(&found.page) => found.add(page),
+                    Some(found) if page.header.as_of <= found.page.header.as_of => {}
+                    _ => *found = Some(Base { page, newest, again: page.written, before: page.written }),
                 }
             }
             (None, Some(version)) if version != FORMAT_VERSION => {
@@ -208,10 +205,27 @@ fn with_logical_pages<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
 }
 
 impl Base {
-    /// Whether it is the newest page of all, so that its program may have been cut; or the newest page says the same,
-    /// so that its own program, or the erase of its block, may not have been completed.
+    /// Whether it is the newest page of all, so that what it says is not certain: its program may have been cut.
     fn is_newest(&self) -> bool {
-        self.page.is_original() && self.again.tag.sequence == self.newest
+        self.again.tag.sequence == self.newest && is_original(&self.again, &self.page.header)
+    }
+
+    /// The newest page that says what it says, and whose program has not been cut.
+    fn certain(&self) -> Written {
+        if self.again.tag.sequence == self.newest { self.before } else { self.again }
+    }
+
+    /// Takes account of a page that says the same: the one that was programmed first stays its page.
+    fn add(&mut self, page: CheckpointPage) {
+        let sequence = page.written.tag.sequence;
+        if sequence > self.again.tag.sequence {
+            (self.before, self.again) = (self.again, page.written);
+        } else if sequence > self.before.tag.sequence || self.before == self.again {
+            self.before = page.written;
+        }
+        if sequence < self.page.written.tag.sequence {
+            self.page = page;
+        }
     }
 
     fn chunk(&self) -> u32 {
@@ -308,20 +322,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
     /// Takes the base, the tail and the other pages of the checkpoint (steps 3 and 4). `None` if one is missing.
     fn replay_checkpoint(&mut self, take: Take) -> Outcome<Option<Found>, D> {
         let base = self.base;
-        if self.take(&base.page, take).is_none() || self.replay_tail()?.is_none() {
+        if self.take(&base.page, take).is_none() || self.replay_tail(take)?.is_none() {
             return Ok(None);
         }
         let is_newest = take == Take::JournalWithoutTrims && self.held.is_none();
-        if !is_newest && self.count(base.page.written)?.is_none() {
+        if !is_newest && self.count(base.certain())?.is_none() {
             return Ok(None);
         }
         if take == Take::State {
             let chunk = (base.chunk() + 1) % self.pages.layout().chunks();
             self.next = Continuation { chunk, since: base.page.header.as_of };
         }
-        let named = base.page.header.suspect.map(|page| self.pages.layout().part.page_at(page));
-        if let Some(named) = named {
+        if let Some(named) = base.page.header.suspect {
             self.hold_named(named)?;
+        } else if is_newest {
+            self.held = Some(base.again);
         }
         let copy = self.held.take_if(|held| held.tag.lba >= CHUNK_BASE);
         if is_newest {
@@ -331,8 +346,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         if is_newest {
             self.take_before_base(Order::RoundBefore)?;
         }
-        let newest = Found::Newest([base.page.written.page, base.again.page]);
-        Ok(whole.then_some(if is_newest { newest } else { Found::Older }))
+        Ok(whole.then_some(if is_newest { Found::Newest } else { Found::Older }))
     }
 
     /// Takes what the buffered page of the checkpoint says. `None` if its journal does not fit it.
@@ -377,7 +391,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
 
     /// Makes the map name the newest version of each page that was programmed later than the base says, except the
     /// newest of all. `None` if they are more than a journal has.
-    fn replay_tail(&mut self) -> Outcome<Option<()>, D> {
+    fn replay_tail(&mut self, take: Take) -> Outcome<Option<()>, D> {
         let part = self.pages.layout().part;
         let base = self.base.page;
         for block in part.blocks() {
@@ -399,7 +413,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
                     // It was not whole a moment ago: its program was cut, and it never counts.
                     continue;
                 }
-                if self.base.is_newest() && tag.sequence == self.base.again.tag.sequence {
+                if take == Take::JournalWithoutTrims && tag.sequence == self.base.again.tag.sequence {
                     // The page that is written next replaces it, too.
                     continue;
                 }
@@ -447,7 +461,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
     }
 
     /// Holds back the page that the base names as one that does not count yet.
-    fn hold_named(&mut self, page: PageAddress) -> Outcome<(), D> {
+    fn hold_named(&mut self, number: PageNumber) -> Outcome<(), D> {
+        let part = self.pages.layout().part;
+        if number.0 >= part.page_count() {
+            return Ok(());
+        }
+        let page = part.page_at(number);
         if let Content::Page { tag, .. } = self.pages.load(page)? {
             self.held = Some(Written { page, tag });
         }
@@ -455,11 +474,12 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
     }
 
     /// Takes the other pages of the checkpoint, from the newest on. `None` if one is missing. Should the newest page of
-    /// all be a `copy` of one, it counts if that one has been erased. Else it is the suspect: the erase of the other
-    /// may have begun, so that it reads differently later.
+    /// all be a `copy` of one, or of the base, it counts if that one has been erased. Else it is the suspect: the erase
+    /// of the other may have begun, so that it reads differently later.
     fn take_older(&mut self, copy: Option<Written>) -> Outcome<Option<()>, D> {
         let layout = *self.pages.layout();
         let (mut chunk, mut since) = (self.base.chunk(), self.base.page.header.since);
+        self.held = self.held.or(copy.filter(|copy| copy.tag.lba == CHUNK_BASE + chunk));
         for _ in 1..layout.chunks() {
             chunk = (chunk + layout.chunks() - 1) % layout.chunks();
             let copy = copy.filter(|copy| copy.tag.lba == CHUNK_BASE + chunk);
@@ -467,10 +487,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
             if let (None, Some(copy)) = (found, copy) {
                 self.count(copy)?;
                 found = self.load_chunk(chunk, since)?;
-            } else if let Some(copy) = copy
-                && chunk != self.next.chunk
-            {
-                self.held = Some(copy);
+            } else {
+                self.held = self.held.or(copy);
             }
             let Some(page) = found else { return Ok(None) };
             if self.take(&page, Take::State).is_none() {
@@ -564,10 +582,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         }
     }
 
-    /// Drops the entry of a page that does not count yet if the page that it names is another's by now.
+    /// Drops the entry of a page that does not count yet if the page that it names is another's by now, or an attempt
+    /// to program it again.
     fn drop_stale_entry(&mut self, held: Written) -> Outcome<(), D> {
         let Some(index) = self.pages.layout().index_of(held.tag.lba) else { return Ok(()) };
-        if self.memory().page(index).is_some() && self.pages.sequence_at(index)?.is_none() {
+        let is_data = held.tag.lba < CHUNK_BASE;
+        let is_stale = |found: Option<u64>| found.is_none_or(|found| is_data && found > held.tag.sequence);
+        if self.memory().page(index).is_some() && is_stale(self.pages.sequence_at(index)?) {
             self.memory().set_entry(index, None);
         }
         Ok(())
