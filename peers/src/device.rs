@@ -108,10 +108,12 @@ impl Device {
         self.0.borrow_mut().sim.power_on();
     }
 
-    /// Forgets the part's contents, for stores that live as long as the program.
+    /// Leaves a part of one unit, for stores that live as long as the program.
     pub fn discard(&self) {
         let mut shared = self.0.borrow_mut();
-        shared.sim = NorSim::new(shared.sim.spec().clone());
+        let mut spec = shared.sim.spec().clone();
+        spec.part.unit_count = 1;
+        shared.sim = NorSim::new(spec);
         shared.trace = None;
     }
 
