@@ -16,7 +16,7 @@ help:
 	@echo "make lab        the published evaluations redone, into out/lab; goes on where it was interrupted"
 	@echo "make bobc       the business object benchmark and its peers, into out/bobc; goes on where it was interrupted: two hours, on a machine that does nothing else"
 	@echo "make hot        one object that many change at once, beside PostgreSQL and SQLite: 20 minutes, on a machine that does nothing else"
-	@echo "make compare    the heap and the ordered indexes beside other stores for flash, into out/peers: some minutes"
+	@echo "make compare    the heap, the ordered indexes and the ring log beside other stores for flash, into out/peers: half an hour"
 	@echo "make size       code and RAM on Cortex-M0 and Cortex-M4"
 	@echo "make lint       formatting, clippy, links of the documentation, and builds for Cortex-M without std"
 
@@ -29,6 +29,7 @@ test: test-java
 	@tools/ensure-rust
 	@tools/ensure-test-programs
 	cargo test --locked --workspace
+	cargo test --locked -p norn-cli --features arrow,plots log
 
 test-java:
 	tools/test-java
@@ -77,5 +78,6 @@ lint:
 	@tools/ensure-rust
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked -p norn-cli --all-targets --features arrow,plots -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 	tools/check-no-std

@@ -11,6 +11,7 @@ use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags
 use crate::image::Opener;
 use crate::log::Span;
 use crate::log::moment::Moment;
+use crate::log::picture::Size;
 use crate::{code, nbd, parts};
 
 const EXAMPLES: &str = "\
@@ -26,6 +27,7 @@ Examples:
   norn code install part.img app.bin --program-version 1.0.0
                                                              a program on a simulated NAND part; code update replaces it
   norn log append thermo.img readings.csv                    append a sensor's readings
+  norn log append thermo.img readings.csv --follow           and those that are written to the file later
   norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   print the mean of a time span
 
 Exit codes:
@@ -74,6 +76,9 @@ impl Command {
             Command::Purse(PurseArguments { image, .. }) => (image, Opener::Purse),
             Command::Log(
                 LogCommand::Append(AppendArguments { image, .. })
+                | LogCommand::Export(ExportArguments { image, .. })
+                | LogCommand::Dump(DumpArguments { image, .. })
+                | LogCommand::Show(LogArgument { image })
                 | LogCommand::Mean(SpanArguments { image, .. })
                 | LogCommand::Range(SpanArguments { image, .. })
                 | LogCommand::Plot(PlotArguments { of: SpanArguments { image, .. }, .. })
@@ -127,7 +132,7 @@ pub enum HeapCommand {
     /// 1:3 is a logical pointer: sector number 3 of logical unit 1.
     ///
     /// On a part with spare units, the units shown are virtual ones and their physical units; --raw shows the headers
-    /// of the physical units.
+    /// of the physical units. --unit shows identity, assignment, and every descriptor or entry of the log.
     Dump(DumpArguments),
 }
 
@@ -287,18 +292,32 @@ The whole log is checked before the answer. Exit code 1, with an answer, if it i
 pub enum LogCommand {
     /// Make an image file of a simulated part with an empty log. An existing file is never overwritten.
     Create(LogCreateArguments),
-    /// Append the readings of a CSV file: a timestamp and a value a line. Each is durable by itself; a file that was
-    /// interrupted can be appended again.
+    /// Append the readings of a CSV file, a timestamp and a value a line, or of an Arrow IPC file. Each is durable by
+    /// itself; a file that was interrupted can be appended again.
+    #[command(visible_alias = "import")]
     Append(AppendArguments),
+    /// Write the readings of a span of time to a new file: CSV, or Arrow IPC.
+    #[command(after_help = LOG_HELP)]
+    Export(ExportArguments),
     /// The mean of the readings of a span of time, how many they are, the least and the greatest.
     #[command(after_help = LOG_HELP)]
     Mean(SpanArguments),
     /// The readings of a span of time as CSV.
     #[command(after_help = LOG_HELP)]
     Range(SpanArguments),
-    /// A small plot of the readings of a span of time: each column is a mean.
+    /// A plot of the readings of a span of time, in the terminal or as a PNG or SVG: each column is a mean.
     #[command(after_help = LOG_HELP)]
     Plot(PlotArguments),
+    /// List the readings by days, how full the log is, and the part's wear and counters.
+    ///
+    /// The log is mounted first, which completes in the image file what a power cut interrupted, and checked: exit code
+    /// 1 if it is damaged.
+    Show(LogArgument),
+    /// List the use and content of every erase unit; or show one unit with its cells.
+    ///
+    /// The log is mounted first, which completes in the image file what a power cut interrupted. With --raw it is not
+    /// mounted, and nothing is changed at all. The terms are those of docs/format/ordered-index.md.
+    Dump(DumpArguments),
     /// Check every invariant of the log. Exit code 1 if one is violated, 2 if the log does not mount.
     Check(LogArgument),
 }
@@ -326,8 +345,16 @@ pub struct AppendArguments {
     /// Image file of a simulated part with a log in it.
     pub image: PathBuf,
     /// CSV file. Timestamps are seconds since 1970 or such as 2026-11-21T10:00:00Z; values are kept to three decimals.
-    /// A first line timestamp,value is skipped. A reading of a second that has one replaces it.
+    /// A first line timestamp,value is skipped. A reading of a second that has one replaces it. Or an Arrow IPC file
+    /// with the columns timestamp and value, if norn is built with the feature arrow.
     pub file: PathBuf,
+    /// Append the file's readings, then those that are written to it later, until SIGINT or SIGTERM.
+    ///
+    /// A line counts when it ends with a line feed. If the file is replaced by another one of its name, the old one is
+    /// read to its end and the new one from its start; if it becomes shorter, it is read from its start again. A line
+    /// that is no reading ends the command, after the lines before it are appended.
+    #[arg(long, conflicts_with = "cut_power")]
+    pub follow: bool,
     /// Cut the power again and again, at operations and in ways that derive from this number, and check after each cut
     /// that nothing acknowledged is lost.
     #[arg(long, value_name = "SEED")]
@@ -356,12 +383,40 @@ impl SpanArguments {
     }
 }
 
+/// What to write, and where.
+#[derive(Args, Debug)]
+pub struct ExportArguments {
+    /// Image file of a simulated part with a log in it.
+    pub image: PathBuf,
+    /// File to make; there must be none of this name. Its ending says what it is: .csv, or .arrow, if norn is built
+    /// with the feature arrow.
+    pub file: PathBuf,
+    /// The first second.
+    pub from: Option<Moment>,
+    /// The second after the last.
+    pub to: Option<Moment>,
+}
+
+impl ExportArguments {
+    /// The span that they name.
+    pub fn span(&self) -> Span {
+        Span { from: self.from.clone(), to: self.to.clone() }
+    }
+}
+
 /// What to plot.
 #[derive(Args, Debug)]
 pub struct PlotArguments {
     /// Of which readings.
     #[command(flatten)]
     pub of: SpanArguments,
+    /// Picture to make instead of a plot in the terminal, with the ending .png or .svg; there must be no such file.
+    /// Takes a norn that is built with the feature plots.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["columns", "rows"])]
+    pub out: Option<PathBuf>,
+    /// Size of the picture in pixels.
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1000x420", requires = "out")]
+    pub size: Size,
     /// Width of the plot in characters.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u8).range(4..))]
     pub columns: u8,
@@ -456,12 +511,12 @@ pub struct ShowArguments {
 /// What to dump.
 #[derive(Args, Debug)]
 pub struct DumpArguments {
-    /// Image file of a simulated part.
+    /// Image file of a simulated part with a heap or a log in it.
     pub image: PathBuf,
-    /// Show this erase unit in full: identity, assignment, and every descriptor or entry of the log.
+    /// Show this erase unit in full.
     #[arg(long, value_name = "N")]
     pub unit: Option<u16>,
-    /// Show the image as it is, without mounting the heap: for one that cannot be mounted, or was not recovered yet.
+    /// Show the image as it is, without mounting it: for one that cannot be mounted, or was not recovered yet.
     #[arg(long)]
     pub raw: bool,
 }

@@ -26,12 +26,13 @@ use norn_flash::EraseUnit;
 use norn_purse::Job;
 
 use crate::arguments::{
-    Arguments, CodeCommand, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, ProgramArguments,
-    PurseArguments, ShowArguments,
+    Arguments, CodeCommand, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PlotArguments,
+    ProgramArguments, PurseArguments, ShowArguments,
 };
 use crate::error::Error;
 use crate::heap::dump::{Before, Extent};
 use crate::heap::listing::Values;
+use crate::log::follow::Notice;
 
 const EXIT_FINDINGS: u8 = 1;
 const EXIT_ERROR: u8 = 2;
@@ -94,9 +95,14 @@ fn show(arguments: &ShowArguments) -> Result<ExitCode, Error> {
     print(&heap::listing::show(&arguments.image, values)?, Verdict::Sound)
 }
 
-fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
+/// What is done before a dump, and what is shown.
+fn asked(arguments: &DumpArguments) -> (Before, Extent) {
     let before = if arguments.raw { Before::Nothing } else { Before::Mount };
-    let extent = arguments.unit.map_or(Extent::Units, |unit| Extent::Unit(EraseUnit(unit)));
+    (before, arguments.unit.map_or(Extent::Units, |unit| Extent::Unit(EraseUnit(unit))))
+}
+
+fn dump(arguments: &DumpArguments) -> Result<ExitCode, Error> {
+    let (before, extent) = asked(arguments);
     print(&heap::dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
 }
 
@@ -163,9 +169,26 @@ fn answer(image: &Path, answer: log::Answer) -> Result<ExitCode, Error> {
     Ok(code)
 }
 
+fn follow(image: &Path, file: &Path) -> Result<ExitCode, Error> {
+    let (image_name, file_name) = (image.display(), file.display());
+    let tally = log::follow::follow(image, file, |notice| {
+        match notice {
+            Notice::Following => {
+                let text = format!("{image_name}: following {file_name}; SIGINT or SIGTERM stops it\n");
+                return print(&text, Verdict::Sound).map(|_| ());
+            }
+            Notice::Replaced => eprintln!("norn: {file_name}: replaced by another file, which is followed now"),
+            Notice::Truncated => eprintln!("norn: {file_name}: has become shorter, and is read from its start"),
+        }
+        Ok(())
+    })?;
+    print(&tally, Verdict::Sound)
+}
+
 fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
     match command {
         LogCommand::Create(arguments) => print(&log::create(&arguments.image, arguments.part)?, Verdict::Sound),
+        LogCommand::Append(arguments) if arguments.follow => follow(&arguments.image, &arguments.file),
         LogCommand::Append(arguments) => {
             let cuts = arguments.cut_power.map(|seed| (seed, arguments.cuts_every));
             let job = log::append::Job { image: arguments.image, file: arguments.file, cuts };
@@ -173,9 +196,18 @@ fn keep_log(command: LogCommand) -> Result<ExitCode, Error> {
         }
         LogCommand::Mean(arguments) => answer(&arguments.image, log::mean(&arguments.image, &arguments.span())?),
         LogCommand::Range(arguments) => answer(&arguments.image, log::range(&arguments.image, &arguments.span())?),
-        LogCommand::Plot(arguments) => {
-            let size = (arguments.columns.into(), arguments.rows.into());
-            answer(&arguments.of.image, log::plot(&arguments.of.image, &arguments.of.span(), size)?)
+        LogCommand::Plot(PlotArguments { of, out, size, columns, rows }) => match out {
+            Some(file) => answer(&of.image, log::picture::plot(&of.image, &of.span(), &file, size)?),
+            None => answer(&of.image, log::plot(&of.image, &of.span(), (columns.into(), rows.into()))?),
+        },
+        LogCommand::Export(arguments) => {
+            let exported = log::export::export(&arguments.image, &arguments.span(), &arguments.file)?;
+            answer(&arguments.image, exported)
+        }
+        LogCommand::Show(arguments) => answer(&arguments.image, log::listing::show(&arguments.image)?),
+        LogCommand::Dump(arguments) => {
+            let (before, extent) = asked(&arguments);
+            print(&log::dump::dump(&arguments.image, before, extent)?, Verdict::Sound)
         }
         LogCommand::Check(arguments) => {
             let findings = log::check(&arguments.image)?;

@@ -1,6 +1,8 @@
-//! How often the units of a part have been erased, and how times are printed.
+//! How often the units of a part have been erased, how times are printed, and both in the state of a part.
 
 use std::fmt;
+
+use norn_flash_sim::NorSim;
 
 /// Erase counts of a part in three figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,4 +41,12 @@ impl fmt::Display for Nanoseconds {
             ns => write!(f, "{:.3} s", ns as f64 / 1e9),
         }
     }
+}
+
+/// What a part is, how worn it is, and what it has done so far, as lines of text.
+pub fn part_text(device: &NorSim) -> String {
+    let (spec, part) = (device.spec(), device.spec().part);
+    let geometry = format!("{} units of {} bytes", part.unit_count, part.unit_size_bytes);
+    let (wear, counters, time) = (Wear::of(device.erase_counts()), device.counters(), Nanoseconds(device.elapsed_ns()));
+    format!("part      {}, {geometry}\nerases    {wear}\ncounters  {counters}\ntime      {time}\n", spec.name)
 }

@@ -221,15 +221,13 @@ impl<const BLOCKS: usize> Log for Files<BLOCKS> {
     }
 
     fn append(&mut self, readings: &[Reading]) -> Result<(), Failure> {
-        // A batch that ends a day goes to two files: only its parts are atomic.
-        for readings in readings.chunk_by(|a, b| a.at / DAY_SECONDS == b.at / DAY_SECONDS) {
-            let bytes: Vec<u8> = readings.iter().flat_map(|reading| reading.to_bytes()).collect();
-            match self.division {
-                Division::Appended => self.append_to_one(&bytes)?,
-                Division::Days => self.append_to_day(readings[0].at / DAY_SECONDS, &bytes)?,
-            }
+        let bytes = |readings: &[Reading]| readings.iter().flat_map(|reading| reading.to_bytes()).collect::<Vec<u8>>();
+        if self.division == Division::Appended {
+            return self.append_to_one(&bytes(readings));
         }
-        Ok(())
+        // A batch that ends a day goes to two files: only its parts are atomic.
+        let mut days = readings.chunk_by(|a, b| a.at / DAY_SECONDS == b.at / DAY_SECONDS);
+        days.try_for_each(|readings| self.append_to_day(readings[0].at / DAY_SECONDS, &bytes(readings)))
     }
 
     fn range(&mut self, from: u32, to: u32, show: &mut Show<'_>) -> Result<(), Failure> {

@@ -61,7 +61,7 @@ pub struct Bounds {
 impl Bounds {
     /// For figures that are kept.
     pub const FULL: Bounds =
-        Bounds { part_bytes: PART_BYTES, fresh: 10_000, window_words: 1_000_000_000, windows: 12, cuts: 400 };
+        Bounds { part_bytes: PART_BYTES, fresh: 10_000, window_words: 500_000_000, windows: 8, cuts: 300 };
     /// For a look whether everything works.
     pub const QUICK: Bounds =
         Bounds { part_bytes: SMALL_PART_BYTES, fresh: 500, window_words: 10_000_000, windows: 4, cuts: 30 };

@@ -10,7 +10,7 @@ use norn_object_heap::{AccessError, DeltaRecords, Info, InitializationFlags, Kin
 
 use crate::error::Error;
 use crate::table::{Side, table, text};
-use crate::wear::{Nanoseconds, Wear};
+use crate::wear::part_text;
 
 /// What the first column is.
 const REFERENCES: &str = "A reference is #SLOT.GENERATION.\n";
@@ -31,7 +31,7 @@ pub enum Values {
 pub fn show(image: &Path, values: Values) -> Result<String, Error> {
     let mut device = NorSim::open_image(image)?;
     let listed = list(&mut device, values).map_err(|failure| failure.in_image(image))?;
-    Ok(format!("{listed}\n{}", device_text(&device)))
+    Ok(format!("{listed}\n{}", part_text(&device)))
 }
 
 fn list(device: &mut NorSim, values: Values) -> Result<String, HeapFailure> {
@@ -158,11 +158,4 @@ fn remap_text(part: &Part<'_>) -> String {
     let retired = if retired.is_empty() { "none".to_owned() } else { retired.join(", ") };
     let NorPart { unit_count, unit_size_bytes, .. } = remap.part();
     format!("remapped  {unit_count} virtual units of {unit_size_bytes} bytes, {spare}, retired units {retired}\n")
-}
-
-fn device_text(device: &NorSim) -> String {
-    let (spec, part) = (device.spec(), device.spec().part);
-    let geometry = format!("{} units of {} bytes", part.unit_count, part.unit_size_bytes);
-    let (wear, counters, time) = (Wear::of(device.erase_counts()), device.counters(), Nanoseconds(device.elapsed_ns()));
-    format!("part      {}, {geometry}\nerases    {wear}\ncounters  {counters}\ntime      {time}\n", spec.name)
 }

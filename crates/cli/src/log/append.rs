@@ -42,6 +42,34 @@ pub struct Tally {
     found_absent: u64,
     counters: Counters,
     elapsed_ns: u64,
+    /// Whether text without a line feed was left at the end of a file that was followed.
+    pub has_partial_line: bool,
+}
+
+impl Tally {
+    /// A reading that was appended.
+    pub fn count(&mut self, appended: Appended) {
+        match appended {
+            Appended::New => self.new += 1,
+            Appended::Replaced => self.replaced += 1,
+            Appended::Known => self.known += 1,
+        }
+    }
+
+    /// Old readings that made room.
+    pub fn forget(&mut self, readings: u32) {
+        self.forgotten += u64::from(readings);
+    }
+
+    /// What the part has done for all of it.
+    pub fn end(&mut self, counters: Counters, elapsed_ns: u64) {
+        (self.counters, self.elapsed_ns) = (counters, elapsed_ns);
+    }
+
+    /// Readings that were appended.
+    pub fn readings(&self) -> u64 {
+        self.new + self.replaced + self.known
+    }
 }
 
 impl fmt::Display for Tally {
@@ -56,6 +84,9 @@ impl fmt::Display for Tally {
             let (whole, absent) = (self.found_whole, self.found_absent);
             writeln!(f, "power cuts    {}; readings in flight: {whole} found whole, {absent} absent", self.cuts)?;
             writeln!(f, "lost          0: all that was acknowledged was there after every cut")?;
+        }
+        if self.has_partial_line {
+            writeln!(f, "left          text without a line feed at the file's end")?;
         }
         writeln!(f, "part          {}", self.counters)?;
         writeln!(f, "time          {}", Nanoseconds(self.elapsed_ns))
@@ -81,8 +112,7 @@ pub fn append(job: &Job) -> Result<Tally, crate::error::Error> {
     };
     let (before, before_ns) = (device.counters(), device.elapsed_ns());
     run.complete(&mut device).map_err(|failure| job.failure(failure, run.tally.cuts))?;
-    run.tally.counters = device.counters() - before;
-    run.tally.elapsed_ns = device.elapsed_ns() - before_ns;
+    run.tally.end(device.counters() - before, device.elapsed_ns() - before_ns);
     Ok(run.tally)
 }
 
@@ -159,7 +189,7 @@ impl Run<'_> {
 
     /// Drops from the books what the log has dropped to make room.
     fn forget(&mut self, forgotten: u32) {
-        self.tally.forgotten += u64::from(forgotten);
+        self.tally.forget(forgotten);
         if let Some(books) = &mut self.books {
             for _ in 0..forgotten {
                 books.pop_first();
@@ -168,11 +198,7 @@ impl Run<'_> {
     }
 
     fn acknowledge(&mut self, reading: Reading, appended: Appended) {
-        match appended {
-            Appended::New => self.tally.new += 1,
-            Appended::Replaced => self.tally.replaced += 1,
-            Appended::Known => self.tally.known += 1,
-        }
+        self.tally.count(appended);
         self.in_flight = None;
         self.fruitless = 0;
         self.done += 1;

@@ -41,6 +41,22 @@ pub enum LogError {
         /// Why.
         source: io::Error,
     },
+    /// A file of readings cannot be understood or made.
+    #[error("{}: {problem}", file.display())]
+    Contents {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A line of a file that is being followed is no reading.
+    #[error("{problem}; the readings before it are appended ({readings} in all)")]
+    Followed {
+        /// Which line of which file, and what is wrong with it.
+        problem: Box<LogError>,
+        /// Readings that were appended.
+        readings: u64,
+    },
     /// A line of a file of readings is none.
     #[error("{}:{line}: {problem}", file.display())]
     Line {

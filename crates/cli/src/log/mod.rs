@@ -1,14 +1,24 @@
 //! `norn log`: a sensor's readings in an image file, on an ordered index.
 //!
-//! The crate `norn-sensor-log` is what a device would run; [`readings`] reads CSV files, [`moment`] says when things
-//! were, [`append`] feeds the logger through power cuts, [`mod@plot`] draws in the terminal.
+//! The crate `norn-sensor-log` is what a device would run; [`readings`] and [`arrow_file`] read files, [`mod@export`]
+//! writes them, [`moment`] says when things were, [`append`] feeds the logger through power cuts, [`mod@follow`] from a
+//! file that grows, whose end is in [`tail`]; [`mod@plot`] draws in the terminal, [`picture`] in a file; [`listing`]
+//! and [`mod@dump`] show what an image holds, the latter by [`raw_block`].
 
 pub mod append;
+mod arrow_file;
+pub mod dump;
+pub mod export;
 pub mod failure;
+pub mod follow;
+pub mod listing;
 mod milli;
 pub mod moment;
+pub mod picture;
 mod plot;
-pub mod readings;
+mod raw_block;
+mod readings;
+mod tail;
 
 use std::fmt;
 use std::ops::Range;
@@ -17,7 +27,7 @@ use std::path::Path;
 use norn_flash::{Collected, Nor, Violation};
 use norn_flash_sim::{NorSim, PartSpec};
 use norn_ordered_index::OrderedIndex;
-use norn_sensor_log::{Seconds, SensorLog, Summary};
+use norn_sensor_log::{Reading, Seconds, SensorLog, Summary};
 
 use crate::log::failure::{LogError, LogFailure};
 use crate::log::milli::Milli;
@@ -94,13 +104,30 @@ pub struct Answer {
 }
 
 /// As [`with_log`], with a check of all of it, before the answer.
-fn with_checked_log(
+fn with_checked_log<T>(
+    path: &Path,
+    look: impl FnOnce(&mut Log<'_>) -> Result<T, LogFailure>,
+) -> Result<(T, Vec<Violation>), crate::error::Error> {
+    with_log(path, |log| {
+        let violations = violations(log)?;
+        Ok((look(log)?, violations))
+    })
+}
+
+/// A text from a log that was checked.
+fn checked_answer(
     path: &Path,
     look: impl FnOnce(&mut Log<'_>) -> Result<String, LogFailure>,
 ) -> Result<Answer, crate::error::Error> {
-    with_log(path, |log| {
-        let violations = violations(log)?;
-        Ok(Answer { text: look(log)?, violations })
+    with_checked_log(path, look).map(|(text, violations)| Answer { text, violations })
+}
+
+/// The readings of a span, and what a check of the whole log found.
+fn checked_readings(path: &Path, span: &Span) -> Result<(Vec<Reading>, Vec<Violation>), crate::error::Error> {
+    with_checked_log(path, |log| {
+        let (seconds, mut readings) = (span.seconds(log)?, Vec::new());
+        log.each(seconds, |reading| readings.push(reading))?;
+        Ok(readings)
     })
 }
 
@@ -109,7 +136,7 @@ fn with_checked_log(
 /// # Errors
 /// When there is no reading in the span, or no log in the image.
 pub fn mean(path: &Path, span: &Span) -> Result<Answer, crate::error::Error> {
-    with_checked_log(path, |log| {
+    checked_answer(path, |log| {
         let seconds = span.seconds(log)?;
         let Some(summary) = log.summary(seconds.clone())? else {
             return Err(LogFailure::NoneThere { from: Timestamp(seconds.start), to: Timestamp(seconds.end) });
@@ -135,12 +162,10 @@ fn mean_text(seconds: &Range<Seconds>, summary: &Summary) -> String {
 /// # Errors
 /// As [`mean`], but that no reading in the span is an answer.
 pub fn range(path: &Path, span: &Span) -> Result<Answer, crate::error::Error> {
-    with_checked_log(path, |log| {
-        let seconds = span.seconds(log)?;
-        let mut text = format!("{}\n", readings::HEADER);
-        log.each(seconds, |reading| text += &format!("{},{}\n", Timestamp(reading.at), Milli(reading.milli)))?;
-        Ok(text)
-    })
+    let (readings, violations) = checked_readings(path, span)?;
+    let mut text = Vec::new();
+    readings::write_csv(&mut text, &readings)?;
+    Ok(Answer { text: String::from_utf8_lossy(&text).into_owned(), violations })
 }
 
 /// The readings of a span as a small plot.
@@ -148,7 +173,7 @@ pub fn range(path: &Path, span: &Span) -> Result<Answer, crate::error::Error> {
 /// # Errors
 /// As [`mean`].
 pub fn plot(path: &Path, span: &Span, size: (usize, usize)) -> Result<Answer, crate::error::Error> {
-    with_checked_log(path, |log| {
+    checked_answer(path, |log| {
         let seconds = span.seconds(log)?;
         let mut plot = Plot::new(seconds.clone(), size.0);
         log.each(seconds.clone(), |reading| plot.add(reading))?;

@@ -23,6 +23,16 @@ impl Timestamp {
     fn day(self) -> Date {
         self.instant().to_zoned(TimeZone::UTC).date()
     }
+
+    /// The day, as 2026-11-20.
+    pub fn date_text(self) -> String {
+        self.day().to_string()
+    }
+
+    /// The time of the day, as 10:00:00.
+    pub fn time_text(self) -> String {
+        self.instant().to_zoned(TimeZone::UTC).time().to_string()
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -46,7 +56,8 @@ impl FromStr for Timestamp {
     }
 }
 
-fn of_seconds(seconds: i64) -> Option<Timestamp> {
+/// The timestamp of this number of seconds, if a log takes it.
+pub fn of_seconds(seconds: i64) -> Option<Timestamp> {
     // The last second is kept as the end of spans.
     Seconds::try_from(seconds).ok().filter(|&seconds| seconds < Seconds::MAX).map(Timestamp)
 }

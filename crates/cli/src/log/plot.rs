@@ -31,6 +31,14 @@ impl Plot {
         self.columns[column] = Some(Summary::with(self.columns[column], reading));
     }
 
+    /// When each column begins that has readings, and the readings in short.
+    #[cfg(feature = "plots")]
+    pub fn columns(&self) -> impl Iterator<Item = (Seconds, Summary)> {
+        let (start, seconds) = (self.span.start, u64::from(self.span.end - self.span.start));
+        let begin = move |column: usize| start + (column as u64 * seconds / self.columns.len() as u64) as Seconds;
+        self.columns.iter().enumerate().filter_map(move |(column, summary)| Some((begin(column), (*summary)?)))
+    }
+
     /// The plot with the given number of rows; empty if there is nothing to show.
     pub fn text(&self, rows: usize) -> Option<String> {
         let means: Vec<Option<i32>> = self.columns.iter().map(|column| Some(column.as_ref()?.mean_milli())).collect();

@@ -1,39 +1,65 @@
-//! Files of readings: CSV with a timestamp and a value a line, and a header or none.
+//! Files of readings: CSV with a timestamp and a value a line, and a header or none; or Arrow IPC.
 
+use std::io::{self, Write};
 use std::path::Path;
 
+use crate::log::arrow_file;
 use crate::log::failure::LogError;
+use crate::log::milli::Milli;
 use crate::log::moment::Timestamp;
 use norn_sensor_log::Reading;
 
 /// The first line of files that `norn log` writes.
-pub const HEADER: &str = "timestamp,value";
+const HEADER: &str = "timestamp,value";
 
-/// The readings of a file, in its order; all of it is read before anything is done with it.
+/// The readings of a file, in its order; all of it is read before anything is done with it. A file that begins as Arrow
+/// IPC files do is read as one.
 ///
 /// # Errors
-/// If the file cannot be read, or a line is no reading: which one, and why.
+/// If the file cannot be read, or a line or row is no reading: which one, and why.
 pub fn read(file: &Path) -> Result<Vec<Reading>, LogError> {
-    let text = std::fs::read(file).map_err(|source| LogError::File { file: file.to_owned(), source })?;
-    parse(&text).map_err(|(line, problem)| LogError::Line { file: file.to_owned(), line, problem })
+    let bytes = std::fs::read(file).map_err(|source| LogError::File { file: file.to_owned(), source })?;
+    if bytes.starts_with(arrow_file::MAGIC) {
+        return arrow_file::read(bytes).map_err(|problem| LogError::Contents { file: file.to_owned(), problem });
+    }
+    let (readings, wrong) = parse(&bytes, 1);
+    wrong.map_or(Ok(readings), |wrong| Err(wrong.in_file(file)))
 }
 
-/// The readings of a text, or the first line that is none, and why.
-fn parse(text: &[u8]) -> Result<Vec<Reading>, (u64, String)> {
+/// A line that is no reading.
+#[derive(Debug, PartialEq, Eq)]
+pub struct WrongLine {
+    /// Its number, from 1 on.
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl WrongLine {
+    /// The same with its file.
+    pub fn in_file(self, file: &Path) -> LogError {
+        LogError::Line { file: file.to_owned(), line: self.line, problem: self.problem }
+    }
+}
+
+/// The readings of a text whose first line has the number `first`, up to the first line that is none, and that line.
+pub fn parse(text: &[u8], first: u64) -> (Vec<Reading>, Option<WrongLine>) {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(text);
-    let (mut readings, mut record, mut is_first) = (Vec::new(), csv::StringRecord::new(), true);
+    let (mut readings, mut record, mut is_first) = (Vec::new(), csv::StringRecord::new(), first == 1);
     loop {
+        let wrong = |position, problem| Some(WrongLine { line: first - 1 + line_at(text, position), problem });
         match reader.read_record(&mut record) {
-            Ok(false) => return Ok(readings),
+            Ok(false) => return (readings, None),
             Ok(true) => {}
-            Err(error) => {
-                return Err((line_at(text, error.position()), "text that is not UTF-8".to_owned()));
-            }
+            Err(error) => return (readings, wrong(error.position(), "text that is not UTF-8".to_owned())),
         }
         let is_header = is_first && record.iter().eq(HEADER.split(','));
         is_first = false;
         if !is_header {
-            readings.push(reading(&record).map_err(|problem| (line_at(text, record.position()), problem))?);
+            match reading(&record) {
+                Ok(reading) => readings.push(reading),
+                Err(problem) => return (readings, wrong(record.position(), problem)),
+            }
         }
     }
 }
@@ -58,11 +84,17 @@ fn reading(record: &csv::StringRecord) -> Result<Reading, String> {
 /// A decimal number in thousandths, rounded.
 fn milli(text: &str) -> Result<i32, String> {
     let value: f64 = text.parse().map_err(|_| format!("value {text:?} is not a number"))?;
-    let milli = (value * 1e3).round();
-    match milli.is_finite() && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&milli) {
-        true => Ok(milli as i32),
-        false => Err(format!("value {text:?} is not within ±2,147,483")),
-    }
+    let milli = Milli::of(value).ok_or_else(|| format!("value {text:?} is not within ±2,147,483"))?;
+    Ok(milli.0)
+}
+
+/// Writes readings as CSV.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn write_csv(out: &mut impl Write, readings: &[Reading]) -> io::Result<()> {
+    writeln!(out, "{HEADER}")?;
+    readings.iter().try_for_each(|reading| writeln!(out, "{},{}", Timestamp(reading.at), Milli(reading.milli)))
 }
 
 #[cfg(test)]
@@ -73,7 +105,7 @@ mod tests {
     fn lines_are_read_and_those_that_are_no_readings_are_named() {
         let text = "timestamp,value\n60, 21.5\n1970-01-01T00:02:00Z,-0.0404\n\n180,1e3\n";
         let expected = [(60, 21_500), (120, -40), (180, 1_000_000)].map(|(at, milli)| Reading { at, milli });
-        assert_eq!(parse(text.as_bytes()).unwrap(), expected);
+        assert_eq!(parse(text.as_bytes(), 1), (expected.to_vec(), None));
         let wrong = [
             ("1,2\n3\n", 2, "1 field instead"),
             ("1,2,3\n", 1, "3 fields"),
@@ -84,9 +116,13 @@ mod tests {
             ("-5,2\n", 1, "between 1970 and 2106"),
         ];
         for (text, line, problem) in wrong {
-            let (found, said) = parse(text.as_bytes()).unwrap_err();
-            assert!(found == line && said.contains(problem), "{text:?}: {found}: {said}");
+            let wrong = parse(text.as_bytes(), 1).1.unwrap();
+            assert!(wrong.line == line && wrong.problem.contains(problem), "{text:?}: {wrong:?}");
         }
-        assert_eq!(parse(b"1,2\n2,\xFF\n").unwrap_err(), (2, "text that is not UTF-8".to_owned()));
+        let (readings, wrong) = parse(b"1,2\n2,\xFF\n3,4\n", 1);
+        assert_eq!(readings, [Reading { at: 1, milli: 2000 }], "what comes before the line is there");
+        assert_eq!(wrong, Some(WrongLine { line: 2, problem: "text that is not UTF-8".to_owned() }));
+        let wrong = parse(b"1,2\ntimestamp,value\n", 41).1.unwrap();
+        assert_eq!(wrong.line, 42, "lines are numbered from the first one on, and a header is one at the start only");
     }
 }

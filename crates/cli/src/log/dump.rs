@@ -1,0 +1,209 @@
+//! `norn log dump`: what is in each erase unit; or one unit in full, cell by cell.
+//!
+//! Everything is decoded from the cells, so that a log that was mounted before and one that cannot be mounted are shown
+//! alike.
+
+use std::path::Path;
+
+use norn_flash::EraseUnit;
+use norn_flash_sim::{NorSim, SimError};
+use norn_ordered_index::fat_list::format::{CellState, Identity, Kind, Stamp};
+use norn_sensor_log::{Seconds, SensorLog};
+
+use crate::error::Error;
+use crate::heap::dump::{Before, Extent};
+use crate::log::failure::LogFailure;
+use crate::log::moment::Timestamp;
+use crate::log::raw_block::{RawBlock, RawCell, Role};
+use crate::table::{Side, table, text};
+
+/// The image's units as text, or one unit.
+///
+/// # Errors
+/// When the image cannot be opened, has no such unit, or the log in it cannot be mounted.
+pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Error> {
+    let mut device = NorSim::open_image(image)?;
+    let unit_count = device.spec().part.unit_count;
+    if let Extent::Unit(unit) = extent
+        && unit.0 >= unit_count
+    {
+        return Err(Error::NoSuchUnit { image: image.to_owned(), source: SimError::NoSuchUnit { unit, unit_count } });
+    }
+    if before == Before::Mount {
+        let mounted = SensorLog::mount(&mut device).map_err(LogFailure::Mount).and_then(|mut log| Ok(log.sleep()?));
+        mounted.map_err(|failure| failure.in_image(image))?;
+    }
+    Ok(match extent {
+        Extent::Units => units_text(&device),
+        Extent::Unit(unit) => unit_text(&RawBlock::new(&device, unit)),
+    })
+}
+
+fn units_text(device: &NorSim) -> String {
+    let mut units = table([
+        ("Unit", Side::Right),
+        ("Address", Side::Right),
+        ("Role", Side::Left),
+        ("Erases", Side::Right),
+        ("By identity", Side::Right),
+        ("Live", Side::Right),
+        ("Dead", Side::Right),
+        ("Free", Side::Right),
+        ("Readings", Side::Right),
+        ("From", Side::Left),
+        ("To", Side::Left),
+    ]);
+    for (raw, erases) in RawBlock::all(device).zip(device.erase_counts()) {
+        units.add_row(row(device, &raw, erases));
+    }
+    format!("{}Live, dead and free are cells.\n", text(&units))
+}
+
+/// A unit's row; the cells of what it does not have are empty.
+fn row(device: &NorSim, raw: &RawBlock<'_>, erases: u32) -> [String; 11] {
+    let mut row = std::array::from_fn(|_| String::new());
+    let by_identity = raw.identity().map_or("none".to_owned(), |identity| identity.erase_count.to_string());
+    (row[0], row[1]) = (raw.unit().0.to_string(), raw.start().to_string());
+    (row[2], row[3], row[4]) = (role_text(device, raw), erases.to_string(), by_identity);
+    if let (Role::InUse(_) | Role::Filling(_), Some(identity)) = (raw.role(), raw.identity()) {
+        let cells = raw.cells();
+        let count = |is: fn(&CellState) -> bool| cells.iter().filter(|cell| is(&cell.state)).count().to_string();
+        row[5] = count(|state| matches!(state, CellState::Live(_)));
+        row[6] = count(|state| !matches!(state, CellState::Live(_) | CellState::Free));
+        row[7] = count(|state| *state == CellState::Free);
+        let objects: Vec<&RawCell> = cells.iter().filter(|cell| is_object(cell)).collect();
+        row[8] = objects.iter().map(|cell| cell.slots[0]).sum::<u32>().to_string();
+        let keys = || objects.iter().filter_map(|cell| cell.keys.as_ref());
+        row[9] = keys().map(|(least, _)| least).min().map_or(String::new(), |key| key_text(key, &identity));
+        row[10] = keys().map(|(_, most)| most).max().map_or(String::new(), |key| key_text(key, &identity));
+    }
+    row
+}
+
+fn is_object(cell: &RawCell) -> bool {
+    matches!(cell.state, CellState::Live(stamp) if stamp.kind != Kind::Head)
+}
+
+/// What a unit is; of one whose cells another one holds, which.
+fn role_text(device: &NorSim, raw: &RawBlock<'_>) -> String {
+    match raw.role() {
+        Role::NoIdentity => "no identity".to_owned(),
+        Role::OtherVersion(version) => format!("of version {version}"),
+        Role::Void => "void".to_owned(),
+        Role::Spare => "spare".to_owned(),
+        Role::MoveBegun => "torn".to_owned(),
+        Role::Filling(filling) => format!("moved from {}, not complete", filling.from),
+        Role::InUse(_) => match successor(device, raw) {
+            Some(unit) => format!("moved to {}, to be erased", unit.0),
+            None => "in use".to_owned(),
+        },
+    }
+}
+
+/// The unit that now holds the cells of `raw`, if its erase was cut.
+fn successor(device: &NorSim, raw: &RawBlock<'_>) -> Option<EraseUnit> {
+    let erase_count = raw.identity()?.erase_count;
+    let holds = |other: &RawBlock<'_>| match other.role() {
+        Role::InUse(filling) => filling.from == raw.unit().0 && filling.erase_count == erase_count,
+        _ => false,
+    };
+    RawBlock::all(device).find(|other| other.unit() != raw.unit() && holds(other)).map(|other| other.unit())
+}
+
+fn unit_text(raw: &RawBlock<'_>) -> String {
+    let (number, start, size) = (raw.unit().0, raw.start(), raw.size_bytes());
+    let identity = raw.identity().map_or("none whole".to_owned(), |identity| identity_text(&identity));
+    let role = match raw.role() {
+        Role::NoIdentity => "never formatted, or its erase was cut".to_owned(),
+        Role::OtherVersion(version) => format!("of version {version} of the format, which is not shown"),
+        Role::Void => "a format has begun and has not reached it".to_owned(),
+        Role::Spare => "the spare block of its turnstile".to_owned(),
+        Role::MoveBegun => "a move to it was to begin: its record is torn".to_owned(),
+        Role::Filling(filling) => format!("unit {} is being moved here", filling.from),
+        Role::InUse(filling) if filling.from == number => "in use; nothing was moved here".to_owned(),
+        Role::InUse(filling) => {
+            format!("in use; unit {} was moved here after {} erases of it", filling.from, filling.erase_count)
+        }
+    };
+    let cells = raw.identity().map_or(String::new(), |identity| cells_text(raw, &identity));
+    format!("unit      {number}, {size} bytes at {start}\nidentity  {identity}\nrole      {role}\n\n{cells}")
+}
+
+fn identity_text(identity: &Identity) -> String {
+    let Identity { key_bytes, value_bytes, unit_count, unit_size_bytes, erase_count, .. } = identity;
+    let [blocks, levels, slots, keys, pool] = identity.settings;
+    format!(
+        "keys of {key_bytes} bytes, values of {value_bytes}, turnstiles of {blocks} blocks, {levels} levels, objects of \
+         {slots} slots and {keys} keys, pools of {pool}; {unit_count} units of {unit_size_bytes} bytes, erase count \
+         {erase_count}"
+    )
+}
+
+fn cells_text(raw: &RawBlock<'_>, identity: &Identity) -> String {
+    let mut cells = table([
+        ("Cell", Side::Right),
+        ("Address", Side::Right),
+        ("State", Side::Left),
+        ("Low key", Side::Left),
+        ("Replaces", Side::Right),
+        ("Partner", Side::Right),
+        ("Readings", Side::Right),
+        ("Obsolete", Side::Right),
+        ("Torn", Side::Right),
+        ("Pointers", Side::Left),
+    ]);
+    for cell in raw.cells() {
+        cells.add_row(cell_row(&cell, identity));
+    }
+    if cells.is_empty() {
+        return "No cells.\n".to_owned();
+    }
+    format!("{}A pointer 0:3.17 leads on level 0 to turnstile 3, cell 17 of its blocks.\n", text(&cells))
+}
+
+fn cell_row(cell: &RawCell, identity: &Identity) -> [String; 10] {
+    let mut row = std::array::from_fn(|_| String::new());
+    (row[0], row[1], row[2]) = (cell.number.to_string(), cell.address.to_string(), state_text(cell.state));
+    if matches!(cell.state, CellState::Free) {
+        return row;
+    }
+    let name = |cell: Option<(u16, u16)>| cell.map_or(String::new(), |(unit, number)| format!("{unit}.{number}"));
+    (row[4], row[5]) = (name(cell.replaces), name(cell.partner));
+    if !matches!(cell.state, CellState::Live(Stamp { kind: Kind::Head, .. })) {
+        row[3] = key_text(&cell.low_key, identity);
+        let [counting, obsolete, torn] = cell.slots;
+        (row[6], row[7], row[8]) = (counting.to_string(), obsolete.to_string(), torn.to_string());
+        let pointer = |(level, column): &(u8, norn_ordered_index::fat_list::format::Column)| {
+            format!("{level}:{}.{}", column.turnstile, column.index)
+        };
+        row[9] = cell.pointers.iter().map(pointer).collect::<Vec<_>>().join(" ");
+    }
+    row
+}
+
+fn state_text(state: CellState) -> String {
+    let Stamp { level, kind, settled, doomed } = match state {
+        CellState::Free => return "free".to_owned(),
+        CellState::Unsealed => return "not sealed".to_owned(),
+        CellState::Dead => return "dead".to_owned(),
+        CellState::Malformed => return "malformed".to_owned(),
+        CellState::Live(stamp) => stamp,
+    };
+    let kind = match kind {
+        Kind::Head => "head",
+        Kind::Object => "object",
+        Kind::Right => "right half",
+        Kind::Merged => "merged",
+    };
+    let settled = if settled { "" } else { ", not settled" };
+    let doomed = if doomed { ", doomed" } else { "" };
+    format!("{kind}, level {level}{settled}{doomed}")
+}
+
+/// A key as the time that it is in a log; in hexadecimal digits in another index.
+fn key_text(key: &[u8], identity: &Identity) -> String {
+    match <[u8; 4]>::try_from(key) {
+        Ok(bytes) if identity.value_bytes == 4 => Timestamp(Seconds::from_be_bytes(bytes)).to_string(),
+        _ => key.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}
