@@ -167,13 +167,16 @@ public final class BobcCommand implements Callable<Integer> {
         @Option(names = "--shares", split = ",", description = "of the data's size, that the page cache may take; "
                 + "0 for no limit (default: ${DEFAULT-VALUE})", defaultValue = "0,1,0.5,0.25")
         private List<Double> shares;
+        @Option(names = "--charge", description = "${COMPLETION-CANDIDATES}: who pays for cached pages of the log and "
+                + "the containers' files (default: ${DEFAULT-VALUE})", defaultValue = "GROUP")
+        private OverCommit.Charge charge;
 
         @Override
         public Integer call() throws Exception {
             setup.validate(PeerKind.SAS);
             List<Figures> runs = new ArrayList<>();
             for (double share : shares) {
-                runs.add(new OverCommit(setup, share).run());
+                runs.add(new OverCommit(setup, share, charge).run());
             }
             System.out.print(OverCommit.table(runs));
             return 0;

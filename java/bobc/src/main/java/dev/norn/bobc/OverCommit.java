@@ -2,6 +2,7 @@ package dev.norn.bobc;
 
 import dev.norn.bobc.workload.Request;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,9 +12,18 @@ import java.util.List;
  * Threads on a SAS store whose page pool is a file on disk, with room for only a share of the data in memory. The JVM
  * runs in a memory control group of its own, within the one of this process. Of the group's limit, what the JVM itself
  * takes is added again and again to the share, so that the share is what is left for pages of files: the pool's, and
- * those of the log and the container's file, which are written through the same cache.
+ * those of the log and the container's file, which are written through the same cache, unless {@link Charge} says
+ * otherwise.
  */
 final class OverCommit {
+    /** Who pays for cached pages of the log and the containers' files. A page's first user pays until it is dropped. */
+    enum Charge {
+        /** The JVM's group, as for the pool. */
+        GROUP,
+        /** This process: it reads these files before the JVM uses them. Only pages by which they grow are the group's. */
+        OUTSIDE
+    }
+
     private static final Path CONTROLLER = Path.of("/sys/fs/cgroup/memory");
     private static final int SAMPLE_MILLIS = 100;
     private static final String HEAP = "192m";
@@ -22,11 +32,13 @@ final class OverCommit {
 
     private final Setup setup;
     private final double share;
+    private final Charge charge;
 
     /** @param share of the data's size; 0 for no limit */
-    OverCommit(Setup setup, double share) {
+    OverCommit(Setup setup, double share, Charge charge) {
         this.setup = setup;
         this.share = share;
+        this.charge = charge;
     }
 
     /** Why this machine cannot do it; null if it can. */
@@ -64,6 +76,9 @@ final class OverCommit {
             Path directory = scratch.path;
             Figures populated = child("populate", List.of("SAS", directory.toString()));
             dropCache(directory);
+            if (charge == Charge.OUTSIDE) {
+                cache(directory);
+            }
             Figures run = limited(directory, populated.get("data_bytes"));
             Figures checked = child("check", List.of("SAS", directory.toString()));
             return run.with("share", share).with("data_before_bytes", populated.get("data_bytes"))
@@ -90,6 +105,17 @@ final class OverCommit {
                         .redirectError(ProcessBuilder.Redirect.INHERIT).start();
                 if (dd.waitFor() != 0) {
                     throw new RunFailed("dd cannot sync " + file + " and drop it from the cache");
+                }
+            }
+        }
+    }
+
+    /** Reads the log and the containers' files, holes of the log included: their pages are this process's. */
+    private static void cache(Path directory) throws IOException {
+        try (var files = Files.list(directory)) {
+            for (Path file : files.filter(path -> path.toString().matches(".*[.](container|log)")).toList()) {
+                try (var bytes = Files.newInputStream(file)) {
+                    bytes.transferTo(OutputStream.nullOutputStream());
                 }
             }
         }
@@ -149,6 +175,8 @@ final class OverCommit {
         private long cacheMax;
         private long samples;
         private long samplesWithout;
+        /** Pages that were read again after they had been dropped, in the whole run. */
+        private long refaults;
 
         Governor(Path group, Jvm jvm, long shareBytes) {
             this.group = group;
@@ -175,6 +203,7 @@ final class OverCommit {
                     + Long.parseLong(Files.readString(group.resolve("memory.kmem.usage_in_bytes")).trim());
             ownMax = Math.max(ownMax, own);
             cacheMax = Math.max(cacheMax, stat("cache"));
+            refaults = stat("workingset_refault_file");
             if (share > 0) {
                 try {
                     Files.writeString(group.resolve("memory.limit_in_bytes"), Long.toString(own + shareBytes));
@@ -229,7 +258,7 @@ final class OverCommit {
             if (failure != null) {
                 throw failure;
             }
-            return figures.with("own_bytes", ownMax).with("cache_bytes", cacheMax).with("share_bytes", shareBytes)
+            return figures.with("refaults", refaults).with("own_bytes", ownMax).with("cache_bytes", cacheMax).with("share_bytes", shareBytes)
                     .with("waiting_samples", (double) samplesWithout / Math.max(1, samples));
         }
     }
@@ -253,20 +282,20 @@ final class OverCommit {
     static String table(List<Figures> runs) {
         StringBuilder table = new StringBuilder("| share of the data | tpmBOB-C | to the first "
                 + "| data MB before, after | most cached MB | JVM MB | CPU ms/tx | major faults/tx | KB read/tx "
-                + "| KB of pages dirtied/tx | KB written/tx | KB read each fault | conflicts "
-                + "| out of memory, % of samples |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+                + "| KB of pages dirtied/tx | KB written/tx | KB read each fault | pages dropped and read again "
+                + "| conflicts | out of memory, % of samples |\n" + "|---".repeat(15) + "|\n");
         double first = runs.isEmpty() ? 0 : Report.of(runs.getFirst()).tpm();
         for (Figures run : runs) {
-            table.append(
-                    "| %s | %,.0f | %.4f | %.1f, %.1f | %.1f | %.0f | %s | %s | %s | %s | %s | %,.1f | %,d | %.1f |%n"
-                            .formatted(name(run.get("share")) + ended(run), Report.of(run).tpm(),
-                                    Report.of(run).tpm() / first, run.get("data_before_bytes") / 1e6,
-                                    run.get("data_after_bytes") / 1e6, run.get("cache_bytes") / 1e6,
-                                    run.get("own_bytes") / 1e6, per(run, "cpu_ns", 1e6, "%,.3f"),
-                                    per(run, "major_faults", 1, "%,.3f"), per(run, "read_bytes", 1024, "%,.1f"),
-                                    per(run, "dirtied_bytes", 1024, "%,.1f"), per(run, "written_bytes", 1024, "%,.1f"),
-                                    run.get("read_bytes") / Math.max(1, run.get("major_faults")) / 1024,
-                                    run.whole("conflicts"), 100 * run.get("waiting_samples")));
+            String row = "| %s | %,.0f | %.4f | %.1f, %.1f | %.1f | %.0f | %s | %s | %s | %s | %s | %,.1f | %,d | %,d "
+                    + "| %.1f |%n";
+            table.append(row.formatted(name(run.get("share")) + ended(run), Report.of(run).tpm(),
+                    Report.of(run).tpm() / first, run.get("data_before_bytes") / 1e6,
+                    run.get("data_after_bytes") / 1e6, run.get("cache_bytes") / 1e6,
+                    run.get("own_bytes") / 1e6, per(run, "cpu_ns", 1e6, "%,.3f"),
+                    per(run, "major_faults", 1, "%,.3f"), per(run, "read_bytes", 1024, "%,.1f"),
+                    per(run, "dirtied_bytes", 1024, "%,.1f"), per(run, "written_bytes", 1024, "%,.1f"),
+                    run.get("read_bytes") / Math.max(1, run.get("major_faults")) / 1024,
+                    run.whole("refaults"), run.whole("conflicts"), 100 * run.get("waiting_samples")));
         }
         return table.toString();
     }

@@ -77,7 +77,8 @@ final class OverCommitRuns {
                     "--paging=" + paging, "--directory=" + evaluation.disk);
             Setup setup = Setup.of(options);
             evaluation.figures("overcommit-" + paging + "-" + OverCommit.name(share).replace(' ', '-'),
-                    "overcommit " + share + " " + String.join(" ", options), () -> new OverCommit(setup, share).run())
+                    "overcommit " + share + " " + String.join(" ", options),
+                    () -> new OverCommit(setup, share, OverCommit.Charge.GROUP).run())
                     .ifPresent(runs::add);
         }
         return runs;

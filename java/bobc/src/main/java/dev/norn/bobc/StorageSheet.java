@@ -13,8 +13,6 @@ import java.util.Map;
 
 /** What a warehouse takes, by class, beside the paper's sheet (section 3.1). MB are millions of bytes. */
 record StorageSheet(Map<String, ClassCounts.Share> shares, long pageBytes, Scale scale) {
-    private static final String PAPER = "paper, full warehouse: 77 MB as tables, 245 at 32-bit references, "
-            + "267 at 64-bit, 350 at 128-bit; bar at 64 bits: 185";
     /** Of each page, what its descriptor takes. */
     private static final double PAGE_WITH_DESCRIPTOR = (4096 + 64) / 4096.0;
     private static final int DATES = 1000;
@@ -65,7 +63,9 @@ record StorageSheet(Map<String, ClassCounts.Share> shares, long pageBytes, Scale
         lines.add("");
         lines.add("company and one warehouse, %s: %.1f MB of objects and values, ".formatted(scale, bytes() / 1e6)
                 + "%.1f MB of pages with their descriptors".formatted(pageBytes * PAGE_WITH_DESCRIPTOR / 1e6));
-        lines.add(PAPER);
+        lines.add("bar at 64 bits, full warehouse: 185 MB");
+        lines.add("");
+        lines.addAll(PaperSheet.lines());
         return lines;
     }
 
