@@ -20,7 +20,7 @@ final class OverCommit {
     enum Charge {
         /** The JVM's group, as for the pool. */
         GROUP,
-        /** This process: it reads these files before the JVM uses them. Only pages by which they grow are the group's. */
+        /** This process, which reads these files before. Only pages by which they grow are the group's. */
         OUTSIDE
     }
 
@@ -258,7 +258,8 @@ final class OverCommit {
             if (failure != null) {
                 throw failure;
             }
-            return figures.with("refaults", refaults).with("own_bytes", ownMax).with("cache_bytes", cacheMax).with("share_bytes", shareBytes)
+            return figures.with("refaults", refaults).with("own_bytes", ownMax).with("cache_bytes", cacheMax)
+                    .with("share_bytes", shareBytes)
                     .with("waiting_samples", (double) samplesWithout / Math.max(1, samples));
         }
     }

@@ -2,6 +2,7 @@ package dev.norn.sas;
 
 import dev.norn.sas.exception.ClassChanged;
 import dev.norn.sas.exception.ContainerFull;
+import dev.norn.sas.exception.ObjectAccessDenied;
 import dev.norn.sas.exception.ObjectDestroyed;
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.runtime.ArrayCopies;
@@ -185,11 +186,23 @@ public final class Factory {
      * from then on.
      *
      * @throws ObjectDestroyed if it was destroyed before
+     * @throws ObjectAccessDenied if its container forbids it ({@link Container#forbidDestroys})
+     * @throws ContainerFull if its container records what is destroyed ({@link Container#recordDestroys}), and there is
+     *     no room for more records
      */
     public static void destroyInstance(Object object) {
+        destroyInstance(object, "");
+    }
+
+    /**
+     * The same with a note for the record, where the container keeps one: for whom the program does it, and why. At
+     * most 300 characters.
+     */
+    public static void destroyInstance(Object object, String note) {
+        Objects.requireNonNull(note, "the note is null");
         long reference = referenceOf(object);
         Session.get().within(() -> {
-            Classes.destroy(reference);
+            Classes.destroy(reference, note);
             return null;
         });
     }

@@ -19,6 +19,8 @@ import dev.norn.sas.runtime.Values;
 import dev.norn.sas.store.heap.DirectoryEntry;
 import dev.norn.sas.store.memory.StoreFiles;
 import dev.norn.sas.store.transaction.AttachedStore;
+import dev.norn.sas.store.transaction.DestroyRecord;
+import dev.norn.sas.store.transaction.DestroyRecords;
 import dev.norn.sas.store.transaction.Directory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -283,6 +285,11 @@ public final class Store implements AutoCloseable {
     /** Names of all roots. */
     public List<String> roots() {
         return Session.get().within(() -> StoreWork.names(DirectoryEntry.Kind.ROOT));
+    }
+
+    /** What containers have recorded of destroyed objects ({@link Container#recordDestroys}), the oldest first. */
+    public List<DestroyRecord> destroys() {
+        return Session.get().within(() -> DestroyRecords.list(Session.get().transaction()));
     }
 
     /**

@@ -24,8 +24,8 @@ import picocli.CommandLine;
 @Command(name = "sas", mixinStandardHelpOptions = true, scope = CommandLine.ScopeType.INHERIT,
         versionProvider = Version.class, description = "Java objects in a persistent store.",
         subcommands = {SasCommand.Create.class, SasCommand.Ls.class, SasCommand.Show.class, SasCommand.Stat.class,
-                SasCommand.Check.class, SasCommand.Recover.class, SasCommand.Backup.class, ConvertCommand.class,
-                ServerCommand.class, SasCommand.Transform.class, CommandLine.HelpCommand.class})
+                SasCommand.Check.class, DestroysCommand.class, SasCommand.Recover.class, SasCommand.Backup.class,
+                ConvertCommand.class, ServerCommand.class, SasCommand.Transform.class, CommandLine.HelpCommand.class})
 public final class SasCommand {
     private SasCommand() {}
 

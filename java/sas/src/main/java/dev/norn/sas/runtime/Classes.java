@@ -7,6 +7,7 @@ import dev.norn.sas.store.heap.ClassLayout;
 import dev.norn.sas.store.heap.DirectoryEntry;
 import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.memory.Memory;
+import dev.norn.sas.store.transaction.DestroyRecords;
 import dev.norn.sas.store.transaction.Directory;
 import java.lang.invoke.LambdaMetafactory;
 import java.lang.invoke.MethodHandle;
@@ -105,13 +106,17 @@ public final class Classes {
         }
     }
 
-    /** Destroys an object or array with its values: all of it, or nothing if something is thrown. In a transaction. */
-    public static void destroy(long reference) {
+    /**
+     * Destroys an object or array with its values: all of it, or nothing if something is thrown. In a transaction. The
+     * container's rule says whether that is possible, and recorded with the note.
+     */
+    public static void destroy(long reference, String note) {
         Session session = Session.get();
         var transaction = session.transaction();
         transaction.lockExclusive(reference);
         long mark = transaction.mark();
         try {
+            DestroyRecords.precede(transaction, reference, note);
             freeValues(transaction, Format.offsetOf(reference));
             transaction.destroy(reference);
         } catch (Throwable e) {

@@ -8,7 +8,7 @@ import static dev.norn.sas.store.memory.Format.*;
  * <pre>
  * directory: header (16) | containers | roots | classes | next free offset | next container | next class
  * entry:     header (16) | next | first | second | third | length of the text (32) | text in UTF-8
- * container: offset, pages, number; its name
+ * container: offset, pages, number (32), rule for destroying (32); its name
  * root:      reference; its name
  * class:     number; its description, whose first line is the name
  * </pre>
@@ -26,6 +26,7 @@ public final class DirectoryFormat {
     public static final int ENTRY_FIRST = 24;
     public static final int ENTRY_SECOND = 32;
     public static final int ENTRY_THIRD = 40;
+    public static final int ENTRY_DESTROYS = 44;
     public static final int ENTRY_TEXT_LENGTH = 48;
     public static final int ENTRY_TEXT = 52;
 

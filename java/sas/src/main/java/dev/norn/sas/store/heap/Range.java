@@ -23,6 +23,8 @@ public final class Range {
     public final boolean isWritable;
     /** Pages in which this JVM freed something. */
     final ConcurrentLinkedQueue<Long> freed = new ConcurrentLinkedQueue<>();
+    /** The container's entry in the directory, once it was looked up; 0 before. */
+    private volatile long entry;
 
     public Range(int id, String name, long base, long pagesMax, boolean isWritable) {
         this.id = id;
@@ -36,6 +38,14 @@ public final class Range {
     /** Where the first page is in the container, and in its file. */
     static long firstPageOffset(long pagesMax) {
         return PAGE_BYTES + (pagesMax * DESCRIPTOR_BYTES + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    }
+
+    public long entry() {
+        return entry;
+    }
+
+    public void entry(long reference) {
+        entry = reference;
     }
 
     /** Bytes of address space that a container with this number of pages takes. */

@@ -38,7 +38,8 @@ public final class ClassCounts {
                 if (range.startsAt(offset)) {
                     long header = Memory.getLong(offset);
                     int number = classOf(header);
-                    String name = number == CLASS_VALUE ? "values" : isArray(number) ? "arrays"
+                    String name = number == CLASS_VALUE ? "values" : number == CLASS_DESTROYED ? "records"
+                            : isArray(number) ? "arrays"
                             : names.getOrDefault(number, "class " + number);
                     shares.merge(name, new Share(1, (long) granulesOf(header) * GRANULE_BYTES),
                             (a, b) -> a.plus(b.bytes));

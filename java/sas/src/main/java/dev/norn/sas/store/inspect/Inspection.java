@@ -11,6 +11,8 @@ import dev.norn.sas.store.log.Unapplied;
 import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.transaction.AttachedStore;
+import dev.norn.sas.store.transaction.DestroyRecords;
+import dev.norn.sas.store.transaction.DestroyRule;
 import dev.norn.sas.store.transaction.Directory;
 import dev.norn.sas.store.transaction.StoreTransaction;
 import java.util.ArrayList;
@@ -29,7 +31,8 @@ public final class Inspection {
         List<String> lines = new ArrayList<>();
         for (DirectoryEntry entry : Directory.containers(store)) {
             Range range = Directory.range(store, entry);
-            lines.add("container %-20s %,15d of %,d bytes%s".formatted(range.name, range.bytesUsed(), range.bytesMax(),
+            lines.add("container %-20s %,15d of %,d bytes%s%s".formatted(range.name, range.bytesUsed(),
+                    range.bytesMax(), rule(entry),
                     range.isMissing() ? ", MISSING: its file is not there or cannot be used"
                             : Memory.getLong(range.base + CONTAINER_DAMAGED_PAGE) == 0 ? "" : ", DAMAGED"));
         }
@@ -41,6 +44,11 @@ public final class Inspection {
             lines.add("class     %-20d %s".formatted(entry.first(), entry.name()));
         }
         return lines;
+    }
+
+    private static String rule(DirectoryEntry entry) {
+        DestroyRule rule = DestroyRecords.ruleOf(entry.reference());
+        return rule == DestroyRule.ALLOWED ? "" : ", destroys are " + rule.name().toLowerCase(java.util.Locale.ROOT);
     }
 
     /**

@@ -82,7 +82,7 @@ public final class RedoLog {
             throw LogDamaged.wholly(file.path, "it is the log " + header.identity()
                     + ", but store.properties names " + (named == null ? "none" : named));
         }
-        pool.settings.withLog(header.identity()).write(pool.directory);
+        StoreSettings.read(pool.directory).withLog(header.identity()).write(pool.directory);
     }
 
     public void close() throws IOException {
@@ -443,7 +443,7 @@ public final class RedoLog {
     /** Says that the log is the store's. */
     public void name() throws IOException {
         LogFile.Header header = file.readHeader();
-        pool.settings.withLog(header.identity()).write(pool.directory);
+        StoreSettings.read(pool.directory).withLog(header.identity()).write(pool.directory);
         begin(header);
     }
 

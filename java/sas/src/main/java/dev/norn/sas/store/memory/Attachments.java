@@ -57,6 +57,11 @@ public final class Attachments implements AutoCloseable {
                 StandardOpenOption.WRITE));
     }
 
+    /** This process, in words that another host understands. */
+    public static String thisProcess() {
+        return THIS_PROCESS;
+    }
+
     private Attachments(Path directory, NativeFile file) {
         this.directory = directory;
         this.file = file;

@@ -155,6 +155,8 @@ public final class Format {
     public static final int CLASS_VALUE = 1;
     public static final int CLASS_DIRECTORY = 2;
     public static final int CLASS_ENTRY = 3;
+    /** A record that an object was destroyed. */
+    public static final int CLASS_DESTROYED = 4;
     /** Arrays of references; the primitive ones follow in the order of {@link #PRIMITIVES}. */
     public static final int CLASS_ARRAY = 8;
     public static final String PRIMITIVES = "ZBSCIJFD";

@@ -21,6 +21,7 @@ import dev.norn.sas.store.memory.Backoff;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.PagePool;
 import dev.norn.sas.store.memory.StoreFiles;
+import dev.norn.sas.store.memory.StoreSettings;
 import dev.norn.sas.store.memory.TransactionSlot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -475,7 +476,23 @@ public final class AttachedStore {
         } finally {
             slots.release(slot);
         }
-        pages.settings.withPool(null).withLog(null).write(copy);
+        StoreSettings.read(directory).withPool(null).withLog(null).write(copy);
+    }
+
+    /**
+     * Has programs refuse the store that do not know of rules for destroying. The caller has the directory locked
+     * exclusively, so that nobody else writes the settings: one who attaches does so only where no log was made yet.
+     */
+    void requireDestroyRules() {
+        try {
+            StoreSettings settings = StoreSettings.read(directory);
+            if (settings.format() < StoreSettings.FORMAT_DESTROYS) {
+                settings.withFormat(StoreSettings.FORMAT_DESTROYS).write(directory);
+            }
+        } catch (IOException e) {
+            throw new dev.norn.sas.exception.StorageWriteFailure("cannot change store.properties of " + this + ": "
+                    + StoreFiles.reason(e), e);
+        }
     }
 
     /** Counts since the pool was made, by all processes. */

@@ -61,8 +61,8 @@ public final class Directory {
                     + ", which is of a store: make the new one in another directory");
         }
         LogFile.requireRoom(directory, logBytes);
-        new StoreSettings(UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis, poolFile, null)
-                .write(directory);
+        new StoreSettings(StoreSettings.FORMAT_FIRST, UUID.randomUUID(), addressBytes, logBytes, lockTimeoutMillis,
+                poolFile, null).write(directory);
     }
 
     /** Takes a store away that could not be completed. */
