@@ -8,7 +8,7 @@
 
 use norn_flash::NorPart;
 use norn_flash_sim::{Counters, NorSim, catalogue};
-use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
+use norn_ordered_index::{FatList, IndexError, OrderedIndex, Reclaimed, Settings};
 
 type List = FatList<NorSim, 4, 2>;
 
@@ -238,6 +238,45 @@ fn churn(measured: Measured) {
     });
 }
 
+/// A random key goes, another comes, and before each call steps are taken ahead of need until there are none.
+fn paced(measured: Measured) {
+    let (mut measured, mut worst, mut moves, mut steps_ns) = (with_random_keys(measured), Window::default(), 0, 0);
+    for call in 0..40_000 {
+        let begun_ns = measured.list.device().elapsed_ns();
+        while measured.list.reclaim_step().unwrap() == Reclaimed::Block {
+            moves += 1;
+        }
+        steps_ns += measured.list.device().elapsed_ns() - begun_ns;
+        let key = measured.random.u32(0..KEYS);
+        let window = measured.window(1, &mut |measured| match call % 2 {
+            0 => _ = measured.list.remove(&(2 * key).to_be_bytes()),
+            _ => _ = measured.list.put(&(2 * key).to_be_bytes(), &[1, 2]),
+        });
+        worst.worst_ns = worst.worst_ns.max(window.worst_ns);
+        worst.worst_erases = worst.worst_erases.max(window.worst_erases);
+        worst.elapsed_ns += window.elapsed_ns;
+    }
+    println!(
+        "paced                  {:3} KB: {:.3} ms a call, worst {:.1} ms with {} erases; steps before a call take {:.3} ms, \
+         {moves} of them in 40000 calls",
+        measured.unit_kilobytes,
+        worst.elapsed_ns as f64 / 40_000e6,
+        worst.worst_ns as f64 / 1e6,
+        worst.worst_erases,
+        steps_ns as f64 / 40_000e6,
+    );
+    let stats = measured.list.stats().unwrap();
+    let list = &measured.list;
+    for (name, bound) in [
+        ("paced", list.paced_bound(stats.live)),
+        ("with cells", list.bound_with_cells(stats.live)),
+        ("any", list.call_bound(stats.live)),
+    ] {
+        let seconds = bound.read_bytes as f64 / 2.0 * 110e-9 + bound.programmed_bytes as f64 / 2.0 * 80e-6;
+        println!("bound, {name}: {:.1} s, {bound:?}", seconds + f64::from(bound.erases) * 0.6);
+    }
+}
+
 fn queries(measured: Measured) {
     with_random_keys(measured).steady("queries", 50_000, |measured| {
         let key = 2 * measured.random.u32(0..KEYS);
@@ -264,14 +303,17 @@ fn run(workload: &str, measured: Measured) {
         ("random", _) => random_updates(measured),
         ("zipf", _) => zipf_updates(measured),
         ("churn", _) => churn(measured),
+        ("paced", _) => paced(measured),
         ("queries", _) => queries(measured),
         ("hot", _) => hot(measured),
-        _ => panic!("{workload} is none of full, ring, kept=PERCENT, holes, random, zipf, churn, queries, hot"),
+        _ => panic!("{workload} is none of full, ring, kept=PERCENT, holes, random, zipf, churn, paced, queries, hot"),
     }
 }
 
-const ALL: [&str; 12] =
-    ["full", "ring", "kept=95", "kept=90", "kept=80", "kept=50", "holes", "random", "zipf", "churn", "queries", "hot"];
+const ALL: [&str; 13] = [
+    "full", "ring", "kept=95", "kept=90", "kept=80", "kept=50", "holes", "random", "zipf", "churn", "paced", "queries",
+    "hot",
+];
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -13,8 +13,8 @@ use crate::fat_list::format::{CELLS_OFFSET, FILLING_BYTES, IDENTITY_BYTES};
 use crate::fat_list::layout::{Layout, PROGRAM_UNIT_BYTES_MAX};
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::mount::TRIES;
-use crate::fat_list::ring::DROPS_MAX;
-use crate::fat_list::room::PROPAGATION_MAX;
+use crate::fat_list::ring::{DROPS_MAX, drop_max};
+use crate::fat_list::room::{PROPAGATION_MAX, RECLAIMS_MAX, SHIFTS_MAX};
 use crate::fat_list::widths::Widths;
 
 /// What one call may cost at most.
@@ -47,38 +47,77 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// What one change of a list of `objects` objects costs at most: `insert`, `update`, `remove`, `reclaim_step` or
     /// `stop`.
     pub fn call_bound(&self, objects: u32) -> CallBound {
+        let merging = self.moves_to_merge();
+        let moves = (self.moves_with_cells() + merging).max(self.moves_of_removal());
+        let (bound, costs) = (self.change_bound(objects, moves), self.costs());
+        // What merging itself writes is as much as a move.
+        CallBound {
+            programmed_bytes: bound.programmed_bytes + costs.block_programmed(),
+            read_bytes: bound.read_bytes + (merging + 1) * costs.merging_read(objects),
+            ..bound
+        }
+    }
+
+    /// The same, for an `insert` or `update` of a list that has a cell that is free or dead: no neighbours are merged.
+    pub fn bound_with_cells(&self, objects: u32) -> CallBound {
+        self.change_bound(objects, self.moves_with_cells())
+    }
+
+    /// The same, for the first change after a [`reclaim_step`](crate::OrderedIndex::reclaim_step) that found nothing to
+    /// do, `insert_in_ring` included: one block is moved at most.
+    pub fn paced_bound(&self, objects: u32) -> CallBound {
+        let bound = self.change_bound(objects, 1);
+        CallBound { programmed_bytes: bound.programmed_bytes + self.drop_programmed(), ..bound }
+    }
+
+    /// Blocks that are reclaimed for cells, the one in which all pools are that lack room, and the object's own.
+    fn moves_with_cells(&self) -> u64 {
+        u64::from(RECLAIMS_MAX) + 1 + 1
+    }
+
+    /// A key that is removed may leave an object to take out: each pool before it may need a move of its block.
+    fn moves_of_removal(&self) -> u64 {
+        u64::from(RECLAIMS_MAX) + u64::from(self.layout().settings.levels)
+    }
+
+    /// Moves that give the first of two neighbours slots, and each pool before the second one room.
+    fn moves_to_merge(&self) -> u64 {
+        u64::from(self.layout().settings.levels) + 1
+    }
+
+    /// What a change costs that moves `moves` blocks.
+    fn change_bound(&self, objects: u32, moves: u64) -> CallBound {
         let costs = self.costs();
         let levels = u64::from(self.layout().settings.levels);
-        // Each of two cells may take neighbours that are merged: moves that give the first of them slots and each pool
-        // before the second one room, and what the merging itself writes, which is as much as a move.
-        let merging_moves = 2 * (levels + 1);
-        // Every pool on the path may need a move of its block; two cells may, and a third move may be for wear; and one
-        // more where a full part leaves an object nothing but a move to drop its old slots.
-        let erases = levels + 3 + 1 + merging_moves;
-        let moves = erases + 2;
-        // Objects rewritten for their pools, and the two of a split; a mark, a slot and a bit of the call's own.
+        // Objects rewritten for their pools, and the two of a split; a mark, a slot, and a bit of each slot.
         let objects_written = 2 * levels + 2;
-        let own = u64::from(self.layout().slot_bytes) + 2 * PROGRAM_UNIT_BYTES_MAX as u64;
-        let block = costs.cells_per_block() * (costs.object_written() + 4 * levels) + HEAD_BYTES;
+        let own = u64::from(self.layout().slot_bytes) + (2 + costs.slots()) * PROGRAM_UNIT_BYTES_MAX as u64;
         // A step of the call's loop makes room by one of these, or is the last one of the call or of an object taken
         // out after it.
         let steps = moves + objects_written + 2;
         CallBound {
-            erases: erases as u32,
-            programmed_bytes: moves * block + objects_written * (costs.object_written() + 4 * levels) + own,
+            erases: moves as u32,
+            programmed_bytes: moves * costs.block_programmed()
+                + objects_written * (costs.object_written() + 4 * levels)
+                + own,
             read_bytes: moves * costs.reclamation_read(objects) + steps * costs.step_read(objects),
         }
     }
 
+    /// Bytes programmed to take first objects out of a ring: two flags of each, and the head's pointers.
+    fn drop_programmed(&self) -> u64 {
+        let flags = 2 * PROGRAM_UNIT_BYTES_MAX as u64 * u64::from(drop_max(self.layout()));
+        flags + 4 * u64::from(self.layout().settings.levels)
+    }
+
     /// What one [`insert_in_ring`](crate::FatList::insert_in_ring) into a list of `objects` objects costs at most: an
-    /// insertion, and an object taken out up to four times, each of which is a change.
+    /// insertion, and up to three times first objects taken out, for which the head's block may be moved.
     pub fn ring_bound(&self, objects: u32) -> CallBound {
-        let (changes, call) = (1 + u32::from(DROPS_MAX), self.call_bound(objects));
-        let census = self.costs().census_read();
+        let (drops, call, moved) = (u64::from(DROPS_MAX), self.call_bound(objects), self.move_bound());
         CallBound {
-            erases: changes * call.erases,
-            programmed_bytes: u64::from(changes) * call.programmed_bytes,
-            read_bytes: u64::from(changes) * (call.read_bytes + census),
+            erases: call.erases + u32::from(DROPS_MAX),
+            programmed_bytes: call.programmed_bytes + drops * (moved.programmed_bytes + self.drop_programmed()),
+            read_bytes: (1 + drops) * (call.read_bytes + self.costs().census_read()),
         }
     }
 
@@ -214,6 +253,12 @@ impl Costs<'_> {
         Self::pool_read(self.layout.settings.pool.into()) + column
     }
 
+    /// The objects of a block, each written with all of its pointers.
+    fn block_programmed(&self) -> u64 {
+        let levels = u64::from(self.layout.settings.levels);
+        self.cells_per_block() * (self.object_written() + 4 * levels) + HEAD_BYTES
+    }
+
     /// Moving one block.
     fn block_moved(&self) -> CallBound {
         let blocks = u64::from(self.layout.settings.turnstile_blocks);
@@ -259,28 +304,38 @@ impl Costs<'_> {
         u64::from(self.layout.unit_count) * 8 + self.cells() * STAMP_BYTES
     }
 
-    /// Counting cells, a walk to sparse neighbours, and moving a block whose objects with few keys are shifted, or
-    /// taking out as many objects as it has cells.
+    /// Counting cells, a walk to objects with one key, and moving a block of which some objects are shifted.
     fn reclamation_read(&self, objects: u32) -> u64 {
-        let walk = u64::from(objects) * (self.hop() + self.survey_read()) + Self::pool_read(self.pool_entries());
-        let shift = 3 * self.search(objects)
-            + self.hop()
-            + self.pools_read()
-            + 4 * self.survey_read()
-            + 2 * self.object_copied();
-        2 * self.census_read() + walk + self.cells_per_block() * shift + self.block_moved().read_bytes
+        let walk = u64::from(objects) * (self.hop() + self.survey_read() + self.pools_read())
+            + Self::pool_read(self.pool_entries());
+        let shifts_max = u64::from(SHIFTS_MAX);
+        let surveys = self.cells_per_block() * (self.survey_read() + STAMP_BYTES + self.key_bytes);
+        2 * self.census_read() + walk + surveys + shifts_max * self.shift_read(objects) + self.block_moved().read_bytes
     }
 
-    /// A step of a change: the object of the key, the pools on the way and those before a starved one, two free cells,
-    /// two objects written and settled.
+    /// A walk to sparse neighbours, and as many objects shifted as a block has cells.
+    fn merging_read(&self, objects: u32) -> u64 {
+        let walk = u64::from(objects) * (self.hop() + self.survey_read()) + Self::pool_read(self.pool_entries());
+        walk + self.search(objects) + self.cells_per_block() * self.shift_read(objects)
+    }
+
+    /// An object with few keys shifted into the one before it.
+    fn shift_read(&self, objects: u32) -> u64 {
+        3 * self.search(objects) + self.hop() + self.pools_read() + 4 * self.survey_read() + 2 * self.object_copied()
+    }
+
+    /// A step of a change: the object of the key, the pools on the way and those before a starved one, on both counts of
+    /// levels; the cells counted, two free ones; two objects written and settled.
     fn step_read(&self, objects: u32) -> u64 {
         let levels = u64::from(self.layout.settings.levels);
-        let searches = 5 + PROPAGATION_MAX as u64;
+        let searches = 5 + 2 * PROPAGATION_MAX as u64;
         let blank = u64::from(self.layout.cell_bytes);
-        let free_cells = 2 * (self.census_read() + 2 * self.cells_per_block() * STAMP_BYTES + blank);
-        let pools = searches * (self.pools_read() + STAMP_BYTES + self.key_bytes);
+        let free_cells =
+            self.census_read() + 2 * (self.census_read() + 2 * self.cells_per_block() * STAMP_BYTES + blank);
+        // A pool is looked at for each number of levels that may fit.
+        let pools = (searches + 4 + levels) * (self.pools_read() + STAMP_BYTES + self.key_bytes);
         let written = 2 * (2 * self.object_copied() + levels * 6 * (STAMP_BYTES + self.pointer_read()));
-        let keys = self.slots() * (self.slots() + 4) * self.key_bytes;
+        let keys = self.slots() * (self.slots() + 5) * self.key_bytes;
         searches * self.search(objects) + free_cells + pools + written + keys + 4 * self.survey_read() + 64
     }
 }

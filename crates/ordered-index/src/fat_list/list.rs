@@ -15,11 +15,12 @@ use core::ops::Bound;
 use norn_flash::Nor;
 
 use crate::error::{IndexError, MountError, Outcome};
+use crate::fat_list::format::LEVELS_MAX;
 use crate::fat_list::ground::cells::slots::Survey;
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::ground::turnstile::Turnstiles;
 use crate::fat_list::layout::{Layout, Settings};
-use crate::fat_list::room::Rewrites;
+use crate::fat_list::room::{Budget, CELLS_MAX};
 use crate::fat_list::search::{Limit, Node, Probes, Session, SkipList};
 use crate::fat_list::shape::{STEPS_MAX, Shape};
 use crate::fat_list::widths::{EntryOf, Widths};
@@ -94,25 +95,22 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// # Errors
     /// `Corrupted` and the device's.
     pub fn stop(&mut self) -> Outcome<(), D> {
+        let mut budget = Budget::of_call();
         for _ in 0..STEPS_MAX {
             if self.skip_list().stop()? == Session::Stopped {
                 return Ok(());
             }
-            let mut rewrites = Rewrites::of_call(self.layout().settings.levels);
+            // A move gives the head marks as well as a rewrite does.
             let node = self.skip_list().head_node();
-            match self.shape.rewrite(&mut rewrites, node) {
-                // A move gives the head marks as well as a rewrite does.
-                Err(IndexError::Full) => self.skip_list().rotate(node.cell.unit)?,
-                outcome => outcome?,
-            }
+            self.shape.rewrite(&mut budget, node)?;
         }
         self.shape.list().head_damage("a head that finds no room")
     }
 
     /// Says on flash that the list is being changed, before the first change.
-    pub(crate) fn open(&mut self) -> Outcome<Rewrites, D> {
+    pub(crate) fn open(&mut self) -> Outcome<Budget, D> {
         self.skip_list().open()?;
-        Ok(Rewrites::of_call(self.layout().settings.levels))
+        Ok(Budget::of_call())
     }
 
     pub(crate) fn endless<T>(&mut self) -> Outcome<T, D> {
@@ -127,10 +125,10 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// Adds a key.
     pub(crate) fn insert_entry(&mut self, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
-        let mut rewrites = self.open()?;
+        let mut budget = self.open()?;
         for _ in 0..STEPS_MAX {
             let Some((node, survey)) = self.write_if_roomy(key, value)? else { return Ok(()) };
-            self.shape.make_room_for_key(&mut rewrites, node, &survey, key)?;
+            self.shape.make_room_for_key(&mut budget, node, &survey, key)?;
         }
         self.endless()
     }
@@ -154,7 +152,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// Changes the value of a key.
     pub(crate) fn update_entry(&mut self, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
-        let mut rewrites = self.open()?;
+        let mut budget = self.open()?;
         for _ in 0..STEPS_MAX {
             let node = self.skip_list().descend(Limit::AtMost(key))?;
             if node.low.is_none() {
@@ -168,7 +166,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
                 self.shape.cells().write_slot(node.cell, survey.written, key, value)?;
                 return self.shape.cells().clear_slot(node.cell, slot);
             }
-            self.shape.widen(&mut rewrites, node, &survey)?;
+            self.shape.widen(&mut budget, node, &survey)?;
         }
         self.endless()
     }
@@ -184,7 +182,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// Takes a key away.
     pub(crate) fn remove_entry(&mut self, key: &W::Key) -> Outcome<(), D> {
-        let mut rewrites = self.open()?;
+        let mut budget = self.open()?;
         let node = self.skip_list().descend(Limit::AtMost(key))?;
         if node.low.is_none() {
             return Err(IndexError::KeyAbsent);
@@ -195,7 +193,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         };
         self.shape.cells().clear_slot(node.cell, slot)?;
         if survey.valid.count_ones() == 1 {
-            self.shape.take_out_empty(&mut rewrites, key)?;
+            self.shape.take_out_empty(&mut budget, key)?;
         }
         Ok(())
     }
@@ -240,22 +238,43 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         Ok(stats)
     }
 
-    /// Reclaims a block ahead of need, if that frees much; if a block of cells is not left, merges neighbours.
+    /// Takes a step towards a state in which the next change moves one block at most.
     pub(crate) fn reclaim_ahead(&mut self) -> Outcome<Reclaimed, D> {
+        let has_stepped =
+            self.reclaim_ahead_for_cells()? || self.rewrite_head_ahead()? || self.shape.room.relieve_ahead()?;
+        Ok(if has_stepped { Reclaimed::Block } else { Reclaimed::Nothing })
+    }
+
+    /// Reclaims a block if that frees much, or if few cells are free; if a block of cells is not left, merges
+    /// neighbours.
+    fn reclaim_ahead_for_cells(&mut self) -> Outcome<bool, D> {
         if let Some(unit) = self.turnstiles().worthwhile_victim()? {
             self.open()?;
             self.shape.room.shift_poor_objects(unit)?;
-            self.skip_list().rotate(unit)?;
-            return Ok(Reclaimed::Block);
+            return self.skip_list().rotate(unit).map(|()| true);
         }
-        let outlook = self.turnstiles().outlook()?;
-        if outlook.free + outlook.dead >= u32::from(self.layout().cells_per_block) {
-            return Ok(Reclaimed::Nothing);
+        let (outlook, layout) = (self.turnstiles().outlook()?, self.layout());
+        let is_short = outlook.free < CELLS_MAX + u32::from(layout.settings.levels);
+        let is_sparse = outlook.free + outlook.dead < u32::from(layout.cells_per_block);
+        let step = match (is_short && outlook.dead > 0, is_sparse) {
+            (true, _) => self.open().and_then(|_| self.shape.room.reclaim()),
+            (_, true) => self.open().and_then(|_| self.shape.room.merge_sparse()),
+            _ => return Ok(false),
+        };
+        match step {
+            Err(IndexError::Full) => Ok(false),
+            outcome => outcome.map(|()| true),
         }
-        self.open()?;
-        match self.shape.room.merge_sparse() {
-            Err(IndexError::Full) => Ok(Reclaimed::Nothing),
-            outcome => outcome.map(|()| Reclaimed::Block),
+    }
+
+    /// Gives the head's pointers room, if a level has none.
+    fn rewrite_head_ahead(&mut self) -> Outcome<bool, D> {
+        let (head, levels) = (self.skip_list().head_node(), self.layout().settings.levels);
+        let is_starved = self.shape.room.starved(&[head.cell; LEVELS_MAX], levels, None)?.is_some();
+        if is_starved {
+            let mut budget = self.open()?;
+            self.shape.rewrite(&mut budget, head)?;
         }
+        Ok(is_starved)
     }
 }

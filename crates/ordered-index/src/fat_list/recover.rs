@@ -17,7 +17,7 @@ use crate::error::{MountError, Outcome};
 use crate::fat_list::format::{CellState, Flag, Kind, Stamp};
 use crate::fat_list::ground::cells::slots::Slot;
 use crate::fat_list::layout::Cell;
-use crate::fat_list::room::Rewrites;
+use crate::fat_list::room::Budget;
 use crate::fat_list::shape::Shape;
 use crate::fat_list::widths::Widths;
 
@@ -158,10 +158,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
             }
         }
         match empty {
-            Some(low) => {
-                let mut rewrites = Rewrites::of_call(self.layout().settings.levels);
-                self.take_out_empty(&mut rewrites, &low)
-            }
+            Some(low) => self.take_out_empty(&mut Budget::of_call(), &low),
             None => Ok(()),
         }
     }

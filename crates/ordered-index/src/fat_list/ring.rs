@@ -22,10 +22,10 @@ use norn_flash::Nor;
 
 use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::{Flag, LEVELS_MAX};
-use crate::fat_list::layout::Cell;
+use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::replace::Replacements;
-use crate::fat_list::room::Rewrites;
+use crate::fat_list::room::Budget;
 use crate::fat_list::search::Node;
 use crate::fat_list::shape::{STEPS_MAX, Shape};
 use crate::fat_list::widths::Widths;
@@ -37,20 +37,26 @@ pub(crate) const DROPS_MAX: u8 = 3;
 const BLOCK_SHARE: u16 = 8;
 const PART_SHARE: u32 = 128;
 
+/// Objects that go at a time at most.
+pub(crate) fn drop_max(layout: &Layout) -> u16 {
+    let of_part = u32::from(layout.cells_per_block) * u32::from(layout.unit_count) / PART_SHARE;
+    (layout.cells_per_block / BLOCK_SHARE).max(of_part as u16).max(1)
+}
+
 impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Adds a key, and drops the least ones where room runs short; returns how many.
     pub(crate) fn insert_entry_in_ring(&mut self, key: &W::Key, value: &W::Value) -> Outcome<u32, D> {
-        let (mut rewrites, mut dropped, mut has_looked) = (self.open()?, 0, false);
+        let (mut budget, mut dropped, mut has_looked) = (self.open()?, 0, false);
         for _ in 0..STEPS_MAX {
             let Some((node, survey)) = self.write_if_roomy(key, value)? else { return Ok(dropped) };
             if !has_looked && self.is_to_drop()? {
-                dropped += self.shape().drop_first(&mut rewrites, key)?;
+                dropped += self.shape().drop_first(&mut budget, key)?;
                 has_looked = true;
                 continue;
             }
             has_looked = true;
-            match self.shape().make_room_for_key(&mut rewrites, node, &survey, key) {
-                Err(IndexError::Full) => match self.shape().drop_first(&mut rewrites, key)? {
+            match self.shape().make_room_for_key(&mut budget, node, &survey, key) {
+                Err(IndexError::Full) => match self.shape().drop_first(&mut budget, key)? {
                     0 => return Err(IndexError::Full),
                     keys => dropped += keys,
                 },
@@ -69,15 +75,12 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
 impl<D: Nor, W: Widths> Shape<D, W> {
     /// Takes some of the first objects out, up to that in whose range `key` is; returns how many keys they had.
-    fn drop_first(&mut self, rewrites: &mut Rewrites, key: &W::Key) -> Outcome<u32, D> {
-        let cells = self.layout().cells_per_block;
-        let of_part = u32::from(cells) * u32::from(self.layout().unit_count) / PART_SHARE;
-        let most = (cells / BLOCK_SHARE).max(of_part as u16).max(1);
-        let levels = self.layout().settings.levels;
+    fn drop_first(&mut self, budget: &mut Budget, key: &W::Key) -> Outcome<u32, D> {
+        let (most, levels) = (drop_max(self.layout()), self.layout().settings.levels);
         for _ in 0..STEPS_MAX {
-            let path = [self.list().head(); LEVELS_MAX];
+            let (path, head) = ([self.list().head(); LEVELS_MAX], self.list().head_node());
             match self.room.starved(&path, levels, None)? {
-                Some(starved) => self.room.make_room(rewrites, starved)?,
+                Some(_) => self.rewrite(budget, head)?,
                 None => return self.room.replacements.drop_first(key, most),
             }
         }

@@ -9,7 +9,7 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::{IndexError, Outcome};
-use crate::fat_list::format::Kind;
+use crate::fat_list::format::{Kind, LEVELS_MAX};
 use crate::fat_list::ground::cells::Cells;
 use crate::fat_list::ground::cells::slots::Survey;
 use crate::fat_list::ground::medium::Medium;
@@ -18,28 +18,60 @@ use crate::fat_list::replace::{Old, Replacements};
 use crate::fat_list::search::{Limit, Node, Path, SkipList};
 use crate::fat_list::widths::Widths;
 
-/// How far from an object its predecessors are rewritten so that it can be, before a block is moved instead.
+/// How far from an object its predecessors are rewritten so that it can be.
 pub(crate) const PROPAGATION_MAX: usize = 4;
+/// Cells that a change of the structure takes at most: those of a split.
+pub(crate) const CELLS_MAX: u32 = 2;
+/// Blocks that a call reclaims at most for cells that it can do without: one for a cell, and one for even wear.
+pub(crate) const RECLAIMS_MAX: u8 = 2;
+/// Objects that are shifted at most before their block is reclaimed.
+pub(crate) const SHIFTS_MAX: u8 = 8;
 
 /// What a structural change may continue with.
 pub(crate) enum Readiness {
-    /// The objects before the change on each level, and two cells (the second one is the first if one is enough).
-    Ready(Path, [Cell; 2]),
-    /// Something was moved to make room: look again.
+    /// The objects before the change on each level, on how many levels they have room, and two cells (the second one is
+    /// the first if one is enough).
+    Ready(Path, u8, [Cell; 2]),
+    /// Something was rewritten or moved to make room: look again.
     Moved,
+    /// Pools before the change have no room, and what the call may do does not give it to them.
+    Starved,
+    /// Cells are missing, and the call may not reclaim a further block, or no cell is dead.
+    NoCell,
+}
+
+/// Levels on which a change sets pointers: it has to on the first `needed` ones, and does on `wished` if it can.
+#[derive(Clone, Copy)]
+pub(crate) struct Levels {
+    pub needed: u8,
+    pub wished: u8,
+}
+
+impl Levels {
+    /// The levels of an object that is replaced.
+    pub fn all(levels: u8) -> Self {
+        Levels { needed: levels, wished: levels }
+    }
 }
 
 /// An object that can take further keys, and its first free slot.
 type Roomy<W> = (Node<<W as Widths>::Key>, u8);
 
-/// Objects that the current call may still rewrite for room in pools, before it moves blocks instead.
+/// What the current call may still do to make room. When it is used up, the call moves the block of its own object.
 #[derive(Debug)]
-pub(crate) struct Rewrites(u8);
+pub(crate) struct Budget {
+    /// Objects that may be rewritten for room in pools; counted when the first one is to be.
+    rewrites: Option<u8>,
+    /// Blocks that may be reclaimed for cells.
+    reclaims: u8,
+    /// Blocks that may be moved because all pools that lack room are in them.
+    moves: u8,
+}
 
-impl Rewrites {
-    /// What a call on a list with `levels` levels begins with.
-    pub fn of_call(levels: u8) -> Self {
-        Rewrites(2 * levels)
+impl Budget {
+    /// What a call begins with.
+    pub fn of_call() -> Self {
+        Budget { rewrites: None, reclaims: RECLAIMS_MAX, moves: 1 }
     }
 }
 
@@ -66,95 +98,186 @@ impl<D: Nor, W: Widths> Room<D, W> {
         self.replacements.list.layout()
     }
 
-    /// Moves the block whose erase frees most cells; where no cell is dead, takes a step towards one that is.
+    /// Moves the block whose erase frees most cells.
     ///
     /// # Errors
-    /// `Full` when no cell is dead and no neighbours are sparse.
-    fn reclaim(&mut self) -> Outcome<(), D> {
-        let victim = match self.list().turnstiles.victim() {
-            Err(IndexError::Full) => return self.merge_sparse(),
-            victim => victim?,
-        };
+    /// `Full` when no cell is dead.
+    pub fn reclaim(&mut self) -> Outcome<(), D> {
+        let victim = self.list().turnstiles.victim()?;
         self.shift_poor_objects(victim)?;
         self.list().rotate(victim)
     }
 
-    /// Step 1: `levels` from 0 on are to be set before `low`, by any but `old` itself, and `count` cells to be written.
+    /// Reclaims a block if the call may and a cell is dead; whether it did.
+    fn reclaim_within(&mut self, budget: &mut Budget) -> Outcome<bool, D> {
+        if budget.reclaims == 0 {
+            return Ok(false);
+        }
+        match self.reclaim() {
+            Err(IndexError::Full) => Ok(false),
+            outcome => {
+                budget.reclaims -= 1;
+                outcome.map(|()| true)
+            }
+        }
+    }
+
+    /// A step towards the one cell without which a key has no room: reclaims a block, or where no cell is dead, merges
+    /// neighbours.
+    ///
+    /// # Errors
+    /// `Full` when no cell is dead and no neighbours are sparse.
+    pub fn find_cell(&mut self) -> Outcome<(), D> {
+        match self.reclaim() {
+            Err(IndexError::Full) => self.merge_sparse(),
+            outcome => outcome,
+        }
+    }
+
+    /// Step 1: pointers on `levels` are to be set before `low`, by any but `old` itself, and `count` cells to be written.
     pub fn ready(
         &mut self,
-        rewrites: &mut Rewrites,
+        budget: &mut Budget,
         low: Option<&W::Key>,
-        levels: u8,
+        levels: Levels,
         old: Option<Cell>,
         count: usize,
     ) -> Outcome<Readiness, D> {
+        // Cells first: no block is moved for pools where the change cannot be made anyway.
+        let first = self.list().turnstiles.free_cell(levels.wished - 1, None)?;
+        let second = match (first, count) {
+            (Some(_), 2..) => self.list().turnstiles.free_cell(levels.wished - 1, first)?,
+            _ => first,
+        };
+        let (Some(first), Some(second)) = (first, second) else {
+            let has_reclaimed = self.reclaim_within(budget)?;
+            return Ok(if has_reclaimed { Readiness::Moved } else { Readiness::NoCell });
+        };
         let path = self.list().path_before(low)?;
-        if let Some(starved) = self.starved(&path, levels, old)? {
-            self.make_room(rewrites, starved)?;
+        if self.relieve(budget, &path, levels.wished, old)? || self.relieve(budget, &path, levels.needed, old)? {
             return Ok(Readiness::Moved);
         }
-        let Some(first) = self.list().turnstiles.free_cell(levels - 1, None)? else {
-            return self.reclaim().map(|()| Readiness::Moved);
-        };
-        let second = match count {
-            1 => Some(first),
-            _ => self.list().turnstiles.free_cell(levels - 1, Some(first))?,
-        };
-        match second {
-            Some(second) => Ok(Readiness::Ready(path, [first, second])),
-            None => self.reclaim().map(|()| Readiness::Moved),
+        for fitting in (levels.needed..=levels.wished).rev() {
+            if self.starved(&path, fitting, old)?.is_none() {
+                return Ok(Readiness::Ready(path, fitting, [first, second]));
+            }
         }
+        Ok(Readiness::Starved)
+    }
+
+    /// A step towards room in the pools of `path`, where one lacks it: rewrites an object, or reclaims a block so that
+    /// there are cells for that, or moves the block in which all pools are that lack room. Whether there was one that
+    /// the call may take.
+    fn relieve(&mut self, budget: &mut Budget, path: &Path, levels: u8, old: Option<Cell>) -> Outcome<bool, D> {
+        let Some(starved) = self.starved(path, levels, old)? else { return Ok(false) };
+        if budget.rewrites.is_none() {
+            let free = self.list().turnstiles.outlook()?.free;
+            if free <= CELLS_MAX && self.reclaim_within(budget)? {
+                return Ok(true);
+            }
+            let rewrites_max = u32::from(2 * self.layout().settings.levels);
+            budget.rewrites = Some(free.saturating_sub(CELLS_MAX).min(rewrites_max) as u8);
+        }
+        if self.rewrite_before(budget, starved)? {
+            return Ok(true);
+        }
+        let is_in_one = self.is_starved_in_one_block(path, levels, old, starved.unit)?;
+        if budget.moves == 0 || !is_in_one {
+            return Ok(false);
+        }
+        budget.moves -= 1;
+        self.move_for_pools(budget, starved).map(|()| true)
+    }
+
+    /// A step towards room in every pool of `path`, whatever it takes; whether there was one to take.
+    pub fn make_pool_room(&mut self, budget: &mut Budget, path: &Path, levels: u8) -> Outcome<bool, D> {
+        let Some(starved) = self.starved(path, levels, None)? else { return Ok(false) };
+        if !self.relieve(budget, path, levels, None)? {
+            self.move_for_pools(budget, starved)?;
+        }
+        Ok(true)
+    }
+
+    /// Moves the block of an object whose pool lacks room. That gives all of the block's pools room and takes none from
+    /// others; so that this lasts, the call rewrites no further object.
+    pub fn move_for_pools(&mut self, budget: &mut Budget, starved: Cell) -> Outcome<(), D> {
+        budget.rewrites = Some(0);
+        self.list().rotate(starved.unit)
+    }
+
+    /// Whether each pool on `path` that lacks room is in `unit`.
+    fn is_starved_in_one_block(
+        &mut self,
+        path: &Path,
+        levels: u8,
+        old: Option<Cell>,
+        unit: EraseUnit,
+    ) -> Outcome<bool, D> {
+        for level in 0..levels {
+            if path[usize::from(level)].unit != unit && self.is_starved(path, level, levels, old)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// An object on `path` whose pool has no room for setting its pointers.
     pub fn starved(&mut self, path: &Path, levels: u8, old: Option<Cell>) -> Outcome<Option<Cell>, D> {
-        let path = &path[..usize::from(levels)];
-        for (level, &cell) in path.iter().enumerate().filter(|&(_, &cell)| Some(cell) != old) {
-            let kind = self.cells().stamp_regardless(cell)?.kind;
-            let needed = if kind == Kind::Head { 1 } else { path.iter().filter(|&&other| other == cell).count() };
-            if usize::from(self.cells().pool_room(cell, kind, level as u8)?) < needed {
-                return Ok(Some(cell));
+        for level in 0..levels {
+            if self.is_starved(path, level, levels, old)? {
+                return Ok(Some(path[usize::from(level)]));
             }
         }
         Ok(None)
     }
 
-    /// Gives the pool of `starved` room: rewrites it, or an object before it whose pool prevents that, or moves its
-    /// block.
-    ///
-    /// Where a rewrite lacks nothing but a cell, the block to reclaim is chosen among all, so that objects which are
-    /// changed all the time wander. The call's last rewrite is of `starved` itself: in its place no block is moved.
-    pub fn make_room(&mut self, rewrites: &mut Rewrites, starved: Cell) -> Outcome<(), D> {
+    /// A step ahead of need towards pools that have room for taking out any object with one key, which its removal
+    /// would empty; whether there was one to take.
+    pub fn relieve_ahead(&mut self) -> Outcome<bool, D> {
+        let mut node = self.list().head_node();
+        let mut path = [node.cell; LEVELS_MAX];
+        while let Some(next) = self.list().successor(&node, 0)? {
+            if self.cells().survey(next.cell)?.valid.count_ones() == 1
+                && let Some(starved) = self.starved(&path, next.level + 1, None)?
+            {
+                self.list().open()?;
+                return self.list().rotate(starved.unit).map(|()| true);
+            }
+            path[..=usize::from(next.level)].fill(next.cell);
+            node = next;
+        }
+        Ok(false)
+    }
+
+    /// Whether the pool of the object before the change on `level` has no room for its pointers on the first `levels`.
+    fn is_starved(&mut self, path: &Path, level: u8, levels: u8, old: Option<Cell>) -> Outcome<bool, D> {
+        let cell = path[usize::from(level)];
+        if Some(cell) == old {
+            return Ok(false);
+        }
+        let kind = self.cells().stamp_regardless(cell)?.kind;
+        let own = path[..usize::from(levels)].iter().filter(|&&other| other == cell).count();
+        let needed = if kind == Kind::Head { 1 } else { own };
+        Ok(usize::from(self.cells().pool_room(cell, kind, level)?) < needed)
+    }
+
+    /// Rewrites the object `starved`, or one before it whose pool prevents that, if the call may; whether it did.
+    pub fn rewrite_before(&mut self, budget: &mut Budget, starved: Cell) -> Outcome<bool, D> {
+        let Some(left) = budget.rewrites.and_then(|rewrites| rewrites.checked_sub(1)) else { return Ok(false) };
         let mut focus = starved;
         for _ in 0..PROPAGATION_MAX {
             let Some(node) = self.list().node(focus)? else { break };
-            if rewrites.0 == 0 {
-                break;
-            }
             let path = self.list().path_before(node.low.as_ref())?;
-            match self.starved(&path, node.level + 1, Some(focus))? {
-                Some(next) if rewrites.0 > 1 => focus = next,
-                Some(_) => break,
-                None => {
-                    if let Some(cell) = self.list().turnstiles.free_cell(node.level, None)? {
-                        rewrites.0 -= 1;
-                        return self.replacements.write_left(Old { node, merged: None }, &path, cell, None);
-                    }
-                    if rewrites.0 == 1 {
-                        break;
-                    }
-                    rewrites.0 = 1;
-                    match self.reclaim() {
-                        Err(IndexError::Full) => break,
-                        outcome => return outcome,
-                    }
-                }
+            if let Some(next) = self.starved(&path, node.level + 1, Some(focus))? {
+                focus = next;
+                continue;
             }
+            let Some(cell) = self.list().turnstiles.free_cell(node.level, None)? else { break };
+            budget.rewrites = Some(left);
+            self.replacements.write_left(Old { node, merged: None }, &path, cell, None)?;
+            return Ok(true);
         }
-        // A move gives all of its block's pools room and takes none from others: after one, moves end what is left to
-        // do.
-        rewrites.0 = 0;
-        self.list().rotate(starved.unit)
+        Ok(false)
     }
 
     /// The object before `node`, if it can take `keys` more, and its first free slot.
@@ -173,7 +296,7 @@ impl<D: Nor, W: Widths> Room<D, W> {
     /// Before a block is reclaimed: shifts its objects with few keys into those before them (lazy merging, section
     /// 0.5.3), as far as the pools have more than enough room, so that no later step of the call is short of it.
     pub fn shift_poor_objects(&mut self, unit: EraseUnit) -> Outcome<(), D> {
-        let half = u32::from(self.layout().settings.keys) / 2;
+        let (half, mut left_to_try) = (u32::from(self.layout().settings.keys) / 2, SHIFTS_MAX);
         for index in 0..self.layout().cells_per_block {
             let Some(node) = self.list().node(Cell { unit, index })?.filter(|node| node.low.is_some()) else {
                 continue;
@@ -183,6 +306,8 @@ impl<D: Nor, W: Widths> Room<D, W> {
             if keys >= half {
                 continue;
             }
+            let Some(left) = left_to_try.checked_sub(1) else { break };
+            left_to_try = left;
             if let Some((left, free)) = self.left_neighbour(&node, keys)?
                 && self.has_ample_room(&node)?
             {

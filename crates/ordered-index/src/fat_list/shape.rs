@@ -9,14 +9,15 @@
 
 use norn_flash::Nor;
 
-use crate::error::{IndexError, Outcome};
+use crate::error::Outcome;
 use crate::fat_list::format::{Kind, LEVELS_MAX, Stamp};
+use crate::fat_list::ground::cells::draft::Draft;
 use crate::fat_list::ground::cells::slots::Survey;
 use crate::fat_list::ground::cells::{Cells, Links};
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::replace::{Old, Right};
-use crate::fat_list::room::{Readiness, Rewrites, Room};
+use crate::fat_list::room::{Budget, Levels, Readiness, Room};
 use crate::fat_list::search::{Limit, Node, SkipList};
 use crate::fat_list::widths::Widths;
 
@@ -47,44 +48,70 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         self.room.replacements.list.layout()
     }
 
-    /// Rewrites an object, with its latest pointers and slots only.
-    pub fn rewrite(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>) -> Outcome<(), D> {
-        match self.room.ready(rewrites, node.low.as_ref(), node.level + 1, Some(node.cell), 1)? {
-            Readiness::Ready(path, [cell, _]) => {
+    /// Rewrites an object, with its latest pointers and slots only. Where there is no room for that, its block is moved,
+    /// which drops the same.
+    pub fn rewrite(&mut self, budget: &mut Budget, node: Node<W::Key>) -> Outcome<(), D> {
+        let levels = Levels::all(node.level + 1);
+        match self.room.ready(budget, node.low.as_ref(), levels, Some(node.cell), 1)? {
+            Readiness::Ready(path, _, [cell, _]) => {
                 self.room.replacements.write_left(Old { node, merged: None }, &path, cell, None)
             }
             Readiness::Moved => Ok(()),
+            Readiness::Starved | Readiness::NoCell => self.list().rotate(node.cell.unit),
         }
     }
 
-    /// Adds an object without keys whose range begins at `low`.
-    pub fn create(&mut self, rewrites: &mut Rewrites, low: &W::Key) -> Outcome<(), D> {
+    /// Adds an object after `left` without keys, whose range begins at `low`.
+    pub fn create(&mut self, budget: &mut Budget, left: Cell, low: &W::Key) -> Outcome<(), D> {
         let levels_max = self.layout().settings.levels;
-        let level = self.list().turnstiles.chance.level(levels_max);
-        let Readiness::Ready(path, [cell, _]) = self.room.ready(rewrites, Some(low), level + 1, None, 1)? else {
-            return Ok(());
+        let levels = Levels { needed: 1, wished: 1 + self.list().turnstiles.chance.level(levels_max) };
+        let Some(draft) = self.draft_after(budget, left, low, levels)? else { return Ok(()) };
+        self.list().turnstiles.chance.use_level();
+        self.seal_new(draft)
+    }
+
+    /// A new object whose range begins at `low`, or `None` after a step towards room for it. What it cannot do without
+    /// is a cell, and a pointer of `left`, which leads to it on the lowest level.
+    fn draft_after(
+        &mut self,
+        budget: &mut Budget,
+        left: Cell,
+        low: &W::Key,
+        levels: Levels,
+    ) -> Outcome<Option<Draft>, D> {
+        let (path, levels, cell) = match self.room.ready(budget, Some(low), levels, None, 1)? {
+            Readiness::Ready(path, levels, [cell, _]) => (path, levels, cell),
+            Readiness::Moved => return Ok(None),
+            Readiness::Starved => return self.list().rotate(left.unit).map(|()| None),
+            Readiness::NoCell => return self.room.find_cell().map(|()| None),
         };
-        let stamp = Stamp { level, kind: Kind::Object, settled: false, doomed: false };
+        let stamp = Stamp { level: levels - 1, kind: Kind::Object, settled: false, doomed: false };
         let mut draft = self.cells().draft(cell, stamp, Some(low), Links::default())?;
-        for level in 0..=level {
+        for level in 0..levels {
             let column = self.room.replacements.continuation(None, &path, level)?;
             self.cells().draft_pointer(&mut draft, level, column)?;
         }
-        self.list().turnstiles.chance.use_level();
-        self.cells().seal(draft)?;
-        self.room.replacements.finish(cell)
+        Ok(Some(draft))
     }
 
-    /// Replaces an object by two with half of its keys each (the delayed split, section 0.5.2).
-    fn split(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
+    fn seal_new(&mut self, draft: Draft) -> Outcome<(), D> {
+        self.cells().seal(draft)?;
+        self.room.replacements.finish(draft.cell)
+    }
+
+    /// Replaces an object by two with half of its keys each (the delayed split, section 0.5.2); whether it could, or
+    /// took a step towards it.
+    fn split(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey) -> Outcome<bool, D> {
         let levels_max = self.layout().settings.levels;
         let level = self.list().turnstiles.chance.level(levels_max);
-        let levels = 1 + level.max(node.level);
-        let Readiness::Ready(path, [right, left]) =
-            self.room.ready(rewrites, node.low.as_ref(), levels, Some(node.cell), 2)?
-        else {
-            return Ok(());
-        };
+        let levels = Levels { needed: 1 + node.level, wished: 1 + level.max(node.level) };
+        let (path, fitting, [right, left]) =
+            match self.room.ready(budget, node.low.as_ref(), levels, Some(node.cell), 2)? {
+                Readiness::Ready(path, fitting, cells) => (path, fitting, cells),
+                Readiness::Moved => return Ok(true),
+                Readiness::Starved | Readiness::NoCell => return Ok(false),
+            };
+        let level = level.min(fitting - 1);
         let old = Old { node, merged: None };
         let median = self.median(node.cell, survey)?;
         let stamp = Stamp { level, kind: Kind::Right, settled: false, doomed: false };
@@ -97,7 +124,23 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         self.cells().seal(draft)?;
         self.list().turnstiles.chance.use_level();
         let right = Right { cell: right, level, low: median };
-        self.room.replacements.write_left(old, &path, left, Some(&right))
+        self.room.replacements.write_left(old, &path, left, Some(&right)).map(|()| true)
+    }
+
+    /// Gives the upper half of an object's keys to a new object after it. That takes one cell and one pointer of the
+    /// object itself, where a split takes two cells, and pointers of every object before it: what a call falls back on.
+    /// A cut leaves keys in `node` that are beyond its range, as a shift does.
+    fn divide(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
+        let median = self.median(node.cell, survey)?;
+        let Some(mut draft) = self.draft_after(budget, node.cell, &median, Levels::all(1))? else { return Ok(()) };
+        self.cells().draft_slots(&mut draft, node.cell, |key| *key >= median)?;
+        self.seal_new(draft)?;
+        for slot in survey.slots() {
+            if self.cells().key_at(node.cell, slot)? >= median {
+                self.cells().clear_slot(node.cell, slot)?;
+            }
+        }
+        Ok(())
     }
 
     /// The key with as many keys of the object below it as from it on.
@@ -117,79 +160,79 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         Err(self.cells().damage(cell, offset, "keys that are there twice"))
     }
 
-    /// Rewrites an object whose slots are full, together with a neighbour if both have few keys (section 0.5.3).
-    fn rewrite_or_merge(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
+    /// Rewrites an object whose slots are full, together with a neighbour if both have few keys (section 0.5.3) and
+    /// there is room for that.
+    fn rewrite_or_merge(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
         let half = u32::from(self.layout().settings.keys) / 2;
         let keys = survey.valid.count_ones();
         if keys >= half {
-            return self.rewrite(rewrites, node);
+            return self.rewrite(budget, node);
         }
         if let Some((left, free)) = self.room.left_neighbour(&node, keys)? {
             let path = self.list().path_before(node.low.as_ref())?;
-            return match self.room.starved(&path, node.level + 1, None)? {
-                Some(starved) => self.room.make_room(rewrites, starved),
-                None => self.room.shift(node, survey, left, free),
-            };
-        }
-        if let Some(right) = self.list().successor(&node, 0)?
+            if self.room.starved(&path, node.level + 1, None)?.is_none() {
+                return self.room.shift(node, survey, left, free);
+            }
+        } else if let Some(right) = self.list().successor(&node, 0)?
             && self.cells().survey(right.cell)?.valid.count_ones() < half
         {
-            return self.merge(rewrites, node, right);
+            return self.merge(budget, node, right);
         }
-        self.rewrite(rewrites, node)
+        self.rewrite(budget, node)
     }
 
-    /// Replaces two neighbours by one (Figure 10).
-    fn merge(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>, right: Node<W::Key>) -> Outcome<(), D> {
-        let levels = 1 + node.level.max(right.level);
-        let Readiness::Ready(path, [cell, _]) =
-            self.room.ready(rewrites, node.low.as_ref(), levels, Some(node.cell), 1)?
-        else {
-            return Ok(());
-        };
-        self.room.replacements.write_left(Old { node, merged: Some(right) }, &path, cell, None)
+    /// Replaces two neighbours by one (Figure 10), or rewrites the first one only.
+    fn merge(&mut self, budget: &mut Budget, node: Node<W::Key>, right: Node<W::Key>) -> Outcome<(), D> {
+        let levels = Levels { needed: 1 + node.level, wished: 1 + node.level.max(right.level) };
+        match self.room.ready(budget, node.low.as_ref(), levels, Some(node.cell), 1)? {
+            Readiness::Ready(path, fitting, [cell, _]) => {
+                let merged = Some(right).filter(|_| fitting == levels.wished);
+                self.room.replacements.write_left(Old { node, merged }, &path, cell, None)
+            }
+            Readiness::Moved => Ok(()),
+            Readiness::Starved | Readiness::NoCell => self.list().rotate(node.cell.unit),
+        }
     }
 
     /// A step towards a free slot in `node` for a key that is there.
-    pub fn widen(&mut self, rewrites: &mut Rewrites, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
-        let keys = survey.valid.count_ones();
-        let step = match keys > u32::from(self.layout().settings.keys) {
-            true => self.split(rewrites, node, survey),
-            false => self.rewrite_or_merge(rewrites, node, survey),
-        };
-        match step {
+    pub fn widen(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
+        if survey.valid.count_ones() <= u32::from(self.layout().settings.keys) {
+            return self.rewrite_or_merge(budget, node, survey);
+        }
+        match self.split(budget, node, survey)? {
+            true => Ok(()),
             // A move of the block drops the slots that count no more.
-            Err(IndexError::Full) if keys < u32::from(self.layout().settings.slots) => {
-                self.list().rotate(node.cell.unit)
-            }
-            step => step,
+            false => self.list().rotate(node.cell.unit),
         }
     }
 
     /// A step towards a free slot for `key`, which is not there, in `node`, or in a first object after the head.
     pub fn make_room_for_key(
         &mut self,
-        rewrites: &mut Rewrites,
+        budget: &mut Budget,
         node: Node<W::Key>,
         survey: &Survey,
         key: &W::Key,
     ) -> Outcome<(), D> {
         if self.layout().settings.is_soft() {
-            return self.create(rewrites, key);
+            return self.create(budget, node.cell, key);
         }
         if node.low.is_none() {
             let least = self.cells().widths().zero_key();
-            return self.create(rewrites, &least);
+            return self.create(budget, node.cell, &least);
         }
         let keys = survey.valid.count_ones();
         let is_full = keys + 1 >= u32::from(self.layout().settings.slots);
         let is_rich = is_full || keys > u32::from(self.layout().settings.keys);
         if is_rich && self.continues_run(&node, survey, key)? {
-            self.create(rewrites, key)
-        } else if is_full {
-            self.split(rewrites, node, survey)
-        } else {
-            self.widen(rewrites, node, survey)
+            return self.create(budget, node.cell, key);
+        }
+        if !is_full {
+            return self.widen(budget, node, survey);
+        }
+        match self.split(budget, node, survey)? {
+            true => Ok(()),
+            false => self.divide(budget, node, survey),
         }
     }
 
@@ -206,7 +249,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
     }
 
     /// Takes out the object in whose range `key` is, if it has no keys.
-    pub fn take_out_empty(&mut self, rewrites: &mut Rewrites, key: &W::Key) -> Outcome<(), D> {
+    pub fn take_out_empty(&mut self, budget: &mut Budget, key: &W::Key) -> Outcome<(), D> {
         for _ in 0..STEPS_MAX {
             let node = self.list().descend(Limit::AtMost(key))?;
             let Some(low) = node.low else { return Ok(()) };
@@ -214,9 +257,8 @@ impl<D: Nor, W: Widths> Shape<D, W> {
                 return Ok(());
             }
             let path = self.list().path_before(Some(&low))?;
-            match self.room.starved(&path, node.level + 1, None)? {
-                Some(starved) => self.room.make_room(rewrites, starved)?,
-                None => return self.room.replacements.take_out(node.cell),
+            if !self.room.make_pool_room(budget, &path, node.level + 1)? {
+                return self.room.replacements.take_out(node.cell);
             }
         }
         self.list().head_damage("a list in which no step makes room")
