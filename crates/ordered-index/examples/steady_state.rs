@@ -2,9 +2,9 @@
 //! and Zipf updates, a hot key, room after removals.
 //!
 //! `steady_state [64|4] [paper|log] [WORKLOAD …]`: keys of 4 bytes with values of 2 bytes on 2 MB of K8C1215ETM, in
-//! units of 64 KB, or of 4 KB with the same erase time, in the paper's settings or those for logs. Without workloads all
-//! of them run. A workload is measured in windows until the times of three in a row agree within 2%, or the limit on
-//! windows is reached, which is said.
+//! units of 64 KB, or of 4 KB with the same erase time, in the paper's settings or those for logs. Without workloads
+//! all of them run. A workload is measured in windows until the times of three in a row agree within 2%, or the limit
+//! on windows is reached, which is said.
 
 use norn_flash::NorPart;
 use norn_flash_sim::{Counters, NorSim, catalogue};
@@ -16,6 +16,8 @@ const SEED: u64 = 2011;
 const PART_BYTES: u32 = 2 << 20;
 /// Keys of the random workloads.
 const KEYS: u32 = 40_000;
+/// Calls with steps ahead of need before each.
+const PACED_CALLS: u32 = 6_000;
 /// Windows after which a workload ends without three that agree.
 const WINDOWS_MAX: usize = 60;
 
@@ -241,7 +243,7 @@ fn churn(measured: Measured) {
 /// A random key goes, another comes, and before each call steps are taken ahead of need until there are none.
 fn paced(measured: Measured) {
     let (mut measured, mut worst, mut moves, mut steps_ns) = (with_random_keys(measured), Window::default(), 0, 0);
-    for call in 0..40_000 {
+    for call in 0..PACED_CALLS {
         let begun_ns = measured.list.device().elapsed_ns();
         while measured.list.reclaim_step().unwrap() == Reclaimed::Block {
             moves += 1;
@@ -258,12 +260,12 @@ fn paced(measured: Measured) {
     }
     println!(
         "paced                  {:3} KB: {:.3} ms a call, worst {:.1} ms with {} erases; steps before a call take {:.3} ms, \
-         {moves} of them in 40000 calls",
+         {moves} of them in {PACED_CALLS} calls",
         measured.unit_kilobytes,
-        worst.elapsed_ns as f64 / 40_000e6,
+        worst.elapsed_ns as f64 / 1e6 / f64::from(PACED_CALLS),
         worst.worst_ns as f64 / 1e6,
         worst.worst_erases,
-        steps_ns as f64 / 40_000e6,
+        steps_ns as f64 / 1e6 / f64::from(PACED_CALLS),
     );
     let stats = measured.list.stats().unwrap();
     let list = &measured.list;

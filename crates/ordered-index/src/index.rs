@@ -107,8 +107,9 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
     /// `Corrupted` and the device's.
     fn stats(&mut self) -> Result<IndexStats, ErrorOf<Self::Device>>;
 
-    /// Takes a step towards room ahead of need: reclaims a block, if that frees much, or merges what is sparse, if
-    /// little room is left.
+    /// Takes a step ahead of need, which moves one block at most: reclaims a block, if that frees much or few places
+    /// are free; merges what is sparse, if little room is left; gives pointers room that a removal would need. After a
+    /// step that finds nothing to do, the next change of a [`FatList`](crate::FatList) moves one block at most.
     ///
     /// # Errors
     /// `Corrupted` and the device's.

@@ -42,5 +42,7 @@ pub mod fat_list;
 mod index;
 
 pub use error::{IndexError, MountError};
-pub use fat_list::{AtMost, ByteFatList, ByteIndexError, FatList, FatListOf, Fixed, Settings, Widths, recognise};
+pub use fat_list::{
+    AtMost, ByteFatList, ByteIndexError, Change, FatList, FatListOf, Fixed, Settings, Widths, recognise,
+};
 pub use index::{Direction, Entry, ErrorOf, Hint, IndexStats, OrderedIndex, Range, Reclaimed};

@@ -1,8 +1,8 @@
-//! Power is cut at every device operation of random calls, in every torn shape, again during recovery, and at every operation of
-//! a format and of stops and mounts.
+//! Power is cut at every device operation of random calls, in every torn shape, again during recovery, and at every
+//! operation of a format and of stops and mounts.
 //!
-//! After each cut the list is mounted. It holds what it held before the call or what it holds after it; every invariant holds; the call
-//! can be made again.
+//! After each cut the list is mounted. It holds what it held before the call or what it holds after it; every invariant
+//! holds; the call can be made again.
 
 mod model;
 
@@ -103,7 +103,8 @@ fn run(seed: u64, steps: usize, share: u8) -> (Tally, u64) {
     sums
 }
 
-/// Runs the seeds one after the other. After `limit` no further one is begun, so that a sweep ends on a slow machine, too.
+/// Runs the seeds one after the other. After `limit` no further one is begun, so that a sweep ends on a slow machine,
+/// too.
 fn sweep(seeds: std::ops::Range<u64>, steps: usize, share: u8, limit: Duration) {
     let (mut sums, mut taken, begun) = (Tally::default(), 0, Instant::now());
     for seed in from_environment("NORN_SEED").map_or(seeds.clone(), |seed| seed..seed + 1) {
@@ -130,7 +131,8 @@ fn cut_calls_happen_wholly_or_not_at_all_widely() {
     sweep(100..130, 800, 12, Duration::from_secs(12 * 60));
 }
 
-/// Keys of an object with few are copied into the object before it, which is then beyond its range until the former is taken out.
+/// Keys of an object with few are copied into the object before it, which is then beyond its range until the former is
+/// taken out.
 #[test]
 fn a_cut_shift_leaves_no_key_twice() {
     let mut random = fastrand::Rng::with_seed(3);
@@ -158,6 +160,47 @@ fn a_cut_shift_leaves_no_key_twice() {
         pair = trial;
     }
     assert!(shifts > 0);
+}
+
+/// Where cells are short, an object is divided: its upper keys are cleared after they were written to a new one.
+#[test]
+fn cut_insertions_into_nearly_full_lists_happen_wholly_or_not_at_all() {
+    let (mut sums, mut divisions) = (Tally::default(), 0);
+    for seed in from_environment("NORN_SEED").map_or(0..10, |seed| seed..seed + 1) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut pair = Pair::new(&setups()[seed as usize % 5], u16::MAX / 7);
+        let context = || replay("power_cuts", "nearly_full", seed);
+        let new_key = |pair: &Pair, random: &mut fastrand::Rng| {
+            let key = std::iter::repeat_with(|| random.u16(..).to_be_bytes());
+            let mut fresh = key.filter(|key| !pair.map.contains_key(key));
+            Op::Insert(fresh.next().unwrap(), [7; 3])
+        };
+        for _ in 0..500 {
+            let op = new_key(&pair, &mut random);
+            pair.step(&op, &context);
+        }
+        for _ in 0..150 {
+            if random.u8(0..4) == 0 {
+                let at = random.usize(..pair.map.len());
+                let key = *pair.map.keys().nth(at).unwrap();
+                pair.step(&Op::Remove(key), &context);
+            }
+            let (op, mut trial) = (new_key(&pair, &mut random), pair.clone());
+            let before = trial.list.stats().unwrap();
+            trial.step(&op, &context);
+            let after = trial.list.stats().unwrap();
+            // A split takes two cells.
+            if before.free + before.dead == 1 && after.live == before.live + 1 {
+                let sweep = Sweep { stride: 9, second_period: 5, ..Sweep::default() };
+                sums += cut_everywhere(&pair, &op, sweep, &one_of_each, &mut random, &context).0;
+                divisions += 1;
+            }
+            pair = trial;
+            pair.check(&context);
+        }
+    }
+    println!("{sums:?} in {divisions} divisions");
+    assert!(divisions > 20 && sums.second_cuts > 500, "{sums:?} in {divisions} divisions");
 }
 
 /// A list with some keys, on a part that was in use.

@@ -110,14 +110,33 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         flags + 4 * u64::from(self.layout().settings.levels)
     }
 
+    /// What a batch of `changes` changes costs at most in a list of `objects` objects, and what its completion adds to
+    /// a mount after a cut: its cell, and for it and for each change a call, which may merge neighbours.
+    pub fn batch_bound(&self, objects: u32, changes: u32) -> CallBound {
+        let (costs, call, calls) = (self.costs(), self.call_bound(objects + changes), u64::from(changes) + 1);
+        let slot = costs.slots() * (PROGRAM_UNIT_BYTES_MAX as u64 + costs.slot_record());
+        CallBound {
+            erases: call.erases * (changes + 1),
+            programmed_bytes: calls * call.programmed_bytes + costs.object_written() + slot,
+            read_bytes: calls * (call.read_bytes + costs.census_read() + costs.object_copied() + costs.search(objects)),
+        }
+    }
+
     /// What one [`insert_in_ring`](crate::FatList::insert_in_ring) into a list of `objects` objects costs at most: an
     /// insertion, and up to three times first objects taken out, for which the head's block may be moved.
     pub fn ring_bound(&self, objects: u32) -> CallBound {
         let (drops, call, moved) = (u64::from(DROPS_MAX), self.call_bound(objects), self.move_bound());
+        let (costs, levels) = (self.costs(), u64::from(self.layout().settings.levels));
+        // Objects that go are followed to on each level, and found, doomed, passed and buried on the lowest one.
+        let object =
+            (6 + levels) * costs.hop() + costs.survey_read() + costs.header() + 4 * PROGRAM_UNIT_BYTES_MAX as u64;
+        let gone = (u64::from(drop_max(self.layout())) + levels) * (object + costs.pointer_read());
         CallBound {
             erases: call.erases + u32::from(DROPS_MAX),
             programmed_bytes: call.programmed_bytes + drops * (moved.programmed_bytes + self.drop_programmed()),
-            read_bytes: (1 + drops) * (call.read_bytes + self.costs().census_read()),
+            read_bytes: call.read_bytes
+                + costs.census_read()
+                + drops * (costs.step_read(objects) + moved.read_bytes + gone),
         }
     }
 
@@ -324,8 +343,8 @@ impl Costs<'_> {
         3 * self.search(objects) + self.hop() + self.pools_read() + 4 * self.survey_read() + 2 * self.object_copied()
     }
 
-    /// A step of a change: the object of the key, the pools on the way and those before a starved one, on both counts of
-    /// levels; the cells counted, two free ones; two objects written and settled.
+    /// A step of a change: the object of the key, the pools on the way and those before a starved one, on both counts
+    /// of levels; the cells counted, two free ones; two objects written and settled.
     fn step_read(&self, objects: u32) -> u64 {
         let levels = u64::from(self.layout.settings.levels);
         let searches = 5 + 2 * PROPAGATION_MAX as u64;

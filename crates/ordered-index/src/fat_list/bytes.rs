@@ -6,6 +6,7 @@ use core::ops::Bound;
 use norn_flash::Nor;
 
 use crate::error::{IndexError, MountError};
+use crate::fat_list::batch::Change;
 use crate::fat_list::layout::Settings;
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::widths::{AtMost, Bytes, Widths};
@@ -72,11 +73,16 @@ fn check_width<E>(what: &'static str, needed: usize, given: usize) -> Result<(),
     if given == needed { Ok(()) } else { Err(ByteIndexError::Width { what, needed, given }) }
 }
 
-/// Copies `from` into `to`, which is as long as it has to be.
-fn filled<B: Bytes, E>(mut to: B, what: &'static str, from: &[u8]) -> Result<B, ByteIndexError<E>> {
+/// Copies `from` into `to`, if it is as long as it has to be.
+fn filled<B: Bytes, E>(to: B, what: &'static str, from: &[u8]) -> Result<B, ByteIndexError<E>> {
     check_width(what, to.as_ref().len(), from.len())?;
+    Ok(copied(to, from))
+}
+
+/// Copies `from` into `to`, whose length it has.
+fn copied<B: Bytes>(mut to: B, from: &[u8]) -> B {
     to.as_mut().copy_from_slice(from);
-    Ok(to)
+    to
 }
 
 impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
@@ -121,6 +127,28 @@ impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
     pub fn insert_in_ring(&mut self, key: &[u8], value: &[u8]) -> Outcome<u32, D> {
         let (key, value) = self.entry(key, value)?;
         Ok(self.insert_entry_in_ring(&key, &value)?)
+    }
+
+    /// Makes several changes together: [`FatList::apply`](crate::FatList::apply) has the contract.
+    ///
+    /// # Errors
+    /// As there, and `Width`.
+    ///
+    /// # Panics
+    /// When there are more changes than [`changes_max`](Self::changes_max).
+    pub fn apply(&mut self, changes: &[Change<&[u8], &[u8]>]) -> Outcome<(), D> {
+        let widths = *self.widths();
+        for change in changes {
+            check_width("key", widths.key_bytes(), change.key().len())?;
+            if let Change::Put(_, value) = change {
+                check_width("value", widths.value_bytes(), value.len())?;
+            }
+        }
+        let change_at = |at: usize| match changes[at] {
+            Change::Put(key, value) => Change::Put(copied(widths.zero_key(), key), copied(widths.zero_value(), value)),
+            Change::Remove(key) => Change::Remove(copied(widths.zero_key(), key)),
+        };
+        Ok(self.apply_changes(changes.len(), change_at)?)
     }
 
     /// Changes the value of a key.

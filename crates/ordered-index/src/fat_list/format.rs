@@ -34,6 +34,9 @@ pub const CELLS_OFFSET: u32 = 48;
 /// Most levels of a list.
 pub const LEVELS_MAX: usize = 8;
 
+/// The level in the stamp of a batch, which is on none.
+pub const BATCH_LEVEL: u8 = 15;
+
 /// What a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -82,6 +85,8 @@ pub enum CellState {
     Unsealed,
     /// The cell counts.
     Live(Stamp),
+    /// A batch whose changes are being made.
+    Batch,
     /// The cell counts no more.
     Dead,
     /// No state that a program leaves.
@@ -111,7 +116,13 @@ impl CellState {
             return CellState::Unsealed;
         }
         let (level, kind) = (word & 15, word >> 8 & 3);
-        if word >> 4 & 15 != !level & 15 || word >> 10 & 3 != !kind & 3 || usize::from(level) >= LEVELS_MAX {
+        if word >> 4 & 15 != !level & 15 || word >> 10 & 3 != !kind & 3 {
+            return CellState::Malformed;
+        }
+        if level == u16::from(BATCH_LEVEL) && kind == Kind::Object as u16 {
+            return CellState::Batch;
+        }
+        if usize::from(level) >= LEVELS_MAX {
             return CellState::Malformed;
         }
         let kind = [Kind::Head, Kind::Object, Kind::Right, Kind::Merged][usize::from(kind)];
@@ -272,6 +283,18 @@ mod tests {
                     .for_each(|word| assert!(!matches!(CellState::decode(word), CellState::Live(_)), "{word:#x}"));
             }
         }
+    }
+
+    #[test]
+    fn no_torn_stamp_is_a_batch() {
+        let stamp = Stamp { level: BATCH_LEVEL, kind: Kind::Object, settled: true, doomed: false };
+        let sealed = stamp.encode() & !(1 << Flag::Sealed as u16);
+        assert_eq!(CellState::decode(sealed), CellState::Batch);
+        // Whether it is settled does not matter.
+        let others = torn(u32::from(sealed), 16)
+            .filter(|torn| torn | 1 << Flag::Settled as u32 != u32::from(sealed) | 1 << Flag::Settled as u32);
+        others
+            .for_each(|torn| assert!(!matches!(CellState::decode(torn as u16), CellState::Batch | CellState::Live(_))));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Fat lists: skip lists of objects with many keys each, whose soft pointers outlive the moving of blocks.
 
 mod audit;
+mod batch;
 mod bounds;
 mod bytes;
 mod cursor;
@@ -20,6 +21,7 @@ mod shape;
 mod typed;
 mod widths;
 
+pub use batch::Change;
 pub use bounds::CallBound;
 pub use bytes::{ByteFatList, ByteIndexError};
 pub use layout::{ENTRY_BYTES_MAX, SLOTS_MAX, Settings};

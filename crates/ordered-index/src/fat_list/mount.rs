@@ -73,7 +73,11 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         list.turnstiles().chance.stir(identity.erase_count);
         match list.boot()? {
             Session::Stopped => {}
-            Session::Open => list.shape().recover()?,
+            Session::Open => {
+                if let Some(batch) = list.shape().recover()? {
+                    list.finish_batch(batch)?;
+                }
+            }
         }
         list.skip_list().forget_probes();
         Ok(list)

@@ -14,7 +14,7 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::{MountError, Outcome};
-use crate::fat_list::format::{CellState, Flag, Kind, Stamp};
+use crate::fat_list::format::{CellState, Column, Flag, Kind, Stamp};
 use crate::fat_list::ground::cells::slots::Slot;
 use crate::fat_list::layout::Cell;
 use crate::fat_list::room::Budget;
@@ -28,11 +28,12 @@ struct Unfinished {
     left: Option<(Cell, Kind)>,
     right: Option<Cell>,
     has_doomed: bool,
+    batch: Option<Cell>,
 }
 
 impl<D: Nor, W: Widths> Shape<D, W> {
-    /// Completes or undoes what a cut left.
-    pub(crate) fn recover(&mut self) -> Result<(), MountError<D::Error>> {
+    /// Completes or undoes what a cut left, except a batch, whose column this returns.
+    pub(crate) fn recover(&mut self) -> Result<Option<Column>, MountError<D::Error>> {
         self.list().turnstiles.recover()?;
         let mut unfinished = Unfinished::default();
         for unit in self.layout().units() {
@@ -49,7 +50,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         self.finish_structure(&unfinished)?;
         self.settle_slots()?;
         self.settle_ranges()?;
-        Ok(())
+        Ok(unfinished.batch.map(|cell| self.layout().column_of(cell)))
     }
 
     // Cells.
@@ -63,6 +64,11 @@ impl<D: Nor, W: Widths> Shape<D, W> {
                 CellState::Live(stamp) => {
                     if self.note(cell, stamp, unfinished) {
                         return Err(self.cells().damage(cell, 0, "a second cell that is half done, or a second head"));
+                    }
+                }
+                CellState::Batch => {
+                    if unfinished.batch.replace(cell).is_some() {
+                        return Err(self.cells().damage(cell, 0, "a second batch"));
                     }
                 }
                 CellState::Free | CellState::Dead => {}

@@ -1,7 +1,8 @@
 //! Room for changes of the structure: in the pools of the objects before the change, and free cells (step 1).
 //!
-//! An object whose pool is full is rewritten, which takes room in the pools of the objects before it, and so on; or its
-//! block is moved, which gives all of the block's pools room.
+//! An object whose pool is full is rewritten, which takes room in the pools of the objects before it, and so on; or, if
+//! all pools that lack room are in one block, that is moved, which gives all of the block's pools room. A call has a
+//! [`Budget`] for both. When it is used up, the call moves the block of its own object instead (`shape.rs`).
 //!
 //! Invariant: moving and rewriting here do not change any object's keys, except for keys that go from an object with
 //! few of them to the one before it.
@@ -134,7 +135,8 @@ impl<D: Nor, W: Widths> Room<D, W> {
         }
     }
 
-    /// Step 1: pointers on `levels` are to be set before `low`, by any but `old` itself, and `count` cells to be written.
+    /// Step 1: pointers on `levels` are to be set before `low`, by any but `old` itself, and `count` cells to be
+    /// written.
     pub fn ready(
         &mut self,
         budget: &mut Budget,

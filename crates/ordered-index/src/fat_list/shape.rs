@@ -3,6 +3,10 @@
 //! Objects are created, split (section 0.5.2), rewritten, merged (section 0.5.3) and taken out. Each of these is a step
 //! of a call: where something had to be moved to make room for it, that was the step, and the call looks again.
 //!
+//! Where there are no cells for a change, or no room in the pools before it, a move of the object's own block takes its
+//! place: it drops slots that count no more, and makes room in the object's own pool, which is all that dividing it
+//! takes.
+//!
 //! A split waits until the slots are full (delayed split). So does a merge, or it waits until the block is reclaimed
 //! (lazy merge): an object with few keys is copied into free slots of the one before it and taken out (shift merge), or
 //! two of them are replaced by one.
@@ -48,8 +52,8 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         self.room.replacements.list.layout()
     }
 
-    /// Rewrites an object, with its latest pointers and slots only. Where there is no room for that, its block is moved,
-    /// which drops the same.
+    /// Rewrites an object, with its latest pointers and slots only. Where there is no room for that, its block is
+    /// moved, which drops the same.
     pub fn rewrite(&mut self, budget: &mut Budget, node: Node<W::Key>) -> Outcome<(), D> {
         let levels = Levels::all(node.level + 1);
         match self.room.ready(budget, node.low.as_ref(), levels, Some(node.cell), 1)? {

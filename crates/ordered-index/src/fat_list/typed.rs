@@ -5,6 +5,7 @@ use core::ops::Bound;
 use norn_flash::Nor;
 
 use crate::error::{MountError, Outcome};
+use crate::fat_list::batch::Change;
 use crate::fat_list::layout::Settings;
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::widths::Fixed;
@@ -52,6 +53,32 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// `KeyExists`, `Corrupted` and the device's; `Full` on a part that has no room for two objects.
     pub fn insert_in_ring(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<u32, D> {
         self.insert_entry_in_ring(key, value)
+    }
+
+    /// Makes several changes together: a cut leaves all of them or none.
+    ///
+    /// ```
+    /// # use norn_flash_sim::{NorSim, catalogue};
+    /// # use norn_ordered_index::{Change, FatList, OrderedIndex, Settings};
+    /// # let part = NorSim::new(catalogue::w25q());
+    /// let mut accounts: FatList<_, 4, 2> = FatList::format(part, Settings::paper_2011()).unwrap();
+    /// accounts.insert(b"from", &[0, 90]).unwrap();
+    /// accounts.apply(&[Change::Put(*b"from", [0, 60]), Change::Put(*b"to  ", [0, 30])]).unwrap();
+    /// accounts.apply(&[Change::Remove(*b"from"), Change::Put(*b"to  ", [0, 90])]).unwrap();
+    /// assert_eq!((accounts.len().unwrap(), accounts.get(b"to  ").unwrap()), (1, Some([0, 90])));
+    /// ```
+    ///
+    /// Cost: an object written with a slot for each change, then that of each change; a word read for each cell
+    /// ([`batch_bound`](Self::batch_bound)). A mount after a cut makes the changes again that were not made yet.
+    ///
+    /// # Errors
+    /// `Full` if cells for one object, and for two more for each key to put, are neither free nor dead, nor can become
+    /// so by merging neighbours: then nothing has changed. `Corrupted` and the device's.
+    ///
+    /// # Panics
+    /// When there are more changes than [`changes_max`](Self::changes_max).
+    pub fn apply(&mut self, changes: &[Change<[u8; K], [u8; V]>]) -> Outcome<(), D> {
+        self.apply_changes(changes.len(), |at| changes[at])
     }
 }
 

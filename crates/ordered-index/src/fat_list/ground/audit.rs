@@ -92,6 +92,7 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
                         self.audit_slots(cell, auditor)?;
                     }
                 }
+                CellState::Batch => check((false, "a batch that is not complete"), address, auditor),
                 CellState::Unsealed | CellState::Malformed => {
                     check((false, "a cell that is neither erased, dead nor sealed"), address, auditor);
                 }

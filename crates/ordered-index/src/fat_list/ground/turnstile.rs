@@ -76,7 +76,7 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
             match self.cells().state(Cell { unit, index })? {
                 CellState::Free => counts.free += 1,
                 CellState::Dead | CellState::Unsealed => counts.dead += 1,
-                CellState::Live(_) => counts.live += 1,
+                CellState::Live(_) | CellState::Batch => counts.live += 1,
                 CellState::Malformed => {
                     return Err(self.cells().damage(Cell { unit, index }, 0, "a stamp that nothing writes"));
                 }
@@ -233,6 +233,9 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
                 && !matches!(self.cells().state(to)?, CellState::Live(_))
             {
                 self.copy(from, to, stamp)?;
+            }
+            if self.cells().state(from)? == CellState::Batch && self.cells().state(to)? != CellState::Batch {
+                self.cells().copy_batch(from, to)?;
             }
         }
         self.blocks.activate(spare)?;

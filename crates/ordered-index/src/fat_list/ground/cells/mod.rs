@@ -7,6 +7,7 @@
 //! Invariants: slots and pool entries are written in order, so that what is erased begins at one border, found by
 //! bisection; a cell that is dead or unsealed is only ever read by recovery.
 
+mod batch;
 pub(crate) mod draft;
 pub(crate) mod marks;
 mod pool;
@@ -94,7 +95,7 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         match self.state(cell)? {
             CellState::Live(stamp) => Ok(Some(stamp)),
             CellState::Malformed => Err(self.damage(cell, 0, "a stamp that nothing writes")),
-            CellState::Free | CellState::Unsealed | CellState::Dead => Ok(None),
+            CellState::Free | CellState::Unsealed | CellState::Batch | CellState::Dead => Ok(None),
         }
     }
 
@@ -130,12 +131,17 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     /// The links in a cell's header, whose code is verified.
     pub fn links(&mut self, cell: Cell) -> Outcome<Links, D> {
         let stamp = self.stamp_regardless(cell)?;
+        self.links_of(cell, stamp.level, stamp.kind)
+    }
+
+    /// The same for a cell of this level and kind.
+    fn links_of(&mut self, cell: Cell, level: u8, kind: Kind) -> Outcome<Links, D> {
         let low = self.low(cell)?;
         let mut header = [0; 10];
         self.medium.read(self.layout.field(cell, self.layout.header_offset), &mut header)?;
         let (code, links) = header.split_first_chunk::<2>().expect("ten bytes");
         let links: &[u8; 8] = links.try_into().expect("eight bytes");
-        if u16::from_le_bytes(*code) != Self::header_code(low.as_ref(), stamp.level, stamp.kind, links) {
+        if u16::from_le_bytes(*code) != Self::header_code(low.as_ref(), level, kind, links) {
             return Err(self.damage(cell, self.layout.header_offset, "a header whose code is wrong"));
         }
         let link = |at: usize| {
