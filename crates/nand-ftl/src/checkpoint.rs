@@ -20,6 +20,9 @@ use crate::error::{FtlError, Outcome};
 use crate::ground::log::{Log, WRITTEN};
 use crate::ground::medium::Source;
 
+/// Programs of a mount: two pages of the checkpoint, and the suspect again.
+const PROGRAMS_OF_MOUNT: usize = 3;
+
 /// Where the next page of the checkpoint continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Continuation {
@@ -83,13 +86,22 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Checkpoint<D, M> {
     /// Writes a page of the checkpoint if the journal has no room for a program more. That takes the buffer. Needs a
     /// free page then. Cost: nothing, or one program.
     pub fn make_journal_room(&mut self) -> Outcome<(), D> {
-        if self.log.memory().journal_has_room() { Ok(()) } else { self.step() }
+        if self.log.memory().journal_has_room(1) { Ok(()) } else { self.step() }
     }
 
     /// Writes the next page of the checkpoint, which needs a free page. Cost: one program.
     pub fn step(&mut self) -> Outcome<(), D> {
+        self.log.drop_replaced_pages();
         let is_half_full = 2 * self.log.memory().journal_used() >= self.log.layout().journal_bytes;
         self.write(if is_half_full { Then::NextChunk } else { Then::Replaced })
+    }
+
+    /// Writes a page of the checkpoint while mounting, which the next one replaces if its journal has room for what a
+    /// mount programs: mounts that are cut in a row leave no live pages in blocks of their own. Needs a free page.
+    /// Cost: one program.
+    pub fn step_of_mount(&mut self) -> Outcome<(), D> {
+        self.log.drop_replaced_pages();
+        self.write(if self.log.memory().journal_has_room(PROGRAMS_OF_MOUNT) { Then::Replaced } else { Then::NextChunk })
     }
 
     /// Writes a page of the checkpoint that the next one does not replace, which needs a free page. Cost: one program.

@@ -202,7 +202,7 @@ where
     recycler.checkpoint_mut().repeat_trims();
     recycler.checkpoint_mut().set_suspect(suspect.map(|suspect| part.number_of(suspect.page)));
     match checkpoint {
-        Found::Older | Found::Newest => recycler.checkpoint_mut().step()?,
+        Found::Older | Found::Newest => recycler.checkpoint_mut().step_of_mount()?,
         Found::Missing => write_round_beside(recycler, suspect)?,
     }
     for block in part.blocks() {
@@ -217,7 +217,7 @@ where
             adopt(recycler, suspect)?;
         }
         recycler.checkpoint_mut().set_suspect(None);
-        recycler.checkpoint_mut().step()?;
+        recycler.checkpoint_mut().step_of_mount()?;
     }
     Ok(())
 }
@@ -250,6 +250,25 @@ fn free_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     if let Some(suspect) = suspect {
         recycler.log_mut().mark(suspect.page.block, Flag::Locked);
     }
+    free_dead_blocks(recycler, checkpoint)?;
+    part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Locked));
+    if recycler.log().memory().counts().free_blocks == 0 {
+        // Better than no mount: what was kept is needed only if the newest page fades.
+        if let Some(suspect) = suspect {
+            recycler.log_mut().mark(suspect.page.block, Flag::Locked);
+        }
+        free_dead_blocks(recycler, Found::Older)?;
+        part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Locked));
+    }
+    Ok(())
+}
+
+/// Erases blocks that are not locked and have no live pages, until some are free.
+fn free_dead_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+    recycler: &mut Recycler<D, M>,
+    checkpoint: Found,
+) -> Outcome<(), D> {
+    let part = recycler.log().layout().part;
     while recycler.log().memory().counts().free_blocks < FREE_BLOCKS_TO_SETTLE {
         let memory = recycler.log().memory();
         let is_dead = |&block: &Block| {
@@ -262,7 +281,6 @@ fn free_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
             recycler.free(block)?;
         }
     }
-    part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Locked));
     Ok(())
 }
 

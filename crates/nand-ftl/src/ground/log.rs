@@ -189,6 +189,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
         }
     }
 
+    /// Drops pages of the checkpoint that were replaced from the journal.
+    pub fn drop_replaced_pages(&mut self) {
+        self.pages.memory.drop_replaced_pages();
+    }
+
     /// Forgets the journal: a page of the checkpoint has it.
     pub fn clear_journal(&mut self) {
         self.pages.memory.clear_journal();

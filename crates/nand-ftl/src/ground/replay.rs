@@ -345,6 +345,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         let whole = self.take_older(copy)?.is_some();
         if is_newest {
             self.take_before_base(Order::RoundBefore)?;
+            self.keep_suspect()?;
         }
         Ok(whole.then_some(if is_newest { Found::Newest } else { Found::Older }))
     }
@@ -509,6 +510,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         if page.written.tag.lba == base.page.written.tag.lba && is_replaced == (order == Order::Replaced) {
             // One that cannot be taken is not the base of a later mount.
             let _ = self.take(&page, Take::Map);
+        }
+        Ok(())
+    }
+
+    /// Keeps the block of the suspect that the page names which the base replaces or follows. Should the base fade, the
+    /// suspect does not count yet.
+    fn keep_suspect(&mut self) -> Outcome<(), D> {
+        let (layout, chunk, since) = (*self.pages.layout(), self.base.chunk(), self.base.page.header.since);
+        for before in [chunk, (chunk + layout.chunks() - 1) % layout.chunks()] {
+            let Some(number) = self.memory().page(layout.index_of_chunk(before)) else { continue };
+            let Some(page) = self.pages.load_checkpoint(layout.part.page_at(number))? else { continue };
+            let is_before = since == if before == chunk { page.header.since } else { page.header.as_of };
+            if let Some(suspect) = page.header.suspect.filter(|page| is_before && page.0 < layout.part.page_count()) {
+                self.memory().set(layout.part.page_at(suspect).block, Flag::Locked);
+            }
         }
         Ok(())
     }

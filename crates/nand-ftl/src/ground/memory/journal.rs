@@ -68,9 +68,9 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         usize::from(self.journal.runs) * (width + RUN_LENGTH_BYTES) + programs * width + trims
     }
 
-    /// Whether a program and a trim more have room, wherever they are.
-    pub fn journal_has_room(&self) -> bool {
-        self.journal_fits(self.layout.run_bytes().max(self.layout.trim_bytes()))
+    /// Whether `programs` more have room, or a trim instead of one, wherever they are.
+    pub fn journal_has_room(&self, programs: usize) -> bool {
+        self.journal_fits(programs * self.layout.run_bytes().max(self.layout.trim_bytes()))
     }
 
     pub fn clear_journal(&mut self) {
@@ -110,6 +110,26 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
             self.journal.runs = self.journal.runs + 1 - u16::from(continues) - u16::from(precedes);
         }
         fits
+    }
+
+    /// Drops pages of the checkpoint that were replaced, where that makes no two runs of one. So pages that replace
+    /// each other, as those of mounts in a row do, never fill the journal.
+    pub fn drop_replaced_pages(&mut self) {
+        let mut entry = 0;
+        while entry < self.journal.entries - usize::from(self.journal.trims) {
+            let (key, index) = self.journal_entry(entry);
+            let is_chunk = (self.layout.logical_pages..self.layout.entries()).contains(&index);
+            let follows = entry > 0 && self.follows(self.journal_entry(entry - 1).0, key);
+            let precedes = entry + 1 < self.journal.entries && self.follows(key, self.journal_entry(entry + 1).0);
+            if !is_chunk || self.page(index) == Some(PageNumber(key)) || follows && precedes {
+                entry += 1;
+                continue;
+            }
+            let (from, to) = (self.journal_at(entry + 1), self.journal_at(self.journal.entries));
+            self.bytes.as_mut().copy_within(from..to, from - JOURNAL_ENTRY_BYTES);
+            self.journal.entries -= 1;
+            self.journal.runs -= u16::from(!follows && !precedes);
+        }
     }
 
     /// Adds a trim. Returns whether it had room.
