@@ -187,6 +187,7 @@ fn state_text(state: CellState) -> String {
         CellState::Unsealed => return "not sealed".to_owned(),
         CellState::Dead => return "dead".to_owned(),
         CellState::Malformed => return "malformed".to_owned(),
+        CellState::Batch => return "batch of changes".to_owned(),
         CellState::Live(stamp) => stamp,
     };
     let kind = match kind {
