@@ -123,7 +123,7 @@ fn what_cannot_be_done_is_named_and_changes_nothing() {
         EepromMountError::WrongGeometry { what: "bytes in the part", image: 1024, expected: 2048 }
     );
     device.poke(norn_flash::Address(4), &[9]);
-    assert_eq!(EepromHeap::mount(device).unwrap_err(), EepromMountError::OtherVersion { found: 9, known: 1 });
+    assert_eq!(EepromHeap::mount(device).unwrap_err(), EepromMountError::OtherVersion { found: 9, known: 2 });
 }
 
 /// Whatever a part holds, calls give an error or something: they do not panic or run for ever.
