@@ -43,6 +43,8 @@ test-long:
 	tools/crash-faults
 	tools/fuzz heap_image 600
 	tools/fuzz remap_image 300
+	tools/fuzz index_image 300
+	tools/fuzz index_operations 300
 	tools/fuzz nbd_conversation 300
 	tools/compare --test
 	tools/compare --quick

@@ -5,5 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod heap_image;
+pub mod index_image;
+pub mod index_operations;
 pub mod nbd_conversation;
 pub mod remap_image;

@@ -3,6 +3,7 @@
 //! Numbers sort as numbers when they are written big-endian. Every call that returns `Ok` is durable; one that a power
 //! cut hits has happened wholly or not at all.
 
+use core::iter::FusedIterator;
 use core::ops::Bound;
 
 use norn_flash::Nor;
@@ -155,11 +156,25 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
     where
         Self: Sized,
     {
-        Range { index: self, from, to, front: Hint::default(), back: Hint::default() }
+        Range { index: self, from, to, front: Hint::default(), back: Hint::default(), has_failed: false }
     }
 }
 
-/// A cursor over a range of keys.
+/// A cursor over a range of keys, and an iterator over its entries, in descending order with `rev`. The iterator ends
+/// after the first error.
+///
+/// ```
+/// # use std::ops::Bound;
+/// # use norn_flash_sim::{NorSim, catalogue};
+/// # use norn_ordered_index::{FatList, OrderedIndex, Settings};
+/// # let part = NorSim::new(catalogue::w25q());
+/// let mut list: FatList<_, 1, 1> = FatList::format(part, Settings::paper_2011()).unwrap();
+/// (0..9).for_each(|key| list.insert(&[key], &[2 * key]).unwrap());
+/// let mut range = list.range(Bound::Included([2]), Bound::Unbounded);
+/// assert_eq!(range.by_ref().rev().take(2).map(|entry| entry.unwrap().0).collect::<Vec<_>>(), [[8], [7]]);
+/// range.seek(&[5]);
+/// assert_eq!(range.collect::<Result<Vec<_>, _>>().unwrap(), [([5], [10]), ([6], [12])]);
+/// ```
 #[derive(Debug)]
 pub struct Range<'a, I, const K: usize, const V: usize> {
     index: &'a mut I,
@@ -167,6 +182,7 @@ pub struct Range<'a, I, const K: usize, const V: usize> {
     to: Bound<[u8; K]>,
     front: Hint,
     back: Hint,
+    has_failed: bool,
 }
 
 impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> Range<'_, I, K, V> {
@@ -196,6 +212,44 @@ impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> Range<'_, I, K, V> {
         Ok(found)
     }
 }
+
+impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> Range<'_, I, K, V> {
+    /// Goes on at `key`, or at the least key above it: what lies before is passed over. A key that the range has passed
+    /// changes nothing.
+    ///
+    /// Cost: none here; the next step is a search.
+    pub fn seek(&mut self, key: &[u8; K]) {
+        if is_above(key, &self.from) {
+            (self.from, self.front) = (Bound::Included(*key), Hint::default());
+        }
+    }
+}
+
+impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> Iterator for Range<'_, I, K, V> {
+    type Item = Result<Entry<K, V>, ErrorOf<I::Device>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_failed {
+            return None;
+        }
+        let found = self.next_entry();
+        self.has_failed = found.is_err();
+        found.transpose()
+    }
+}
+
+impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> DoubleEndedIterator for Range<'_, I, K, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.has_failed {
+            return None;
+        }
+        let found = self.next_entry_back();
+        self.has_failed = found.is_err();
+        found.transpose()
+    }
+}
+
+impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> FusedIterator for Range<'_, I, K, V> {}
 
 /// Whether `key` satisfies an upper bound.
 pub(crate) fn is_below<const K: usize>(key: &[u8; K], bound: &Bound<[u8; K]>) -> bool {

@@ -47,6 +47,18 @@ fn ask(pair: &mut Pair, random: &mut fastrand::Rng, context: model::Context<'_>)
     if key >= to {
         return;
     }
+    // Iterators, and a cursor that seeks.
+    let ends = (Bound::Included(key), Bound::Excluded(to));
+    let expected: Vec<_> = pair.map.range(ends).map(|(k, v)| (*k, *v)).collect();
+    let found: Vec<_> = pair.list.range(ends.0, ends.1).rev().map(|entry| entry.unwrap()).collect();
+    assert!(found.iter().rev().eq(expected.iter()), "backwards {}", context());
+    let sought: Key = random.u16(..).to_be_bytes();
+    let mut range = pair.list.range(ends.0, ends.1);
+    let passed = range.next().map(|entry| entry.unwrap().0);
+    range.seek(&sought);
+    let found: Vec<_> = range.map(|entry| entry.unwrap()).collect();
+    let expected = expected.iter().filter(|(key, _)| Some(*key) > passed && *key >= sought);
+    assert!(found.iter().eq(expected), "after seeking {sought:?} {}", context());
     let bound =
         |key, random: &mut fastrand::Rng| if random.bool() { Bound::Included(key) } else { Bound::Excluded(key) };
     let (from, to) = (bound(key, random), bound(to, random));
