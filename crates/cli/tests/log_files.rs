@@ -166,6 +166,8 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
 #[test]
 fn units_and_cells_are_dumped_and_agree() {
     let desk = with_readings();
+    desk.write("b.csv", "0,-1\n");
+    assert_eq!(line(&desk.succeed("log append a.img b.csv"), "replaced"), "1");
     let units = desk.succeed("log dump a.img");
     let table = rows(&units);
     let in_use: Vec<&Vec<&str>> = table.iter().filter(|row| row[2..4] == ["in", "use"]).collect();
@@ -178,6 +180,10 @@ fn units_and_cells_are_dumped_and_agree() {
     assert_eq!(objects.clone().count().to_string(), busy[6], "{unit}");
     assert!(objects.into_iter().any(|line| line.contains("1970-01-01T")), "{unit}");
     assert!(line(&unit, "identity").starts_with("keys of 4 bytes, values of 4, turnstiles of 16 blocks"), "{unit}");
+    let dumps = (0..16).map(|unit| desk.succeed(&format!("log dump a.img --unit {unit}")));
+    let first = dumps.flat_map(|dump| rows(&dump).iter().map(|row| row.join(" ")).collect::<Vec<String>>());
+    let first: Vec<String> = first.filter(|row| row.contains("1970-01-01T00:00:00Z")).collect();
+    assert!(first.len() == 1 && first[0].contains("Z 39 1 0 0:"), "39 readings, one slot is obsolete: {first:?}");
     desk.fail("log dump a.img --unit 16", &["a.img: unit 16 does not exist: the part has 16"]);
 }
 
