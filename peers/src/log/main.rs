@@ -98,10 +98,13 @@ fn run(arguments: &Arguments) -> Result<(), RunError> {
         let costs = steady::measure(&contender, &bounds);
         let cuts = cuts::survive(&contender, arguments.seed, &bounds);
         outcomes.push(Outcome { contender, costs, cuts });
+        // After each log: a run that is interrupted keeps what it has.
+        report::write(&outcomes, arguments, &bounds)?;
         progress.inc(1);
     }
     progress.finish_and_clear();
-    report::write(&outcomes, arguments, &bounds)
+    println!("{}", report::markdown(&outcomes, arguments, &bounds));
+    Ok(())
 }
 
 fn main() -> ExitCode {

@@ -11,27 +11,31 @@ use crate::{Arguments, Outcome, RunError};
 /// Simulated time for an erase of 4 KB on serial NOR of today, for comparison.
 const SECTOR_ERASE_MS: f64 = 45.0;
 
-/// Prints the report, and writes it with the counts if there is a directory for them.
+/// Writes the report and the counts, if there is a directory for them.
 ///
 /// # Errors
 /// If a file cannot be written.
 pub fn write(outcomes: &[Outcome], arguments: &Arguments, bounds: &Bounds) -> Result<(), RunError> {
-    let text = markdown(outcomes, arguments, bounds).expect("a string takes any text");
-    println!("{text}");
+    let text = markdown(outcomes, arguments, bounds);
     let Some(directory) = &arguments.out else { return Ok(()) };
     let name = format!("log-{}k", unit_kilobytes());
     fs::write(directory.join(&name).with_extension("md"), text)?;
-    counts(outcomes, csv::Writer::from_path(directory.join(&name).with_extension("csv"))?)?;
-    eprintln!("written to {}", directory.display());
-    Ok(())
+    counts(outcomes, csv::Writer::from_path(directory.join(&name).with_extension("csv"))?)
 }
 
 fn unit_kilobytes() -> usize {
     ekv::config::PAGE_SIZE / 1024
 }
 
-fn markdown(outcomes: &[Outcome], arguments: &Arguments, bounds: &Bounds) -> Result<String, std::fmt::Error> {
-    let (mut text, part) = (String::new(), part(bounds.part_bytes));
+/// The report.
+pub fn markdown(outcomes: &[Outcome], arguments: &Arguments, bounds: &Bounds) -> String {
+    let mut text = String::new();
+    write_markdown(&mut text, outcomes, arguments, bounds).expect("a string takes any text");
+    text
+}
+
+fn write_markdown(text: &mut String, outcomes: &[Outcome], arguments: &Arguments, bounds: &Bounds) -> std::fmt::Result {
+    let part = part(bounds.part_bytes);
     let quick = if arguments.quick { " A quick run: figures are rough." } else { "" };
     writeln!(text, "# Logs: {} units of {} KB\n", part.part.unit_count, unit_kilobytes())?;
     writeln!(text, "Part: {}. Seed {}.{quick}\n", part.source, arguments.seed)?;
@@ -39,11 +43,10 @@ fn markdown(outcomes: &[Outcome], arguments: &Arguments, bounds: &Bounds) -> Res
     for Outcome { contender, .. } in outcomes {
         writeln!(text, "| {} | {} | {} |", contender.name, contender.version, contender.notes)?;
     }
-    write_appends(&mut text, outcomes)?;
-    write_queries(&mut text, outcomes)?;
-    write_room(&mut text, outcomes, bounds)?;
-    write_cuts(&mut text, outcomes)?;
-    Ok(text)
+    write_appends(text, outcomes)?;
+    write_queries(text, outcomes)?;
+    write_room(text, outcomes, bounds)?;
+    write_cuts(text, outcomes)
 }
 
 fn write_appends(text: &mut String, outcomes: &[Outcome]) -> std::fmt::Result {
