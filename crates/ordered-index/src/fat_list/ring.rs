@@ -40,7 +40,7 @@ const PART_SHARE: u32 = 128;
 /// Objects that go at a time at most.
 pub(crate) fn drop_max(layout: &Layout) -> u16 {
     let of_part = u32::from(layout.cells_per_block) * u32::from(layout.unit_count) / PART_SHARE;
-    (layout.cells_per_block / BLOCK_SHARE).max(of_part as u16).max(1)
+    (layout.cells_per_block / BLOCK_SHARE).max(of_part.try_into().unwrap_or(u16::MAX)).max(1)
 }
 
 impl<D: Nor, W: Widths> FatListOf<D, W> {
