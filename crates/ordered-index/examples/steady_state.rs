@@ -6,6 +6,8 @@
 //! all of them run. A workload is measured in windows until the times of three in a row agree within 2%, or the limit
 //! on windows is reached, which is said.
 
+use std::ops::Bound;
+
 use norn_flash::NorPart;
 use norn_flash_sim::{Counters, NorSim, catalogue};
 use norn_ordered_index::{FatList, IndexError, OrderedIndex, Reclaimed, Settings};
@@ -110,6 +112,18 @@ impl Measured {
             window.worst_erases,
             window.calls,
         );
+    }
+
+    fn print_ranges(&mut self, name: &str, from: std::ops::Range<u32>) {
+        let (counters, begun_ns, mut keys) = (self.list.device().counters(), self.list.device().elapsed_ns(), 0_u32);
+        for _ in 0..100 {
+            let from = self.random.u32(from.clone()).to_be_bytes();
+            let range = self.list.range(Bound::Included(from), Bound::Unbounded);
+            keys += range.take(1_440).map(|entry| _ = entry.unwrap()).count() as u32;
+        }
+        let words = (self.list.device().counters() - counters).reads() as f64 / f64::from(keys);
+        let microseconds = (self.list.device().elapsed_ns() - begun_ns) as f64 / 1e3 / f64::from(keys);
+        println!("{name:22} {:3} KB: {words:.2} words read a key, {microseconds:.3} µs", self.unit_kilobytes);
     }
 
     fn print_room(&mut self, name: &str, keys: u32) {
@@ -279,6 +293,16 @@ fn paced(measured: Measured) {
     }
 }
 
+/// Words read for each key of 100 ranges of 1,440 keys: of a full ring, and of keys that were inserted in random order.
+fn ranges(measured: Measured) {
+    let mut ring = Measured::new(measured.unit_kilobytes, measured.list.settings());
+    for key in 0..400_000_u32 {
+        ring.list.insert_in_ring(&key.to_be_bytes(), &[1, 2]).unwrap();
+    }
+    ring.print_ranges("ranges of a ring", 250_000..390_000);
+    with_random_keys(measured).print_ranges("ranges, random order", 0..2 * KEYS - 3_000);
+}
+
 fn queries(measured: Measured) {
     with_random_keys(measured).steady("queries", 50_000, |measured| {
         let key = 2 * measured.random.u32(0..KEYS);
@@ -307,14 +331,17 @@ fn run(workload: &str, measured: Measured) {
         ("churn", _) => churn(measured),
         ("paced", _) => paced(measured),
         ("queries", _) => queries(measured),
+        ("ranges", _) => ranges(measured),
         ("hot", _) => hot(measured),
-        _ => panic!("{workload} is none of full, ring, kept=PERCENT, holes, random, zipf, churn, paced, queries, hot"),
+        _ => panic!(
+            "{workload} is none of full, ring, kept=PERCENT, holes, random, zipf, churn, paced, queries, ranges, hot"
+        ),
     }
 }
 
-const ALL: [&str; 13] = [
+const ALL: [&str; 14] = [
     "full", "ring", "kept=95", "kept=90", "kept=80", "kept=50", "holes", "random", "zipf", "churn", "paced", "queries",
-    "hot",
+    "ranges", "hot",
 ];
 
 fn main() {

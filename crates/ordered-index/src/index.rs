@@ -25,9 +25,29 @@ pub enum Direction {
     Backwards,
 }
 
-/// Where the last key was found, to spare a cursor the search for the next; right until the index changes.
+/// Where a step of a cursor ended, to spare the next one the search. A step ignores that of before a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hint(pub(crate) Option<u32>);
+pub struct Hint(pub(crate) Option<Place>);
+
+/// Slots that a cursor finds at once.
+pub(crate) const NEAREST_MAX: usize = 4;
+
+/// The object that a cursor is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub cell: u32,
+    /// Its slots whose keys the cursor has not passed, a bit for each.
+    pub ahead: u64,
+    /// Whether the keys of these slots ascend with the slots' numbers.
+    pub ascends: bool,
+    /// If they do not, those with the nearest keys, the nearest one last.
+    pub nearest: [u8; NEAREST_MAX],
+    /// How many these are.
+    pub nearest_count: u8,
+    pub direction: Direction,
+    /// The changes of flash before.
+    pub changes: u32,
+}
 
 /// What a step of reclamation ahead of need has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +105,8 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
     fn remove(&mut self, key: &[u8; K]) -> Result<(), ErrorOf<Self::Device>>;
 
     /// The entry next to `bound`, which is the lower bound going forwards and the upper one going backwards. `hint` is
-    /// what the step before left there, or the default.
+    /// the default, or what the step left there that returned the key of `bound`. The index may change between two
+    /// steps: a step finds what there is then, at the cost of a search.
     ///
     /// # Errors
     /// `Corrupted` and the device's.

@@ -156,12 +156,16 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     }
 
     /// Bytes that a step of a range reads at most, `first` and `last` included: every object but the head has keys, so
-    /// that the next key is in the current object or in its neighbour.
+    /// that the next key is in the current object or in its neighbour. The keys of both are read when they are entered,
+    /// and once more those of the object that has the next key, to find it.
     pub fn step_bound(&self, objects: u32) -> u64 {
         let costs = self.costs();
         2 * costs.search(objects)
             + 2 * (costs.hop() + costs.survey_read() + costs.slots() * costs.key_bytes)
             + costs.hop()
+            + STAMP_BYTES
+            + costs.key_bytes
+            + costs.slots() * costs.key_bytes
             + costs.slot_record()
     }
 

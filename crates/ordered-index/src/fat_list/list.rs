@@ -205,10 +205,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         direction: Direction,
         hint: &mut Hint,
     ) -> Outcome<Option<EntryOf<W>>, D> {
-        match direction {
-            Direction::Forwards => self.skip_list().step_forwards(bound, hint),
-            Direction::Backwards => self.skip_list().step_backwards(bound, hint),
-        }
+        self.skip_list().step(bound, direction, hint)
     }
 
     /// Counts the keys.

@@ -14,13 +14,14 @@ use crate::fat_list::layout::PROGRAM_UNIT_BYTES_MAX;
 pub(crate) struct Medium<D> {
     guard: Guard<D>,
     part: NorPart,
+    changes: u32,
 }
 
 impl<D: Nor> Medium<D> {
     pub fn new(device: D) -> Result<Self, MountError<D::Error>> {
         let part = device.part();
         part.validate().map_err(MountError::Part)?;
-        Ok(Medium { guard: Guard::new(device), part })
+        Ok(Medium { guard: Guard::new(device), part, changes: 0 })
     }
 
     pub fn part(&self) -> &NorPart {
@@ -37,6 +38,11 @@ impl<D: Nor> Medium<D> {
 
     pub fn into_device(self) -> D {
         self.guard.into_device()
+    }
+
+    /// Programs and erases so far; it starts again from 0 at 2³².
+    pub fn changes(&self) -> u32 {
+        self.changes
     }
 
     pub(super) fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), IndexError<D::Error>> {
@@ -63,6 +69,7 @@ impl<D: Nor> Medium<D> {
             return Ok(());
         };
         let behind = bytes.chunks(unit).rposition(|piece| !is_blank(piece)).map_or(0, |last| (last + 1) * unit);
+        self.changes = self.changes.wrapping_add(1);
         let from = address.offset((first * unit) as u32);
         Ok(self.guard.program(from, &bytes[first * unit..behind])?)
     }
@@ -75,10 +82,12 @@ impl<D: Nor> Medium<D> {
         let mut buffer = [0; PROGRAM_UNIT_BYTES_MAX];
         self.read(start, &mut buffer[..unit as usize])?;
         buffer[into as usize] &= !(1 << bit);
+        self.changes = self.changes.wrapping_add(1);
         Ok(self.guard.program(start, &buffer[..unit as usize])?)
     }
 
     pub(super) fn erase(&mut self, unit: EraseUnit) -> Result<(), IndexError<D::Error>> {
+        self.changes = self.changes.wrapping_add(1);
         Ok(self.guard.erase(unit)?)
     }
 }

@@ -63,6 +63,11 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         self.medium.device_mut()
     }
 
+    /// Changes of flash since the list was made or mounted, as a number that is another after each of them.
+    pub fn changes(&self) -> u32 {
+        self.medium.changes()
+    }
+
     pub fn into_device(self) -> D {
         self.medium.into_device()
     }

@@ -20,9 +20,13 @@ pub(crate) struct Survey {
 impl Survey {
     /// The numbers of the slots that count.
     pub fn slots(&self) -> impl DoubleEndedIterator<Item = u8> + use<> {
-        let valid = self.valid;
-        (0..64).filter(move |slot| valid >> slot & 1 == 1)
+        slots_of(self.valid)
     }
+}
+
+/// The numbers of the bits that are set.
+pub(crate) fn slots_of(bits: u64) -> impl DoubleEndedIterator<Item = u8> + use<> {
+    (0..64).filter(move |slot| bits >> slot & 1 == 1)
 }
 
 /// What a slot holds.
