@@ -86,9 +86,7 @@ impl<D: Nor> SensorLog<D> {
     pub fn format(device: D) -> Result<Self, MountError<D::Error>> {
         // One block of sixteen is kept free for moving others.
         let blocks = device.part().unit_count.clamp(2, 16) as u8;
-        // Large objects waste much of a small unit.
-        let slots = if device.part().unit_size_bytes < 16 << 10 { 40 } else { 64 };
-        let settings = Settings { turnstile_blocks: blocks, slots, keys: slots / 2, ..Settings::log() };
+        let settings = Settings { turnstile_blocks: blocks, ..Settings::log() }.fitted_to(&device.part(), 4, 4);
         Ok(SensorLog { readings: FatList::format(device, settings)?, forgotten: 0 })
     }
 

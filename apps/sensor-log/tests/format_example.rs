@@ -37,7 +37,7 @@ fn the_settings_follow_from_the_part_as_documented() {
         log.index().settings()
     };
     let (small, large) = (settings(8, 4096), settings(64, 65_536));
-    assert_eq!((small.turnstile_blocks, small.slots, small.keys), (8, 40, 20));
-    assert_eq!((large.turnstile_blocks, large.slots, large.keys), (16, 64, 32));
+    assert_eq!((small.turnstile_blocks, small.slots, small.keys), (8, 60, 24));
+    assert_eq!((large.turnstile_blocks, large.slots, large.keys), (16, 63, 25));
     assert_eq!([(small.levels, small.pool), (large.levels, large.pool)], [(5, 12); 2]);
 }

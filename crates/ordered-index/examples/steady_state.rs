@@ -1,15 +1,15 @@
 //! What a list costs in steady state, in simulated time: a ring of readings, lists that are kept partly full, random
 //! and Zipf updates, a hot key, room after removals.
 //!
-//! `steady_state [64|4] [paper|log] [WORKLOAD …]`: keys of 4 bytes with values of 2 bytes on 2 MB of K8C1215ETM, in
-//! units of 64 KB, or of 4 KB with the same erase time, in the paper's settings or those for logs. Without workloads
+//! `steady_state [64|4] [paper|log|NUMBERS][-fitted] [WORKLOAD …]`: keys of 4 bytes with values of 2 bytes on 2 MB of K8C1215ETM, in
+//! units of 64 KB, or of 4 KB with the same erase time, in the paper's settings, those for logs, or others, with their slots or those that fit the units. Without workloads
 //! all of them run. A workload is measured in windows until the times of three in a row agree within 2%, or the limit
 //! on windows is reached, which is said.
 
 use std::ops::Bound;
 
 use norn_flash::NorPart;
-use norn_flash_sim::{Counters, NorSim, catalogue};
+use norn_flash_sim::{Counters, NorSim, PartSpec, catalogue};
 use norn_ordered_index::{FatList, IndexError, OrderedIndex, Reclaimed, Settings};
 
 type List = FatList<NorSim, 4, 2>;
@@ -22,6 +22,13 @@ const KEYS: u32 = 40_000;
 const PACED_CALLS: u32 = 6_000;
 /// Windows after which a workload ends without three that agree.
 const WINDOWS_MAX: usize = 60;
+
+/// The part in units of this size.
+fn spec(unit_kilobytes: u32) -> PartSpec {
+    let (mut spec, unit_size_bytes) = (catalogue::k8c1215etm(), unit_kilobytes << 10);
+    spec.part = NorPart { unit_count: (PART_BYTES / unit_size_bytes) as u16, unit_size_bytes, ..spec.part };
+    spec
+}
 
 /// Calls on a list, measured.
 struct Measured {
@@ -42,10 +49,7 @@ struct Window {
 
 impl Measured {
     fn new(unit_kilobytes: u32, settings: Settings) -> Self {
-        let mut spec = catalogue::k8c1215etm();
-        let unit_size_bytes = unit_kilobytes << 10;
-        let unit_count = (PART_BYTES / unit_size_bytes) as u16;
-        spec.part = NorPart { unit_count, unit_size_bytes, ..spec.part };
+        let spec = spec(unit_kilobytes);
         let list = List::format(NorSim::new(spec), settings).unwrap();
         Measured { list, random: fastrand::Rng::with_seed(SEED), unit_kilobytes }
     }
@@ -344,15 +348,26 @@ const ALL: [&str; 14] = [
     "ranges", "hot",
 ];
 
+/// Settings as five numbers with commas between: blocks of a turnstile, levels, slots, keys, pool.
+fn settings_of(text: &str) -> Settings {
+    let mut numbers = text.split(',').map(|number| number.parse().expect("settings are paper, log or five numbers"));
+    let mut next = || numbers.next().expect("settings have five numbers");
+    Settings { turnstile_blocks: next(), levels: next(), slots: next(), keys: next(), pool: next() }
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let unit_kilobytes = arguments.next().map_or(64, |text| text.parse().expect("kilobytes of a unit"));
     let name = arguments.next().unwrap_or_else(|| "paper".to_owned());
-    let settings = match name.as_str() {
+    let plain = name.strip_suffix("-fitted");
+    let mut settings = match plain.unwrap_or(&name) {
         "paper" => Settings::paper_2011(),
         "log" => Settings::log(),
-        _ => panic!("settings are paper or log, and not {name}"),
+        other => settings_of(other),
     };
+    if plain.is_some() {
+        settings = settings.fitted_to(&spec(unit_kilobytes).part, 4, 2);
+    }
     let chosen: Vec<String> = arguments.collect();
     let workloads = if chosen.is_empty() { ALL.map(str::to_owned).to_vec() } else { chosen };
     println!("{settings:?}, seed {SEED}");

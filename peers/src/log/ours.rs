@@ -13,12 +13,11 @@ type List = FatList<Device, 4, 2>;
 
 struct Ring(List);
 
-/// Those of the sensor log: large objects waste much of a small unit.
+/// Those of the sensor log.
 fn settings(device: &Device) -> Settings {
     let part = device.part();
-    let slots = if part.unit_size_bytes < 16 << 10 { 40 } else { 64 };
     let turnstile_blocks = part.unit_count.clamp(2, 16) as u8;
-    Settings { turnstile_blocks, slots, keys: slots / 2, ..Settings::log() }
+    Settings { turnstile_blocks, ..Settings::log() }.fitted_to(&part, 4, 2)
 }
 
 impl Log for Ring {
@@ -54,7 +53,7 @@ pub fn contenders() -> Vec<Contender> {
     vec![Contender {
         name: "Norn, ring log",
         version: "this tree",
-        notes: "a fat list, `insert_in_ring`; `Settings::log()`, with 40 slots in units of less than 16 KB",
+        notes: "a fat list, `insert_in_ring`; `Settings::log()`, with as many slots as fit a unit best",
         open: Box::new(|device, opening| {
             let settings = settings(&device);
             let list = match opening {

@@ -14,6 +14,10 @@ pub const SLOTS_MAX: u8 = 64;
 /// Most bytes of a key and a value together.
 pub const ENTRY_BYTES_MAX: usize = 126;
 
+/// Objects in a unit, and slots of an object, that [`Settings::fitted_to`] does not go below where it can.
+const CELLS_WISHED: u32 = 4;
+const SLOTS_WISHED: u8 = 4;
+
 /// What a list is made like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -39,6 +43,28 @@ impl Settings {
     /// room for two pointers more, so that the head finds room in the last objects when it is rewritten.
     pub const fn log() -> Self {
         Settings { turnstile_blocks: 16, levels: 5, slots: 64, keys: 32, pool: 12 }
+    }
+
+    /// The same, with objects of the size that wastes least of an erase unit of `part`, for keys and values of these
+    /// widths: the more slots a unit has, the fewer erases there are. Four objects share a unit where they can.
+    ///
+    /// ```
+    /// # use norn_flash_sim::catalogue;
+    /// # use norn_ordered_index::Settings;
+    /// let part = catalogue::w25q().part;
+    /// assert_eq!(part.unit_size_bytes, 4096);
+    /// let settings = Settings::paper_2011().fitted_to(&part, 4, 2);
+    /// assert_eq!((settings.slots, settings.keys), (64, 25)); // 7 objects, 448 slots; 40 slots would be 10 and 400
+    /// ```
+    pub fn fitted_to(self, part: &NorPart, key_bytes: usize, value_bytes: usize) -> Self {
+        let with_slots = |slots: u8| Settings { slots, keys: slots * 2 / 5, ..self };
+        let fit = |slots: u8| {
+            let layout = Layout::of(part, with_slots(slots), key_bytes, value_bytes).ok()?;
+            let cells = u32::from(layout.cells_per_block);
+            Some((cells.min(CELLS_WISHED), cells * u32::from(slots), slots))
+        };
+        let best = (SLOTS_WISHED..=SLOTS_MAX).filter_map(fit).max();
+        best.map_or(self, |(_, _, slots)| with_slots(slots))
     }
 
     /// A multilevel soft list: an object has one key, and room for one further value of it.
