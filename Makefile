@@ -30,6 +30,7 @@ test: test-java
 	@tools/ensure-test-programs
 	cargo test --locked --workspace
 	cargo test --locked -p norn-cli --features arrow,plots log
+	cargo test --locked -p norn-ordered-index --features postcard,zerocopy --test typed_keys
 
 test-java:
 	tools/test-java
@@ -81,5 +82,6 @@ lint:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked -p norn-cli --all-targets --features arrow,plots -- -D warnings
+	cargo clippy --locked -p norn-ordered-index --all-targets --features postcard,zerocopy -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 	tools/check-no-std

@@ -9,45 +9,13 @@ use core::ops::Bound;
 use norn_flash::Nor;
 
 use crate::error::IndexError;
+use crate::step::{Direction, Hint, Span};
 
 /// A key and its value.
 pub type Entry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
 
 /// The error of an index over the device `D`.
 pub type ErrorOf<D> = IndexError<<D as Nor>::Error>;
-
-/// Which neighbour of a place among the keys is requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The least key at or above a bound.
-    Forwards,
-    /// The greatest key at or below a bound.
-    Backwards,
-}
-
-/// Where a step of a cursor ended, to spare the next one the search. A step ignores that of before a change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hint(pub(crate) Option<Place>);
-
-/// Slots that a cursor finds at once.
-pub(crate) const NEAREST_MAX: usize = 4;
-
-/// The object that a cursor is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub cell: u32,
-    /// Its slots whose keys the cursor has not passed, a bit for each.
-    pub ahead: u64,
-    /// Whether the keys of these slots ascend with the slots' numbers.
-    pub ascends: bool,
-    /// If they do not, those with the nearest keys, the nearest one last.
-    pub nearest: [u8; NEAREST_MAX],
-    /// How many these are.
-    pub nearest_count: u8,
-    pub direction: Direction,
-    /// The changes of flash before.
-    pub changes: u32,
-}
 
 /// What a step of reclamation ahead of need has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +145,7 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
     where
         Self: Sized,
     {
-        Range { index: self, from, to, front: Hint::default(), back: Hint::default(), has_failed: false }
+        Range { index: self, span: Span::new(from, to), has_failed: false }
     }
 }
 
@@ -199,10 +167,7 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
 #[derive(Debug)]
 pub struct Range<'a, I, const K: usize, const V: usize> {
     index: &'a mut I,
-    from: Bound<[u8; K]>,
-    to: Bound<[u8; K]>,
-    front: Hint,
-    back: Hint,
+    span: Span<[u8; K]>,
     has_failed: bool,
 }
 
@@ -212,12 +177,8 @@ impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> Range<'_, I, K, V> {
     /// # Errors
     /// `Corrupted` and the device's.
     pub fn next_entry(&mut self) -> Result<Option<Entry<K, V>>, ErrorOf<I::Device>> {
-        let found = self.index.neighbour(self.from.as_ref(), Direction::Forwards, &mut self.front)?;
-        let found = found.filter(|(key, _)| is_below(key, &self.to));
-        if let Some((key, _)) = found {
-            self.from = Bound::Excluded(key);
-        }
-        Ok(found)
+        let step = |bound: Bound<&_>, hint: &mut Hint| self.index.neighbour(bound, Direction::Forwards, hint);
+        self.span.take(Direction::Forwards, step)
     }
 
     /// The next entry in descending order, from the other end.
@@ -225,12 +186,8 @@ impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> Range<'_, I, K, V> {
     /// # Errors
     /// `Corrupted` and the device's.
     pub fn next_entry_back(&mut self) -> Result<Option<Entry<K, V>>, ErrorOf<I::Device>> {
-        let found = self.index.neighbour(self.to.as_ref(), Direction::Backwards, &mut self.back)?;
-        let found = found.filter(|(key, _)| is_above(key, &self.from));
-        if let Some((key, _)) = found {
-            self.to = Bound::Excluded(key);
-        }
-        Ok(found)
+        let step = |bound: Bound<&_>, hint: &mut Hint| self.index.neighbour(bound, Direction::Backwards, hint);
+        self.span.take(Direction::Backwards, step)
     }
 }
 
@@ -240,9 +197,7 @@ impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> Range<'_, I, K, V> {
     ///
     /// Cost: none here; the next step is a search.
     pub fn seek(&mut self, key: &[u8; K]) {
-        if is_above(key, &self.from) {
-            (self.from, self.front) = (Bound::Included(*key), Hint::default());
-        }
+        self.span.seek(*key);
     }
 }
 
@@ -271,21 +226,3 @@ impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> DoubleEndedIterator 
 }
 
 impl<I: OrderedIndex<K, V>, const K: usize, const V: usize> FusedIterator for Range<'_, I, K, V> {}
-
-/// Whether `key` satisfies an upper bound.
-pub(crate) fn is_below<const K: usize>(key: &[u8; K], bound: &Bound<[u8; K]>) -> bool {
-    match bound {
-        Bound::Included(end) => key <= end,
-        Bound::Excluded(end) => key < end,
-        Bound::Unbounded => true,
-    }
-}
-
-/// Whether `key` satisfies a lower bound.
-pub(crate) fn is_above<const K: usize>(key: &[u8; K], bound: &Bound<[u8; K]>) -> bool {
-    match bound {
-        Bound::Included(start) => key >= start,
-        Bound::Excluded(start) => key > start,
-        Bound::Unbounded => true,
-    }
-}

@@ -2,8 +2,9 @@
 //!
 //! [`FatList`] is the one to use: a skip list of objects with many keys, whose *soft pointers* outlive the moving of
 //! blocks, so that neither a mapping table nor a scan at boot is needed. With [`Settings::soft_list`] its objects have
-//! one key. Both implement one trait, [`OrderedIndex`], and survive a loss of power at any device operation. What they
-//! are compared with is in `norn-baselines`: a µ-tree, and a B⁺-tree with logged leaves.
+//! one key. Both implement one trait, [`OrderedIndex`], and survive a loss of power at any device operation. [`Map`] is
+//! a fat list whose keys and values have types. What they are compared with is in `norn-baselines`: a µ-tree, and a
+//! B⁺-tree with logged leaves.
 //!
 //! After *Fat Lists* (2011); `docs/papers.md` says what differs, `docs/design/ordered-index.md` why.
 //!
@@ -40,9 +41,17 @@ pub mod codes;
 mod error;
 pub mod fat_list;
 mod index;
+mod map;
+mod step;
 
 pub use error::{IndexError, MountError};
 pub use fat_list::{
     AtMost, ByteFatList, ByteIndexError, Change, FatList, FatListOf, Fixed, Settings, Widths, recognise,
 };
-pub use index::{Direction, Entry, ErrorOf, Hint, IndexStats, OrderedIndex, Range, Reclaimed};
+pub use index::{Entry, ErrorOf, IndexStats, OrderedIndex, Range, Reclaimed};
+#[cfg(feature = "zerocopy")]
+pub use map::Plain;
+#[cfg(feature = "postcard")]
+pub use map::Postcard;
+pub use map::{Key, Map, MapError, MapRange, Text, TooLong, Value};
+pub use step::{Direction, Hint};

@@ -10,7 +10,8 @@ use crate::fat_list::batch::Change;
 use crate::fat_list::layout::Settings;
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::widths::{AtMost, Bytes, Widths};
-use crate::index::{Direction, Hint, IndexStats, Reclaimed};
+use crate::index::{IndexStats, Reclaimed};
+use crate::step::{Direction, Hint};
 
 /// A fat list on `device` from keys to values whose widths are known when the program runs: of keys at most `K` bytes,
 /// of values at most `V`. What is on flash is what a [`FatList`](crate::FatList) of these widths has there.

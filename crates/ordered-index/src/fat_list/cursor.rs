@@ -17,7 +17,7 @@ use crate::fat_list::ground::cells::slots::slots_of;
 use crate::fat_list::layout::Cell;
 use crate::fat_list::search::{Limit, Node, SkipList};
 use crate::fat_list::widths::{EntryOf, Widths};
-use crate::index::{Direction, Hint, NEAREST_MAX, Place};
+use crate::step::{Direction, Hint, NEAREST_MAX, Place};
 
 impl<D: Nor, W: Widths> SkipList<D, W> {
     /// The entry next to `bound`, and in `hint` where it is.

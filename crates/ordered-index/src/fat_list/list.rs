@@ -24,7 +24,8 @@ use crate::fat_list::room::{Budget, CELLS_MAX};
 use crate::fat_list::search::{Limit, Node, Probes, Session, SkipList};
 use crate::fat_list::shape::{STEPS_MAX, Shape};
 use crate::fat_list::widths::{EntryOf, Widths};
-use crate::index::{Direction, Hint, IndexStats, Reclaimed};
+use crate::index::{IndexStats, Reclaimed};
+use crate::step::{Direction, Hint};
 
 /// A fat list on `device`, a sorted map from keys to values of the widths `W`: [`FatList`](crate::FatList) where they
 /// are known when a program is compiled, [`ByteFatList`](crate::ByteFatList) where they are not.

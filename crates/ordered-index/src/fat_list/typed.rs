@@ -9,7 +9,8 @@ use crate::fat_list::batch::Change;
 use crate::fat_list::layout::Settings;
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::widths::Fixed;
-use crate::index::{Direction, Entry, Hint, IndexStats, OrderedIndex, Reclaimed};
+use crate::index::{Entry, IndexStats, OrderedIndex, Reclaimed};
+use crate::step::{Direction, Hint};
 
 /// A fat list on `device`: a sorted map from keys of `K` bytes to values of `V` bytes.
 pub type FatList<D, const K: usize, const V: usize> = FatListOf<D, Fixed<K, V>>;
