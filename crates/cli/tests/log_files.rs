@@ -151,7 +151,7 @@ fn days_and_state_are_shown() {
     assert_eq!(rows[1], ["1970-01-01", "3", "00:00:00", "23:59:59", "1.000", "3.000", "5.000"], "{shown}");
     assert_eq!(rows[2], ["1970-01-03", "1", "00:00:00", "00:00:00", "-2.000", "-2.000", "-2.000"]);
     assert_eq!(line(&shown, "readings"), "4");
-    assert!(line(&shown, "settings").contains("objects of 40 slots"), "{shown}");
+    assert!(line(&shown, "settings").contains("objects of 60 slots"), "{shown}");
     assert!(line(&shown, "part ").contains("16 units of 4096 bytes"), "{shown}");
     let (fresh, none) = (Desk::of(env!("CARGO_BIN_EXE_norn")), "No readings.");
     fresh.succeed(&format!("log create a.img {PART}"));
@@ -183,7 +183,7 @@ fn units_and_cells_are_dumped_and_agree() {
     let dumps = (0..16).map(|unit| desk.succeed(&format!("log dump a.img --unit {unit}")));
     let first = dumps.flat_map(|dump| rows(&dump).iter().map(|row| row.join(" ")).collect::<Vec<String>>());
     let first: Vec<String> = first.filter(|row| row.contains("1970-01-01T00:00:00Z")).collect();
-    assert!(first.len() == 1 && first[0].contains("Z 39 1 0 0:"), "39 readings, one slot is obsolete: {first:?}");
+    assert!(first.len() == 1 && first[0].contains("Z 59 1 0 0:"), "59 readings, one slot is obsolete: {first:?}");
     desk.fail("log dump a.img --unit 16", &["a.img: unit 16 does not exist: the part has 16"]);
 }
 
