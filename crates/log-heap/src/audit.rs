@@ -1,0 +1,137 @@
+//! The checker: walks everything from the log's root, and reports what must not be there.
+//!
+//! 1. Every entry leads to a sector that names its owner, and lies within a unit in use.
+//! 2. No two sectors overlap, and none lies in a unit of the log or behind what its open unit has filled.
+//! 3. In a tail and among spares, whole places come first, and what comes after them is erased: nothing is torn.
+//! 4. The live granules of each unit are those that the table has.
+
+use norn_flash::{Address, Auditor, Marks, Nor, Violation};
+
+use crate::error::StoreError;
+use crate::format::{Entry, FANOUT, Granule, Owner, Place, SectorKind};
+use crate::heap::LogHeapIn;
+use crate::object::Sector;
+use crate::reclaim::Reclamation;
+use crate::units::{Role, UnitRows};
+
+impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+    /// Checks every invariant on the part. Reads all that is live.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn audit(&mut self, auditor: &mut (impl Auditor + Marks<Address>)) -> Result<(), StoreError<D::Error>> {
+        let reclamation = self.reclamation();
+        let top = reclamation.objects.map.top();
+        let mut live = 0;
+        for level in (1..=top).rev() {
+            for index in 0..FANOUT.pow(u32::from(top - level)) {
+                let owner = Owner { level, index: index as u16 };
+                if let Entry::At(node) = reclamation.objects.map.lookup(owner)? {
+                    live += reclamation.audit_sector(node, owner, auditor)?;
+                    live += reclamation.audit_leaf(node, owner, auditor)?;
+                }
+            }
+        }
+        if live != reclamation.objects.map.space.log.units.live() {
+            auditor.violation(Violation { address: Address(0), what: "live granules that the table does not have" });
+        }
+        reclamation.audit_units(auditor);
+        Ok(())
+    }
+}
+
+impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+    fn address(&self, granule: Granule) -> Address {
+        Address(granule.0 * self.objects.map.space.log.units.geometry().granule_bytes)
+    }
+
+    /// Checks the objects of a leaf, and the entries of other nodes. Returns the objects' granules.
+    fn audit_leaf(
+        &mut self,
+        node: Granule,
+        owner: Owner,
+        auditor: &mut (impl Auditor + Marks<Address>),
+    ) -> Result<u32, StoreError<D::Error>> {
+        let entries = self.objects.map.node(node, owner)?.entries;
+        let mut live = 0;
+        for (digit, entry) in entries.into_iter().enumerate() {
+            let child = Owner { level: owner.level - 1, index: owner.index << 4 | digit as u16 };
+            if let (Entry::At(object), 0) = (entry, child.level) {
+                live += self.audit_sector(object, child, auditor)?;
+            }
+        }
+        Ok(live)
+    }
+
+    /// Checks a sector, and returns its granules.
+    fn audit_sector(
+        &mut self,
+        at: Granule,
+        owner: Owner,
+        auditor: &mut (impl Auditor + Marks<Address>),
+    ) -> Result<u32, StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        let mut report = |what| auditor.violation(Violation { address: Address(at.0 * geometry.granule_bytes), what });
+        let header = self.objects.map.header(at)?;
+        let (bare, granules) = (header.bare_granules(&geometry), header.granules(&geometry));
+        if header.owner() != owner {
+            report("a sector of another owner");
+        }
+        let offset = at.0 % geometry.unit_granules;
+        if offset < geometry.head() || offset + granules > geometry.unit_granules {
+            report("a sector that is not within its unit");
+        }
+        if self.objects.map.space.log.units.role(geometry.unit_of(at)) == Role::Log {
+            report("a sector in a unit of the log");
+        }
+        let mut is_erased = false;
+        for number in bare..granules {
+            match self.objects.map.medium().read_place(at.offset(number))? {
+                Place::Erased => is_erased = true,
+                Place::Whole(..) if is_erased => report("a place after an erased one"),
+                Place::Whole(..) => {}
+                Place::Broken => report("a torn place"),
+            }
+        }
+        if header.kind != SectorKind::Node {
+            self.audit_deltas(Sector { at, header }, bare, auditor)?;
+        }
+        for number in 0..granules {
+            let address = self.address(at.offset(number));
+            if auditor.mark(address) {
+                auditor.violation(Violation { address, what: "two sectors that overlap" });
+            }
+        }
+        Ok(granules)
+    }
+
+    /// Checks that the deltas of a tail end where its places do.
+    fn audit_deltas(
+        &mut self,
+        sector: Sector,
+        bare: u32,
+        auditor: &mut impl Auditor,
+    ) -> Result<(), StoreError<D::Error>> {
+        let used = self.objects.used(&sector)?;
+        if used < sector.header.tail && !self.objects.is_erased(&sector, used)? {
+            let address = self.address(sector.at.offset(bare + u32::from(used)));
+            auditor.violation(Violation { address, what: "a delta that is not complete" });
+        }
+        Ok(())
+    }
+
+    /// Checks the live granules of each unit.
+    fn audit_units(&self, auditor: &mut (impl Auditor + Marks<Address>)) {
+        let units = &self.objects.map.space.log.units;
+        let geometry = units.geometry();
+        for unit in units.all() {
+            let start = geometry.start(unit);
+            let granules = (0..geometry.unit_granules).map(|number| self.address(start.offset(number)));
+            let live = granules.filter(|&address| auditor.is_marked(address)).count() as u32;
+            if live != units.live_in(unit) {
+                let what = "live granules of a unit that its row does not have";
+                auditor.violation(Violation { address: self.address(start), what });
+            }
+        }
+    }
+}

@@ -1,0 +1,561 @@
+//! Every bit on flash: unit heads, sector headers, places and log records.
+//!
+//! A *granule* is the part's program unit, or four bytes where that is smaller. Everything is whole granules, and each
+//! granule is programmed once between two erases of its unit.
+//!
+//! ```text
+//! unit head, 24 bytes      magic 4 │ geometry 4 │ sequence 4 │ erases 4 │ stream 1, ones 3 │ CRC-32 4
+//! sector header, 8 bytes   slot 2 │ generation 2 │ count 1 │ width 1 │ tail 1 │ kind 2 bits, zeros 6 bits
+//!   of a map node          index  │ level        │ 0       │ 0       │ spares │ kind 3
+//! place of 4 bytes         zeros 5 bits │ content 27 bits
+//! place of 8, 16, 32       zeros 1 │ content 27 bits, ones 5 bits │ bytes to the granule's end
+//! content of a delta       kind 3 bits │ field 8 │ first two bytes of the value
+//! content of a delta's rest  kind 3 bits │ three bytes of the value
+//! content of a map change  digit 4 │ entry 23
+//! content of a log record  kind 3 │ argument 24
+//! ```
+//!
+//! A place that makes something visible holds the number of zeros in its data, a Berger code: a torn program leaves
+//! ones where zeros were to be, which lowers the true count and raises the stored one, so that no torn place is valid.
+
+use norn_flash::{EraseUnit, NorPart};
+
+/// Bytes of a unit's head.
+pub const UNIT_HEAD_BYTES: u32 = 24;
+/// Bytes of a sector's header.
+pub const HEADER_BYTES: u32 = 8;
+/// Children of a map node.
+pub const FANOUT: u32 = 16;
+/// Bytes of an entry in a map node.
+pub const ENTRY_BYTES: u32 = 3;
+/// Bytes of the largest granule.
+pub const GRANULE_BYTES_MAX: usize = 32;
+/// Levels of the largest map: its leaves are level 1, objects level 0.
+pub const LEVELS_MAX: usize = 4;
+
+const MAGIC: u32 = u32::from_le_bytes(*b"NLH1");
+const CONTENT_BITS: u32 = 27;
+const CONTENT_MASK: u32 = (1 << CONTENT_BITS) - 1;
+const ENTRY_MASK: u32 = (1 << 23) - 1;
+/// Entries from here on lead nowhere, and hold a generation.
+const NOWHERE: u32 = 0x7F_0000;
+
+/// A granule of the part, counted from its first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Granule(pub u32);
+
+impl Granule {
+    /// The granule `count` further on.
+    pub const fn offset(self, count: u32) -> Granule {
+        Granule(self.0 + count)
+    }
+}
+
+/// Where a map entry leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// To a sector.
+    At(Granule),
+    /// Nowhere: this is the generation of what was deleted, or [`NEVER`].
+    Nowhere(u16),
+}
+
+/// The generation of an entry that was never used.
+pub const NEVER: u16 = 0xFFFF;
+
+impl Entry {
+    pub(crate) fn to_bits(self) -> u32 {
+        match self {
+            Entry::At(granule) => granule.0,
+            Entry::Nowhere(generation) => NOWHERE | u32::from(generation),
+        }
+    }
+
+    pub(crate) fn from_bits(bits: u32) -> Entry {
+        let bits = bits & ENTRY_MASK;
+        if bits < NOWHERE { Entry::At(Granule(bits)) } else { Entry::Nowhere(bits as u16) }
+    }
+}
+
+/// The part in granules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Bytes of a granule.
+    pub granule_bytes: u32,
+    /// Granules of an erase unit.
+    pub unit_granules: u32,
+    /// Erase units.
+    pub unit_count: u16,
+}
+
+impl Geometry {
+    /// Fewest units: the log's three, three that are open, and those that reclamation needs beside what holds data.
+    pub const UNITS_MIN: u16 = 12;
+
+    /// The geometry of `part`.
+    ///
+    /// # Errors
+    /// What about the part is out of bounds.
+    pub fn of(part: &NorPart) -> Result<Geometry, &'static str> {
+        let granule_bytes = u32::from(part.program_unit_bytes).max(4);
+        if !part.unit_size_bytes.is_multiple_of(granule_bytes) {
+            return Err("erase units that are no whole granules");
+        }
+        let unit_granules = part.unit_size_bytes / granule_bytes;
+        let geometry = Geometry { granule_bytes, unit_granules, unit_count: part.unit_count };
+        if part.unit_count < Geometry::UNITS_MIN {
+            return Err("fewer than 12 erase units");
+        }
+        if unit_granules > 0xFFFF || geometry.room() < 3 * geometry.node_granules() {
+            return Err("erase units of a size without use");
+        }
+        if u32::from(part.unit_count) * unit_granules > NOWHERE {
+            return Err("more than 8,323,072 granules");
+        }
+        Ok(geometry)
+    }
+
+    /// Granules that `bytes` take.
+    pub const fn granules(&self, bytes: u32) -> u32 {
+        bytes.div_ceil(self.granule_bytes)
+    }
+
+    /// Granules of a unit's head.
+    pub const fn head(&self) -> u32 {
+        self.granules(UNIT_HEAD_BYTES)
+    }
+
+    /// Granules of a unit after its head.
+    pub const fn room(&self) -> u32 {
+        self.unit_granules - self.head()
+    }
+
+    /// The first granule of `unit`.
+    pub const fn start(&self, unit: EraseUnit) -> Granule {
+        Granule(unit.0 as u32 * self.unit_granules)
+    }
+
+    /// The unit that contains `granule`.
+    pub const fn unit_of(&self, granule: Granule) -> EraseUnit {
+        EraseUnit((granule.0 / self.unit_granules) as u16)
+    }
+
+    /// Spare places of a map node: fewer where a place is large.
+    pub const fn spares(&self) -> u8 {
+        if self.granule_bytes < 32 { 8 } else { 4 }
+    }
+
+    /// Granules of a map node.
+    pub const fn node_granules(&self) -> u32 {
+        self.granules(HEADER_BYTES + FANOUT * ENTRY_BYTES) + self.spares() as u32
+    }
+
+    /// Bytes of a value in the first place of a delta.
+    pub const fn first_value_bytes(&self) -> u32 {
+        if self.granule_bytes == 4 { 2 } else { self.granule_bytes - 3 }
+    }
+
+    /// Bytes of a value in each further place of a delta.
+    pub const fn next_value_bytes(&self) -> u32 {
+        self.first_value_bytes() + 1
+    }
+
+    /// Places of a delta of `width` bytes.
+    pub const fn delta_places(&self, width: u32) -> u32 {
+        1 + width.saturating_sub(self.first_value_bytes()).div_ceil(self.next_value_bytes())
+    }
+
+    fn signature(&self) -> u32 {
+        self.granule_bytes.trailing_zeros() << 28 ^ self.unit_granules << 12 ^ u32::from(self.unit_count)
+    }
+}
+
+/// What a unit is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stream {
+    /// Objects that are created or updated.
+    Updated = 0,
+    /// Objects that reclamation moved.
+    Moved = 1,
+    /// Map nodes.
+    Map = 2,
+    /// The log.
+    Log = 3,
+}
+
+/// The head of a unit in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitHead {
+    /// Number of units opened before, over the life of the image.
+    pub sequence: u32,
+    /// Erases that the unit has sustained.
+    pub erases: u32,
+    /// What it is used for.
+    pub stream: Stream,
+}
+
+impl UnitHead {
+    pub(crate) fn encode(&self, geometry: &Geometry) -> [u8; GRANULE_BYTES_MAX] {
+        let mut bytes = [0xFF; GRANULE_BYTES_MAX];
+        let words = [MAGIC, geometry.signature(), self.sequence, self.erases, 0xFFFF_FF00 | self.stream as u32];
+        for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        let check = crc32(&bytes[..20]);
+        bytes[20..24].copy_from_slice(&check.to_le_bytes());
+        bytes
+    }
+
+    /// The head in `bytes`, if they hold one of an image of this geometry.
+    pub(crate) fn decode(bytes: &[u8; UNIT_HEAD_BYTES as usize], geometry: &Geometry) -> Option<UnitHead> {
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        if word(0) != MAGIC || word(4) != geometry.signature() || word(20) != crc32(&bytes[..20]) {
+            return None;
+        }
+        let stream = match word(16) & 0xFF {
+            0 => Stream::Updated,
+            1 => Stream::Moved,
+            2 => Stream::Map,
+            3 => Stream::Log,
+            _ => return None,
+        };
+        Some(UnitHead { sequence: word(8), erases: word(12), stream })
+    }
+}
+
+/// The CRC-32 of Ethernet, bit by bit: heads are few.
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = u32::MAX;
+    for &byte in bytes {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = crc >> 1 ^ if crc & 1 == 1 { 0xEDB8_8320 } else { 0 };
+        }
+    }
+    !crc
+}
+
+/// What a sector is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SectorKind {
+    /// An object whose fields have one width.
+    Uniform,
+    /// An object whose fields have widths of their own, which precede its data.
+    Various,
+    /// A map node.
+    Node,
+}
+
+/// The first bytes of a sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the sector is.
+    pub kind: SectorKind,
+    /// The object's slot, or the node's index on its level.
+    pub index: u16,
+    /// The object's generation, or the node's level.
+    pub generation: u16,
+    /// Number of fields.
+    pub count: u8,
+    /// Width of each field in bytes; for [`SectorKind::Various`] the sector's granules without its tail.
+    pub width: u8,
+    /// Places of the tail, or spare places.
+    pub tail: u8,
+}
+
+impl Header {
+    /// Granules of the sector without its tail.
+    pub const fn bare_granules(&self, geometry: &Geometry) -> u32 {
+        match self.kind {
+            SectorKind::Uniform => geometry.granules(HEADER_BYTES + self.count as u32 * self.width as u32),
+            SectorKind::Various => self.width as u32,
+            SectorKind::Node => geometry.granules(HEADER_BYTES + FANOUT * ENTRY_BYTES),
+        }
+    }
+
+    /// Granules of the sector.
+    pub const fn granules(&self, geometry: &Geometry) -> u32 {
+        self.bare_granules(geometry) + self.tail as u32
+    }
+
+    /// What the map calls the sector's owner.
+    pub const fn owner(&self) -> Owner {
+        match self.kind {
+            SectorKind::Node => Owner { level: self.generation as u8, index: self.index },
+            _ => Owner::object(self.index),
+        }
+    }
+
+    pub(crate) fn encode(&self) -> [u8; HEADER_BYTES as usize] {
+        let [slot_low, slot_high] = self.index.to_le_bytes();
+        let [low, high] = self.generation.to_le_bytes();
+        let kind = match self.kind {
+            SectorKind::Uniform => 0,
+            SectorKind::Various => 1,
+            SectorKind::Node => 3,
+        };
+        let mut bytes = [slot_low, slot_high, low, high, self.count, self.width, self.tail, kind << 6];
+        bytes[7] |= header_zeros(&bytes);
+        bytes
+    }
+
+    pub(crate) fn decode(bytes: &[u8; HEADER_BYTES as usize]) -> Option<Header> {
+        if bytes[7] & 0x3F != header_zeros(bytes) {
+            return None;
+        }
+        let kind = match bytes[7] >> 6 {
+            0 => SectorKind::Uniform,
+            1 => SectorKind::Various,
+            3 => SectorKind::Node,
+            _ => return None,
+        };
+        let number = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let (count, width, tail) = (bytes[4], bytes[5], bytes[6]);
+        Some(Header { kind, index: number(0), generation: number(2), count, width, tail })
+    }
+}
+
+fn header_zeros(bytes: &[u8; HEADER_BYTES as usize]) -> u8 {
+    let zeros: u32 = bytes[..7].iter().map(|byte| byte.count_zeros()).sum();
+    (zeros + (bytes[7] >> 6 | 0xFC).count_zeros()) as u8
+}
+
+/// What a granule in a tail, among a node's spares or in the log holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// All ones: not yet programmed, once what was in doubt at the mount has been settled.
+    Erased,
+    /// What was programmed: 27 bits, and the bytes after them.
+    Whole(u32, [u8; PLACE_BYTES_MAX]),
+    /// A torn program, or damage.
+    Broken,
+}
+
+/// Bytes of the largest place beside its content.
+pub(crate) const PLACE_BYTES_MAX: usize = GRANULE_BYTES_MAX - 5;
+
+impl Place {
+    /// A granule that holds `content` and `bytes`, as far as a granule of its size has room for them.
+    pub(crate) fn encode(granule_bytes: u32, content: u32, bytes: &[u8]) -> [u8; GRANULE_BYTES_MAX] {
+        debug_assert!(content <= CONTENT_MASK, "27 bits");
+        let mut granule = [0xFF; GRANULE_BYTES_MAX];
+        if granule_bytes == 4 {
+            let zeros = CONTENT_BITS - content.count_ones();
+            granule[..4].copy_from_slice(&(content << 5 | zeros).to_le_bytes());
+            return granule;
+        }
+        granule[1..5].copy_from_slice(&(content | !CONTENT_MASK).to_le_bytes());
+        granule[5..5 + bytes.len()].copy_from_slice(bytes);
+        granule[0] = zeros(&granule[1..granule_bytes as usize]);
+        granule
+    }
+
+    /// What the granule `bytes` holds.
+    pub(crate) fn decode(bytes: &[u8]) -> Place {
+        let mut rest = [0xFF; PLACE_BYTES_MAX];
+        if bytes.iter().all(|&byte| byte == 0xFF) {
+            return Place::Erased;
+        }
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        if bytes.len() == 4 {
+            let content = word(0) >> 5;
+            let whole = word(0) & 0x1F == CONTENT_BITS - content.count_ones();
+            return if whole { Place::Whole(content, rest) } else { Place::Broken };
+        }
+        if bytes[0] != zeros(&bytes[1..]) {
+            return Place::Broken;
+        }
+        rest[..bytes.len() - 5].copy_from_slice(&bytes[5..]);
+        Place::Whole(word(1) & CONTENT_MASK, rest)
+    }
+}
+
+fn zeros(bytes: &[u8]) -> u8 {
+    bytes.iter().map(|byte| byte.count_zeros()).sum::<u32>() as u8
+}
+
+/// A change of a map node's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Which of the node's children.
+    pub digit: u32,
+    /// Where it is now.
+    pub entry: Entry,
+}
+
+impl Change {
+    pub(crate) fn to_content(self) -> u32 {
+        self.digit << 23 | self.entry.to_bits()
+    }
+
+    pub(crate) fn from_content(content: u32) -> Change {
+        Change { digit: content >> 23, entry: Entry::from_bits(content) }
+    }
+}
+
+/// One granule of a delta.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeltaPart {
+    /// The field, and the first bytes of its new value.
+    First(u8),
+    /// Further bytes of the value.
+    Next,
+}
+
+const FIRST: u32 = 1;
+const NEXT: u32 = 2;
+
+impl DeltaPart {
+    /// A granule of a delta with these bytes of the value, which fit.
+    pub(crate) fn encode(self, granule_bytes: u32, value: &[u8]) -> [u8; GRANULE_BYTES_MAX] {
+        let mut bytes = [0xFF; GRANULE_BYTES_MAX];
+        bytes[..value.len()].copy_from_slice(value);
+        let (kind, in_content) = match self {
+            DeltaPart::First(field) => (FIRST << 24 | u32::from(field) << 16, 2),
+            DeltaPart::Next => (NEXT << 24, 3),
+        };
+        let mut low = [0; 4];
+        low[..in_content].copy_from_slice(&bytes[..in_content]);
+        let rest = &bytes[in_content..value.len().max(in_content)];
+        Place::encode(granule_bytes, kind | u32::from_le_bytes(low), rest)
+    }
+
+    /// What the content and bytes of a place are, with the value's bytes.
+    pub(crate) fn decode(content: u32, rest: &[u8; PLACE_BYTES_MAX]) -> Option<(DeltaPart, [u8; GRANULE_BYTES_MAX])> {
+        let (part, in_content) = match content >> 24 {
+            FIRST => (DeltaPart::First((content >> 16) as u8), 2),
+            NEXT => (DeltaPart::Next, 3),
+            _ => return None,
+        };
+        let mut value = [0xFF; GRANULE_BYTES_MAX];
+        value[..in_content].copy_from_slice(&content.to_le_bytes()[..in_content]);
+        value[in_content..in_content + PLACE_BYTES_MAX].copy_from_slice(rest);
+        Some((part, value))
+    }
+}
+
+/// Something that the map leads to: an object (level 0) or a map node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// 0 for an object, 1 for a leaf.
+    pub level: u8,
+    /// The object's slot, or the node's index on its level.
+    pub index: u16,
+}
+
+impl Owner {
+    /// The object in `slot`.
+    pub const fn object(slot: u16) -> Owner {
+        Owner { level: 0, index: slot }
+    }
+
+    /// Its ancestor on `level`.
+    pub const fn ancestor(self, level: u8) -> Owner {
+        Owner { level, index: (self.index as u32 >> (4 * (level - self.level) as u32)) as u16 }
+    }
+}
+
+/// An entry of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// The sector of this owner is about to be written again, and the nodes above it changed.
+    Rewrite(Owner),
+    /// The tail of the object in this slot is about to be appended to.
+    Append(u16),
+    /// The map's root.
+    Root(Entry),
+    /// The unit of the next log.
+    Next(EraseUnit),
+    /// Where the sector of an owner in doubt was found, and before it the nodes above it.
+    Found(Entry),
+    /// The head of the log is complete.
+    End,
+    /// Everything before is complete, and nothing has been begun.
+    Quiet,
+}
+
+impl Record {
+    pub(crate) fn to_content(self) -> u32 {
+        let (kind, argument) = match self {
+            Record::Rewrite(owner) => (0, u32::from(owner.level) << 16 | u32::from(owner.index)),
+            Record::Append(slot) => (1, u32::from(slot)),
+            Record::Root(entry) => (2, entry.to_bits()),
+            Record::Next(unit) => (3, u32::from(unit.0)),
+            Record::Found(entry) => (4, entry.to_bits()),
+            Record::End => (5, 0),
+            Record::Quiet => (6, 0),
+        };
+        kind << 24 | argument
+    }
+
+    pub(crate) fn from_content(content: u32) -> Option<Record> {
+        let argument = content & 0xFF_FFFF;
+        Some(match content >> 24 {
+            0 => Record::Rewrite(Owner { level: (argument >> 16) as u8 & 7, index: argument as u16 }),
+            1 => Record::Append(argument as u16),
+            2 => Record::Root(Entry::from_bits(argument)),
+            3 => Record::Next(EraseUnit(argument as u16)),
+            4 => Record::Found(Entry::from_bits(argument)),
+            5 => Record::End,
+            6 => Record::Quiet,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every torn state of a place, a subset of the bits that it was to clear, is no valid place.
+    #[test]
+    fn no_torn_place_is_whole() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for granule_bytes in [4, 8, 16, 32] {
+            for _ in 0..20_000 {
+                let bytes: [u8; 2] = [random.u8(..), random.u8(..)];
+                let bytes = if granule_bytes == 4 { &[][..] } else { &bytes };
+                let content = random.u32(..1 << 27);
+                let granule = &Place::encode(granule_bytes, content, bytes)[..granule_bytes as usize];
+                assert!(matches!(Place::decode(granule), Place::Whole(found, _) if found == content));
+                let torn: [u8; 32] = std::array::from_fn(|at| granule.get(at).map_or(0, |byte| byte | random.u8(..)));
+                let torn = &torn[..granule_bytes as usize];
+                let is_whole = matches!(Place::decode(torn), Place::Whole(..));
+                assert_eq!(is_whole, torn == granule, "{content:#x} torn to {torn:x?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        let mut random = fastrand::Rng::with_seed(8);
+        for _ in 0..10_000 {
+            let owner = Owner { level: random.u8(0..5), index: random.u16(..) };
+            let entry = Entry::from_bits(random.u32(..1 << 23));
+            let unit = EraseUnit(random.u16(..));
+            for record in [
+                Record::Rewrite(owner),
+                Record::Append(owner.index),
+                Record::Root(entry),
+                Record::Next(unit),
+                Record::Found(entry),
+                Record::End,
+                Record::Quiet,
+            ] {
+                assert_eq!(Record::from_content(record.to_content()), Some(record));
+            }
+            let change = Change { digit: random.u32(..16), entry };
+            assert_eq!(Change::from_content(change.to_content()), change);
+            let header = Header {
+                kind: [SectorKind::Uniform, SectorKind::Various, SectorKind::Node][random.usize(..3)],
+                index: random.u16(..),
+                generation: random.u16(..),
+                count: random.u8(..),
+                width: random.u8(..),
+                tail: random.u8(..),
+            };
+            assert_eq!(Header::decode(&header.encode()), Some(header));
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The heap: every public call.
+//!
+//! A call that changes something first makes room, then says in the log what it is about to do, then programs what is
+//! not reachable, and last the one place that makes it so.
+
+use norn_flash::Nor;
+
+use crate::error::{AccessError, CreateError, MountError, StoreError};
+use crate::format::{Entry, HEADER_BYTES, Header, Owner, SectorKind, Stream};
+use crate::layout::{Info, Layout};
+use crate::log::Intent;
+use crate::medium::Medium;
+use crate::object::{Extent, Replacement, Sector, Source};
+use crate::reclaim::Reclamation;
+use crate::reference::Ref;
+use crate::space::Reason;
+use crate::units::{UnitRow, UnitRows};
+
+/// Persistent objects on one NOR part. The unit table is in memory `M` that the caller gives, of at least as many rows
+/// as [`UnitRow::count_for`] returns.
+///
+/// Costs are stated with each call, in granules: program units, or words of four bytes where the part programs less. A
+/// *look-up* reads, on each of the map's *h* levels, an entry and up to nine granules (*h* is 1 up to 16 objects, 2 up
+/// to 256, 3 up to 4,096, 4 above). Reclamation comes on top: a call that programs may first empty units, each of which
+/// costs the live granules of a unit and the map changes for them, and open units, one erase each.
+#[derive(Clone, Debug)]
+pub struct LogHeapIn<D, M> {
+    reclamation: Reclamation<D, M>,
+    /// No slot below this one is free.
+    slot_hint: u32,
+}
+
+/// A heap that holds the rows of its unit table itself.
+pub type LogHeap<D, const UNITS: usize> = LogHeapIn<D, [UnitRow; UNITS]>;
+
+impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
+    /// Erases the part and begins an image on it.
+    ///
+    /// Cost: erases every unit that an image had used, and one.
+    ///
+    /// # Errors
+    /// [`MountError::Part`] and [`MountError::Unsuitable`] say what about the part is wrong.
+    pub fn format(device: D) -> Result<Self, MountError<D::Error>> {
+        Self::format_in(device, [UnitRow::UNUSED; UNITS])
+    }
+
+    /// Mounts the image on the part, and settles what an unclean stop has left.
+    ///
+    /// Cost: reads the unit heads, a log unit, every entry of the map and every object's header. After an unclean stop
+    /// two erases, and programs a log's head, an object, and a node for each level.
+    ///
+    /// # Errors
+    /// [`MountError::NotFormatted`] without an image; [`MountError::Corrupted`] says what must not be there.
+    pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
+        Self::mount_in(device, [UnitRow::UNUSED; UNITS])
+    }
+}
+
+impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
+    /// As [`format`](LogHeap::format), with the unit table in `rows`.
+    ///
+    /// # Errors
+    /// As `format`; [`TooSmall`](MountError::TooSmall) when the part has more erase units than there are rows.
+    pub fn format_in(device: D, rows: M) -> Result<Self, MountError<D::Error>> {
+        let mut heap = Self::unmounted_in(device, rows);
+        heap.reclamation.format()?;
+        Ok(heap)
+    }
+
+    /// As [`mount`](LogHeap::mount), with the unit table in `rows`.
+    ///
+    /// # Errors
+    /// As `mount`; [`TooSmall`](MountError::TooSmall) when the part has more erase units than there are rows.
+    pub fn mount_in(device: D, rows: M) -> Result<Self, MountError<D::Error>> {
+        let mut heap = Self::unmounted_in(device, rows);
+        heap.remount()?;
+        Ok(heap)
+    }
+
+    /// A heap that has not been mounted: every call but [`remount`](Self::remount) returns `Halted`.
+    pub const fn unmounted_in(device: D, rows: M) -> Self {
+        LogHeapIn { reclamation: Reclamation::new(Medium::unstarted(device), rows), slot_hint: 0 }
+    }
+
+    /// As [`mount`](LogHeap::mount), in place. It also recovers after a device error, which halts a heap.
+    ///
+    /// # Errors
+    /// As `mount`.
+    pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
+        self.slot_hint = 0;
+        self.reclamation.mount()
+    }
+
+    /// The device.
+    pub const fn device(&self) -> &D {
+        self.reclamation.objects.map.space.log.units.medium.device()
+    }
+
+    /// The device, for what does not change the part's contents.
+    pub fn device_mut(&mut self) -> &mut D {
+        self.reclamation.objects.map.medium().device_mut()
+    }
+
+    /// Returns the device.
+    pub fn into_device(self) -> D {
+        self.reclamation.objects.map.space.log.units.medium.into_device()
+    }
+
+    pub(crate) fn reclamation(&mut self) -> &mut Reclamation<D, M> {
+        &mut self.reclamation
+    }
+
+    /// Says that nothing is in progress, so that the next mount has nothing to settle, erases nothing and programs
+    /// nothing. Call it before the power is turned off on purpose.
+    ///
+    /// Cost: a granule.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn rest(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.expect_running()?;
+        self.reclamation.objects.map.space.log.rest()
+    }
+
+    /// Creates an object whose fields are zero.
+    ///
+    /// Cost: a look-up for each slot that is tried, the object's granules and a map change.
+    ///
+    /// # Errors
+    /// What about the layout is wrong; `NoReferences`; the store's.
+    pub fn create(&mut self, layout: Layout<'_>) -> Result<Ref, CreateError<D::Error>> {
+        self.expect_running()?;
+        let layout = layout.simplified();
+        let header = self.header_of(&layout)?;
+        let (slot, generation) = self.find_slot()?;
+        let header = Header { index: slot, generation, ..header };
+        let geometry = self.reclamation.objects.map.space.log.units.geometry();
+        let needed = header.bare_granules(&geometry) + geometry.node_granules();
+        self.reclamation.make_room_for(needed)?;
+        let tail = self.reclamation.tail_of(&header, Reason::Created);
+        let owner = Owner::object(slot);
+        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(owner))?;
+        let sector =
+            self.reclamation.objects.write(Header { tail, ..header }, Source::New(layout), None, Stream::Updated)?;
+        self.reclamation.lead_to(owner, Entry::At(sector), None)?;
+        self.slot_hint = u32::from(slot) + 1;
+        Ok(Ref::new(slot, generation))
+    }
+
+    /// The header of a new object, without slot, generation and tail.
+    fn header_of(&self, layout: &Layout<'_>) -> Result<Header, CreateError<D::Error>> {
+        let count = layout.count();
+        if count == 0 {
+            return Err(CreateError::NoFields);
+        }
+        if count > 255 {
+            return Err(CreateError::TooManyFields { count });
+        }
+        if let Some(field) = (0..count).find(|&field| layout.width(field) == 0) {
+            return Err(CreateError::ZeroWidth { field });
+        }
+        let geometry = self.reclamation.objects.map.space.log.units.geometry();
+        let granules = geometry.granules(HEADER_BYTES + layout.content_bytes());
+        let (kind, width, most) = match layout {
+            Layout::Uniform { width, .. } => (SectorKind::Uniform, *width, geometry.room()),
+            Layout::Each(_) => (SectorKind::Various, granules.min(255) as u8, geometry.room().min(255)),
+        };
+        if granules > most {
+            return Err(CreateError::TooLarge { granules_max: most });
+        }
+        Ok(Header { kind, index: 0, generation: 0, count: count as u8, width, tail: 0 })
+    }
+
+    /// A slot that leads nowhere, and the generation of its next object.
+    fn find_slot(&mut self) -> Result<(u16, u16), CreateError<D::Error>> {
+        for slot in self.slot_hint..Ref::SLOTS {
+            if let Entry::Nowhere(last) = self.reclamation.objects.map.lookup(Owner::object(slot as u16))? {
+                self.slot_hint = slot;
+                return Ok((slot as u16, Ref::next_generation(last)));
+            }
+        }
+        self.slot_hint = Ref::SLOTS;
+        Err(CreateError::NoReferences)
+    }
+
+    /// Deletes an object.
+    ///
+    /// Cost: a look-up and a map change.
+    ///
+    /// # Errors
+    /// `Stale`; the store's.
+    pub fn delete(&mut self, reference: Ref) -> Result<(), AccessError<D::Error>> {
+        self.expect_running()?;
+        self.find(reference)?;
+        self.reclamation.make_room()?;
+        let sector = self.find(reference)?;
+        let owner = Owner::object(reference.slot());
+        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(owner))?;
+        self.reclamation.lead_to(owner, Entry::Nowhere(reference.generation()), Some(sector))?;
+        self.slot_hint = self.slot_hint.min(u32::from(reference.slot()));
+        Ok(())
+    }
+
+    /// The object after `after` in the order of their slots, or the first one.
+    ///
+    /// Cost: a look-up for each slot up to it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
+        self.expect_running()?;
+        let first = after.map_or(0, |reference| u32::from(reference.slot()) + 1);
+        let slots = FANOUT_POWERS[usize::from(self.reclamation.objects.map.top())];
+        for slot in first..slots {
+            if let Entry::At(at) = self.reclamation.objects.map.lookup(Owner::object(slot as u16))? {
+                let header = self.reclamation.objects.map.header(at)?;
+                return Ok(Some(Ref::new(slot as u16, header.generation)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What an object is.
+    ///
+    /// Cost: a look-up and the object's tail.
+    ///
+    /// # Errors
+    /// `Stale`; the store's.
+    pub fn info(&mut self, reference: Ref) -> Result<Info, AccessError<D::Error>> {
+        self.expect_running()?;
+        let sector = self.find(reference)?;
+        let data_bytes = self.reclamation.objects.data_bytes(&sector)?;
+        let used = self.reclamation.objects.used(&sector)?;
+        Ok(Info { count: usize::from(sector.header.count), data_bytes, tail: (used, sector.header.tail) })
+    }
+
+    /// The width of a field in bytes.
+    ///
+    /// Cost: a look-up, and the widths of the fields before it where they differ.
+    ///
+    /// # Errors
+    /// `Stale`, `OutOfRange`; the store's.
+    pub fn field_width(&mut self, reference: Ref, index: usize) -> Result<usize, AccessError<D::Error>> {
+        self.expect_running()?;
+        let sector = self.find(reference)?;
+        Ok(self.field(&sector, index)?.1.width as usize)
+    }
+
+    /// Reads field `index` into `buffer`, which has its width.
+    ///
+    /// Cost: a look-up, the used places of the object's tail and one more, and the value.
+    ///
+    /// # Errors
+    /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
+    pub fn get_field(
+        &mut self,
+        reference: Ref,
+        index: usize,
+        buffer: &mut [u8],
+    ) -> Result<(), AccessError<D::Error>> {
+        self.expect_running()?;
+        let sector = self.find(reference)?;
+        let (field, extent) = self.field(&sector, index)?;
+        expect_width(buffer.len(), extent.width)?;
+        Ok(self.reclamation.objects.read_field(&sector, field, extent, buffer)?)
+    }
+
+    /// Atomically sets field `index`. `value.len()` must equal the field's width.
+    ///
+    /// Cost: two look-ups, a granule of the log unless the last call set a field of the same object, and a granule for
+    /// each delta; where the tail is full, a granule of the log, the object's granules and a map change.
+    ///
+    /// # Errors
+    /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
+    pub fn put_field(&mut self, reference: Ref, index: usize, value: &[u8]) -> Result<(), AccessError<D::Error>> {
+        self.expect_running()?;
+        let sector = self.find(reference)?;
+        let (_, extent) = self.field(&sector, index)?;
+        expect_width(value.len(), extent.width)?;
+        self.reclamation.make_room()?;
+        // Reclamation may have moved it.
+        let sector = self.find(reference)?;
+        let (field, extent) = self.field(&sector, index)?;
+        let places = self.reclamation.objects.map.space.log.units.geometry().delta_places(extent.width);
+        let used = self.reclamation.objects.used(&sector)?;
+        let fits = u32::from(used) + places <= u32::from(sector.header.tail);
+        if fits && self.reclamation.objects.is_erased(&sector, used)? {
+            self.reclamation.objects.map.space.log.intend(Intent::Append(reference.slot()))?;
+            return Ok(self.reclamation.objects.append(&sector, used, field, value)?);
+        }
+        let reason = Reason::TailFull(sector.header.tail);
+        self.replace(sector, reason, Replacement { at: extent.at, bytes: value })
+    }
+
+    /// Atomically sets fields from `first` on; `values` holds them one after the other.
+    ///
+    /// Cost: two look-ups, a granule of the log, the object's granules and a map change.
+    ///
+    /// # Errors
+    /// `Stale`, `OutOfRange`; `WrongWidth` when `values` ends within a field; the store's.
+    pub fn put_fields(&mut self, reference: Ref, first: usize, values: &[u8]) -> Result<(), AccessError<D::Error>> {
+        self.expect_running()?;
+        let sector = self.find(reference)?;
+        let extent = self.extent_of(&sector, first, values.len() as u32)?;
+        self.reclamation.make_room()?;
+        let sector = self.find(reference)?;
+        let used = self.reclamation.objects.used(&sector)?;
+        self.replace(sector, Reason::Replaced(used), Replacement { at: extent.at, bytes: values })
+    }
+
+    /// The bytes of whole fields from `first` on.
+    fn extent_of(&mut self, sector: &Sector, first: usize, bytes: u32) -> Result<Extent, AccessError<D::Error>> {
+        let (_, start) = self.field(sector, first)?;
+        let mut end = start;
+        for index in first + 1..usize::from(sector.header.count) {
+            if end.at + end.width - start.at >= bytes {
+                break;
+            }
+            end = self.field(sector, index)?.1;
+        }
+        let width = end.at + end.width - start.at;
+        if width < bytes {
+            return Err(AccessError::OutOfRange { count: u32::from(sector.header.count) });
+        }
+        expect_width(bytes as usize, width)?;
+        Ok(Extent { at: start.at, width })
+    }
+
+    /// Writes an object anew with other values.
+    fn replace(
+        &mut self,
+        sector: Sector,
+        reason: Reason,
+        replacement: Replacement<'_>,
+    ) -> Result<(), AccessError<D::Error>> {
+        let owner = sector.header.owner();
+        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(owner))?;
+        let written = self.reclamation.rewrite(sector, reason, Some(replacement), Stream::Updated)?;
+        Ok(self.reclamation.lead_to(owner, Entry::At(written), Some(sector))?)
+    }
+
+    fn expect_running(&self) -> Result<(), StoreError<D::Error>> {
+        self.reclamation.objects.map.space.log.units.medium.expect_running()
+    }
+
+    /// The sector of an object.
+    fn find(&mut self, reference: Ref) -> Result<Sector, AccessError<D::Error>> {
+        let Entry::At(at) = self.reclamation.objects.map.lookup(Owner::object(reference.slot()))? else {
+            return Err(AccessError::Stale(reference));
+        };
+        let header = self.reclamation.objects.map.header(at)?;
+        if header.kind == SectorKind::Node || header.index != reference.slot() || header.count == 0 {
+            let corrupted = self.reclamation.objects.map.medium().corrupted(at, "no sector of its owner");
+            return Err(AccessError::Store(corrupted));
+        }
+        if header.generation != reference.generation() {
+            return Err(AccessError::Stale(reference));
+        }
+        Ok(Sector { at, header })
+    }
+
+    /// A field's number and place.
+    fn field(&mut self, sector: &Sector, index: usize) -> Result<(u8, Extent), AccessError<D::Error>> {
+        let count = sector.header.count;
+        match u8::try_from(index) {
+            Ok(field) if field < count => Ok((field, self.reclamation.objects.extent(sector, field)?)),
+            _ => Err(AccessError::OutOfRange { count: u32::from(count) }),
+        }
+    }
+}
+
+/// Slots of a map by the level of its root.
+const FANOUT_POWERS: [u32; 5] = [0, 1 << 4, 1 << 8, 1 << 12, 1 << 16];
+
+fn expect_width<E>(bytes: usize, width: u32) -> Result<(), AccessError<E>> {
+    if bytes as u32 == width { Ok(()) } else { Err(AccessError::WrongWidth { width }) }
+}

@@ -1,0 +1,50 @@
+//! A log-structured heap of persistent objects on NOR flash, for parts whose program units may be programmed once.
+//!
+//! An object is a number of fields of fixed widths, named by a [`Ref`]. Every call is atomic: after a loss of power at
+//! any operation of the device, [`LogHeap::mount`] finds what was acknowledged, and what was in flight whole or absent,
+//! and the same at every boot after that. No program unit is programmed twice between two erases, so that flash with
+//! error-correcting codes (STM32) serves as well as classic NOR. `docs/design/log-heap.md` says how and why.
+//!
+//! Not yet here: transactions over several objects, arrays, headers, roots, collection, pointers with notification,
+//! error detection.
+//!
+//! ```
+//! use norn_flash_sim::{NorSim, catalogue};
+//! use norn_log_heap::{Layout, LogHeap};
+//!
+//! let device = NorSim::new(catalogue::stm32l4()); // 256 units of 2 KB; 8 bytes are programmed once
+//! let mut heap: LogHeap<_, 256> = LogHeap::format(device).unwrap();
+//! let purse = heap.create(Layout::uniform(3, 4)).unwrap(); // three fields of four bytes
+//! heap.put_field(purse, 0, &250u32.to_le_bytes()).unwrap();
+//!
+//! let mut heap: LogHeap<_, 256> = LogHeap::mount(heap.into_device()).unwrap();
+//! let mut balance = [0; 4];
+//! heap.get_field(purse, 0, &mut balance).unwrap();
+//! assert_eq!(u32::from_le_bytes(balance), 250);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod audit;
+mod error;
+pub mod format;
+mod heap;
+mod layout;
+mod log;
+mod map;
+mod medium;
+mod mount;
+mod object;
+mod reclaim;
+mod reference;
+mod space;
+mod units;
+
+pub use error::{AccessError, CreateError, MountError, StoreError};
+pub use heap::{LogHeap, LogHeapIn};
+pub use layout::{Info, Layout};
+pub use reference::Ref;
+pub use units::{UnitRow, UnitRows};

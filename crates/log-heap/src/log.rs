@@ -1,0 +1,319 @@
+//! The log: what is about to be changed, and where the map begins.
+//!
+//! Before anything but the log is programmed, the log says whose sector or tail it is. So after a cut at most one owner
+//! is in doubt, that of the last such record. A log unit begins with a head: the root, the units of the next two logs,
+//! and the owner in doubt with what the map led to. From the record `End` on it counts, and the one before is needed no
+//! more.
+//!
+//! ```text
+//! ┌──────┬──────┬──────┬──────┬───────────────────────────────────────┬─────┬────────┬─────────┬──────┬────────┐
+//! │ unit │ Root │ Next │ Next │ when mounted in doubt: Found ×levels,  │ End │ Append │ Rewrite │ Root │ erased │
+//! │ head │      │      │      │ Append or Rewrite                      │     │ 17     │ 17      │      │        │
+//! └──────┴──────┴──────┴──────┴───────────────────────────────────────┴─────┴────────┴─────────┴──────┴────────┘
+//! ```
+//!
+//! Why two units are reserved: whether `End` is complete may read differently at each boot until another log follows.
+//! The next log of both views has to be outside of what either view uses for something else: the older log's second
+//! is the newer one's first.
+//!
+//! Invariants: the log is appended to in order; a mount appends to a new log only, because the end of the old one is
+//! in doubt; the log's unit and the next two have the role [`Role::Log`].
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::error::StoreError;
+use crate::format::{Entry, Granule, LEVELS_MAX, NEVER, Owner, Place, Record, Stream};
+use crate::medium::Medium;
+use crate::units::{Role, UnitRows, Units};
+
+/// How many units more than the newest wear out before the log leaves its units to data.
+const WEAR_SLACK: u32 = 8;
+
+/// The owner whose last change was not known to be complete at a mount, and what led to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Doubt {
+    /// The last intent.
+    pub(crate) intent: Intent,
+    /// The entry of the owner's ancestor on each level, and on its own; the root on the highest.
+    pub(crate) path: [Entry; LEVELS_MAX + 1],
+    /// The level of the root; below the owner's where the map does not reach so high.
+    pub(crate) top: u8,
+}
+
+/// How the log that a mount has found ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogEnd {
+    /// Everything is known to be complete.
+    Quiet,
+    /// Something may have been in progress.
+    InDoubt,
+}
+
+/// What is about to be programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// A new sector of this owner, and changes of the nodes above.
+    Rewrite(Owner),
+    /// The tail of the object in this slot.
+    Append(u16),
+}
+
+impl Intent {
+    /// Whose sector is meant.
+    pub(crate) const fn owner(self) -> Owner {
+        match self {
+            Intent::Rewrite(owner) => owner,
+            Intent::Append(slot) => Owner::object(slot),
+        }
+    }
+
+    const fn record(self) -> Record {
+        match self {
+            Intent::Rewrite(owner) => Record::Rewrite(owner),
+            Intent::Append(slot) => Record::Append(slot),
+        }
+    }
+}
+
+/// The log, above the units.
+#[derive(Clone, Debug)]
+pub(crate) struct Log<D, M> {
+    pub(crate) units: Units<D, M>,
+    unit: EraseUnit,
+    /// The next granule to program; `None` where that is in doubt.
+    end: Option<Granule>,
+    next: [EraseUnit; 2],
+    root: Entry,
+    /// The last intent of this log.
+    intent: Option<Intent>,
+    /// What a mount has found in doubt and not yet settled.
+    doubt: Option<Doubt>,
+}
+
+/// What a log's head and records say.
+struct Replayed {
+    next: [EraseUnit; 2],
+    root: Entry,
+    intent: Option<Intent>,
+    found: [Entry; LEVELS_MAX + 1],
+    found_count: usize,
+    is_quiet: bool,
+}
+
+impl<D: Nor, M: UnitRows> Log<D, M> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
+        Log {
+            units: Units::new(medium, rows),
+            unit: EraseUnit(0),
+            end: None,
+            next: [EraseUnit(0); 2],
+            root: Entry::Nowhere(NEVER),
+            intent: None,
+            doubt: None,
+        }
+    }
+
+    /// Where the map begins.
+    pub(crate) const fn root(&self) -> Entry {
+        self.root
+    }
+
+    /// What a mount has to settle, or is settling.
+    pub(crate) const fn doubt(&self) -> Option<&Doubt> {
+        self.doubt.as_ref()
+    }
+
+    /// The last intent of the log that was mounted.
+    pub(crate) const fn intent(&self) -> Option<Intent> {
+        self.intent
+    }
+
+    /// Begins the first log of an image, on erased or foreign units.
+    pub(crate) fn format(&mut self) -> Result<(), StoreError<D::Error>> {
+        (self.root, self.intent, self.doubt) = (Entry::Nowhere(NEVER), None, None);
+        (self.unit, self.next) = (EraseUnit(2), [EraseUnit(0), EraseUnit(1)]);
+        self.turn()
+    }
+
+    /// Says what is about to be programmed, unless that was said last.
+    pub(crate) fn intend(&mut self, intent: Intent) -> Result<(), StoreError<D::Error>> {
+        if self.intent == Some(intent) && self.end.is_some() {
+            return Ok(());
+        }
+        self.append(intent.record())?;
+        self.intent = Some(intent);
+        Ok(())
+    }
+
+    /// Sets where the map begins. This settles what was in doubt.
+    pub(crate) fn set_root(&mut self, root: Entry) -> Result<(), StoreError<D::Error>> {
+        self.append(Record::Root(root))?;
+        self.root = root;
+        if self.doubt.take().is_some() {
+            self.intent = None;
+        }
+        Ok(())
+    }
+
+    /// Says that everything is complete, so that the next mount has nothing to settle.
+    pub(crate) fn rest(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.append(Record::Quiet)?;
+        self.intent = None;
+        Ok(())
+    }
+
+    /// Appends a record; where the log is full, or its end in doubt, to the next one.
+    fn append(&mut self, record: Record) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.units.geometry();
+        let limit = geometry.start(self.unit).offset(geometry.unit_granules);
+        if self.end.is_none_or(|end| end >= limit) {
+            self.turn()?;
+        }
+        self.program(record)
+    }
+
+    fn program(&mut self, record: Record) -> Result<(), StoreError<D::Error>> {
+        let Some(end) = self.end else { return Err(StoreError::Halted) };
+        let granule_bytes = self.units.geometry().granule_bytes;
+        self.units.medium.program_place(end, &Place::encode(granule_bytes, record.to_content(), &[]))?;
+        self.end = Some(end.offset(1));
+        Ok(())
+    }
+
+    /// Begins the next log, with what is in doubt in its head.
+    pub(crate) fn turn(&mut self) -> Result<(), StoreError<D::Error>> {
+        let (old, unit) = (self.unit, self.next[0]);
+        self.units.set_role(self.next[0], Role::Log);
+        self.units.set_role(self.next[1], Role::Log);
+        let third = self.choose_third()?;
+        self.units.open(unit, Stream::Log)?;
+        let geometry = self.units.geometry();
+        self.end = Some(geometry.start(unit).offset(geometry.head()));
+        self.program(Record::Root(self.root))?;
+        self.program(Record::Next(self.next[1]))?;
+        self.program(Record::Next(third))?;
+        self.program_doubt()?;
+        self.program(Record::End)?;
+        self.units.set_role(third, Role::Log);
+        if old != third {
+            self.units.set_role(old, Role::Filled);
+        }
+        (self.unit, self.next) = (unit, [self.next[1], third]);
+        Ok(())
+    }
+
+    /// The unit of the log after the next one: the present one again, unless it is worn.
+    fn choose_third(&mut self) -> Result<EraseUnit, StoreError<D::Error>> {
+        let old = self.unit;
+        let erases = self.units.head(old)?.map_or(0, |head| head.erases);
+        let Some(other) = self.units.least_worn_free()? else { return Ok(old) };
+        let others = self.units.head(other)?.map_or(erases, |head| head.erases);
+        Ok(if erases > others + WEAR_SLACK { other } else { old })
+    }
+
+    fn program_doubt(&mut self) -> Result<(), StoreError<D::Error>> {
+        if let Some(doubt) = self.doubt {
+            let level = doubt.intent.owner().level;
+            for at in (level..=doubt.top).rev() {
+                self.program(Record::Found(doubt.path[usize::from(at)]))?;
+            }
+            self.program(doubt.intent.record())?;
+        } else if let Some(intent) = self.intent {
+            self.program(intent.record())?;
+        }
+        Ok(())
+    }
+}
+
+/// Mounting.
+impl<D: Nor, M: UnitRows> Log<D, M> {
+    /// Finds the newest log that counts and what it says.
+    ///
+    /// Reads the head of each unit, and each record of the logs whose `End` is looked for.
+    pub(crate) fn mount(&mut self) -> Result<Option<LogEnd>, StoreError<D::Error>> {
+        let mut newest = 0;
+        let mut best: Option<(u32, EraseUnit, Replayed)> = None;
+        for unit in self.units.all() {
+            let Some(head) = self.units.head(unit)? else { continue };
+            newest = newest.max(head.sequence);
+            let is_newer = best.as_ref().is_none_or(|(sequence, ..)| head.sequence > *sequence);
+            if head.stream == Stream::Log
+                && is_newer
+                && let Some(replayed) = self.replay(unit)?
+            {
+                best = Some((head.sequence, unit, replayed));
+            }
+        }
+        let Some((_, unit, replayed)) = best else { return Ok(None) };
+        self.units.clear(newest);
+        for log in [unit, replayed.next[0], replayed.next[1]] {
+            self.units.set_role(log, Role::Log);
+        }
+        (self.unit, self.end, self.next) = (unit, None, replayed.next);
+        (self.root, self.intent, self.doubt) = (replayed.root, replayed.intent, None);
+        if replayed.found_count > 0
+            && let Some(intent) = replayed.intent
+        {
+            self.doubt = self.doubt_of(intent, &replayed);
+        }
+        Ok(Some(if replayed.is_quiet { LogEnd::Quiet } else { LogEnd::InDoubt }))
+    }
+
+    /// The doubt that a head states.
+    fn doubt_of(&self, intent: Intent, replayed: &Replayed) -> Option<Doubt> {
+        let level = intent.owner().level;
+        let top = usize::from(level) + replayed.found_count - 1;
+        let mut path = [Entry::Nowhere(NEVER); LEVELS_MAX + 1];
+        if top > LEVELS_MAX {
+            return None;
+        }
+        for (number, &entry) in replayed.found[..replayed.found_count].iter().enumerate() {
+            path[top - number] = entry;
+        }
+        Some(Doubt { intent, path, top: top as u8 })
+    }
+
+    /// States what is in doubt, which the next [`turn`](Self::turn) writes down.
+    pub(crate) fn set_doubt(&mut self, doubt: Doubt) {
+        self.doubt = Some(doubt);
+    }
+
+    /// What a log unit says, if its head is complete.
+    fn replay(&mut self, unit: EraseUnit) -> Result<Option<Replayed>, StoreError<D::Error>> {
+        let geometry = self.units.geometry();
+        let nowhere = Entry::Nowhere(NEVER);
+        let (mut next, mut next_count, mut is_counted) = ([EraseUnit(0); 2], 0, false);
+        let mut replayed =
+            Replayed { next, root: nowhere, intent: None, found: [nowhere; LEVELS_MAX + 1], found_count: 0, is_quiet: false };
+        for at in geometry.head()..geometry.unit_granules {
+            let Place::Whole(content, _) = self.units.medium.read_place(geometry.start(unit).offset(at))? else {
+                break;
+            };
+            let record = Record::from_content(content);
+            replayed.is_quiet = record == Some(Record::Quiet);
+            match record {
+                Some(Record::Rewrite(owner)) => replayed.intent = Some(Intent::Rewrite(owner)),
+                Some(Record::Append(slot)) => replayed.intent = Some(Intent::Append(slot)),
+                Some(Record::Root(root)) => {
+                    replayed.root = root;
+                    if is_counted && replayed.found_count > 0 {
+                        (replayed.found_count, replayed.intent) = (0, None);
+                    }
+                }
+                Some(Record::Next(unit)) if next_count < 2 && unit.0 < geometry.unit_count => {
+                    next[next_count] = unit;
+                    next_count += 1;
+                }
+                Some(Record::Found(entry)) if replayed.found_count <= LEVELS_MAX => {
+                    replayed.found[replayed.found_count] = entry;
+                    replayed.found_count += 1;
+                }
+                Some(Record::End) => is_counted = true,
+                Some(Record::Quiet) => replayed.intent = None,
+                _ => break,
+            }
+        }
+        replayed.next = next;
+        Ok((is_counted && next_count == 2).then_some(replayed))
+    }
+}

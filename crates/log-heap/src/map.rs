@@ -1,0 +1,293 @@
+//! The map: from owners to their sectors, a radix tree of nodes with sixteen children.
+//!
+//! A node is a sector: a header, sixteen entries, and spare places for changes of them, one change a place. The last
+//! change of an entry counts. When the spares are used up, the node is written anew, and its parent changed in the same
+//! way, up to the root, which the log names. What a node leads to was complete before.
+//!
+//! ```text
+//!      log: Root            level 2                                   level 1: leaves
+//!        │      ┌────────┬────────────────┬──────────────────┐      ┌────────┬──────────┬──────────────────────┐
+//!        └─────▶│ header │ e0 e1 … e15    │ 3→a │ 7→b │ erased │─────▶│ header │ e0 … e15 │ 5→none │ erased      │
+//!               └────────┴────────────────┴──────────────────┘      └────────┴──────────┴──────────────────────┘
+//! ```
+//!
+//! While a mount settles, entries on the path to the owner in doubt are those that the log has written down.
+
+use norn_flash::Nor;
+
+use crate::error::StoreError;
+use crate::format::{
+    Change, ENTRY_BYTES, Entry, FANOUT, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header, LEVELS_MAX, NEVER, Owner,
+    Place, SectorKind, Stream,
+};
+use crate::log::{Doubt, Intent};
+use crate::medium::Medium;
+use crate::space::Space;
+use crate::units::UnitRows;
+
+/// Bytes of a node's header and entries, rounded up to the largest granule.
+const NODE_BYTES: usize =
+    ((HEADER_BYTES + FANOUT * ENTRY_BYTES) as usize).div_ceil(GRANULE_BYTES_MAX) * GRANULE_BYTES_MAX;
+
+/// What a node leads to, changes included, and its used spares.
+pub(crate) struct Node {
+    pub(crate) entries: [Entry; FANOUT as usize],
+    pub(crate) used: u32,
+    /// Whether a further change can be programmed.
+    pub(crate) has_room: bool,
+}
+
+const EMPTY: [Entry; FANOUT as usize] = [Entry::Nowhere(NEVER); FANOUT as usize];
+
+/// The map, above the space.
+#[derive(Clone, Debug)]
+pub(crate) struct Map<D, M> {
+    pub(crate) space: Space<D, M>,
+    /// Level of the root; 0 while there is none.
+    top: u8,
+}
+
+impl<D: Nor, M: UnitRows> Map<D, M> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
+        Map { space: Space::new(medium, rows), top: 0 }
+    }
+
+    pub(crate) fn medium(&mut self) -> &mut Medium<D> {
+        &mut self.space.log.units.medium
+    }
+
+    /// The level of the root; 0 while there is none.
+    pub(crate) const fn top(&self) -> u8 {
+        self.top
+    }
+
+    /// Reads the level of the root, which a mount has found.
+    pub(crate) fn find_top(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.top = match self.space.log.root() {
+            Entry::At(root) => {
+                let header = self.header(root)?;
+                let is_root = header.kind == SectorKind::Node && header.index == 0;
+                if !is_root || !(1..=LEVELS_MAX as u16).contains(&header.generation) {
+                    return Err(self.medium().corrupted(root, "a root that is no map node"));
+                }
+                header.generation as u8
+            }
+            Entry::Nowhere(_) => 0,
+        };
+        Ok(())
+    }
+
+    /// The header of a sector that the map leads to.
+    pub(crate) fn header(&mut self, sector: Granule) -> Result<Header, StoreError<D::Error>> {
+        let mut bytes = [0; HEADER_BYTES as usize];
+        self.medium().read(sector, 0, &mut bytes)?;
+        Header::decode(&bytes).ok_or_else(|| self.medium().corrupted(sector, "a broken header"))
+    }
+
+    /// Whether the tree is high enough for an owner.
+    fn covers(&self, owner: Owner) -> bool {
+        owner.level <= self.top && owner.ancestor(self.top).index == 0
+    }
+
+    /// Where an owner is.
+    ///
+    /// Reads, on each level: a word, and the node's used spares and one more.
+    pub(crate) fn lookup(&mut self, owner: Owner) -> Result<Entry, StoreError<D::Error>> {
+        if self.top == 0 || !self.covers(owner) {
+            return Ok(Entry::Nowhere(NEVER));
+        }
+        let mut entry = self.space.log.root();
+        for level in (owner.level..self.top).rev() {
+            let Entry::At(node) = entry else { return Ok(Entry::Nowhere(NEVER)) };
+            entry = self.child(node, owner.ancestor(level))?;
+        }
+        Ok(entry)
+    }
+
+    /// The entry of a node for one of its children.
+    fn child(&mut self, node: Granule, child: Owner) -> Result<Entry, StoreError<D::Error>> {
+        if let Some(entry) = self.in_doubt(child) {
+            return Ok(entry);
+        }
+        let digit = u32::from(child.index) % FANOUT;
+        let mut bytes = [0; 4];
+        self.medium().read(node, HEADER_BYTES + digit * ENTRY_BYTES, &mut bytes[..ENTRY_BYTES as usize])?;
+        let mut entry = Entry::from_bits(u32::from_le_bytes(bytes));
+        for number in 0..u32::from(self.space.log.units.geometry().spares()) {
+            match self.spare(node, number)? {
+                Place::Whole(content, _) => {
+                    let change = Change::from_content(content);
+                    if change.digit == digit {
+                        entry = change.entry;
+                    }
+                }
+                Place::Erased | Place::Broken => break,
+            }
+        }
+        Ok(entry)
+    }
+
+    /// What the log says of an owner on the path that is in doubt.
+    fn in_doubt(&self, child: Owner) -> Option<Entry> {
+        let doubt = self.space.log.doubt()?;
+        let owner = doubt.intent.owner();
+        let is_on_path = (owner.level..=doubt.top).contains(&child.level) && owner.ancestor(child.level) == child;
+        is_on_path.then(|| doubt.path[usize::from(child.level)])
+    }
+
+    fn spare(&mut self, node: Granule, number: u32) -> Result<Place, StoreError<D::Error>> {
+        let geometry = self.space.log.units.geometry();
+        let first = node.offset(geometry.node_granules() - u32::from(geometry.spares()));
+        self.medium().read_place(first.offset(number))
+    }
+
+    /// All of a node.
+    pub(crate) fn node(&mut self, node: Granule, owner: Owner) -> Result<Node, StoreError<D::Error>> {
+        let mut read = Node { entries: EMPTY, used: 0, has_room: true };
+        let mut bytes = [0; (FANOUT * ENTRY_BYTES) as usize];
+        self.medium().read(node, HEADER_BYTES, &mut bytes)?;
+        for (entry, bytes) in read.entries.iter_mut().zip(bytes.chunks_exact(ENTRY_BYTES as usize)) {
+            *entry = Entry::from_bits(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]));
+        }
+        let spares = u32::from(self.space.log.units.geometry().spares());
+        while read.used < spares {
+            match self.spare(node, read.used)? {
+                Place::Whole(content, _) => {
+                    let change = Change::from_content(content);
+                    read.entries[change.digit as usize] = change.entry;
+                }
+                Place::Erased => break,
+                Place::Broken => {
+                    read.has_room = false;
+                    break;
+                }
+            }
+            read.used += 1;
+        }
+        read.has_room &= read.used < spares;
+        for digit in 0..FANOUT as u16 {
+            let child = Owner { level: owner.level - 1, index: owner.index << 4 | digit };
+            if let Some(entry) = self.in_doubt(child) {
+                read.entries[usize::from(digit)] = entry;
+            }
+        }
+        Ok(read)
+    }
+
+    /// Leads the map to the sector of an owner, which is complete, or to none.
+    ///
+    /// Programs a place; or once in nine times a node, and a place of its parent.
+    pub(crate) fn set(&mut self, owner: Owner, entry: Entry) -> Result<(), StoreError<D::Error>> {
+        self.grow(owner)?;
+        let (mut owner, mut entry) = (owner, entry);
+        // Nodes that are replaced stay live until the map leads to the new ones: their unit must not be used before.
+        let mut replaced = [None; LEVELS_MAX];
+        while owner.level < self.top {
+            let parent = owner.ancestor(owner.level + 1);
+            let digit = u32::from(owner.index) % FANOUT;
+            let mut entries = EMPTY;
+            if let Entry::At(at) = self.lookup(parent)? {
+                let node = self.node(at, parent)?;
+                if node.has_room {
+                    self.program_change(at, node.used, Change { digit, entry })?;
+                    self.remove_nodes(replaced);
+                    return Ok(());
+                }
+                replaced[usize::from(owner.level)] = Some(at);
+                entries = node.entries;
+            }
+            entries[digit as usize] = entry;
+            (owner, entry) = (parent, Entry::At(self.write_node(parent, &entries, Stream::Map)?));
+        }
+        self.space.log.set_root(entry)?;
+        self.remove_nodes(replaced);
+        Ok(())
+    }
+
+    /// Makes the tree high enough for an owner; each new root is complete by itself.
+    fn grow(&mut self, owner: Owner) -> Result<(), StoreError<D::Error>> {
+        while self.top == 0 || !self.covers(owner) {
+            let mut entries = EMPTY;
+            entries[0] = self.space.log.root();
+            let root = self.write_node(Owner { level: self.top + 1, index: 0 }, &entries, Stream::Map)?;
+            self.space.log.set_root(Entry::At(root))?;
+            self.top += 1;
+        }
+        Ok(())
+    }
+
+    fn program_change(&mut self, node: Granule, number: u32, change: Change) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.space.log.units.geometry();
+        let first = node.offset(geometry.node_granules() - u32::from(geometry.spares()));
+        let place = Place::encode(geometry.granule_bytes, change.to_content(), &[]);
+        self.medium().program_place(first.offset(number), &place)
+    }
+
+    fn remove_nodes(&mut self, nodes: [Option<Granule>; LEVELS_MAX]) {
+        let granules = self.space.log.units.geometry().node_granules();
+        for node in nodes.into_iter().flatten() {
+            self.space.log.units.remove_live(node, granules);
+        }
+    }
+
+    /// Writes a node to which nothing leads yet.
+    pub(crate) fn write_node(
+        &mut self,
+        owner: Owner,
+        entries: &[Entry; FANOUT as usize],
+        stream: Stream,
+    ) -> Result<Granule, StoreError<D::Error>> {
+        let geometry = self.space.log.units.geometry();
+        let node = self.space.allocate(stream, geometry.node_granules())?;
+        let (level, tail) = (u16::from(owner.level), geometry.spares());
+        let header =
+            Header { kind: SectorKind::Node, index: owner.index, generation: level, count: 0, width: 0, tail };
+        let mut bytes = [0xFF; NODE_BYTES];
+        bytes[..HEADER_BYTES as usize].copy_from_slice(&header.encode());
+        for (bytes, entry) in bytes[HEADER_BYTES as usize..].chunks_exact_mut(ENTRY_BYTES as usize).zip(entries) {
+            bytes.copy_from_slice(&entry.to_bits().to_le_bytes()[..ENTRY_BYTES as usize]);
+        }
+        let bare = (geometry.node_granules() - u32::from(geometry.spares())) * geometry.granule_bytes;
+        self.medium().program(node, &bytes[..bare as usize])?;
+        Ok(node)
+    }
+}
+
+/// Settling after an unclean stop.
+impl<D: Nor, M: UnitRows> Map<D, M> {
+    /// The path to the owner of the log's last intent, as it reads now; `None` where the tree does not reach it.
+    pub(crate) fn doubt_of(&mut self, intent: Intent) -> Result<Option<Doubt>, StoreError<D::Error>> {
+        let owner = intent.owner();
+        if self.top == 0 || !self.covers(owner) {
+            return Ok(None);
+        }
+        let mut path = [Entry::Nowhere(NEVER); LEVELS_MAX + 1];
+        path[usize::from(self.top)] = self.space.log.root();
+        for level in (owner.level..self.top).rev() {
+            if let Entry::At(node) = path[usize::from(level) + 1] {
+                path[usize::from(level)] = self.child(node, owner.ancestor(level))?;
+            }
+        }
+        Ok(Some(Doubt { intent, path, top: self.top }))
+    }
+
+    /// Writes the nodes above the owner in doubt anew, now leading to `entry`, and makes that the map.
+    ///
+    /// Programs a node for each level, and the log's record.
+    pub(crate) fn copy_path(&mut self, doubt: &Doubt, entry: Entry) -> Result<(), StoreError<D::Error>> {
+        let owner = doubt.intent.owner();
+        let (mut entry, mut replaced) = (entry, [None; LEVELS_MAX]);
+        for level in owner.level + 1..=doubt.top {
+            // Where the path ends above the owner, there is nothing to copy below.
+            let Entry::At(at) = doubt.path[usize::from(level)] else { continue };
+            let node = owner.ancestor(level);
+            let mut entries = self.node(at, node)?.entries;
+            entries[usize::from(owner.ancestor(level - 1).index) % FANOUT as usize] = entry;
+            replaced[usize::from(level) - 1] = Some(at);
+            entry = Entry::At(self.write_node(node, &entries, Stream::Updated)?);
+        }
+        self.space.log.set_root(entry)?;
+        self.remove_nodes(replaced);
+        Ok(())
+    }
+}

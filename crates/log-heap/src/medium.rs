@@ -1,0 +1,97 @@
+//! The part in granules: the only file that reaches the device.
+//!
+//! Invariant: after a failure every call is refused until [`Medium::restart`].
+
+use norn_flash::{Address, EraseUnit, Guard, GuardError, Nor, Violation};
+
+use crate::error::StoreError;
+use crate::format::{GRANULE_BYTES_MAX, Geometry, Granule, Place};
+
+/// A device, refused after its first failure, and its geometry.
+#[derive(Clone, Debug)]
+pub(crate) struct Medium<D> {
+    device: Guard<D>,
+    geometry: Geometry,
+}
+
+impl<D: Nor> Medium<D> {
+    /// A device that is not asked for anything before it is [restarted](Self::restart).
+    pub(crate) const fn unstarted(device: D) -> Self {
+        let geometry = Geometry { granule_bytes: 4, unit_granules: 1, unit_count: 0 };
+        Medium { device: Guard::unstarted(device), geometry }
+    }
+
+    /// Restarts the device, whose part has this geometry.
+    pub(crate) fn restart(&mut self, geometry: Geometry) -> Result<(), GuardError<D::Error>> {
+        self.geometry = geometry;
+        self.device.restart()
+    }
+
+    /// Refuses every call from here on.
+    pub(crate) fn halt(&mut self) {
+        self.device.halt();
+    }
+
+    pub(crate) fn expect_running(&self) -> Result<(), StoreError<D::Error>> {
+        Ok(self.device.expect_running()?)
+    }
+
+    pub(crate) const fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    pub(crate) const fn device(&self) -> &D {
+        self.device.device()
+    }
+
+    pub(crate) fn device_mut(&mut self) -> &mut D {
+        self.device.device_mut()
+    }
+
+    pub(crate) fn into_device(self) -> D {
+        self.device.into_device()
+    }
+
+    fn address(&self, granule: Granule, byte: u32) -> Address {
+        Address(granule.0 * self.geometry.granule_bytes + byte)
+    }
+
+    /// Reads from a byte of what begins at `granule`.
+    pub(crate) fn read(&mut self, granule: Granule, byte: u32, buffer: &mut [u8]) -> Result<(), StoreError<D::Error>> {
+        let address = self.address(granule, byte);
+        Ok(self.device.read(address, buffer)?)
+    }
+
+    /// Reads a granule that stands for itself.
+    pub(crate) fn read_place(&mut self, granule: Granule) -> Result<Place, StoreError<D::Error>> {
+        let mut bytes = [0; GRANULE_BYTES_MAX];
+        let bytes = &mut bytes[..self.geometry.granule_bytes as usize];
+        self.read(granule, 0, bytes)?;
+        Ok(Place::decode(bytes))
+    }
+
+    /// Programs whole granules.
+    pub(crate) fn program(&mut self, granule: Granule, bytes: &[u8]) -> Result<(), StoreError<D::Error>> {
+        debug_assert!(bytes.len().is_multiple_of(self.geometry.granule_bytes as usize), "whole granules");
+        let address = self.address(granule, 0);
+        Ok(self.device.program(address, bytes)?)
+    }
+
+    /// Programs one granule, the first bytes of `place`.
+    pub(crate) fn program_place(
+        &mut self,
+        granule: Granule,
+        place: &[u8; GRANULE_BYTES_MAX],
+    ) -> Result<(), StoreError<D::Error>> {
+        self.program(granule, &place[..self.geometry.granule_bytes as usize])
+    }
+
+    pub(crate) fn erase(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        Ok(self.device.erase(unit)?)
+    }
+
+    /// That something at `granule` must not be there.
+    pub(crate) fn corrupted(&self, granule: Granule, what: &'static str) -> StoreError<D::Error> {
+        StoreError::Corrupted(Violation { address: self.address(granule, 0), what })
+    }
+}

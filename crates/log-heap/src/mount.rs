@@ -1,0 +1,188 @@
+//! Formatting and mounting: what a mount reads, and how it settles what a stop has left in doubt.
+//!
+//! A mount:
+//! 1. reads the head of each unit, and the newest log that is complete;
+//! 2. if the log does not end with `Quiet`, reads the path to the owner of its last intent, once: a place on it may read
+//!    differently each time. From here on, what was read counts;
+//! 3. walks the map and counts what is live in each unit;
+//! 4. begins a new log, whose head holds what was read. From its `End` on the next mount sees the same;
+//! 5. writes anew what was in doubt: the object whose tail was appended to, and the nodes above the owner. The new
+//!    root's record settles it;
+//! 6. appends `Quiet`.
+//!
+//! What a cut can have left, and what becomes of it:
+//!
+//! | in flight | what is in doubt | settled by |
+//! |---|---|---|
+//! | a record of the log | that record | the new log (4) |
+//! | a log's head | whether the log counts | the new log: both views say the same, and erase units of the log only |
+//! | a place of a tail | the object of the last `Append` | its new sector, as it was read (5) |
+//! | a sector | nothing: no entry leads to it | – |
+//! | a spare place of a node | the path to the owner of the last `Rewrite` | new nodes, as they were read (5) |
+//! | an erase, a unit's head | nothing: nothing in it is live, and it is erased before it is used | – |
+
+use norn_flash::{GuardError, Nor, NorPart, Violation};
+
+use crate::error::{MountError, StoreError};
+use crate::format::{Entry, FANOUT, Geometry, Granule, Owner, Stream};
+use crate::log::{Doubt, Intent, LogEnd};
+use crate::object::Sector;
+use crate::reclaim::Reclamation;
+use crate::units::UnitRows;
+
+impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+    /// Erases the part and begins an image on it.
+    pub(crate) fn format(&mut self) -> Result<(), MountError<D::Error>> {
+        self.start()?;
+        let formatted = self.format_units();
+        self.concluded(formatted)
+    }
+
+    /// Mounts the image on the part.
+    pub(crate) fn mount(&mut self) -> Result<(), MountError<D::Error>> {
+        self.start()?;
+        match self.objects.map.space.log.mount() {
+            Ok(Some(end)) => {
+                let mounted = self.read_and_settle(end);
+                self.concluded(mounted)
+            }
+            Ok(None) => {
+                self.objects.map.medium().halt();
+                Err(MountError::NotFormatted)
+            }
+            Err(error) => self.concluded(Err(error)),
+        }
+    }
+
+    /// Checks the part and the memory, and restarts the device.
+    fn start(&mut self) -> Result<(), MountError<D::Error>> {
+        let units = &mut self.objects.map.space.log.units;
+        units.medium.halt();
+        let part: NorPart = units.medium.device().part();
+        part.validate().map_err(MountError::Part)?;
+        let geometry = Geometry::of(&part).map_err(MountError::Unsuitable)?;
+        let given = units.rows_given();
+        if given < usize::from(part.unit_count) {
+            let (needed, given) = (u32::from(part.unit_count), given as u32);
+            return Err(MountError::TooSmall { what: "rows of the unit table", needed, given });
+        }
+        units.medium.restart(geometry).map_err(|error| match error {
+            GuardError::Device(error) => MountError::Device(error),
+            GuardError::Halted => MountError::NotFormatted,
+        })?;
+        units.clear(0);
+        self.objects.map.space.close_all();
+        Ok(())
+    }
+
+    fn concluded(&mut self, result: Result<(), StoreError<D::Error>>) -> Result<(), MountError<D::Error>> {
+        result.map_err(|error| {
+            self.objects.map.medium().halt();
+            match error {
+                StoreError::Device(error) => MountError::Device(error),
+                StoreError::Corrupted(violation) => MountError::Corrupted(violation),
+                StoreError::Halted => MountError::NotFormatted,
+                StoreError::Full => MountError::Unsuitable("no free unit to settle in"),
+            }
+        })
+    }
+
+    /// Erases the logs first: an image without its log is none, whatever a cut leaves of the rest.
+    fn format_units(&mut self) -> Result<(), StoreError<D::Error>> {
+        let units = &mut self.objects.map.space.log.units;
+        for is_log in [true, false] {
+            for unit in units.all() {
+                let head = units.head(unit)?;
+                if head.is_some() && (!is_log || head.is_some_and(|head| head.stream == Stream::Log)) {
+                    units.medium.erase(unit)?;
+                }
+            }
+        }
+        self.objects.map.space.log.format()?;
+        self.objects.map.space.log.rest()?;
+        self.objects.map.find_top()
+    }
+
+    fn read_and_settle(&mut self, end: LogEnd) -> Result<(), StoreError<D::Error>> {
+        self.objects.map.find_top()?;
+        if end == LogEnd::InDoubt
+            && self.objects.map.space.log.doubt().is_none()
+            && let Some(intent) = self.objects.map.space.log.intent()
+            && let Some(doubt) = self.objects.map.doubt_of(intent)?
+        {
+            self.objects.map.space.log.set_doubt(doubt);
+        }
+        self.count_live()?;
+        if end == LogEnd::Quiet {
+            return Ok(());
+        }
+        self.objects.map.space.log.turn()?;
+        if let Some(doubt) = self.objects.map.space.log.doubt().copied() {
+            self.settle(&doubt)?;
+        }
+        self.objects.map.space.log.rest()
+    }
+
+    /// Writes anew what is in doubt (step 5).
+    fn settle(&mut self, doubt: &Doubt) -> Result<(), StoreError<D::Error>> {
+        let owner = doubt.intent.owner();
+        let entry = doubt.path[usize::from(owner.level)];
+        let (Intent::Append(_), Entry::At(at)) = (doubt.intent, entry) else {
+            return self.objects.map.copy_path(doubt, entry);
+        };
+        let sector = Sector { at, header: self.objects.map.header(at)? };
+        let copy = self.copy_object(sector, Stream::Updated)?;
+        self.objects.map.copy_path(doubt, Entry::At(copy))?;
+        let geometry = self.objects.map.space.log.units.geometry();
+        self.objects.map.space.log.units.remove_live(at, sector.header.granules(&geometry));
+        Ok(())
+    }
+
+    /// Counts every sector that the map leads to (step 3).
+    ///
+    /// Reads each entry of the map, and the header of each sector.
+    fn count_live(&mut self) -> Result<(), StoreError<D::Error>> {
+        let top = self.objects.map.top();
+        for level in (1..=top).rev() {
+            for index in 0..FANOUT.pow(u32::from(top - level)) {
+                let owner = Owner { level, index: index as u16 };
+                if let Entry::At(node) = self.objects.map.lookup(owner)? {
+                    self.count_node(node, owner)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count_node(&mut self, at: Granule, owner: Owner) -> Result<(), StoreError<D::Error>> {
+        self.count(at, owner)?;
+        if owner.level > 1 {
+            return Ok(());
+        }
+        let entries = self.objects.map.node(at, owner)?.entries;
+        for (digit, entry) in entries.into_iter().enumerate() {
+            if let Entry::At(object) = entry {
+                self.count(object, Owner::object(owner.index << 4 | digit as u16))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a sector, whose header has to name its owner.
+    fn count(&mut self, at: Granule, owner: Owner) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        let is_inside = at.0 < u32::from(geometry.unit_count) * geometry.unit_granules;
+        let header = if is_inside { Some(self.objects.map.header(at)?) } else { None };
+        let fits = |granules: u32| at.0 % geometry.unit_granules + granules <= geometry.unit_granules;
+        match header {
+            Some(header) if header.owner() == owner && fits(header.granules(&geometry)) => {
+                self.objects.map.space.log.units.add_live(at, header.granules(&geometry));
+                Ok(())
+            }
+            _ => Err(StoreError::Corrupted(Violation {
+                address: norn_flash::Address(at.0.saturating_mul(geometry.granule_bytes)),
+                what: "a map entry that leads to no sector of its owner",
+            })),
+        }
+    }
+}

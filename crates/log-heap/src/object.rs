@@ -1,0 +1,286 @@
+//! Objects: a header, the fields' values, and a tail of places for what was set since.
+//!
+//! ```text
+//! ┌────────┬──────────────────┬────────────┬───────────┬───────────┬───────────┬────────┐
+//! │ header │ widths, where    │ values     │ 3 = v     │ 7 = w     │ 3 = v′    │ erased │
+//! │        │ they differ      │            │           │           │           │        │
+//! └────────┴──────────────────┴────────────┴───────────┴───────────┴───────────┴────────┘
+//!                                            tail: the last delta of a field counts
+//! ```
+//!
+//! A delta is a place, or several where a value is wider: it counts once all of them are there. A full tail is emptied
+//! by writing the object anew.
+//!
+//! Invariant: a sector that the map leads to is complete, except that the last delta of the object in doubt may be torn
+//! until the mount has settled it.
+
+use norn_flash::Nor;
+
+use crate::error::StoreError;
+use crate::format::{
+    DeltaPart, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header, Place, SectorKind, Stream,
+};
+use crate::layout::Layout;
+use crate::map::Map;
+use crate::medium::Medium;
+use crate::units::UnitRows;
+
+/// Bytes of a sector that are copied at a time.
+const CHUNK_BYTES: u32 = 64;
+
+/// Bytes of a field within its sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) at: u32,
+    pub(crate) width: u32,
+}
+
+/// A sector and its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sector {
+    pub(crate) at: Granule,
+    pub(crate) header: Header,
+}
+
+/// A delta in a tail.
+#[derive(Clone, Copy, Debug)]
+struct Delta {
+    field: u8,
+    /// Number of its first place.
+    first: u8,
+    places: u8,
+}
+
+/// What a new sector gets instead of what the old one holds: bytes from `at` on.
+#[derive(Clone, Copy)]
+pub(crate) struct Replacement<'a> {
+    pub(crate) at: u32,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// Where the contents of a new sector come from.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// Zeros, and the widths of the layout where they differ.
+    New(Layout<'a>),
+    /// An older sector of the object, with its deltas.
+    Old(Sector),
+}
+
+/// Objects, above the map.
+#[derive(Clone, Debug)]
+pub(crate) struct Objects<D, M> {
+    pub(crate) map: Map<D, M>,
+}
+
+impl<D: Nor, M: UnitRows> Objects<D, M> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
+        Objects { map: Map::new(medium, rows) }
+    }
+
+    fn medium(&mut self) -> &mut Medium<D> {
+        self.map.medium()
+    }
+
+    /// Where a field's value begins within its sector, and its width.
+    ///
+    /// Reads the widths of the fields up to this one, where they differ.
+    pub(crate) fn extent(&mut self, sector: &Sector, field: u8) -> Result<Extent, StoreError<D::Error>> {
+        let Header { kind, count, width, .. } = sector.header;
+        if kind == SectorKind::Uniform {
+            let at = HEADER_BYTES + u32::from(field) * u32::from(width);
+            return Ok(Extent { at, width: u32::from(width) });
+        }
+        let mut extent = Extent { at: HEADER_BYTES + u32::from(count), width: 0 };
+        for number in 0..=u32::from(field) {
+            let mut width = [0];
+            self.medium().read(sector.at, HEADER_BYTES + number, &mut width)?;
+            extent = Extent { at: extent.at + extent.width, width: u32::from(width[0]) };
+        }
+        Ok(extent)
+    }
+
+    /// Bytes of all fields together.
+    pub(crate) fn data_bytes(&mut self, sector: &Sector) -> Result<u32, StoreError<D::Error>> {
+        let last = self.extent(sector, sector.header.count - 1)?;
+        Ok(last.at + last.width - self.extent(sector, 0)?.at)
+    }
+
+    fn place_at(&self, sector: &Sector, number: u8) -> Granule {
+        let geometry = self.map.space.log.units.geometry();
+        sector.at.offset(sector.header.bare_granules(&geometry) + u32::from(number))
+    }
+
+    fn place(&mut self, sector: &Sector, number: u8) -> Result<Place, StoreError<D::Error>> {
+        let at = self.place_at(sector, number);
+        self.medium().read_place(at)
+    }
+
+    /// The delta that begins in place `number`; `None` at the end of what counts.
+    fn delta(&mut self, sector: &Sector, number: u8) -> Result<Option<Delta>, StoreError<D::Error>> {
+        if number >= sector.header.tail {
+            return Ok(None);
+        }
+        let Place::Whole(content, rest) = self.place(sector, number)? else { return Ok(None) };
+        let Some((DeltaPart::First(field), _)) = DeltaPart::decode(content, &rest) else { return Ok(None) };
+        if field >= sector.header.count {
+            return Ok(None);
+        }
+        let width = self.extent(sector, field)?.width;
+        let places = self.map.space.log.units.geometry().delta_places(width);
+        for next in 1..places {
+            let next = u32::from(number) + next;
+            if next >= u32::from(sector.header.tail) {
+                return Ok(None);
+            }
+            let Place::Whole(content, rest) = self.place(sector, next as u8)? else { return Ok(None) };
+            if !matches!(DeltaPart::decode(content, &rest), Some((DeltaPart::Next, _))) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Delta { field, first: number, places: places as u8 }))
+    }
+
+    /// Places of a tail that hold deltas.
+    ///
+    /// Reads them, and one more.
+    pub(crate) fn used(&mut self, sector: &Sector) -> Result<u8, StoreError<D::Error>> {
+        let mut used = 0;
+        while let Some(delta) = self.delta(sector, used)? {
+            used += delta.places;
+        }
+        Ok(used)
+    }
+
+    /// Whether the place after the used ones may be programmed.
+    pub(crate) fn is_erased(&mut self, sector: &Sector, number: u8) -> Result<bool, StoreError<D::Error>> {
+        Ok(self.place(sector, number)? == Place::Erased)
+    }
+
+    /// Reads a field, whose width `buffer` has.
+    ///
+    /// Reads the tail's used places and one more, and the value.
+    pub(crate) fn read_field(
+        &mut self,
+        sector: &Sector,
+        field: u8,
+        extent: Extent,
+        buffer: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let (mut number, mut last) = (0, None);
+        while let Some(delta) = self.delta(sector, number)? {
+            number += delta.places;
+            if delta.field == field {
+                last = Some(delta);
+            }
+        }
+        match last {
+            Some(delta) => self.overlay_delta(sector, &delta, extent.at, extent, buffer),
+            None => self.medium().read(sector.at, extent.at, buffer),
+        }
+    }
+
+    /// Appends a delta to a tail that has room for it.
+    ///
+    /// Programs its places.
+    pub(crate) fn append(
+        &mut self,
+        sector: &Sector,
+        number: u8,
+        field: u8,
+        value: &[u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.map.space.log.units.geometry();
+        let first = geometry.first_value_bytes().min(value.len() as u32) as usize;
+        let (head, rest) = value.split_at(first);
+        let parts = rest.chunks(geometry.next_value_bytes() as usize).map(|bytes| (DeltaPart::Next, bytes));
+        let parts = core::iter::once((DeltaPart::First(field), head)).chain(parts);
+        for (at, (part, bytes)) in parts.enumerate() {
+            let granule = self.place_at(sector, number + at as u8);
+            let place = part.encode(geometry.granule_bytes, bytes);
+            self.medium().program_place(granule, &place)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a sector to which nothing leads yet, with an erased tail.
+    ///
+    /// Programs header and values; reads the old sector, and its tail once for each 64 bytes.
+    pub(crate) fn write(
+        &mut self,
+        header: Header,
+        source: Source<'_>,
+        replacement: Option<Replacement<'_>>,
+        stream: Stream,
+    ) -> Result<Granule, StoreError<D::Error>> {
+        let geometry = self.map.space.log.units.geometry();
+        let sector = self.map.space.allocate(stream, header.granules(&geometry))?;
+        let end = header.bare_granules(&geometry) * geometry.granule_bytes;
+        for start in (0..end).step_by(CHUNK_BYTES as usize) {
+            let mut chunk = [0; CHUNK_BYTES as usize];
+            let chunk = &mut chunk[..(end - start).min(CHUNK_BYTES) as usize];
+            self.fill(source, start, chunk)?;
+            if start == 0 {
+                overlay(chunk, 0, 0, &header.encode());
+            }
+            if let Some(Replacement { at, bytes }) = replacement {
+                overlay(chunk, start, at, bytes);
+            }
+            self.medium().program(sector.offset(start / geometry.granule_bytes), chunk)?;
+        }
+        Ok(sector)
+    }
+
+    /// What a sector holds from byte `start` on, deltas included.
+    fn fill(&mut self, source: Source<'_>, start: u32, chunk: &mut [u8]) -> Result<(), StoreError<D::Error>> {
+        match source {
+            Source::New(Layout::Each(widths)) => overlay(chunk, start, HEADER_BYTES, widths),
+            Source::New(_) => {}
+            Source::Old(sector) => {
+                self.medium().read(sector.at, start, chunk)?;
+                let mut number = 0;
+                while let Some(delta) = self.delta(&sector, number)? {
+                    number += delta.places;
+                    let extent = self.extent(&sector, delta.field)?;
+                    self.overlay_delta(&sector, &delta, start, extent, chunk)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the value of a delta into what a sector holds from byte `start` on.
+    fn overlay_delta(
+        &mut self,
+        sector: &Sector,
+        delta: &Delta,
+        start: u32,
+        extent: Extent,
+        chunk: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.map.space.log.units.geometry();
+        let mut done = 0;
+        for number in 0..delta.places {
+            let Place::Whole(content, rest) = self.place(sector, delta.first + number)? else { break };
+            let Some((part, bytes)) = DeltaPart::decode(content, &rest) else { break };
+            let most = match part {
+                DeltaPart::First(_) => geometry.first_value_bytes(),
+                DeltaPart::Next => geometry.next_value_bytes(),
+            };
+            let count = most.min(extent.width - done).min(GRANULE_BYTES_MAX as u32);
+            overlay(chunk, start, extent.at + done, &bytes[..count as usize]);
+            done += count;
+        }
+        Ok(())
+    }
+}
+
+/// Puts `bytes`, which begin at byte `at` of a sector, into a chunk that begins at `start`.
+fn overlay(chunk: &mut [u8], start: u32, at: u32, bytes: &[u8]) {
+    for (number, &byte) in bytes.iter().enumerate() {
+        let at = at + number as u32;
+        if at >= start && at < start + chunk.len() as u32 {
+            chunk[(at - start) as usize] = byte;
+        }
+    }
+}

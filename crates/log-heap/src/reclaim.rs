@@ -1,0 +1,189 @@
+//! Reclamation: which unit is emptied next, and how.
+//!
+//! 1. Choose the unit whose dead granules, times its age, are worth most for what it costs to move the live ones
+//!    (cost-benefit, Rosenblum and Ousterhout 1992).
+//! 2. Go through its sectors from the first to the last. One is live if the map leads to it.
+//! 3. Write each live one anew, an object without what was set later, and lead the map there.
+//!
+//! Then nothing in the unit is live, and it is free. It is erased when it is used again.
+//!
+//! A chain of headers that ends early hides nothing: only the last sector of a unit can have a torn header, and the map
+//! does not lead to that one. Where a live sector was not found, the unit is reported as corrupted.
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::error::StoreError;
+use crate::format::{Entry, Granule, HEADER_BYTES, Header, Owner, SectorKind, Stream};
+use crate::log::Intent;
+use crate::medium::Medium;
+use crate::object::{Objects, Replacement, Sector, Source};
+use crate::space::{RESERVE, Reason};
+use crate::units::{Role, UnitRows};
+
+/// Units that a call reclaims for the reserve's sake.
+const EAGER: u32 = 4;
+/// Free units that a call needs more than: one for what it writes, one for map nodes.
+const LEAST: u32 = 2;
+
+/// Reclamation, above the objects.
+#[derive(Clone, Debug)]
+pub(crate) struct Reclamation<D, M> {
+    pub(crate) objects: Objects<D, M>,
+}
+
+impl<D: Nor, M: UnitRows> Reclamation<D, M> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
+        Reclamation { objects: Objects::new(medium, rows) }
+    }
+
+    /// Reclaims until the reserve is there, or after a few units until there is enough of it for a call.
+    ///
+    /// # Errors
+    /// `Full` when each unit has been tried.
+    pub(crate) fn make_room(&mut self) -> Result<(), StoreError<D::Error>> {
+        let mut reclaimed = 0;
+        while self.free_count() <= if reclaimed < EAGER { RESERVE } else { LEAST } {
+            if reclaimed > 2 * self.unit_count() || !self.reclaim_one()? {
+                return Err(StoreError::Full);
+            }
+            reclaimed += 1;
+        }
+        Ok(())
+    }
+
+    /// Reclaims until so many more granules may be live, and the reserve is there.
+    ///
+    /// # Errors
+    /// `Full` when each unit has been tried.
+    pub(crate) fn make_room_for(&mut self, granules: u32) -> Result<(), StoreError<D::Error>> {
+        let mut reclaimed = 0;
+        loop {
+            self.make_room()?;
+            let space = &self.objects.map.space;
+            if space.log.units.live() + granules <= space.capacity() && self.free_count() > RESERVE {
+                return Ok(());
+            }
+            if reclaimed > self.unit_count() || !self.reclaim_one()? {
+                return Err(StoreError::Full);
+            }
+            reclaimed += 1;
+        }
+    }
+
+    fn free_count(&self) -> u32 {
+        self.objects.map.space.log.units.free_count()
+    }
+
+    fn unit_count(&self) -> u32 {
+        u32::from(self.objects.map.space.log.units.geometry().unit_count)
+    }
+
+    /// Empties the unit that is worth most. Returns whether there is one.
+    pub(crate) fn reclaim_one(&mut self) -> Result<bool, StoreError<D::Error>> {
+        let Some(victim) = self.choose()? else { return Ok(false) };
+        self.empty(victim)?;
+        Ok(true)
+    }
+
+    /// The closed unit with the best ratio of benefit and cost. Reads the head of each.
+    fn choose(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
+        let units = &mut self.objects.map.space.log.units;
+        let (room, newest) = (units.geometry().room(), units.newest());
+        let mut best: Option<(u64, EraseUnit)> = None;
+        for unit in units.all() {
+            let live = units.live_in(unit);
+            if units.role(unit) != Role::Filled || live == 0 || live > room {
+                continue;
+            }
+            let opened = units.head(unit)?.map_or(0, |head| head.sequence);
+            let age = u64::from(newest.saturating_sub(opened)) + 1;
+            let worth = u64::from(room - live) * age * 0x1_0000 / u64::from(live + room / 64);
+            if best.is_none_or(|(most, _)| worth > most) {
+                best = Some((worth, unit));
+            }
+        }
+        Ok(best.map(|(_, unit)| unit))
+    }
+
+    /// Moves every live sector out of a unit.
+    fn empty(&mut self, unit: EraseUnit) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        let end = geometry.start(unit).offset(geometry.unit_granules);
+        let mut at = geometry.start(unit).offset(geometry.head());
+        while self.objects.map.space.log.units.live_in(unit) > 0 {
+            let Some(header) = self.next_header(at, end)? else {
+                return Err(self.objects.map.medium().corrupted(at, "a live sector that its unit does not show"));
+            };
+            let owner = header.owner();
+            if self.objects.map.lookup(owner)? == Entry::At(at) {
+                self.move_sector(Sector { at, header }, owner)?;
+            }
+            at = at.offset(header.granules(&geometry));
+        }
+        Ok(())
+    }
+
+    fn next_header(&mut self, at: Granule, end: Granule) -> Result<Option<Header>, StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        if at.offset(geometry.granules(HEADER_BYTES)) > end {
+            return Ok(None);
+        }
+        let mut bytes = [0; HEADER_BYTES as usize];
+        self.objects.map.medium().read(at, 0, &mut bytes)?;
+        Ok(Header::decode(&bytes))
+    }
+
+    fn move_sector(&mut self, sector: Sector, owner: Owner) -> Result<(), StoreError<D::Error>> {
+        self.objects.map.space.log.intend(Intent::Rewrite(owner))?;
+        let moved = match sector.header.kind {
+            SectorKind::Node => self.copy_node(sector.at, owner)?,
+            _ => self.copy_object(sector, Stream::Moved)?,
+        };
+        self.lead_to(owner, Entry::At(moved), Some(sector))
+    }
+
+    fn copy_node(&mut self, at: Granule, owner: Owner) -> Result<Granule, StoreError<D::Error>> {
+        let node = self.objects.map.node(at, owner)?;
+        self.objects.map.write_node(owner, &node.entries, Stream::Map)
+    }
+
+    /// Writes an object anew as reclamation does.
+    pub(crate) fn copy_object(&mut self, sector: Sector, stream: Stream) -> Result<Granule, StoreError<D::Error>> {
+        let used = self.objects.used(&sector)?;
+        self.rewrite(sector, Reason::Moved(used, sector.header.tail), None, stream)
+    }
+
+    /// Writes an object anew; the map does not lead there yet.
+    pub(crate) fn rewrite(
+        &mut self,
+        sector: Sector,
+        reason: Reason,
+        replacement: Option<Replacement<'_>>,
+        stream: Stream,
+    ) -> Result<Granule, StoreError<D::Error>> {
+        let tail = self.tail_of(&sector.header, reason);
+        self.objects.write(Header { tail, ..sector.header }, Source::Old(sector), replacement, stream)
+    }
+
+    /// The tail that a sector gets, as far as it fits into a unit.
+    pub(crate) fn tail_of(&self, header: &Header, reason: Reason) -> u8 {
+        let geometry = self.objects.map.space.log.units.geometry();
+        let most = geometry.room().saturating_sub(header.bare_granules(&geometry));
+        u32::from(self.objects.map.space.tail(reason)).min(most) as u8
+    }
+
+    /// Leads the map to where an owner is now, and gives its old sector up.
+    pub(crate) fn lead_to(
+        &mut self,
+        owner: Owner,
+        entry: Entry,
+        old: Option<Sector>,
+    ) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.objects.map.space.log.units.geometry();
+        self.objects.map.set(owner, entry)?;
+        if let Some(old) = old {
+            self.objects.map.space.log.units.remove_live(old.at, old.header.granules(&geometry));
+        }
+        Ok(())
+    }
+}

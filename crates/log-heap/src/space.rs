@@ -1,0 +1,112 @@
+//! Where new sectors go: one open unit for each stream, and how long tails may be.
+//!
+//! Objects that are updated, objects that reclamation moves, and map nodes die at different rates. Each kind has an
+//! open unit of its own, so that a unit's sectors die at about the same time (hot and cold data apart).
+//!
+//! Invariants: an open unit was opened since the mount, and every sector in it but the last is complete.
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::error::StoreError;
+use crate::format::{Granule, Stream};
+use crate::log::Log;
+use crate::medium::Medium;
+use crate::units::{Role, UnitRows};
+
+/// Units that are kept free for reclamation: one for what it moves, and for the map nodes that this changes.
+pub(crate) const RESERVE: u32 = 4;
+/// Units that hold no live data on a full part: the log's, the reserve, and what open units have left.
+const OVERHEAD_UNITS: u32 = 3 + RESERVE + 1;
+/// Most places of a tail.
+const TAIL_MAX: u32 = 28;
+/// Places of the tail of an object that was found to be updated often.
+const TAIL_FULL: u32 = 22;
+/// Places of the tail of an object that was not updated since it was written.
+const TAIL_IDLE: u32 = 4;
+
+/// Why a sector is written, which says how long its tail is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// It is new.
+    Created,
+    /// Its tail, of so many places, was full.
+    TailFull(u8),
+    /// All of it was replaced; so many places of its tail were used.
+    Replaced(u8),
+    /// Reclamation moves it; used places and places of its tail.
+    Moved(u8, u8),
+}
+
+/// The unit that a stream is appended to.
+#[derive(Clone, Copy, Debug)]
+struct Frontier {
+    unit: EraseUnit,
+    /// Granules used.
+    at: u32,
+}
+
+/// Open units, above the log.
+#[derive(Clone, Debug)]
+pub(crate) struct Space<D, M> {
+    pub(crate) log: Log<D, M>,
+    open: [Option<Frontier>; 3],
+}
+
+impl<D: Nor, M: UnitRows> Space<D, M> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
+        Space { log: Log::new(medium, rows), open: [None; 3] }
+    }
+
+    /// Closes all units, as a mount finds them.
+    pub(crate) fn close_all(&mut self) {
+        self.open = [None; 3];
+    }
+
+    /// Room for a sector, which counts as live from here on. Opens a unit if need be: one erase.
+    ///
+    /// # Errors
+    /// `Full` when there is no free unit, although [`RESERVE`] of them are kept before a call begins.
+    pub(crate) fn allocate(&mut self, stream: Stream, granules: u32) -> Result<Granule, StoreError<D::Error>> {
+        let geometry = self.log.units.geometry();
+        let fits = |frontier: &Frontier| frontier.at + granules <= geometry.unit_granules;
+        let frontier = match self.open[stream as usize].filter(fits) {
+            Some(frontier) => frontier,
+            None => self.open(stream)?,
+        };
+        let sector = geometry.start(frontier.unit).offset(frontier.at);
+        self.open[stream as usize] = Some(Frontier { at: frontier.at + granules, ..frontier });
+        self.log.units.add_live(sector, granules);
+        Ok(sector)
+    }
+
+    fn open(&mut self, stream: Stream) -> Result<Frontier, StoreError<D::Error>> {
+        let units = &mut self.log.units;
+        let Some(unit) = units.least_worn_free()? else { return Err(StoreError::Full) };
+        if let Some(old) = self.open[stream as usize].take() {
+            units.set_role(old.unit, Role::Filled);
+        }
+        units.open(unit, stream)?;
+        units.set_role(unit, Role::Open);
+        Ok(Frontier { unit, at: units.geometry().head() })
+    }
+
+    /// Live granules that the part may hold.
+    pub(crate) fn capacity(&self) -> u32 {
+        let geometry = self.log.units.geometry();
+        geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS)
+    }
+
+    /// Places that the tail of a new sector gets. They follow what was used of the old one, and get fewer as the part
+    /// fills up: all that was wanted up to three quarters of the capacity, nothing from seven eighths on.
+    pub(crate) fn tail(&self, reason: Reason) -> u8 {
+        let wanted = match reason {
+            Reason::Created => TAIL_IDLE,
+            Reason::TailFull(places) => TAIL_FULL.max(2 * u32::from(places)),
+            Reason::Replaced(used) => TAIL_IDLE.max(2 * u32::from(used)),
+            Reason::Moved(used, places) => TAIL_IDLE.max(2 * u32::from(used)).min(u32::from(places)),
+        };
+        let eighth = self.capacity() / 8;
+        let free = (7 * eighth).saturating_sub(self.log.units.live()).min(eighth);
+        (wanted.min(TAIL_MAX) * free / eighth) as u8
+    }
+}

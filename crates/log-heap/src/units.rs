@@ -1,0 +1,174 @@
+//! Erase units: what each is used for, and how much of it is live.
+//!
+//! A unit is used only after an erase in the call that opens it: nothing ever has to be known to be erased. So a unit
+//! whose erase or head a cut tore is like any other that holds nothing live.
+//!
+//! Invariants: a row counts the granules of the sectors in its unit that the map leads to; `live` is their sum; no two
+//! units have the same sequence number.
+
+use norn_flash::{EraseUnit, Nor};
+
+use crate::error::StoreError;
+use crate::format::{Geometry, Granule, GRANULE_BYTES_MAX, Stream, UNIT_HEAD_BYTES, UnitHead};
+use crate::medium::Medium;
+
+/// What RAM holds of an erase unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct UnitRow {
+    live: u16,
+    role: Role,
+}
+
+/// What a unit is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum Role {
+    /// It holds sectors, or nothing that is needed.
+    Filled,
+    /// Sectors are appended to it.
+    Open,
+    /// It is the log's, now or next.
+    Log,
+}
+
+impl UnitRow {
+    /// A row before mounting, which overwrites it.
+    pub const UNUSED: UnitRow = UnitRow { live: 0, role: Role::Filled };
+
+    /// Rows that a heap on `part` needs: one for each erase unit.
+    pub const fn count_for(part: &norn_flash::NorPart) -> usize {
+        part.unit_count as usize
+    }
+}
+
+/// Memory for the unit table: an array, a slice that is lent, a `Vec`.
+pub trait UnitRows: AsRef<[UnitRow]> + AsMut<[UnitRow]> {}
+
+impl<M: AsRef<[UnitRow]> + AsMut<[UnitRow]>> UnitRows for M {}
+
+/// The unit table, above the device.
+#[derive(Clone, Debug)]
+pub(crate) struct Units<D, M> {
+    pub(crate) medium: Medium<D>,
+    rows: M,
+    live: u32,
+    /// The largest sequence number so far.
+    newest: u32,
+}
+
+impl<D: Nor, M: UnitRows> Units<D, M> {
+    pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
+        Units { medium, rows, live: 0, newest: 0 }
+    }
+
+    pub(crate) fn rows_given(&self) -> usize {
+        self.rows.as_ref().len()
+    }
+
+    pub(crate) fn geometry(&self) -> Geometry {
+        *self.medium.geometry()
+    }
+
+    /// All units of the part.
+    pub(crate) fn all(&self) -> impl Iterator<Item = EraseUnit> + use<D, M> {
+        (0..self.medium.geometry().unit_count).map(EraseUnit)
+    }
+
+    /// Forgets everything: no unit has anything live or any role.
+    pub(crate) fn clear(&mut self, newest: u32) {
+        self.rows.as_mut().fill(UnitRow::UNUSED);
+        (self.live, self.newest) = (0, newest);
+    }
+
+    pub(crate) fn role(&self, unit: EraseUnit) -> Role {
+        self.rows.as_ref()[usize::from(unit.0)].role
+    }
+
+    pub(crate) fn set_role(&mut self, unit: EraseUnit, role: Role) {
+        self.rows.as_mut()[usize::from(unit.0)].role = role;
+    }
+
+    /// Live granules of a unit.
+    pub(crate) fn live_in(&self, unit: EraseUnit) -> u32 {
+        u32::from(self.rows.as_ref()[usize::from(unit.0)].live)
+    }
+
+    /// Live granules of the part.
+    pub(crate) const fn live(&self) -> u32 {
+        self.live
+    }
+
+    /// Whether a unit may be erased and used.
+    pub(crate) fn is_free(&self, unit: EraseUnit) -> bool {
+        self.role(unit) == Role::Filled && self.live_in(unit) == 0
+    }
+
+    /// Number of units that may be erased and used.
+    pub(crate) fn free_count(&self) -> u32 {
+        self.all().filter(|&unit| self.is_free(unit)).count() as u32
+    }
+
+    /// Counts a sector as live.
+    pub(crate) fn add_live(&mut self, sector: Granule, granules: u32) {
+        let unit = self.medium.geometry().unit_of(sector);
+        self.rows.as_mut()[usize::from(unit.0)].live += granules as u16;
+        self.live += granules;
+    }
+
+    /// Counts a sector as dead.
+    pub(crate) fn remove_live(&mut self, sector: Granule, granules: u32) {
+        let unit = self.medium.geometry().unit_of(sector);
+        self.rows.as_mut()[usize::from(unit.0)].live -= granules as u16;
+        self.live -= granules;
+    }
+
+    /// The head of a unit, if it has one.
+    pub(crate) fn head(&mut self, unit: EraseUnit) -> Result<Option<UnitHead>, StoreError<D::Error>> {
+        let mut bytes = [0; UNIT_HEAD_BYTES as usize];
+        let start = self.geometry().start(unit);
+        self.medium.read(start, 0, &mut bytes)?;
+        Ok(UnitHead::decode(&bytes, self.medium.geometry()))
+    }
+
+    /// The sequence number of the unit opened last.
+    pub(crate) const fn newest(&self) -> u32 {
+        self.newest
+    }
+
+    /// The free unit with the fewest erases. Reads the head of each.
+    pub(crate) fn least_worn_free(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
+        let mut least: Option<(u32, EraseUnit)> = None;
+        for unit in self.all() {
+            if self.is_free(unit) {
+                let erases = self.head(unit)?.map_or(0, |head| head.erases);
+                if least.is_none_or(|(fewest, _)| erases < fewest) {
+                    least = Some((erases, unit));
+                }
+            }
+        }
+        Ok(least.map(|(_, unit)| unit))
+    }
+
+    /// Erases a unit and programs its head. Where a cut had left no head, the count of erases is that of the most worn.
+    pub(crate) fn open(&mut self, unit: EraseUnit, stream: Stream) -> Result<(), StoreError<D::Error>> {
+        let erases = match self.head(unit)? {
+            Some(head) => head.erases,
+            None => self.erases_max()?,
+        };
+        self.medium.erase(unit)?;
+        self.newest += 1;
+        let head = UnitHead { sequence: self.newest, erases: erases + 1, stream };
+        let geometry = self.geometry();
+        let bytes: [u8; GRANULE_BYTES_MAX] = head.encode(&geometry);
+        self.medium.program(geometry.start(unit), &bytes[..(geometry.head() * geometry.granule_bytes) as usize])
+    }
+
+    fn erases_max(&mut self) -> Result<u32, StoreError<D::Error>> {
+        let mut most = 0;
+        for unit in self.all() {
+            most = most.max(self.head(unit)?.map_or(0, |head| head.erases));
+        }
+        Ok(most)
+    }
+}

@@ -1,0 +1,221 @@
+//! The heap's interface in plain memory, calls drawn at random, and a device whose power can be cut in every shape that
+//! any part's contract allows, and in two that none does.
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::collections::BTreeMap;
+
+use norn_conformance::{Context, Powered};
+use norn_flash::{Address, Collected, EraseUnit, Nor, NorPart, Reprogramming};
+use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
+use norn_log_heap::{AccessError, CreateError, Layout, LogHeapIn, Ref, StoreError, UnitRow};
+
+pub type TestHeap = LogHeapIn<Harsh, Vec<UnitRow>>;
+
+/// A NOR part whose tears are those of all kinds of parts.
+#[derive(Clone, Debug)]
+pub struct Harsh(pub NorSim);
+
+impl Nor for Harsh {
+    type Error = SimError;
+
+    fn part(&self) -> NorPart {
+        self.0.part()
+    }
+
+    fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), SimError> {
+        self.0.read(address, buffer)
+    }
+
+    fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), SimError> {
+        self.0.program(address, bytes)
+    }
+
+    fn erase(&mut self, unit: EraseUnit) -> Result<(), SimError> {
+        self.0.erase(unit)
+    }
+}
+
+impl Powered for Harsh {
+    fn cut_power_after(&mut self, operations: u64, tear: Tear) {
+        self.0.cut_power_after(operations, tear);
+    }
+
+    fn power_on(&mut self) {
+        self.0.power_on();
+    }
+
+    fn operations(&self) -> u64 {
+        self.0.operations()
+    }
+
+    fn refusals(&self) -> u64 {
+        self.0.refusals()
+    }
+
+    fn draw_tear(random: &mut fastrand::Rng) -> Tear {
+        let all = every_shape(random.u64(..));
+        all[random.usize(..all.len())]
+    }
+}
+
+/// One of every shape: those that the contract of NOR parts allows, bits that waver or come back at the second boot, and
+/// erases that program zeros first.
+pub fn every_shape(seed: u64) -> Vec<Tear> {
+    let more = [Tear::ZerosFirst(seed)];
+    Tear::allowed(seed).into_iter().chain(Tear::allowed_on_nand(seed)).chain(more).collect()
+}
+
+/// Parts of every kind, of at least `units` units.
+pub fn parts(units: u16) -> Vec<PartSpec> {
+    let limited = catalogue::limited_test_part;
+    vec![
+        catalogue::test_part(units, 512),
+        limited(units, 512, 4, Reprogramming::Times(2)),
+        limited(units, 512, 8, Reprogramming::Once),
+        limited(units, 1024, 16, Reprogramming::Once),
+        limited(units, 1024, 32, Reprogramming::Once),
+        limited(units, 1024, 4, Reprogramming::Once),
+    ]
+}
+
+/// What a heap holds: the values of each object's fields.
+pub type Model = BTreeMap<Ref, Vec<Vec<u8>>>;
+
+/// One call of the heap's interface.
+#[derive(Clone, Debug)]
+pub enum Call {
+    Create(Vec<u8>),
+    Delete(Ref),
+    Put { reference: Ref, index: usize, value: Vec<u8> },
+    PutMany { reference: Ref, first: usize, values: Vec<Vec<u8>> },
+    Rest,
+}
+
+/// Why a call had no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    PowerLost,
+    Full,
+}
+
+impl From<StoreError<SimError>> for Failure {
+    fn from(error: StoreError<SimError>) -> Self {
+        match error {
+            StoreError::Device(SimError::PowerLost) => Failure::PowerLost,
+            StoreError::Full => Failure::Full,
+            other => panic!("{other}"),
+        }
+    }
+}
+
+impl From<CreateError<SimError>> for Failure {
+    fn from(error: CreateError<SimError>) -> Self {
+        match error {
+            CreateError::Store(error) => error.into(),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+impl From<AccessError<SimError>> for Failure {
+    fn from(error: AccessError<SimError>) -> Self {
+        match error {
+            AccessError::Store(error) => error.into(),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+pub fn format(spec: PartSpec) -> TestHeap {
+    let rows = vec![UnitRow::UNUSED; usize::from(spec.part.unit_count)];
+    LogHeapIn::format_in(Harsh(NorSim::new(spec)), rows).unwrap()
+}
+
+pub fn mount(device: Harsh, context: Context<'_>) -> TestHeap {
+    let rows = vec![UnitRow::UNUSED; usize::from(device.part().unit_count)];
+    LogHeapIn::mount_in(device, rows).unwrap_or_else(|error| panic!("mount: {error}, {}", context()))
+}
+
+/// Makes a call of the heap; a creation returns its reference.
+pub fn perform(heap: &mut TestHeap, call: &Call) -> Result<Option<Ref>, Failure> {
+    match call {
+        Call::Create(widths) => return Ok(Some(heap.create(Layout::fields(widths))?)),
+        Call::Delete(reference) => heap.delete(*reference)?,
+        Call::Put { reference, index, value } => heap.put_field(*reference, *index, value)?,
+        Call::PutMany { reference, first, values } => heap.put_fields(*reference, *first, &values.concat())?,
+        Call::Rest => heap.rest()?,
+    }
+    Ok(None)
+}
+
+/// Makes a call of the model.
+pub fn change(model: &mut Model, call: &Call, created: Option<Ref>) {
+    match call {
+        Call::Create(widths) => {
+            let fields = widths.iter().map(|&width| vec![0; usize::from(width)]).collect();
+            assert_eq!(model.insert(created.unwrap(), fields), None, "a reference given twice");
+        }
+        Call::Delete(reference) => {
+            model.remove(reference);
+        }
+        Call::Put { reference, index, value } => model.get_mut(reference).unwrap()[*index] = value.clone(),
+        Call::PutMany { reference, first, values } => {
+            model.get_mut(reference).unwrap()[*first..first + values.len()].clone_from_slice(values);
+        }
+        Call::Rest => {}
+    }
+}
+
+/// What a heap holds, read through its interface, after every invariant was checked.
+pub fn contents(heap: &mut TestHeap, context: Context<'_>) -> Model {
+    heap.device_mut().0.freeze_counters();
+    let mut collected = Collected::default();
+    heap.audit(&mut collected).unwrap_or_else(|error| panic!("audit: {error}, {}", context()));
+    assert_eq!(collected.violations, [], "{}", context());
+    let (mut model, mut after) = (Model::new(), None);
+    while let Some(reference) = heap.next_object(after).unwrap() {
+        let count = heap.info(reference).unwrap().count;
+        let field = |index| {
+            let mut value = vec![0; heap.field_width(reference, index).unwrap()];
+            heap.get_field(reference, index, &mut value).unwrap();
+            value
+        };
+        model.insert(reference, (0..count).map(field).collect());
+        after = Some(reference);
+    }
+    heap.device_mut().0.thaw_counters();
+    model
+}
+
+/// A call that fits what a heap holds: about `most` objects in the long run.
+pub fn draw(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
+    let references: Vec<&Ref> = model.keys().collect();
+    let grows = random.usize(..=2 * most) >= references.len();
+    let Some(&&reference) = random.choice(&references) else { return Call::Create(draw_widths(random)) };
+    let fields = &model[&reference];
+    let value = |width: usize, random: &mut fastrand::Rng| (0..width).map(|_| random.u8(..)).collect::<Vec<u8>>();
+    match random.u8(..20) {
+        0..3 if grows => Call::Create(draw_widths(random)),
+        0..3 => Call::Delete(reference),
+        3..6 => {
+            let first = random.usize(..fields.len());
+            let end = random.usize(first + 1..=fields.len());
+            let values = fields[first..end].iter().map(|field| value(field.len(), random)).collect();
+            Call::PutMany { reference, first, values }
+        }
+        6 => Call::Rest,
+        _ => {
+            let index = random.usize(..fields.len());
+            Call::Put { reference, index, value: value(fields[index].len(), random) }
+        }
+    }
+}
+
+fn draw_widths(random: &mut fastrand::Rng) -> Vec<u8> {
+    let most = [2, 4, 12][random.usize(..3)];
+    let count = random.usize(1..12);
+    match random.bool() {
+        true => vec![random.u8(1..=most); count],
+        false => (0..count).map(|_| random.u8(1..=most)).collect(),
+    }
+}

@@ -1,0 +1,168 @@
+//! Power is cut at every device operation of random calls, in every shape that any part's contract allows and in two that
+//! none does, and again during recovery. After each cut the heap is mounted: it holds what it held before the call, or
+//! what it was to hold; so it does at the next boot; every invariant holds, and it continues to work.
+
+mod model;
+
+use model::{Call, Failure, Harsh, Model, TestHeap, change, contents, draw, every_shape, format, mount, parts, perform};
+use norn_conformance::{Context, PowerLost, Powered, Run, Subject, Sweep, Tally, Trial, seeds};
+use norn_flash::Nor;
+use norn_flash_sim::Tear;
+use norn_log_heap::{LogHeapIn, UnitRow};
+
+const REPLAY: &str = "-p norn-log-heap --test power_cuts";
+
+/// A heap whose power can be cut.
+#[derive(Clone)]
+struct Cut(TestHeap);
+
+impl Subject for Cut {
+    type Device = Harsh;
+    type Call = Call;
+    type Contents = Model;
+
+    fn device_mut(&mut self) -> &mut Harsh {
+        self.0.device_mut()
+    }
+
+    fn into_device(self) -> Harsh {
+        self.0.into_device()
+    }
+
+    fn mount(device: Harsh, context: Context<'_>) -> Self {
+        Cut(mount(device, context))
+    }
+
+    fn try_mount(device: &mut Harsh) -> Result<(), PowerLost> {
+        let rows = vec![UnitRow::UNUSED; usize::from(device.part().unit_count)];
+        LogHeapIn::mount_in(device, rows).map(|_| ()).map_err(|_| PowerLost)
+    }
+
+    fn make(&mut self, call: &Call) -> Result<(), PowerLost> {
+        match perform(&mut self.0, call) {
+            Err(Failure::PowerLost) => Err(PowerLost),
+            _ => Ok(()),
+        }
+    }
+
+    fn contents(&mut self, context: Context<'_>) -> Model {
+        contents(&mut self.0, context)
+    }
+}
+
+/// Runs random calls, and cuts each of them after the first `skipped`.
+fn cut_calls(run: &Run, calls: u64, skipped: u64, sweep: Sweep) -> Tally {
+    let mut random = run.random();
+    let parts = parts(16);
+    let spec = parts[run.seed as usize % parts.len()].clone();
+    let most = [3, 8, 30][run.seed as usize / 2 % 3];
+    let (mut heap, mut model, mut tally) = (format(spec), Model::new(), Tally::default());
+    for number in 0..calls {
+        let call = draw(&model, most, &mut random);
+        let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());
+        let (before, before_heap) = (model.clone(), heap.clone());
+        if let Ok(created) = perform(&mut heap, &call) {
+            change(&mut model, &call, created);
+        }
+        if number < skipped {
+            continue;
+        }
+        let mut go_on_number = 0;
+        tally += sweep.cut(
+            Trial {
+                subject: &Cut(before_heap),
+                call: &call,
+                shapes: &|_, random: &mut fastrand::Rng| every_shape(random.u64(..)),
+                admitted: &|found: &Model| *found == before || *found == model,
+                go_on: &mut |Cut(heap), found, random, context| {
+                    go_on_number += 1;
+                    if go_on_number % 5 == 1 {
+                        go_on(heap, found, most, random, context);
+                    }
+                },
+                context: &context,
+            },
+            &mut random,
+        );
+    }
+    tally
+}
+
+/// The recovered heap takes further calls.
+fn go_on(mut heap: TestHeap, mut model: Model, most: usize, random: &mut fastrand::Rng, context: Context<'_>) {
+    for _ in 0..4 {
+        let call = draw(&model, most, random);
+        let context = || format!("going on with {call:?} after {}", context());
+        if let Ok(created) = perform(&mut heap, &call) {
+            change(&mut model, &call, created);
+        }
+        assert_eq!(contents(&mut heap, &context), model, "{}", context());
+        assert_eq!(heap.device().refusals(), 0, "the part's contract is broken, {}", context());
+    }
+}
+
+#[test]
+fn every_cut_in_every_shape() {
+    for run in seeds(0..6, REPLAY) {
+        let sweep = Sweep { second_period: 6, second_cuts: 3, ..Sweep::default() };
+        let tally = cut_calls(&run, 40, 0, sweep);
+        println!("seed {}: {tally:?}", run.seed);
+        assert!(tally.points > 0 && tally.second_cuts > 0 && tally.third_cuts > 0);
+    }
+}
+
+#[test]
+fn every_cut_when_units_are_reclaimed() {
+    for run in seeds(6..12, REPLAY) {
+        let sweep = Sweep { stride: 2, second_period: 9, second_cuts: 2, ..Sweep::default() };
+        let tally = cut_calls(&run, 420, 390, sweep);
+        println!("seed {}: {tally:?}", run.seed);
+    }
+}
+
+/// The supply fails again and again, during mounts and soon after them: nothing fills up, and when it holds at last, all is
+/// there.
+#[test]
+fn a_failing_supply_fills_nothing_up() {
+    for run in seeds(20..32, REPLAY) {
+        let mut random = run.random();
+        let parts = parts(16);
+        let (mut heap, mut model) = (format(parts[run.seed as usize % parts.len()].clone()), Model::new());
+        let context = || format!("replay: {}", run.replay());
+        for _ in 0..random.usize(20..400) {
+            let call = draw(&model, 12, &mut random);
+            let created = perform(&mut heap, &call).unwrap();
+            change(&mut model, &call, created);
+        }
+        let mut device = heap.into_device();
+        let mut allowed = vec![model];
+        for boot in 0..400 {
+            device.power_on();
+            device.cut_power_after(random.u64(..[6, 40, 150][boot % 3]), Harsh::draw_tear(&mut random));
+            if Cut::try_mount(&mut device).is_err() {
+                continue;
+            }
+            device.cut_power_after(u64::MAX, Tear::Nothing);
+            let mut heap = mount(device, &context);
+            let mut model = contents(&mut heap, &context);
+            assert!(allowed.contains(&model), "{model:?} is none of {allowed:?}, {}", context());
+            heap.device_mut().cut_power_after(random.u64(..100), Harsh::draw_tear(&mut random));
+            loop {
+                let call = draw(&model, 12, &mut random);
+                let before = model.clone();
+                let mut whole = heap.clone();
+                whole.device_mut().cut_power_after(u64::MAX, Tear::Nothing);
+                let created = perform(&mut whole, &call).unwrap();
+                change(&mut model, &call, created);
+                if perform(&mut heap, &call) == Err(Failure::PowerLost) {
+                    allowed = vec![before, model];
+                    break;
+                }
+            }
+            device = heap.into_device();
+        }
+        device.power_on();
+        let found = contents(&mut mount(device, &context), &context);
+        assert!(allowed.contains(&found), "{found:?} is none of {allowed:?}, {}", context());
+    }
+}

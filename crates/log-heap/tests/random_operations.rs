@@ -1,0 +1,66 @@
+//! Long random runs on parts of every kind hold what a plain model holds, with every invariant after every call, also
+//! when the power goes between calls; a part that is filled refuses and goes on.
+
+mod model;
+
+use model::{Call, Failure, Model, change, contents, draw, format, mount, parts, perform};
+use norn_conformance::seeds;
+
+const REPLAY: &str = "-p norn-log-heap --test random_operations";
+
+#[test]
+fn a_heap_holds_what_the_model_holds() {
+    for run in seeds(0..12, REPLAY) {
+        let mut random = run.random();
+        let parts = parts(16);
+        let spec = parts[run.seed as usize % parts.len()].clone();
+        let most = [3, 8, 20][run.seed as usize % 3];
+        let (mut heap, mut model) = (format(spec), Model::new());
+        for number in 0..1500 {
+            let call = draw(&model, most, &mut random);
+            let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());
+            match perform(&mut heap, &call) {
+                Ok(created) => change(&mut model, &call, created),
+                Err(failure) => {
+                    assert_eq!(failure, Failure::Full, "{}", context());
+                    assert!(matches!(call, Call::Create(_)), "full {}", context());
+                }
+            }
+            assert_eq!(contents(&mut heap, &context), model, "{}", context());
+            if random.u8(..40) == 0 {
+                heap = mount(heap.into_device(), &context);
+                assert_eq!(contents(&mut heap, &context), model, "after a mount {}", context());
+            }
+        }
+        assert_eq!(heap.device().0.refusals(), 0);
+    }
+}
+
+#[test]
+fn a_full_part_refuses_creations_and_goes_on() {
+    for run in seeds(0..6, REPLAY) {
+        let mut random = run.random();
+        let (mut heap, mut model) = (format(parts(16)[run.seed as usize].clone()), Model::new());
+        let mut full = 0;
+        for number in 0..6000 {
+            let mut call = draw(&model, 100_000, &mut random);
+            if full > 3 && random.u8(..10) == 0 {
+                call = Call::Delete(*model.keys().nth(random.usize(..model.len())).unwrap());
+            }
+            let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());
+            match perform(&mut heap, &call) {
+                Ok(created) => change(&mut model, &call, created),
+                Err(failure) => {
+                    assert_eq!(failure, Failure::Full, "{}", context());
+                    assert!(matches!(call, Call::Create(_)), "full {}", context());
+                    full += 1;
+                }
+            }
+            if number % 50 == 0 {
+                assert_eq!(contents(&mut heap, &context), model, "{}", context());
+            }
+        }
+        assert!(full > 3, "the part never was full");
+        assert_eq!(heap.device().0.refusals(), 0);
+    }
+}
