@@ -24,11 +24,15 @@
 use norn_flash::{GuardError, Nor, NorPart, Violation};
 
 use crate::error::{MountError, StoreError};
-use crate::format::{Entry, FANOUT, Geometry, Granule, Owner, Stream};
+use crate::format::{Entry, FANOUT, Geometry, Granule, Header, Owner, Stream};
 use crate::log::{Doubt, Intent, LogEnd};
-use crate::object::Sector;
+use crate::object::{Extent, Replacement, Sector};
 use crate::reclaim::Reclamation;
+use crate::space::Reason;
 use crate::units::UnitRows;
+
+/// No bytes.
+const NONE: Extent = Extent { at: 0, width: 0 };
 
 impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// Erases the part and begins an image on it.
@@ -131,11 +135,21 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             return self.objects.map.copy_path(doubt, entry);
         };
         let sector = Sector { at, header: self.objects.map.header(at)? };
-        let copy = self.copy_object(sector, Stream::Updated)?;
+        let copy = self.copy_in_doubt(sector)?;
         self.objects.map.copy_path(doubt, Entry::At(copy))?;
         let geometry = self.objects.map.space.log.units.geometry();
         self.objects.map.space.log.units.remove_live(at, sector.header.granules(&geometry));
         Ok(())
+    }
+
+    /// Writes an object anew whose last delta may read differently each time: it is read once.
+    fn copy_in_doubt(&mut self, sector: Sector) -> Result<Granule, StoreError<D::Error>> {
+        let mut value = [0; 255];
+        let last = self.objects.last_delta(&sector, &mut value)?;
+        let (before, extent) = last.unwrap_or((Sector { header: Header { tail: 0, ..sector.header }, ..sector }, NONE));
+        let reason = Reason::Moved(before.header.tail, sector.header.tail);
+        let replacement = Replacement { at: extent.at, bytes: &value[..extent.width as usize] };
+        self.rewrite(before, reason, Some(replacement), Stream::Updated)
     }
 
     /// Counts every sector that the map leads to (step 3).

@@ -18,7 +18,7 @@ use norn_flash::Nor;
 
 use crate::error::StoreError;
 use crate::format::{
-    DeltaPart, GRANULE_BYTES_MAX, Granule, HEADER_BYTES, Header, Place, SectorKind, Stream,
+    DeltaPart, Granule, HEADER_BYTES, Header, Place, SectorKind, Stream,
 };
 use crate::layout::Layout;
 use crate::map::Map;
@@ -118,27 +118,60 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
 
     /// The delta that begins in place `number`; `None` at the end of what counts.
     fn delta(&mut self, sector: &Sector, number: u8) -> Result<Option<Delta>, StoreError<D::Error>> {
-        if number >= sector.header.tail {
-            return Ok(None);
-        }
-        let Place::Whole(content, rest) = self.place(sector, number)? else { return Ok(None) };
-        let Some((DeltaPart::First(field), _)) = DeltaPart::decode(content, &rest) else { return Ok(None) };
-        if field >= sector.header.count {
-            return Ok(None);
-        }
-        let width = self.extent(sector, field)?.width;
-        let places = self.map.space.log.units.geometry().delta_places(width);
-        for next in 1..places {
-            let next = u32::from(number) + next;
-            if next >= u32::from(sector.header.tail) {
+        self.read_delta(sector, number, &mut [])
+    }
+
+    /// As [`delta`](Self::delta), and puts as much of the value into `value` as there is room for. Reads each place
+    /// once: what is in doubt may read differently the next time.
+    fn read_delta(
+        &mut self,
+        sector: &Sector,
+        number: u8,
+        value: &mut [u8],
+    ) -> Result<Option<Delta>, StoreError<D::Error>> {
+        let geometry = self.map.space.log.units.geometry();
+        let (mut field, mut places, mut width, mut done) = (0, 1, 0, 0);
+        let mut at = 0;
+        while at < places {
+            if u32::from(number) + at >= u32::from(sector.header.tail) {
                 return Ok(None);
             }
-            let Place::Whole(content, rest) = self.place(sector, next as u8)? else { return Ok(None) };
-            if !matches!(DeltaPart::decode(content, &rest), Some((DeltaPart::Next, _))) {
-                return Ok(None);
-            }
+            let Place::Whole(content, rest) = self.place(sector, number + at as u8)? else { return Ok(None) };
+            let Some((part, bytes)) = DeltaPart::decode(content, &rest) else { return Ok(None) };
+            let most = match part {
+                DeltaPart::First(first) if at == 0 && first < sector.header.count => {
+                    width = self.extent(sector, first)?.width;
+                    (field, places) = (first, geometry.delta_places(width));
+                    geometry.first_value_bytes()
+                }
+                DeltaPart::Next if at > 0 => geometry.next_value_bytes(),
+                _ => return Ok(None),
+            };
+            let bytes = &bytes[..most.min(width - done) as usize];
+            overlay(value, 0, done, bytes);
+            done += bytes.len() as u32;
+            at += 1;
         }
         Ok(Some(Delta { field, first: number, places: places as u8 }))
+    }
+
+    /// Reads the last delta of a tail, once, and the sector as it was before; `None` if there is none.
+    ///
+    /// `value` has room for the widest value.
+    pub(crate) fn last_delta(
+        &mut self,
+        sector: &Sector,
+        value: &mut [u8; 255],
+    ) -> Result<Option<(Sector, Extent)>, StoreError<D::Error>> {
+        let (mut number, mut last) = (0, None);
+        let mut read = [0; 255];
+        while let Some(delta) = self.read_delta(sector, number, &mut read)? {
+            (number, last, *value) = (number + delta.places, Some(delta), read);
+        }
+        let Some(delta) = last else { return Ok(None) };
+        let extent = self.extent(sector, delta.field)?;
+        let header = Header { tail: delta.first, ..sector.header };
+        Ok(Some((Sector { header, ..*sector }, extent)))
     }
 
     /// Places of a tail that hold deltas.
@@ -175,7 +208,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
             }
         }
         match last {
-            Some(delta) => self.overlay_delta(sector, &delta, extent.at, extent, buffer),
+            Some(delta) => self.read_delta(sector, delta.first, buffer).map(|_| ()),
             None => self.medium().read(sector.at, extent.at, buffer),
         }
     }
@@ -238,38 +271,13 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
             Source::New(_) => {}
             Source::Old(sector) => {
                 self.medium().read(sector.at, start, chunk)?;
-                let mut number = 0;
-                while let Some(delta) = self.delta(&sector, number)? {
+                let (mut number, mut value) = (0, [0; 255]);
+                while let Some(delta) = self.read_delta(&sector, number, &mut value)? {
                     number += delta.places;
                     let extent = self.extent(&sector, delta.field)?;
-                    self.overlay_delta(&sector, &delta, start, extent, chunk)?;
+                    overlay(chunk, start, extent.at, &value[..extent.width as usize]);
                 }
             }
-        }
-        Ok(())
-    }
-
-    /// Puts the value of a delta into what a sector holds from byte `start` on.
-    fn overlay_delta(
-        &mut self,
-        sector: &Sector,
-        delta: &Delta,
-        start: u32,
-        extent: Extent,
-        chunk: &mut [u8],
-    ) -> Result<(), StoreError<D::Error>> {
-        let geometry = self.map.space.log.units.geometry();
-        let mut done = 0;
-        for number in 0..delta.places {
-            let Place::Whole(content, rest) = self.place(sector, delta.first + number)? else { break };
-            let Some((part, bytes)) = DeltaPart::decode(content, &rest) else { break };
-            let most = match part {
-                DeltaPart::First(_) => geometry.first_value_bytes(),
-                DeltaPart::Next => geometry.next_value_bytes(),
-            };
-            let count = most.min(extent.width - done).min(GRANULE_BYTES_MAX as u32);
-            overlay(chunk, start, extent.at + done, &bytes[..count as usize]);
-            done += count;
         }
         Ok(())
     }
