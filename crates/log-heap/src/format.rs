@@ -140,6 +140,12 @@ impl Geometry {
         EraseUnit((granule.0 / self.unit_granules) as u16)
     }
 
+    /// Units that are kept free for reclamation: for what it moves, and for the map nodes that this changes, which in
+    /// small units may be many.
+    pub const fn reserve(&self) -> u32 {
+        if self.unit_granules < 512 { 4 } else { 2 }
+    }
+
     /// Spare places of a map node: fewer where a place is large.
     pub const fn spares(&self) -> u8 {
         if self.granule_bytes < 32 { 8 } else { 4 }

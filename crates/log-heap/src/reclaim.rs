@@ -17,13 +17,13 @@ use crate::format::{Entry, Granule, HEADER_BYTES, Header, Owner, SectorKind, Str
 use crate::log::Intent;
 use crate::medium::Medium;
 use crate::object::{Objects, Replacement, Sector, Source};
-use crate::space::{RESERVE, Reason};
+use crate::space::Reason;
 use crate::units::{Role, UnitRows};
 
 /// Units that a call reclaims for the reserve's sake.
 const EAGER: u32 = 4;
-/// Free units that a call needs more than: one for what it writes, one for map nodes.
-const LEAST: u32 = 2;
+/// By how many erases a unit may be behind the most worn one before it is reclaimed for that.
+const WEAR_SPREAD: u32 = 24;
 
 /// Reclamation, above the objects.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// # Errors
     /// `Full` when each unit has been tried.
     pub(crate) fn make_room(&mut self) -> Result<(), StoreError<D::Error>> {
-        let mut reclaimed = 0;
-        while self.free_count() <= if reclaimed < EAGER { RESERVE } else { LEAST } {
+        let (mut reclaimed, reserve) = (0, self.reserve());
+        while self.free_count() <= if reclaimed < EAGER { reserve } else { reserve / 2 } {
             if reclaimed > 2 * self.unit_count() || !self.reclaim_one()? {
                 return Err(StoreError::Full);
             }
@@ -60,7 +60,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         loop {
             self.make_room()?;
             let space = &self.objects.map.space;
-            if space.log.units.live() + granules <= space.capacity() && self.free_count() > RESERVE {
+            if space.log.units.live() + granules <= space.capacity() && self.free_count() > self.reserve() {
                 return Ok(());
             }
             if reclaimed > self.unit_count() || !self.reclaim_one()? {
@@ -68,6 +68,10 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             }
             reclaimed += 1;
         }
+    }
+
+    fn reserve(&self) -> u32 {
+        self.objects.map.space.log.units.geometry().reserve()
     }
 
     fn free_count(&self) -> u32 {
@@ -85,24 +89,32 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         Ok(true)
     }
 
-    /// The closed unit with the best ratio of benefit and cost. Reads the head of each.
+    /// The closed unit with the best ratio of benefit and cost; one that is behind in wear; where hardly a unit is free,
+    /// that with the fewest live granules. Reads the head of each.
     fn choose(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
+        let is_short = self.free_count() <= 1;
         let units = &mut self.objects.map.space.log.units;
         let (room, newest) = (units.geometry().room(), units.newest());
-        let mut best: Option<(u64, EraseUnit)> = None;
+        let (mut best, mut least_worn, mut erases_max): (Option<(u64, EraseUnit)>, Option<(u32, EraseUnit)>, u32) =
+            (None, None, 0);
         for unit in units.all() {
             let live = units.live_in(unit);
+            let Some(head) = units.head(unit)? else { continue };
+            erases_max = erases_max.max(head.erases);
             if units.role(unit) != Role::Filled || live == 0 || live > room {
                 continue;
             }
-            let opened = units.head(unit)?.map_or(0, |head| head.sequence);
-            let age = u64::from(newest.saturating_sub(opened)) + 1;
+            let age = if is_short { 1 } else { u64::from(newest.saturating_sub(head.sequence)) + 1 };
             let worth = u64::from(room - live) * age * 0x1_0000 / u64::from(live + room / 64);
             if best.is_none_or(|(most, _)| worth > most) {
                 best = Some((worth, unit));
             }
+            if least_worn.is_none_or(|(erases, _)| head.erases < erases) {
+                least_worn = Some((head.erases, unit));
+            }
         }
-        Ok(best.map(|(_, unit)| unit))
+        let is_behind = |(erases, _): &(u32, EraseUnit)| !is_short && erases + WEAR_SPREAD < erases_max;
+        Ok(least_worn.filter(is_behind).or(best.map(|(_, unit)| (0, unit))).map(|(_, unit)| unit))
     }
 
     /// Moves every live sector out of a unit.

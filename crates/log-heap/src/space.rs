@@ -13,16 +13,14 @@ use crate::log::Log;
 use crate::medium::Medium;
 use crate::units::{Role, UnitRows};
 
-/// Units that are kept free for reclamation: one for what it moves, and for the map nodes that this changes.
-pub(crate) const RESERVE: u32 = 4;
-/// Units that hold no live data on a full part: the log's, the reserve, and what open units have left.
-const OVERHEAD_UNITS: u32 = 3 + RESERVE + 1;
+/// Units that hold no live data on a full part, besides the reserve: the log's, and what open units have left.
+const OVERHEAD_UNITS: u32 = 3 + 1;
 /// Most places of a tail.
-const TAIL_MAX: u32 = 28;
+const TAIL_MAX: u32 = 26;
 /// Places of the tail of an object that was found to be updated often.
-const TAIL_FULL: u32 = 22;
+const TAIL_FULL: u32 = 16;
 /// Places of the tail of an object that was not updated since it was written.
-const TAIL_IDLE: u32 = 4;
+const TAIL_IDLE: u32 = 2;
 
 /// Why a sector is written, which says how long its tail is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +63,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// Room for a sector, which counts as live from here on. Opens a unit if need be: one erase.
     ///
     /// # Errors
-    /// `Full` when there is no free unit, although [`RESERVE`] of them are kept before a call begins.
+    /// `Full` when there is no free unit, although a reserve of them is kept before a call begins.
     pub(crate) fn allocate(&mut self, stream: Stream, granules: u32) -> Result<Granule, StoreError<D::Error>> {
         let geometry = self.log.units.geometry();
         let fits = |frontier: &Frontier| frontier.at + granules <= geometry.unit_granules;
@@ -93,20 +91,21 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// Live granules that the part may hold.
     pub(crate) fn capacity(&self) -> u32 {
         let geometry = self.log.units.geometry();
-        geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS)
+        geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS - geometry.reserve())
     }
 
     /// Places that the tail of a new sector gets. They follow what was used of the old one, and get fewer as the part
-    /// fills up: all that was wanted up to three quarters of the capacity, nothing from seven eighths on.
+    /// fills up: all that was wanted up to 80% of the capacity, nothing from 95% on.
     pub(crate) fn tail(&self, reason: Reason) -> u8 {
-        let wanted = match reason {
-            Reason::Created => TAIL_IDLE,
-            Reason::TailFull(places) => TAIL_FULL.max(2 * u32::from(places)),
-            Reason::Replaced(used) => TAIL_IDLE.max(2 * u32::from(used)),
-            Reason::Moved(used, places) => TAIL_IDLE.max(2 * u32::from(used)).min(u32::from(places)),
+        let (wanted, most) = match reason {
+            Reason::Created => (TAIL_IDLE, TAIL_MAX),
+            Reason::TailFull(places) => (TAIL_FULL.max(2 * u32::from(places)), TAIL_MAX),
+            Reason::Replaced(used) => (TAIL_IDLE.max(2 * u32::from(used)), TAIL_MAX),
+            // What is moved does not grow: it has to fit where it was.
+            Reason::Moved(used, places) => (TAIL_IDLE.max(2 * u32::from(used)), u32::from(places)),
         };
-        let eighth = self.capacity() / 8;
-        let free = (7 * eighth).saturating_sub(self.log.units.live()).min(eighth);
-        (wanted.min(TAIL_MAX) * free / eighth) as u8
+        let twentieth = self.capacity() / 20;
+        let free = (19 * twentieth).saturating_sub(self.log.units.live()).min(3 * twentieth);
+        (wanted.min(TAIL_MAX) * free / (3 * twentieth)).min(most) as u8
     }
 }

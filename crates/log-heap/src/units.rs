@@ -150,11 +150,12 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         Ok(least.map(|(_, unit)| unit))
     }
 
-    /// Erases a unit and programs its head. Where a cut had left no head, the count of erases is that of the most worn.
+    /// Erases a unit and programs its head. Where there is no head, because the unit is new
+    /// or a cut left none, its erases are taken to be the mean of those that are known.
     pub(crate) fn open(&mut self, unit: EraseUnit, stream: Stream) -> Result<(), StoreError<D::Error>> {
         let erases = match self.head(unit)? {
             Some(head) => head.erases,
-            None => self.erases_max()?,
+            None => self.erases_mean()?,
         };
         self.medium.erase(unit)?;
         self.newest += 1;
@@ -164,11 +165,14 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         self.medium.program(geometry.start(unit), &bytes[..(geometry.head() * geometry.granule_bytes) as usize])
     }
 
-    fn erases_max(&mut self) -> Result<u32, StoreError<D::Error>> {
-        let mut most = 0;
+    /// The mean of the erases that are known, rounded down.
+    fn erases_mean(&mut self) -> Result<u32, StoreError<D::Error>> {
+        let (mut sum, mut count) = (0, 0);
         for unit in self.all() {
-            most = most.max(self.head(unit)?.map_or(0, |head| head.erases));
+            if let Some(head) = self.head(unit)? {
+                (sum, count) = (sum + u64::from(head.erases), count + 1);
+            }
         }
-        Ok(most)
+        Ok((sum / count.max(1)) as u32)
     }
 }
