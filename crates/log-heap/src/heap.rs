@@ -252,12 +252,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     ///
     /// # Errors
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
-    pub fn get_field(
-        &mut self,
-        reference: Ref,
-        index: usize,
-        buffer: &mut [u8],
-    ) -> Result<(), AccessError<D::Error>> {
+    pub fn get_field(&mut self, reference: Ref, index: usize, buffer: &mut [u8]) -> Result<(), AccessError<D::Error>> {
         self.expect_running()?;
         let sector = self.find(reference)?;
         let (field, extent) = self.field(&sector, index)?;

@@ -283,8 +283,14 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         let geometry = self.units.geometry();
         let nowhere = Entry::Nowhere(NEVER);
         let (mut next, mut next_count, mut is_counted) = ([EraseUnit(0); 2], 0, false);
-        let mut replayed =
-            Replayed { next, root: nowhere, intent: None, found: [nowhere; LEVELS_MAX + 1], found_count: 0, is_quiet: false };
+        let mut replayed = Replayed {
+            next,
+            root: nowhere,
+            intent: None,
+            found: [nowhere; LEVELS_MAX + 1],
+            found_count: 0,
+            is_quiet: false,
+        };
         for at in geometry.head()..geometry.unit_granules {
             let Place::Whole(content, _) = self.units.medium.read_place(geometry.start(unit).offset(at))? else {
                 break;

@@ -240,8 +240,7 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
         let geometry = self.space.log.units.geometry();
         let node = self.space.allocate(stream, geometry.node_granules())?;
         let (level, tail) = (u16::from(owner.level), geometry.spares());
-        let header =
-            Header { kind: SectorKind::Node, index: owner.index, generation: level, count: 0, width: 0, tail };
+        let header = Header { kind: SectorKind::Node, index: owner.index, generation: level, count: 0, width: 0, tail };
         let mut bytes = [0xFF; NODE_BYTES];
         bytes[..HEADER_BYTES as usize].copy_from_slice(&header.encode());
         for (bytes, entry) in bytes[HEADER_BYTES as usize..].chunks_exact_mut(ENTRY_BYTES as usize).zip(entries) {

@@ -17,9 +17,7 @@
 use norn_flash::Nor;
 
 use crate::error::StoreError;
-use crate::format::{
-    DeltaPart, Granule, HEADER_BYTES, Header, Place, SectorKind, Stream,
-};
+use crate::format::{DeltaPart, Granule, HEADER_BYTES, Header, Place, SectorKind, Stream};
 use crate::layout::Layout;
 use crate::map::Map;
 use crate::medium::Medium;

@@ -95,8 +95,9 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         let is_short = self.free_count() <= 1;
         let units = &mut self.objects.map.space.log.units;
         let (room, newest) = (units.geometry().room(), units.newest());
-        let (mut best, mut least_worn, mut erases_max): (Option<(u64, EraseUnit)>, Option<(u32, EraseUnit)>, u32) =
-            (None, None, 0);
+        let mut erases_max = 0;
+        let mut best: Option<(u64, EraseUnit)> = None;
+        let mut least_worn: Option<(u32, EraseUnit)> = None;
         for unit in units.all() {
             let live = units.live_in(unit);
             let Some(head) = units.head(unit)? else { continue };

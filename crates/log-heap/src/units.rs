@@ -4,12 +4,12 @@
 //! whose erase or head a cut tore is like any other that holds nothing live.
 //!
 //! Invariants: a row counts the granules of the sectors in its unit that the map leads to; `live` is their sum; no two
-//! units have the same sequence number.
+//! units have the same sequence number; `free` is the number of units for which `is_free` holds.
 
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::StoreError;
-use crate::format::{Geometry, Granule, GRANULE_BYTES_MAX, Stream, UNIT_HEAD_BYTES, UnitHead};
+use crate::format::{GRANULE_BYTES_MAX, Geometry, Granule, Stream, UNIT_HEAD_BYTES, UnitHead};
 use crate::medium::Medium;
 
 /// What RAM holds of an erase unit.
@@ -53,13 +53,14 @@ pub(crate) struct Units<D, M> {
     pub(crate) medium: Medium<D>,
     rows: M,
     live: u32,
+    free: u32,
     /// The largest sequence number so far.
     newest: u32,
 }
 
 impl<D: Nor, M: UnitRows> Units<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Units { medium, rows, live: 0, newest: 0 }
+        Units { medium, rows, live: 0, free: 0, newest: 0 }
     }
 
     pub(crate) fn rows_given(&self) -> usize {
@@ -78,7 +79,7 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     /// Forgets everything: no unit has anything live or any role.
     pub(crate) fn clear(&mut self, newest: u32) {
         self.rows.as_mut().fill(UnitRow::UNUSED);
-        (self.live, self.newest) = (0, newest);
+        (self.live, self.free, self.newest) = (0, u32::from(self.medium.geometry().unit_count), newest);
     }
 
     pub(crate) fn role(&self, unit: EraseUnit) -> Role {
@@ -86,7 +87,7 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     }
 
     pub(crate) fn set_role(&mut self, unit: EraseUnit, role: Role) {
-        self.rows.as_mut()[usize::from(unit.0)].role = role;
+        self.change(unit, |row| row.role = role);
     }
 
     /// Live granules of a unit.
@@ -105,22 +106,29 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
     }
 
     /// Number of units that may be erased and used.
-    pub(crate) fn free_count(&self) -> u32 {
-        self.all().filter(|&unit| self.is_free(unit)).count() as u32
+    pub(crate) const fn free_count(&self) -> u32 {
+        self.free
     }
 
     /// Counts a sector as live.
     pub(crate) fn add_live(&mut self, sector: Granule, granules: u32) {
         let unit = self.medium.geometry().unit_of(sector);
-        self.rows.as_mut()[usize::from(unit.0)].live += granules as u16;
+        self.change(unit, |row| row.live += granules as u16);
         self.live += granules;
     }
 
     /// Counts a sector as dead.
     pub(crate) fn remove_live(&mut self, sector: Granule, granules: u32) {
         let unit = self.medium.geometry().unit_of(sector);
-        self.rows.as_mut()[usize::from(unit.0)].live -= granules as u16;
+        self.change(unit, |row| row.live -= granules as u16);
         self.live -= granules;
+    }
+
+    /// Changes a row, and with it the number of free units.
+    fn change(&mut self, unit: EraseUnit, change: impl FnOnce(&mut UnitRow)) {
+        self.free -= u32::from(self.is_free(unit));
+        change(&mut self.rows.as_mut()[usize::from(unit.0)]);
+        self.free += u32::from(self.is_free(unit));
     }
 
     /// The head of a unit, if it has one.

@@ -4,7 +4,9 @@
 
 mod model;
 
-use model::{Call, Failure, Harsh, Model, TestHeap, change, contents, draw, every_shape, format, mount, parts, perform};
+use model::{
+    Call, Failure, Harsh, Model, TestHeap, change, contents, draw, every_shape, format, mount, parts, perform,
+};
 use norn_conformance::{Context, PowerLost, Powered, Run, Subject, Sweep, Tally, Trial, seeds};
 use norn_flash::Nor;
 use norn_flash_sim::Tear;

@@ -17,11 +17,12 @@ const LIKE_JAVA_UTIL: &str = "java/sas/src/main/java/dev/norn/sas/util";
 /// Boolean parameters of Java methods at most.
 const BOOLEANS_IN_JAVA_MAX: usize = 10;
 /// Crates that a device links.
-const NO_STD: [&str; 9] = [
+const NO_STD: [&str; 10] = [
     "baselines",
     "code-pager",
     "embedded",
     "flash",
+    "log-heap",
     "nand-ftl",
     "nor-remap",
     "nor-store",
