@@ -3,8 +3,8 @@
 //! `cost_model`: the document's table, as built and without each of its decisions. `cost_model search SECONDS`: tries
 //! parameters at random and prints those that come closer to the bars at 1,400 and 2,800 objects.
 //!
-//! A sector is a place, a number of granules and a count of used places. A run ends when units were erased 200 times on
-//! average and three windows agree within 2 %. `steady_state` measures the same rows of the engine.
+//! A sector is a place, a number of granules and a count of used places. A run ends when units were erased 200 times
+//! on average and three windows agree within 2 %. `steady_state` measures the same rows of the engine.
 
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,11 @@
 //! What an update costs in steady state, on the simulated device's counters.
 //!
-//! `steady_state PART OBJECTS ROW [ERASES]`: PART is a name of the catalogue; ROW is `one` (a field of an object), `all`
-//! (every field of an object, each by itself) or `whole` (every field at once). Objects have fifty fields of two bytes;
-//! 90 % of the updates go to a fifth of them. Runs until units were erased ERASES (200) times on average and three
-//! windows of twelve erases a unit agree within 2 %. Prints program units and erases an update of a field; granules
-//! read by an update and by reading a field, on average and at most; erases of the most worn unit by their mean.
+//! `steady_state PART OBJECTS ROW [ERASES]`: PART is a name of the catalogue; ROW is `one` (a field of an object),
+//! `all` (every field of an object, each by itself) or `whole` (every field at once). Objects have fifty fields of
+//! two bytes; 90 % of the updates go to a fifth of them. Runs until units were erased ERASES (200) times on average
+//! and three windows of twelve erases a unit agree within 2 %. Prints program units and erases an update of a field;
+//! words read by reading a field, on average and at most; erases of the most worn unit by their mean; what a mount
+//! does.
 
 use norn_flash::NorPart;
 use norn_flash_sim::{NorSim, catalogue};
@@ -65,6 +66,9 @@ fn main() {
         "{} {count} {row}: {programs:.2}/{erases:.5}, reads {reads:.1} at most {most}, wear {wear:.3} at {mean:.0}",
         arguments[0]
     );
+    let before = heap.device().counters();
+    heap.remount().unwrap();
+    println!("  a mount without `rest` before it: {}", heap.device().counters() - before);
 }
 
 /// Program units and erases an update.

@@ -280,6 +280,16 @@ impl Header {
         }
     }
 
+    /// Whether a sector with this header can have been written to a part of this geometry.
+    pub fn is_possible(&self, geometry: &Geometry) -> bool {
+        let contents = match self.kind {
+            SectorKind::Node => return self.tail == geometry.spares() && self.count == 0 && self.width == 0,
+            SectorKind::Uniform => self.width > 0,
+            SectorKind::Various => geometry.granules(HEADER_BYTES + 2 * u32::from(self.count)) <= u32::from(self.width),
+        };
+        contents && self.count > 0 && self.granules(geometry) <= geometry.room()
+    }
+
     /// Granules of the sector.
     pub const fn granules(&self, geometry: &Geometry) -> u32 {
         self.bare_granules(geometry) + self.tail as u32

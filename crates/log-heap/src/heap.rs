@@ -21,14 +21,17 @@ use crate::units::{UnitRow, UnitRows};
 ///
 /// Costs are stated with each call, in granules: program units, or words of four bytes where the part programs less. A
 /// *look-up* reads, on each of the map's *h* levels, an entry and up to nine granules (*h* is 1 up to 16 objects, 2 up
-/// to 256, 3 up to 4,096, 4 above). Reclamation comes on top: a call that programs may first empty units, each of which
-/// costs the live granules of a unit and the map changes for them, and open units, one erase each.
+/// to 256, 3 up to 4,096, 4 above). Reclamation comes on top: a call that programs may first empty units, each of
+/// which costs the live granules of a unit and the map changes for them, and open units, one erase each.
 #[derive(Clone, Debug)]
 pub struct LogHeapIn<D, M> {
     reclamation: Reclamation<D, M>,
     /// No slot below this one is free.
     slot_hint: u32,
 }
+
+// The state of a heap on 64 units, beside the device.
+const _: () = assert!(size_of::<LogHeapIn<(), [UnitRow; 64]>>() <= 512);
 
 /// A heap that holds the rows of its unit table itself.
 pub type LogHeap<D, const UNITS: usize> = LogHeapIn<D, [UnitRow; UNITS]>;

@@ -1,9 +1,10 @@
 //! A log-structured heap of persistent objects on NOR flash, for parts whose program units may be programmed once.
 //!
 //! An object is a number of fields of fixed widths, named by a [`Ref`]. Every call is atomic: after a loss of power at
-//! any operation of the device, [`LogHeap::mount`] finds what was acknowledged, and what was in flight whole or absent,
-//! and the same at every boot after that. No program unit is programmed twice between two erases, so that flash with
-//! error-correcting codes (STM32) serves as well as classic NOR. `docs/design/log-heap.md` says how and why.
+//! any operation of the device, [`LogHeap::mount`] finds what was acknowledged, and what was in flight whole or
+//! absent, and the same at every boot after that. No program unit is programmed twice between two erases, so that
+//! flash with error-correcting codes (STM32) serves as well as classic NOR. `docs/design/log-heap.md` says how and
+//! why.
 //!
 //! Not yet here: transactions over several objects, arrays, headers, roots, collection, pointers with notification,
 //! error detection.

@@ -1,9 +1,9 @@
 //! The log: what is about to be changed, and where the map begins.
 //!
-//! Before anything but the log is programmed, the log says whose sector or tail it is. So after a cut at most one owner
-//! is in doubt, that of the last such record. A log unit begins with a head: the root, the units of the next two logs,
-//! and the owner in doubt with what the map led to. From the record `End` on it counts, and the one before is needed no
-//! more.
+//! Before anything but the log is programmed, the log says whose sector or tail it is. So after a cut at most one
+//! owner is in doubt, that of the last such record. A log unit begins with a head: the root, the units of the next
+//! two logs, and the owner in doubt with what the map led to. From the record `End` on it counts, and the one before
+//! is needed no more.
 //!
 //! ```text
 //! ┌──────┬──────┬──────┬──────┬───────────────────────────────────────┬─────┬────────┬─────────┬──────┬────────┐

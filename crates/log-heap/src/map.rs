@@ -1,8 +1,8 @@
 //! The map: from owners to their sectors, a radix tree of nodes with sixteen children.
 //!
 //! A node is a sector: a header, sixteen entries, and spare places for changes of them, one change a place. The last
-//! change of an entry counts. When the spares are used up, the node is written anew, and its parent changed in the same
-//! way, up to the root, which the log names. What a node leads to was complete before.
+//! change of an entry counts. When the spares are used up, the node is written anew, and its parent changed in the
+//! same way, up to the root, which the log names. What a node leads to was complete before.
 //!
 //! ```text
 //!      log: Root            level 2                                   level 1: leaves
@@ -81,7 +81,9 @@ impl<D: Nor, M: UnitRows> Map<D, M> {
     pub(crate) fn header(&mut self, sector: Granule) -> Result<Header, StoreError<D::Error>> {
         let mut bytes = [0; HEADER_BYTES as usize];
         self.medium().read(sector, 0, &mut bytes)?;
-        Header::decode(&bytes).ok_or_else(|| self.medium().corrupted(sector, "a broken header"))
+        let geometry = self.space.log.units.geometry();
+        let header = Header::decode(&bytes).filter(|header| header.is_possible(&geometry));
+        header.ok_or_else(|| self.medium().corrupted(sector, "a broken header"))
     }
 
     /// Whether the tree is high enough for an owner.

@@ -2,8 +2,8 @@
 //!
 //! A mount:
 //! 1. reads the head of each unit, and the newest log that is complete;
-//! 2. if the log does not end with `Quiet`, reads the path to the owner of its last intent, once: a place on it may read
-//!    differently each time. From here on, what was read counts;
+//! 2. if the log does not end with `Quiet`, reads the path to the owner of its last intent, once: a place on it may
+//!    read differently each time. From here on, what was read counts;
 //! 3. walks the map and counts what is live in each unit;
 //! 4. begins a new log, whose head holds what was read. From its `End` on the next mount sees the same;
 //! 5. writes anew what was in doubt: the object whose tail was appended to, and the nodes above the owner. The new
@@ -187,10 +187,14 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         let geometry = self.objects.map.space.log.units.geometry();
         let is_inside = at.0 < u32::from(geometry.unit_count) * geometry.unit_granules;
         let header = if is_inside { Some(self.objects.map.header(at)?) } else { None };
-        let fits = |granules: u32| at.0 % geometry.unit_granules + granules <= geometry.unit_granules;
+        let units = &mut self.objects.map.space.log.units;
+        let fits = |granules: u32| {
+            at.0 % geometry.unit_granules + granules <= geometry.unit_granules
+                && units.live_in(geometry.unit_of(at)) + granules <= geometry.room()
+        };
         match header {
             Some(header) if header.owner() == owner && fits(header.granules(&geometry)) => {
-                self.objects.map.space.log.units.add_live(at, header.granules(&geometry));
+                units.add_live(at, header.granules(&geometry));
                 Ok(())
             }
             _ => Err(StoreError::Corrupted(Violation {

@@ -11,8 +11,8 @@
 //! A delta is a place, or several where a value is wider: it counts once all of them are there. A full tail is emptied
 //! by writing the object anew.
 //!
-//! Invariant: a sector that the map leads to is complete, except that the last delta of the object in doubt may be torn
-//! until the mount has settled it.
+//! Invariant: a sector that the map leads to is complete, except that the last delta of the object in doubt may be
+//! torn until the mount has settled it.
 
 use norn_flash::Nor;
 

@@ -7,8 +7,8 @@
 //!
 //! Then nothing in the unit is live, and it is free. It is erased when it is used again.
 //!
-//! A chain of headers that ends early hides nothing: only the last sector of a unit can have a torn header, and the map
-//! does not lead to that one. Where a live sector was not found, the unit is reported as corrupted.
+//! A chain of headers that ends early hides nothing: only the last sector of a unit can have a torn header, and the
+//! map does not lead to that one. Where a live sector was not found, the unit is reported as corrupted.
 
 use norn_flash::{EraseUnit, Nor};
 
@@ -89,8 +89,8 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         Ok(true)
     }
 
-    /// The closed unit with the best ratio of benefit and cost; one that is behind in wear; where hardly a unit is free,
-    /// that with the fewest live granules. Reads the head of each.
+    /// The closed unit with the best ratio of benefit and cost; one that is behind in wear; where hardly a unit is
+    /// free, that with the fewest live granules. Reads the head of each.
     fn choose(&mut self) -> Result<Option<EraseUnit>, StoreError<D::Error>> {
         let is_short = self.free_count() <= 1;
         let units = &mut self.objects.map.space.log.units;
@@ -143,7 +143,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         }
         let mut bytes = [0; HEADER_BYTES as usize];
         self.objects.map.medium().read(at, 0, &mut bytes)?;
-        Ok(Header::decode(&bytes))
+        Ok(Header::decode(&bytes).filter(|header| header.is_possible(&geometry)))
     }
 
     fn move_sector(&mut self, sector: Sector, owner: Owner) -> Result<(), StoreError<D::Error>> {

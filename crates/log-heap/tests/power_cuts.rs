@@ -1,6 +1,6 @@
-//! Power is cut at every device operation of random calls, in every shape that any part's contract allows and in two that
-//! none does, and again during recovery. After each cut the heap is mounted: it holds what it held before the call, or
-//! what it was to hold; so it does at the next boot; every invariant holds, and it continues to work.
+//! Power is cut at every device operation of random calls, in every shape that any part's contract allows and in two
+//! that none does, and again during recovery. After each cut the heap is mounted: it holds what it held before the
+//! call, or what it was to hold; so it does at the next boot; every invariant holds, and it continues to work.
 
 mod model;
 
@@ -122,8 +122,8 @@ fn every_cut_when_units_are_reclaimed() {
     }
 }
 
-/// The supply fails again and again, during mounts and soon after them: nothing fills up, and when it holds at last, all is
-/// there.
+/// The supply fails again and again, during mounts and soon after them: nothing fills up, and when it holds at last,
+/// all is there.
 #[test]
 fn a_failing_supply_fills_nothing_up() {
     for run in seeds(20..32, REPLAY) {

@@ -1,5 +1,5 @@
-//! The heap's interface in plain memory, calls drawn at random, and a device whose power can be cut in every shape that
-//! any part's contract allows, and in two that none does.
+//! The heap's interface in plain memory, calls drawn at random, and a device whose power can be cut in every shape
+//! that any part's contract allows, and in two that none does.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::collections::BTreeMap;
@@ -58,8 +58,8 @@ impl Powered for Harsh {
     }
 }
 
-/// One of every shape: those that the contract of NOR parts allows, bits that waver or come back at the second boot, and
-/// erases that program zeros first.
+/// One of every shape: those that the contract of NOR parts allows, bits that waver or come back at the second boot,
+/// and erases that program zeros first.
 pub fn every_shape(seed: u64) -> Vec<Tear> {
     let more = [Tear::ZerosFirst(seed)];
     Tear::allowed(seed).into_iter().chain(Tear::allowed_on_nand(seed)).chain(more).collect()

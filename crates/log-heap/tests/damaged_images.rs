@@ -1,0 +1,64 @@
+//! Damage anywhere on the part gives an error or a result: no panic, and no call without end.
+//!
+//! What is damaged may be lost: without error detection nothing notices a value that changed.
+
+mod model;
+
+use model::{Harsh, Model, TestHeap, change, draw, format, parts, perform};
+use norn_conformance::seeds;
+use norn_flash::{Address, Collected};
+use norn_log_heap::{Layout, LogHeapIn, Ref, UnitRow};
+
+const REPLAY: &str = "-p norn-log-heap --test damaged_images";
+
+/// Reads and changes what a damaged heap says that it holds; errors are as good as results.
+fn use_it(heap: &mut TestHeap, random: &mut fastrand::Rng) {
+    let _ = heap.audit(&mut Collected::default());
+    let (mut references, mut after): (Vec<Ref>, Option<Ref>) = (Vec::new(), None);
+    while let Ok(Some(reference)) = heap.next_object(after) {
+        references.push(reference);
+        after = Some(reference);
+    }
+    for _ in 0..60 {
+        let Some(&reference) = random.choice(&references) else { break };
+        let Ok(info) = heap.info(reference) else { continue };
+        let index = random.usize(..info.count);
+        let Ok(width) = heap.field_width(reference, index) else { continue };
+        let _ = heap.get_field(reference, index, &mut vec![0; width]);
+        let _ = heap.put_field(reference, index, &vec![7; width]);
+        let _ = heap.create(Layout::uniform(3, 2));
+    }
+    references.iter().take(5).for_each(|&reference| drop(heap.delete(reference)));
+}
+
+#[test]
+fn damage_is_an_error_or_a_result() {
+    let mut mounted = 0;
+    for run in seeds(0..30, REPLAY) {
+        let mut random = run.random();
+        let parts = parts(16);
+        let spec = parts[run.seed as usize % parts.len()].clone();
+        let (mut heap, mut model) = (format(spec), Model::new());
+        for _ in 0..400 {
+            let call = draw(&model, 12, &mut random);
+            let created = perform(&mut heap, &call).unwrap();
+            change(&mut model, &call, created);
+        }
+        let image = heap.into_device().0;
+        for _ in 0..60 {
+            let mut device = image.clone();
+            let size = device.spec().part.size_bytes();
+            for _ in 0..random.usize(1..40) {
+                let address = Address(random.u32(..size));
+                let damaged = device.peek(address, 1)[0] ^ 1 << random.u8(..8);
+                device.poke(address, &[[damaged, 0x00, 0xFF, random.u8(..)][random.usize(..4)]]);
+            }
+            let rows = vec![UnitRow::UNUSED; usize::from(device.spec().part.unit_count)];
+            if let Ok(mut heap) = LogHeapIn::mount_in(Harsh(device), rows) {
+                mounted += 1;
+                use_it(&mut heap, &mut random);
+            }
+        }
+    }
+    assert!(mounted > 500, "{mounted} of 1800 damaged images were mounted");
+}
