@@ -85,13 +85,14 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
         hint: &mut Hint,
     ) -> Result<Option<Entry<K, V>>, ErrorOf<Self::Device>>;
 
-    /// Counts the keys. No count is kept, neither in RAM nor on flash: this reads all objects.
+    /// Counts the keys. A [`FatList`](crate::FatList) knows their number after a format, after a stop that knew it, and
+    /// once they were counted; else this reads all objects.
     ///
     /// # Errors
     /// `Corrupted` and the device's.
     fn len(&mut self) -> Result<u32, ErrorOf<Self::Device>>;
 
-    /// Counts what the index holds. Reads as much as [`len`](Self::len), and the state of every place.
+    /// Counts what the index holds. Reads all objects, and the state of every place.
     ///
     /// # Errors
     /// `Corrupted` and the device's.

@@ -3,7 +3,8 @@
 //! Between two operations:
 //! - blocks and cells are as [their checker](crate::fat_list::ground::audit) says;
 //! - each level's pointers lead through every object that is linked on it, in ascending order, and back to the head;
-//! - an object's keys are in its range.
+//! - an object's keys are in its range;
+//! - if their number is known, there are as many.
 
 use norn_flash::{Auditor, Nor};
 
@@ -24,6 +25,9 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         for level in 0..list.layout().settings.levels {
             list.audit_level(level, hooked[usize::from(level)], auditor)?;
         }
+        let (head, known) = (list.head(), list.known_keys()?);
+        let (address, counted) = (list.layout().cell(head), self.count_each_key()?);
+        check((known.is_none_or(|known| known == counted), "a wrong number of keys"), address, auditor);
         Ok(())
     }
 }

@@ -222,7 +222,7 @@ impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
         Ok(found.is_some())
     }
 
-    /// Counts the keys. No count is kept, neither in RAM nor on flash: this reads all objects.
+    /// Counts the keys: [`OrderedIndex::len`](crate::OrderedIndex::len) has the cost.
     ///
     /// # Errors
     /// `Corrupted` and the device's.
@@ -230,7 +230,7 @@ impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
         Ok(self.count_keys()?)
     }
 
-    /// Counts what the list holds. Reads as much as [`key_count`](Self::key_count), and the state of every place.
+    /// Counts what the list holds. Reads all objects, and the state of every place.
     ///
     /// # Errors
     /// `Corrupted` and the device's.

@@ -143,17 +143,41 @@ pub struct Column {
 impl Column {
     /// The entry of a pointer pool that leads here from `level`.
     pub fn encode(self, level: u8) -> u32 {
-        let data = u32::from(self.index) | u32::from(self.turnstile) << 12 | u32::from(level) << 20;
-        data | (0xFF_FFFF & !data).count_ones() << 24 | fold(data) << 29
+        coded(u32::from(self.index) | u32::from(self.turnstile) << 12 | u32::from(level) << 20)
     }
 
     /// What a pool entry says: its level and where it leads; `None` if it is erased, torn or damaged.
     pub fn decode(entry: u32) -> Option<(u8, Column)> {
         let data = entry & 0xFF_FFFF;
-        let is_whole = entry >> 24 & 31 == (0xFF_FFFF & !data).count_ones() && entry >> 29 == fold(data);
         let column = Column { turnstile: (data >> 12) as u8, index: (data & 0xFFF) as u16 };
-        is_whole.then_some((((data >> 20) & 15) as u8, column))
+        (is_whole(entry) && data & KEY_COUNT == 0).then_some((((data >> 20) & 15) as u8, column))
     }
+}
+
+/// The bit of an entry of the head's lowest level that says that it is not a pointer, but how many keys there are.
+const KEY_COUNT: u32 = 1 << 23;
+/// The count that says that it is not known.
+const KEYS_UNKNOWN: u32 = KEY_COUNT - 1;
+
+/// The entry of the head that says how many keys there are, if that is known and has room in it.
+pub fn encode_key_count(keys: Option<u32>) -> u32 {
+    coded(KEY_COUNT | keys.map_or(KEYS_UNKNOWN, |keys| keys.min(KEYS_UNKNOWN)))
+}
+
+/// Whether an entry of the head says how many keys there are, and what it says.
+pub fn decode_key_count(entry: u32) -> Option<Option<u32>> {
+    let keys = entry & KEYS_UNKNOWN;
+    (is_whole(entry) && entry & KEY_COUNT != 0).then_some(Some(keys).filter(|&keys| keys < KEYS_UNKNOWN))
+}
+
+/// The 24 bits of a pool entry with their codes.
+fn coded(data: u32) -> u32 {
+    data | (0xFF_FFFF & !data).count_ones() << 24 | fold(data) << 29
+}
+
+/// Whether a pool entry is neither erased nor torn nor damaged.
+fn is_whole(entry: u32) -> bool {
+    coded(entry & 0xFF_FFFF) == entry
 }
 
 /// Three bits of parity over 24.
@@ -263,12 +287,27 @@ mod tests {
 
     #[test]
     fn no_torn_pointer_is_whole() {
-        for (turnstile, index, level) in [(0xF7, 0xFF0, 15), (3, 0xF9F, 4), (0xFF, 0x0FF, 14)] {
+        for (turnstile, index, level) in [(0xF7, 0xFF0, 7), (3, 0xF9F, 4), (0xFF, 0x0FF, 6)] {
             let entry = Column { turnstile, index }.encode(level);
             assert_eq!(Column::decode(entry), Some((level, Column { turnstile, index })));
-            torn(entry, 32).for_each(|torn| assert_eq!(Column::decode(torn), None, "{torn:#x}"));
+            assert_eq!(decode_key_count(entry), None);
+            torn(entry, 32).for_each(|torn| assert!(is_nothing(torn), "{torn:#x}"));
         }
-        assert_eq!(Column::decode(u32::MAX), None);
+        assert!(is_nothing(u32::MAX));
+    }
+
+    fn is_nothing(entry: u32) -> bool {
+        Column::decode(entry).is_none() && decode_key_count(entry).is_none()
+    }
+
+    #[test]
+    fn no_torn_key_count_is_whole() {
+        for keys in [None, Some(0xF_FF07), Some(8_388_606)] {
+            let entry = encode_key_count(keys);
+            assert_eq!((decode_key_count(entry), Column::decode(entry)), (Some(keys), None));
+            torn(entry, 32).for_each(|torn| assert!(is_nothing(torn), "{torn:#x}"));
+        }
+        assert_eq!(decode_key_count(encode_key_count(Some(8_388_607))), Some(None), "has no room");
     }
 
     #[test]

@@ -91,7 +91,8 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// Says on flash that nothing is under way, so that the next mount is fast. The list can still be used.
     ///
-    /// Cost: a word programmed; the head is rewritten once per `slots / 2` stops.
+    /// Cost: a word programmed, and the number of keys if it is known and has changed; the head is rewritten once per
+    /// `slots / 2` stops, or when its room for pointers is used up.
     ///
     /// # Errors
     /// `Corrupted` and the device's.
@@ -146,6 +147,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         }
         if self.is_roomy(&survey) || survey.written == 0 {
             self.shape.cells().write_slot(node.cell, survey.written, key, value)?;
+            self.skip_list().count_added();
             return Ok(None);
         }
         Ok(Some((node, survey)))
@@ -193,6 +195,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
             return Err(IndexError::KeyAbsent);
         };
         self.shape.cells().clear_slot(node.cell, slot)?;
+        self.skip_list().count_removed(1);
         if survey.valid.count_ones() == 1 {
             self.shape.take_out_empty(&mut budget, key)?;
         }
@@ -209,19 +212,9 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         self.skip_list().step(bound, direction, hint)
     }
 
-    /// Counts the keys.
-    pub(crate) fn count_keys(&mut self) -> Outcome<u32, D> {
-        let (mut keys, mut node) = (0, self.skip_list().head_node());
-        while let Some(next) = self.skip_list().successor(&node, 0)? {
-            keys += self.shape.cells().survey(next.cell)?.valid.count_ones();
-            node = next;
-        }
-        Ok(keys)
-    }
-
     /// Counts what the list holds.
     pub(crate) fn count_all(&mut self) -> Outcome<IndexStats, D> {
-        let mut stats = IndexStats { keys: self.count_keys()?, erases_min: u32::MAX, ..IndexStats::default() };
+        let mut stats = IndexStats { keys: self.count_each_key()?, erases_min: u32::MAX, ..IndexStats::default() };
         for unit in self.layout().units() {
             let erases = self.turnstiles().blocks.erase_count(unit)?;
             (stats.erases_min, stats.erases_max) = (stats.erases_min.min(erases), stats.erases_max.max(erases));

@@ -4,6 +4,7 @@ mod audit;
 mod batch;
 mod bounds;
 mod bytes;
+mod count;
 mod cursor;
 pub mod format;
 mod ground;

@@ -42,6 +42,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
             list.turnstiles().blocks.lay_out(unit)?;
         }
         list.write_head()?;
+        list.skip_list().keys = Some(0);
         list.stop()?;
         Ok(list)
     }

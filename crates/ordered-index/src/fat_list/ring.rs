@@ -91,6 +91,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
 impl<D: Nor, W: Widths> Replacements<D, W> {
     fn drop_first(&mut self, key: &W::Key, most: u16) -> Outcome<u32, D> {
         let (mut node, mut keys) = (self.list.head_node(), 0);
+        let known = self.list.keys.take();
         for _ in 0..most {
             let Some(next) = self.list.successor(&node, 0)? else { break };
             let end = self.list.successor(&next, 0)?.and_then(|after| after.low);
@@ -107,6 +108,8 @@ impl<D: Nor, W: Widths> Replacements<D, W> {
             self.lead_past_doomed()?;
             self.bury(doomed, kept)?;
         }
+        self.list.keys = known;
+        self.list.count_removed(keys);
         Ok(keys)
     }
 

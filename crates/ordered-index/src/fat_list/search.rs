@@ -90,6 +90,8 @@ pub(crate) struct SkipList<D, W: Widths> {
     pub turnstiles: Turnstiles<D, W>,
     head: Cell,
     session: Session,
+    /// How many keys there are, if that is known.
+    pub keys: Option<u32>,
     probes: Probes,
 }
 
@@ -101,6 +103,7 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
             turnstiles: Turnstiles::new(medium, layout, widths),
             head,
             session: Session::Open,
+            keys: None,
             probes: Probes::default(),
         }
     }
@@ -144,12 +147,17 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
         Ok(self.session)
     }
 
-    /// Says in the head that the list is stopped, if it is not and the head has room to say so and to open it again.
+    pub fn session(&self) -> Session {
+        self.session
+    }
+
+    /// Says in the head that the list is stopped, if it is not and the head has room to say so and to open it again, and
+    /// to say how many keys there are.
     pub fn stop(&mut self) -> Outcome<Session, D> {
         if self.session == Session::Open {
             let head = self.head;
             let marks = self.cells().stop_marks(head)?;
-            if marks.left >= 2 {
+            if marks.left >= 2 && self.leave_key_count()? {
                 self.cells().clear_stop_mark(head, marks.cleared)?;
                 self.session = Session::Stopped;
             }
@@ -160,6 +168,7 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
     /// Says in the head that the list is being changed, before the first change.
     pub fn open(&mut self) -> Outcome<(), D> {
         if self.session == Session::Stopped {
+            self.known_keys()?;
             let head = self.head;
             let marks = self.cells().stop_marks(head)?;
             if marks.left == 0 {

@@ -1,13 +1,13 @@
 //! Pointer pools: where an object leads on each of its levels.
 //!
 //! A pool takes a new entry each time a pointer is set; the last entry of a level counts. Erased entries are spare
-//! pointers.
+//! pointers. The head's entries of the lowest level also say how many keys there are.
 
 use norn_flash::{Address, Nor};
 
 use super::Cells;
 use crate::error::Outcome;
-use crate::fat_list::format::{Column, Kind};
+use crate::fat_list::format::{Column, Kind, encode_key_count};
 use crate::fat_list::layout::Cell;
 use crate::fat_list::widths::Widths;
 
@@ -56,6 +56,26 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     pub fn pool_room(&mut self, cell: Cell, kind: Kind, level: u8) -> Outcome<u16, D> {
         let pool = self.pool(cell, kind, level);
         Ok(pool.1 - self.pool_used(pool)?)
+    }
+
+    /// The head's last entry on the lowest level.
+    pub fn last_head_entry(&mut self, head: Cell) -> Outcome<u32, D> {
+        let pool = self.pool(head, Kind::Head, 0);
+        match self.pool_used(pool)?.checked_sub(1) {
+            Some(last) => self.medium.read_u32(pool.0.offset(4 * u32::from(last))),
+            None => Ok(u32::MAX),
+        }
+    }
+
+    /// Says in the head how many keys there are; whether its pool has room for that and for a pointer after it.
+    pub fn write_key_count(&mut self, head: Cell, keys: Option<u32>) -> Outcome<bool, D> {
+        let pool = self.pool(head, Kind::Head, 0);
+        let used = self.pool_used(pool)?;
+        if used + 2 > pool.1 {
+            return Ok(false);
+        }
+        let place = pool.0.offset(4 * u32::from(used));
+        self.medium.program(place, &encode_key_count(keys).to_le_bytes()).map(|()| true)
     }
 
     /// Makes the pointer of `level` lead to `column`. A torn entry that was to say the same is completed.
