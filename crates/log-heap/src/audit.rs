@@ -4,12 +4,13 @@
 //! 2. No two sectors overlap, and none lies in a unit of the log or behind what its open unit has filled.
 //! 3. In a tail and among spares, whole places come first, and what comes after them is erased: nothing is torn.
 //! 4. The live granules of each unit are those that the table has.
+//! 5. Each directory of roots is in their chain.
 
 use norn_flash::{Address, Auditor, Marks, Nor, Violation};
 
 use crate::error::StoreError;
 use crate::format::{Entry, FANOUT, Granule, Owner, Place, SectorKind};
-use crate::heap::LogHeapIn;
+use crate::heap::{LogHeapIn, SLOTS_BY_TOP};
 use crate::object::Sector;
 use crate::reclaim::Reclamation;
 use crate::units::{Role, UnitRows};
@@ -36,6 +37,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
             auditor.violation(Violation { address: Address(0), what: "live granules that the table does not have" });
         }
         reclamation.audit_units(auditor);
+        if !self.audit_directories(SLOTS_BY_TOP[usize::from(top)])? {
+            auditor.violation(Violation { address: Address(0), what: "a directory of roots outside of their chain" });
+        }
         Ok(())
     }
 }

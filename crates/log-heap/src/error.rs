@@ -64,7 +64,12 @@ pub enum CreateError<E> {
         /// Granules of the largest sector with such fields on this part.
         granules_max: u32,
     },
-    /// All 65,536 references are in use.
+    /// A header of more than 255 bytes.
+    HeaderTooLarge {
+        /// Requested bytes.
+        bytes: usize,
+    },
+    /// All 65,535 references are in use.
     NoReferences,
     /// The store failed; `Full` among others.
     Store(StoreError<E>),
@@ -79,7 +84,8 @@ impl<E: fmt::Debug> fmt::Display for CreateError<E> {
             CreateError::TooLarge { granules_max } => {
                 write!(f, "an object of more than {granules_max} granules, its header included")
             }
-            CreateError::NoReferences => f.write_str("all 65536 references are in use"),
+            CreateError::HeaderTooLarge { bytes } => write!(f, "a header of {bytes} bytes: at most 255"),
+            CreateError::NoReferences => f.write_str("all 65535 references are in use"),
             CreateError::Store(error) => error.fmt(f),
         }
     }
@@ -108,6 +114,15 @@ pub enum AccessError<E> {
         /// Bytes of the field, or of the fields.
         width: u32,
     },
+    /// A header that this object cannot have.
+    HeaderTooLarge {
+        /// Bytes of the largest header for such fields on this part.
+        bytes_max: u32,
+    },
+    /// A root's name is empty or longer than 32 bytes.
+    NameLength(usize),
+    /// No slot is left for a directory of roots.
+    NoReferences,
     /// The store failed; `Full` among others.
     Store(StoreError<E>),
 }
@@ -118,6 +133,9 @@ impl<E: fmt::Debug> fmt::Display for AccessError<E> {
             AccessError::Stale(reference) => write!(f, "stale reference {reference}"),
             AccessError::OutOfRange { count } => write!(f, "an index beyond the last of {count} fields"),
             AccessError::WrongWidth { width } => write!(f, "a number of bytes that is not the {width} of the field"),
+            AccessError::HeaderTooLarge { bytes_max } => write!(f, "a header of more than {bytes_max} bytes"),
+            AccessError::NameLength(bytes) => write!(f, "a name of {bytes} bytes: from 1 to 32"),
+            AccessError::NoReferences => f.write_str("all 65535 references are in use"),
             AccessError::Store(error) => error.fmt(f),
         }
     }

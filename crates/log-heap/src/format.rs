@@ -7,6 +7,9 @@
 //! unit head, 24 bytes      magic 4 │ geometry 4 │ sequence 4 │ erases 4 │ stream 1, ones 3 │ CRC-32 4
 //! sector header, 8 bytes   slot 2 │ generation 2 │ count 1 │ width 1 │ tail 1 │ kind 2 bits, zeros 6 bits
 //!   of a map node          index  │ level        │ 0       │ 0       │ spares │ kind 3
+//!   of a directory of roots  slot │ 0, else as an object of kind 2
+//! after it, kind 1         widths, a byte for each field
+//!           kind 2         header's length 1 │ width of all fields 1, or 0 │ then widths, a byte each │ header
 //! place of 4 bytes         zeros 5 bits │ content 27 bits
 //! place of 8, 16, 32       zeros 1 │ content 27 bits, ones 5 bits │ bytes to the granule's end
 //! content of a delta       kind 3 bits │ field 8 │ first two bytes of the value
@@ -24,6 +27,10 @@ use norn_flash::{EraseUnit, NorPart};
 pub const UNIT_HEAD_BYTES: u32 = 24;
 /// Bytes of a sector's header.
 pub const HEADER_BYTES: u32 = 8;
+/// Where the widths of a [`SectorKind::Headed`] begin, after its header's length and the width of its fields.
+pub const HEADED_AT: u32 = HEADER_BYTES + 2;
+/// The generation of a directory of roots, which no reference has.
+pub const DIRECTORY: u16 = 0;
 /// Children of a map node.
 pub const FANOUT: u32 = 16;
 /// Bytes of an entry in a map node.
@@ -249,6 +256,8 @@ pub enum SectorKind {
     Uniform,
     /// An object whose fields have widths of their own, which precede its data.
     Various,
+    /// An object with a header; its fields have one width or widths of their own.
+    Headed,
     /// A map node.
     Node,
 }
@@ -264,7 +273,8 @@ pub struct Header {
     pub generation: u16,
     /// Number of fields.
     pub count: u8,
-    /// Width of each field in bytes; for [`SectorKind::Various`] the sector's granules without its tail.
+    /// Width of each field in bytes; for [`SectorKind::Various`] and [`SectorKind::Headed`] the sector's granules
+    /// without its tail.
     pub width: u8,
     /// Places of the tail, or spare places.
     pub tail: u8,
@@ -275,7 +285,7 @@ impl Header {
     pub const fn bare_granules(&self, geometry: &Geometry) -> u32 {
         match self.kind {
             SectorKind::Uniform => geometry.granules(HEADER_BYTES + self.count as u32 * self.width as u32),
-            SectorKind::Various => self.width as u32,
+            SectorKind::Various | SectorKind::Headed => self.width as u32,
             SectorKind::Node => geometry.granules(HEADER_BYTES + FANOUT * ENTRY_BYTES),
         }
     }
@@ -286,6 +296,7 @@ impl Header {
             SectorKind::Node => return self.tail == geometry.spares() && self.count == 0 && self.width == 0,
             SectorKind::Uniform => self.width > 0,
             SectorKind::Various => geometry.granules(HEADER_BYTES + 2 * u32::from(self.count)) <= u32::from(self.width),
+            SectorKind::Headed => geometry.granules(HEADED_AT + u32::from(self.count)) <= u32::from(self.width),
         };
         contents && self.count > 0 && self.granules(geometry) <= geometry.room()
     }
@@ -309,6 +320,7 @@ impl Header {
         let kind = match self.kind {
             SectorKind::Uniform => 0,
             SectorKind::Various => 1,
+            SectorKind::Headed => 2,
             SectorKind::Node => 3,
         };
         let mut bytes = [slot_low, slot_high, low, high, self.count, self.width, self.tail, kind << 6];
@@ -323,8 +335,8 @@ impl Header {
         let kind = match bytes[7] >> 6 {
             0 => SectorKind::Uniform,
             1 => SectorKind::Various,
-            3 => SectorKind::Node,
-            _ => return None,
+            2 => SectorKind::Headed,
+            _ => SectorKind::Node,
         };
         let number = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let (count, width, tail) = (bytes[4], bytes[5], bytes[6]);
@@ -564,7 +576,8 @@ mod tests {
             let change = Change { digit: random.u32(..16), entry };
             assert_eq!(Change::from_content(change.to_content()), change);
             let header = Header {
-                kind: [SectorKind::Uniform, SectorKind::Various, SectorKind::Node][random.usize(..3)],
+                kind: [SectorKind::Uniform, SectorKind::Various, SectorKind::Headed, SectorKind::Node]
+                    [random.usize(..4)],
                 index: random.u16(..),
                 generation: random.u16(..),
                 count: random.u8(..),

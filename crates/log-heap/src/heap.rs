@@ -6,8 +6,8 @@
 use norn_flash::Nor;
 
 use crate::error::{AccessError, CreateError, MountError, StoreError};
-use crate::format::{Entry, HEADER_BYTES, Header, Owner, SectorKind, Stream};
-use crate::layout::{Info, Layout};
+use crate::format::{DIRECTORY, Entry, HEADER_BYTES, Header, Owner, SectorKind, Stream};
+use crate::layout::{Info, Layout, Widths};
 use crate::log::Intent;
 use crate::medium::Medium;
 use crate::object::{Extent, Replacement, Sector, Source};
@@ -82,7 +82,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
 
     /// A heap that has not been mounted: every call but [`remount`](Self::remount) returns `Halted`.
     pub const fn unmounted_in(device: D, rows: M) -> Self {
-        LogHeapIn { reclamation: Reclamation::new(Medium::unstarted(device), rows), slot_hint: 0 }
+        LogHeapIn { reclamation: Reclamation::new(Medium::unstarted(device), rows), slot_hint: SLOT_FIRST }
     }
 
     /// As [`mount`](LogHeap::mount), in place. It also recovers after a device error, which halts a heap.
@@ -90,7 +90,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// # Errors
     /// As `mount`.
     pub fn remount(&mut self) -> Result<(), MountError<D::Error>> {
-        self.slot_hint = 0;
+        self.slot_hint = SLOT_FIRST;
         self.reclamation.mount()
     }
 
@@ -136,22 +136,26 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let layout = layout.simplified();
         let header = self.header_of(&layout)?;
         let (slot, generation) = self.find_slot()?;
-        let header = Header { index: slot, generation, ..header };
-        let geometry = self.reclamation.objects.map.space.log.units.geometry();
-        let needed = header.bare_granules(&geometry) + geometry.node_granules();
-        self.reclamation.make_room_for(needed)?;
-        let tail = self.reclamation.tail_of(&header, Reason::Created);
-        let owner = Owner::object(slot);
-        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(owner))?;
-        let sector =
-            self.reclamation.objects.write(Header { tail, ..header }, Source::New(layout), None, Stream::Updated)?;
-        self.reclamation.lead_to(owner, Entry::At(sector), None)?;
+        self.write_new(Header { index: slot, generation, ..header }, layout)?;
         self.slot_hint = u32::from(slot) + 1;
         Ok(Ref::new(slot, generation))
     }
 
+    /// Writes the first sector of a slot that leads nowhere.
+    pub(crate) fn write_new(&mut self, header: Header, layout: Layout<'_>) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.reclamation.objects.map.space.log.units.geometry();
+        let needed = header.bare_granules(&geometry) + geometry.node_granules();
+        self.reclamation.make_room_for(needed)?;
+        let tail = self.reclamation.tail_of(&header, Reason::Created);
+        let owner = header.owner();
+        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(owner))?;
+        let sector =
+            self.reclamation.objects.write(Header { tail, ..header }, Source::New(layout), None, Stream::Updated)?;
+        self.reclamation.lead_to(owner, Entry::At(sector), None)
+    }
+
     /// The header of a new object, without slot, generation and tail.
-    fn header_of(&self, layout: &Layout<'_>) -> Result<Header, CreateError<D::Error>> {
+    pub(crate) fn header_of(&self, layout: &Layout<'_>) -> Result<Header, CreateError<D::Error>> {
         let count = layout.count();
         if count == 0 {
             return Err(CreateError::NoFields);
@@ -162,11 +166,17 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         if let Some(field) = (0..count).find(|&field| layout.width(field) == 0) {
             return Err(CreateError::ZeroWidth { field });
         }
+        if layout.header.len() > HEADER_MAX {
+            return Err(CreateError::HeaderTooLarge { bytes: layout.header.len() });
+        }
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
         let granules = geometry.granules(HEADER_BYTES + layout.content_bytes());
-        let (kind, width, most) = match layout {
-            Layout::Uniform { width, .. } => (SectorKind::Uniform, *width, geometry.room()),
-            Layout::Each(_) => (SectorKind::Various, granules.min(255) as u8, geometry.room().min(255)),
+        let (kind, width, most) = match layout.widths {
+            Widths::Uniform { width, .. } if layout.header.is_empty() => (SectorKind::Uniform, width, geometry.room()),
+            Widths::Each(_) if layout.header.is_empty() => {
+                (SectorKind::Various, granules.min(255) as u8, geometry.room().min(255))
+            }
+            _ => (SectorKind::Headed, granules.min(255) as u8, geometry.room().min(255)),
         };
         if granules > most {
             return Err(CreateError::TooLarge { granules_max: most });
@@ -175,7 +185,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 
     /// A slot that leads nowhere, and the generation of its next object.
-    fn find_slot(&mut self) -> Result<(u16, u16), CreateError<D::Error>> {
+    pub(crate) fn find_slot(&mut self) -> Result<(u16, u16), CreateError<D::Error>> {
         for slot in self.slot_hint..Ref::SLOTS {
             if let Entry::Nowhere(last) = self.reclamation.objects.map.lookup(Owner::object(slot as u16))? {
                 self.slot_hint = slot;
@@ -213,11 +223,13 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     pub fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, AccessError<D::Error>> {
         self.expect_running()?;
         let first = after.map_or(0, |reference| u32::from(reference.slot()) + 1);
-        let slots = FANOUT_POWERS[usize::from(self.reclamation.objects.map.top())];
+        let slots = SLOTS_BY_TOP[usize::from(self.reclamation.objects.map.top())];
         for slot in first..slots {
             if let Entry::At(at) = self.reclamation.objects.map.lookup(Owner::object(slot as u16))? {
                 let header = self.reclamation.objects.map.header(at)?;
-                return Ok(Some(Ref::new(slot as u16, header.generation)));
+                if header.generation != DIRECTORY {
+                    return Ok(Some(Ref::new(slot as u16, header.generation)));
+                }
             }
         }
         Ok(None)
@@ -306,6 +318,66 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.replace(sector, Reason::Replaced(used), Replacement { at: extent.at, bytes: values })
     }
 
+    /// Reads as much of an object's header as `buffer` holds. Returns the header's length.
+    ///
+    /// Cost: a look-up, and the bytes.
+    ///
+    /// # Errors
+    /// `Stale`; the store's.
+    pub fn read_header(&mut self, reference: Ref, buffer: &mut [u8]) -> Result<usize, AccessError<D::Error>> {
+        self.expect_running()?;
+        let sector = self.find(reference)?;
+        let header = self.reclamation.objects.parts(&sector)?.header;
+        self.reclamation.objects.read_header(&sector, header, buffer)?;
+        Ok(header.width as usize)
+    }
+
+    /// Atomically replaces an object's header.
+    ///
+    /// Cost: three look-ups, a granule of the log, the object's granules and a map change.
+    ///
+    /// # Errors
+    /// `Stale`, `HeaderTooLarge`; the store's, `Full` where the object grows and there is no room for it.
+    pub fn write_header(&mut self, reference: Ref, header: &[u8]) -> Result<(), AccessError<D::Error>> {
+        self.expect_running()?;
+        self.find(reference)?;
+        self.replace_header(reference.slot(), header)
+    }
+
+    /// Writes what is in a slot anew with another header.
+    pub(crate) fn replace_header(&mut self, slot: u16, bytes: &[u8]) -> Result<(), AccessError<D::Error>> {
+        let Some(sector) = self.sector_in(slot)? else { return Ok(()) };
+        let header = self.headed(&sector, bytes.len())?;
+        let geometry = self.reclamation.objects.map.space.log.units.geometry();
+        let more = header.bare_granules(&geometry).saturating_sub(sector.header.bare_granules(&geometry));
+        match more {
+            0 => self.reclamation.make_room()?,
+            more => self.reclamation.make_room_for(more + geometry.node_granules())?,
+        }
+        // Reclamation may have moved it.
+        let Some(sector) = self.sector_in(slot)? else { return Ok(()) };
+        let used = self.reclamation.objects.used(&sector)?;
+        let tail = self.reclamation.tail_of(&header, Reason::Replaced(used));
+        let (header, source) = (Header { tail, ..header }, Source::Reheaded(sector, bytes));
+        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(header.owner()))?;
+        let written = self.reclamation.objects.write(header, source, None, Stream::Updated)?;
+        Ok(self.reclamation.lead_to(header.owner(), Entry::At(written), Some(sector))?)
+    }
+
+    /// The sector's header once the object has one of `bytes` bytes.
+    fn headed(&mut self, sector: &Sector, bytes: usize) -> Result<Header, AccessError<D::Error>> {
+        let parts = self.reclamation.objects.parts(sector)?;
+        let data = self.reclamation.objects.data_bytes(sector)?;
+        let geometry = self.reclamation.objects.map.space.log.units.geometry();
+        let room = geometry.room().min(255) * geometry.granule_bytes;
+        let bytes_max = room.saturating_sub(parts.bytes_with_header(0, data)).min(HEADER_MAX as u32);
+        if bytes as u32 > bytes_max {
+            return Err(AccessError::HeaderTooLarge { bytes_max });
+        }
+        let granules = geometry.granules(parts.bytes_with_header(bytes as u32, data));
+        Ok(Header { kind: SectorKind::Headed, width: granules as u8, ..sector.header })
+    }
+
     /// The bytes of whole fields from `first` on.
     fn extent_of(&mut self, sector: &Sector, first: usize, bytes: u32) -> Result<Extent, AccessError<D::Error>> {
         let (_, start) = self.field(sector, first)?;
@@ -325,7 +397,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 
     /// Writes an object anew with other values.
-    fn replace(
+    pub(crate) fn replace(
         &mut self,
         sector: Sector,
         reason: Reason,
@@ -337,28 +409,28 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         Ok(self.reclamation.lead_to(owner, Entry::At(written), Some(sector))?)
     }
 
-    fn expect_running(&self) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn expect_running(&self) -> Result<(), StoreError<D::Error>> {
         self.reclamation.objects.map.space.log.units.medium.expect_running()
     }
 
     /// The sector of an object.
-    fn find(&mut self, reference: Ref) -> Result<Sector, AccessError<D::Error>> {
-        let Entry::At(at) = self.reclamation.objects.map.lookup(Owner::object(reference.slot()))? else {
-            return Err(AccessError::Stale(reference));
-        };
+    pub(crate) fn find(&mut self, reference: Ref) -> Result<Sector, AccessError<D::Error>> {
+        let sector = self.sector_in(reference.slot())?;
+        sector.filter(|sector| sector.header.generation == reference.generation()).ok_or(AccessError::Stale(reference))
+    }
+
+    /// The sector that is in a slot.
+    pub(crate) fn sector_in(&mut self, slot: u16) -> Result<Option<Sector>, StoreError<D::Error>> {
+        let Entry::At(at) = self.reclamation.objects.map.lookup(Owner::object(slot))? else { return Ok(None) };
         let header = self.reclamation.objects.map.header(at)?;
-        if header.kind == SectorKind::Node || header.index != reference.slot() || header.count == 0 {
-            let corrupted = self.reclamation.objects.map.medium().corrupted(at, "no sector of its owner");
-            return Err(AccessError::Store(corrupted));
+        if header.kind == SectorKind::Node || header.index != slot || header.count == 0 {
+            return Err(self.reclamation.objects.map.medium().corrupted(at, "no sector of its owner"));
         }
-        if header.generation != reference.generation() {
-            return Err(AccessError::Stale(reference));
-        }
-        Ok(Sector { at, header })
+        Ok(Some(Sector { at, header }))
     }
 
     /// A field's number and place.
-    fn field(&mut self, sector: &Sector, index: usize) -> Result<(u8, Extent), AccessError<D::Error>> {
+    pub(crate) fn field(&mut self, sector: &Sector, index: usize) -> Result<(u8, Extent), AccessError<D::Error>> {
         let count = sector.header.count;
         match u8::try_from(index) {
             Ok(field) if field < count => Ok((field, self.reclamation.objects.extent(sector, field)?)),
@@ -367,8 +439,12 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     }
 }
 
+/// The first slot of objects; the one before is that of the first directory of roots.
+const SLOT_FIRST: u32 = 1;
+/// Bytes of the largest header.
+pub(crate) const HEADER_MAX: usize = 255;
 /// Slots of a map by the level of its root.
-const FANOUT_POWERS: [u32; 5] = [0, 1 << 4, 1 << 8, 1 << 12, 1 << 16];
+pub(crate) const SLOTS_BY_TOP: [u32; 5] = [0, 1 << 4, 1 << 8, 1 << 12, 1 << 16];
 
 fn expect_width<E>(bytes: usize, width: u32) -> Result<(), AccessError<E>> {
     if bytes as u32 == width { Ok(()) } else { Err(AccessError::WrongWidth { width }) }

@@ -1,8 +1,17 @@
 //! Layouts: what to create, and what there is.
 
-/// What to create: the fields' widths.
+use crate::format::{HEADED_AT, HEADER_BYTES};
+
+/// What to create: the fields' widths and a header.
 #[derive(Clone, Copy, Debug)]
-pub enum Layout<'a> {
+pub struct Layout<'a> {
+    pub(crate) widths: Widths<'a>,
+    pub(crate) header: &'a [u8],
+}
+
+/// The widths of the fields of a [`Layout`], in bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Widths<'a> {
     /// All have one width.
     Uniform {
         /// Number of fields.
@@ -17,44 +26,52 @@ pub enum Layout<'a> {
 impl<'a> Layout<'a> {
     /// `count` fields of `width` bytes each.
     pub const fn uniform(count: usize, width: u8) -> Layout<'a> {
-        Layout::Uniform { count, width }
+        Layout { widths: Widths::Uniform { count, width }, header: &[] }
     }
 
     /// A field of each of these widths, in bytes, one after the other without padding.
     pub const fn fields(widths: &'a [u8]) -> Layout<'a> {
-        Layout::Each(widths)
+        Layout { widths: Widths::Each(widths), header: &[] }
+    }
+
+    /// The same with a header: up to 255 bytes that the heap does not interpret (a type, in a Java virtual machine).
+    pub const fn with_header(mut self, header: &'a [u8]) -> Layout<'a> {
+        self.header = header;
+        self
     }
 
     /// The same with one width instead of a list of equal ones.
-    pub(crate) fn simplified(self) -> Layout<'a> {
-        match self {
-            Layout::Each([first, rest @ ..]) if rest.iter().all(|width| width == first) => {
-                Layout::Uniform { count: rest.len() + 1, width: *first }
-            }
-            other => other,
+    pub(crate) fn simplified(mut self) -> Layout<'a> {
+        if let Widths::Each([first, rest @ ..]) = self.widths
+            && rest.iter().all(|width| width == first)
+        {
+            self.widths = Widths::Uniform { count: rest.len() + 1, width: *first };
         }
+        self
     }
 
     pub(crate) const fn count(&self) -> usize {
-        match self {
-            Layout::Uniform { count, .. } => *count,
-            Layout::Each(widths) => widths.len(),
+        match self.widths {
+            Widths::Uniform { count, .. } => count,
+            Widths::Each(widths) => widths.len(),
         }
     }
 
     pub(crate) fn width(&self, index: usize) -> u8 {
-        match self {
-            Layout::Uniform { width, .. } => *width,
-            Layout::Each(widths) => widths[index],
+        match self.widths {
+            Widths::Uniform { width, .. } => width,
+            Widths::Each(widths) => widths[index],
         }
     }
 
-    /// Bytes of the fields, and of the table of their widths where there is one.
+    /// Bytes of the fields, of the table of their widths where there is one, and of the header with its lengths.
     pub(crate) fn content_bytes(&self) -> u32 {
-        match self {
-            Layout::Uniform { count, width } => *count as u32 * u32::from(*width),
-            Layout::Each(widths) => widths.len() as u32 + widths.iter().map(|&width| u32::from(width)).sum::<u32>(),
-        }
+        let fields = match self.widths {
+            Widths::Uniform { count, width } => count as u32 * u32::from(width),
+            Widths::Each(widths) => widths.len() as u32 + widths.iter().map(|&width| u32::from(width)).sum::<u32>(),
+        };
+        let header = if self.header.is_empty() { 0 } else { HEADED_AT - HEADER_BYTES + self.header.len() as u32 };
+        fields + header
     }
 }
 

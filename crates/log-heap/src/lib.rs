@@ -6,8 +6,7 @@
 //! flash with error-correcting codes (STM32) serves as well as classic NOR. `docs/design/log-heap.md` says how and
 //! why.
 //!
-//! Not yet here: transactions over several objects, arrays, headers, roots, collection, pointers with notification,
-//! error detection.
+//! Not yet here: transactions over several objects, arrays, collection, pointers with notification, error detection.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};
@@ -17,8 +16,10 @@
 //! let mut heap: LogHeap<_, 256> = LogHeap::format(device).unwrap();
 //! let purse = heap.create(Layout::uniform(3, 4)).unwrap(); // three fields of four bytes
 //! heap.put_field(purse, 0, &250u32.to_le_bytes()).unwrap();
+//! heap.set_root(b"purse", Some(purse)).unwrap(); // found again by name
 //!
 //! let mut heap: LogHeap<_, 256> = LogHeap::mount(heap.into_device()).unwrap();
+//! let purse = heap.root(b"purse").unwrap().unwrap();
 //! let mut balance = [0; 4];
 //! heap.get_field(purse, 0, &mut balance).unwrap();
 //! assert_eq!(u32::from_le_bytes(balance), 250);
@@ -41,11 +42,13 @@ mod mount;
 mod object;
 mod reclaim;
 mod reference;
+mod root;
 mod space;
 mod units;
 
 pub use error::{AccessError, CreateError, MountError, StoreError};
 pub use heap::{LogHeap, LogHeapIn};
-pub use layout::{Info, Layout};
+pub use layout::{Info, Layout, Widths};
 pub use reference::Ref;
+pub use root::NAME_BYTES_MAX;
 pub use units::{UnitRow, UnitRows};

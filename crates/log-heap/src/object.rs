@@ -1,11 +1,11 @@
 //! Objects: a header, the fields' values, and a tail of places for what was set since.
 //!
 //! ```text
-//! ┌────────┬──────────────────┬────────────┬───────────┬───────────┬───────────┬────────┐
-//! │ header │ widths, where    │ values     │ 3 = v     │ 7 = w     │ 3 = v′    │ erased │
-//! │        │ they differ      │            │           │           │           │        │
-//! └────────┴──────────────────┴────────────┴───────────┴───────────┴───────────┴────────┘
-//!                                            tail: the last delta of a field counts
+//! ┌────────┬──────────────────┬──────────┬────────────┬───────────┬───────────┬───────────┬────────┐
+//! │ sector │ widths, where    │ object's │ values     │ 3 = v     │ 7 = w     │ 3 = v′    │ erased │
+//! │ header │ they differ      │ header   │            │           │           │           │        │
+//! └────────┴──────────────────┴──────────┴────────────┴───────────┴───────────┴───────────┴────────┘
+//!                                                       tail: the last delta of a field counts
 //! ```
 //!
 //! A delta is a place, or several where a value is wider: it counts once all of them are there. A full tail is emptied
@@ -17,8 +17,8 @@
 use norn_flash::Nor;
 
 use crate::error::StoreError;
-use crate::format::{DeltaPart, Granule, HEADER_BYTES, Header, Place, SectorKind, Stream};
-use crate::layout::Layout;
+use crate::format::{DeltaPart, Granule, HEADED_AT, HEADER_BYTES, Header, Place, SectorKind, Stream};
+use crate::layout::{Layout, Widths};
 use crate::map::Map;
 use crate::medium::Medium;
 use crate::units::UnitRows;
@@ -63,6 +63,44 @@ pub(crate) enum Source<'a> {
     New(Layout<'a>),
     /// An older sector of the object, with its deltas.
     Old(Sector),
+    /// The same with another header.
+    Reheaded(Sector, &'a [u8]),
+}
+
+/// Where the parts of an object's sector are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    /// Width of all fields; 0 where a table has them.
+    width: u8,
+    /// The table of widths; of no bytes where the fields have one width.
+    table: Extent,
+    /// The object's header.
+    pub(crate) header: Extent,
+    /// Where the values begin.
+    values: u32,
+}
+
+impl Parts {
+    /// The parts of an object with these lengths; `at` is where the table begins.
+    const fn new(at: u32, width: u8, table: u32, header: u32) -> Parts {
+        let after_table = at + table;
+        Parts {
+            width,
+            table: Extent { at, width: table },
+            header: Extent { at: after_table, width: header },
+            values: after_table + header,
+        }
+    }
+
+    /// The same with a header of so many bytes.
+    const fn with_header(self, bytes: u32) -> Parts {
+        Parts::new(HEADED_AT, self.width, self.table.width, bytes)
+    }
+
+    /// Bytes of a sector with such parts and this header, without its tail.
+    pub(crate) const fn bytes_with_header(self, header: u32, data: u32) -> u32 {
+        self.with_header(header).values + data
+    }
 }
 
 /// Objects, above the map.
@@ -84,18 +122,45 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
     ///
     /// Reads the widths of the fields up to this one, where they differ.
     pub(crate) fn extent(&mut self, sector: &Sector, field: u8) -> Result<Extent, StoreError<D::Error>> {
-        let Header { kind, count, width, .. } = sector.header;
-        if kind == SectorKind::Uniform {
-            let at = HEADER_BYTES + u32::from(field) * u32::from(width);
-            return Ok(Extent { at, width: u32::from(width) });
+        let parts = self.parts(sector)?;
+        if parts.table.width == 0 {
+            let at = parts.values + u32::from(field) * u32::from(parts.width);
+            return Ok(Extent { at, width: u32::from(parts.width) });
         }
-        let mut extent = Extent { at: HEADER_BYTES + u32::from(count), width: 0 };
+        let mut extent = Extent { at: parts.values, width: 0 };
         for number in 0..=u32::from(field) {
             let mut width = [0];
-            self.medium().read(sector.at, HEADER_BYTES + number, &mut width)?;
+            self.medium().read(sector.at, parts.table.at + number, &mut width)?;
             extent = Extent { at: extent.at + extent.width, width: u32::from(width[0]) };
         }
         Ok(extent)
+    }
+
+    /// Where the parts of a sector are.
+    ///
+    /// Reads two bytes of an object that has a header.
+    pub(crate) fn parts(&mut self, sector: &Sector) -> Result<Parts, StoreError<D::Error>> {
+        let Header { kind, count, width, .. } = sector.header;
+        let mut lengths = [0; (HEADED_AT - HEADER_BYTES) as usize];
+        match kind {
+            SectorKind::Headed => self.medium().read(sector.at, HEADER_BYTES, &mut lengths)?,
+            SectorKind::Various => return Ok(Parts::new(HEADER_BYTES, 0, u32::from(count), 0)),
+            _ => return Ok(Parts::new(HEADER_BYTES, width, 0, 0)),
+        }
+        let [header, width] = lengths;
+        let table = if width == 0 { u32::from(count) } else { 0 };
+        Ok(Parts::new(HEADED_AT, width, table, u32::from(header)))
+    }
+
+    /// Reads as much of an object's header as `buffer` holds.
+    pub(crate) fn read_header(
+        &mut self,
+        sector: &Sector,
+        header: Extent,
+        buffer: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let bytes = buffer.len().min(header.width as usize);
+        self.medium().read(sector.at, header.at, &mut buffer[..bytes])
     }
 
     /// Bytes of all fields together.
@@ -265,20 +330,77 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
     /// What a sector holds from byte `start` on, deltas included.
     fn fill(&mut self, source: Source<'_>, start: u32, chunk: &mut [u8]) -> Result<(), StoreError<D::Error>> {
         match source {
-            Source::New(Layout::Each(widths)) => overlay(chunk, start, HEADER_BYTES, widths),
-            Source::New(_) => {}
+            Source::New(layout) => {
+                fill_new(layout, start, chunk);
+                Ok(())
+            }
             Source::Old(sector) => {
                 self.medium().read(sector.at, start, chunk)?;
-                let (mut number, mut value) = (0, [0; 255]);
-                while let Some(delta) = self.read_delta(&sector, number, &mut value)? {
-                    number += delta.places;
-                    let extent = self.extent(&sector, delta.field)?;
-                    overlay(chunk, start, extent.at, &value[..extent.width as usize]);
-                }
+                let values = self.parts(&sector)?.values;
+                self.fill_deltas(&sector, values, start, chunk)
             }
+            Source::Reheaded(sector, header) => {
+                let old = self.parts(&sector)?;
+                let new = old.with_header(header.len() as u32);
+                let data = Extent { at: old.values, width: self.data_bytes(&sector)? };
+                overlay(chunk, start, HEADER_BYTES, &[header.len() as u8, old.width]);
+                self.fill_copy(&sector, old.table, new.table.at, start, chunk)?;
+                overlay(chunk, start, new.header.at, header);
+                self.fill_copy(&sector, data, new.values, start, chunk)?;
+                self.fill_deltas(&sector, new.values, start, chunk)
+            }
+        }
+    }
+
+    /// Puts bytes of a sector, which are to be at `at`, into a chunk that begins at `start`.
+    fn fill_copy(
+        &mut self,
+        sector: &Sector,
+        from: Extent,
+        at: u32,
+        start: u32,
+        chunk: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let (first, end) = (at.max(start), (at + from.width).min(start + chunk.len() as u32));
+        if first >= end {
+            return Ok(());
+        }
+        let range = (first - start) as usize..(end - start) as usize;
+        self.medium().read(sector.at, from.at + first - at, &mut chunk[range])
+    }
+
+    /// Puts the deltas of a sector into a chunk, for a sector whose values begin at `values`.
+    fn fill_deltas(
+        &mut self,
+        sector: &Sector,
+        values: u32,
+        start: u32,
+        chunk: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let old = self.parts(sector)?.values;
+        let (mut number, mut value) = (0, [0; 255]);
+        while let Some(delta) = self.read_delta(sector, number, &mut value)? {
+            number += delta.places;
+            let extent = self.extent(sector, delta.field)?;
+            overlay(chunk, start, extent.at - old + values, &value[..extent.width as usize]);
         }
         Ok(())
     }
+}
+
+/// What a new object holds from byte `start` on: lengths, widths and header; the values are zero.
+fn fill_new(layout: Layout<'_>, start: u32, chunk: &mut [u8]) {
+    let (width, table): (u8, &[u8]) = match layout.widths {
+        Widths::Uniform { width, .. } => (width, &[]),
+        Widths::Each(widths) => (0, widths),
+    };
+    let mut at = HEADER_BYTES;
+    if !layout.header.is_empty() {
+        overlay(chunk, start, at, &[layout.header.len() as u8, width]);
+        at = HEADED_AT;
+    }
+    overlay(chunk, start, at, table);
+    overlay(chunk, start, at + table.len() as u32, layout.header);
 }
 
 /// Puts `bytes`, which begin at byte `at` of a sector, into a chunk that begins at `start`.

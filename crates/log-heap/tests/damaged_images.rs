@@ -26,6 +26,9 @@ fn use_it(heap: &mut TestHeap, random: &mut fastrand::Rng) {
         let Ok(width) = heap.field_width(reference, index) else { continue };
         let _ = heap.get_field(reference, index, &mut vec![0; width]);
         let _ = heap.put_field(reference, index, &vec![7; width]);
+        let _ = heap.write_header(reference, &vec![3; random.usize(..40)]);
+        let _ = heap.set_root(&[random.u8(..), 1], Some(reference));
+        let _ = heap.visit_roots(|_, _| {});
         let _ = heap.create(Layout::uniform(3, 2));
     }
     references.iter().take(5).for_each(|&reference| drop(heap.delete(reference)));
@@ -38,7 +41,7 @@ fn damage_is_an_error_or_a_result() {
         let mut random = run.random();
         let parts = parts(16);
         let spec = parts[run.seed as usize % parts.len()].clone();
-        let (mut heap, mut model) = (format(spec), Model::new());
+        let (mut heap, mut model) = (format(spec), Model::default());
         for _ in 0..400 {
             let call = draw(&model, 12, &mut random);
             let created = perform(&mut heap, &call).unwrap();

@@ -5,7 +5,8 @@
 mod model;
 
 use model::{
-    Call, Failure, Harsh, Model, TestHeap, change, contents, draw, every_shape, format, mount, parts, perform,
+    Call, Failure, Harsh, Model, TestHeap, change, contents, draw, draw_root_or_header, every_shape, format, mount,
+    parts, perform,
 };
 use norn_conformance::{Context, PowerLost, Powered, Run, Subject, Sweep, Tally, Trial, seeds};
 use norn_flash::Nor;
@@ -52,13 +53,16 @@ impl Subject for Cut {
     }
 }
 
+/// Chooses a call.
+type Draw = fn(&Model, usize, &mut fastrand::Rng) -> Call;
+
 /// Runs random calls, and cuts each of them after the first `skipped`.
-fn cut_calls(run: &Run, calls: u64, skipped: u64, sweep: Sweep) -> Tally {
+fn cut_calls(run: &Run, calls: u64, skipped: u64, draw: Draw, sweep: Sweep) -> Tally {
     let mut random = run.random();
     let parts = parts(16);
     let spec = parts[run.seed as usize % parts.len()].clone();
     let most = [3, 8, 30][run.seed as usize / 2 % 3];
-    let (mut heap, mut model, mut tally) = (format(spec), Model::new(), Tally::default());
+    let (mut heap, mut model, mut tally) = (format(spec), Model::default(), Tally::default());
     for number in 0..calls {
         let call = draw(&model, most, &mut random);
         let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());
@@ -107,7 +111,7 @@ fn go_on(mut heap: TestHeap, mut model: Model, most: usize, random: &mut fastran
 fn every_cut_in_every_shape() {
     for run in seeds(0..6, REPLAY) {
         let sweep = Sweep { second_period: 6, second_cuts: 3, ..Sweep::default() };
-        let tally = cut_calls(&run, 40, 0, sweep);
+        let tally = cut_calls(&run, 40, 0, draw, sweep);
         println!("seed {}: {tally:?}", run.seed);
         assert!(tally.points > 0 && tally.second_cuts > 0 && tally.third_cuts > 0);
     }
@@ -117,8 +121,19 @@ fn every_cut_in_every_shape() {
 fn every_cut_when_units_are_reclaimed() {
     for run in seeds(6..12, REPLAY) {
         let sweep = Sweep { stride: 2, second_period: 9, second_cuts: 2, ..Sweep::default() };
-        let tally = cut_calls(&run, 420, 390, sweep);
+        let tally = cut_calls(&run, 420, 390, draw, sweep);
         println!("seed {}: {tally:?}", run.seed);
+    }
+}
+
+/// Most names are long, so that directories are full, and further ones begun.
+#[test]
+fn every_cut_of_roots_and_headers() {
+    for run in seeds(40..46, REPLAY) {
+        let sweep = Sweep { stride: 2, second_period: 16, second_cuts: 2, ..Sweep::default() };
+        let tally = cut_calls(&run, 50, 20, draw_root_or_header, sweep);
+        println!("seed {}: {tally:?}", run.seed);
+        assert!(tally.points > 0 && tally.second_cuts > 0);
     }
 }
 
@@ -129,7 +144,7 @@ fn a_failing_supply_fills_nothing_up() {
     for run in seeds(20..32, REPLAY) {
         let mut random = run.random();
         let parts = parts(16);
-        let (mut heap, mut model) = (format(parts[run.seed as usize % parts.len()].clone()), Model::new());
+        let (mut heap, mut model) = (format(parts[run.seed as usize % parts.len()].clone()), Model::default());
         let context = || format!("replay: {}", run.replay());
         for _ in 0..random.usize(20..400) {
             let call = draw(&model, 12, &mut random);

@@ -78,16 +78,29 @@ pub fn parts(units: u16) -> Vec<PartSpec> {
     ]
 }
 
-/// What a heap holds: the values of each object's fields.
-pub type Model = BTreeMap<Ref, Vec<Vec<u8>>>;
+/// What a heap holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Model {
+    pub objects: BTreeMap<Ref, Object>,
+    pub roots: BTreeMap<Vec<u8>, Ref>,
+}
+
+/// An object's header, and the values of its fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Object {
+    pub header: Vec<u8>,
+    pub fields: Vec<Vec<u8>>,
+}
 
 /// One call of the heap's interface.
 #[derive(Clone, Debug)]
 pub enum Call {
-    Create(Vec<u8>),
+    Create { widths: Vec<u8>, header: Vec<u8> },
     Delete(Ref),
     Put { reference: Ref, index: usize, value: Vec<u8> },
     PutMany { reference: Ref, first: usize, values: Vec<Vec<u8>> },
+    WriteHeader { reference: Ref, header: Vec<u8> },
+    SetRoot { name: Vec<u8>, reference: Option<Ref> },
     Rest,
 }
 
@@ -139,10 +152,14 @@ pub fn mount(device: Harsh, context: Context<'_>) -> TestHeap {
 /// Makes a call of the heap; a creation returns its reference.
 pub fn perform(heap: &mut TestHeap, call: &Call) -> Result<Option<Ref>, Failure> {
     match call {
-        Call::Create(widths) => return Ok(Some(heap.create(Layout::fields(widths))?)),
+        Call::Create { widths, header } => {
+            return Ok(Some(heap.create(Layout::fields(widths).with_header(header))?));
+        }
         Call::Delete(reference) => heap.delete(*reference)?,
         Call::Put { reference, index, value } => heap.put_field(*reference, *index, value)?,
         Call::PutMany { reference, first, values } => heap.put_fields(*reference, *first, &values.concat())?,
+        Call::WriteHeader { reference, header } => heap.write_header(*reference, header)?,
+        Call::SetRoot { name, reference } => heap.set_root(name, *reference)?,
         Call::Rest => heap.rest()?,
     }
     Ok(None)
@@ -151,16 +168,29 @@ pub fn perform(heap: &mut TestHeap, call: &Call) -> Result<Option<Ref>, Failure>
 /// Makes a call of the model.
 pub fn change(model: &mut Model, call: &Call, created: Option<Ref>) {
     match call {
-        Call::Create(widths) => {
+        Call::Create { widths, header } => {
             let fields = widths.iter().map(|&width| vec![0; usize::from(width)]).collect();
-            assert_eq!(model.insert(created.unwrap(), fields), None, "a reference given twice");
+            let object = Object { header: header.clone(), fields };
+            assert_eq!(model.objects.insert(created.unwrap(), object), None, "a reference given twice");
         }
         Call::Delete(reference) => {
-            model.remove(reference);
+            model.objects.remove(reference);
         }
-        Call::Put { reference, index, value } => model.get_mut(reference).unwrap()[*index] = value.clone(),
+        Call::Put { reference, index, value } => {
+            model.objects.get_mut(reference).unwrap().fields[*index] = value.clone();
+        }
         Call::PutMany { reference, first, values } => {
-            model.get_mut(reference).unwrap()[*first..first + values.len()].clone_from_slice(values);
+            let fields = &mut model.objects.get_mut(reference).unwrap().fields;
+            fields[*first..first + values.len()].clone_from_slice(values);
+        }
+        Call::WriteHeader { reference, header } => {
+            model.objects.get_mut(reference).unwrap().header.clone_from(header);
+        }
+        Call::SetRoot { name, reference: Some(reference) } => {
+            model.roots.insert(name.clone(), *reference);
+        }
+        Call::SetRoot { name, reference: None } => {
+            model.roots.remove(name);
         }
         Call::Rest => {}
     }
@@ -172,7 +202,7 @@ pub fn contents(heap: &mut TestHeap, context: Context<'_>) -> Model {
     let mut collected = Collected::default();
     heap.audit(&mut collected).unwrap_or_else(|error| panic!("audit: {error}, {}", context()));
     assert_eq!(collected.violations, [], "{}", context());
-    let (mut model, mut after) = (Model::new(), None);
+    let (mut model, mut after) = (Model::default(), None);
     while let Some(reference) = heap.next_object(after).unwrap() {
         let count = heap.info(reference).unwrap().count;
         let field = |index| {
@@ -180,8 +210,16 @@ pub fn contents(heap: &mut TestHeap, context: Context<'_>) -> Model {
             heap.get_field(reference, index, &mut value).unwrap();
             value
         };
-        model.insert(reference, (0..count).map(field).collect());
+        let fields = (0..count).map(field).collect();
+        let mut header = vec![0; 255];
+        let length = heap.read_header(reference, &mut header).unwrap();
+        header.truncate(length);
+        model.objects.insert(reference, Object { header, fields });
         after = Some(reference);
+    }
+    heap.visit_roots(|name, reference| assert_eq!(model.roots.insert(name.to_vec(), reference), None)).unwrap();
+    for (name, &reference) in &model.roots {
+        assert_eq!(heap.root(name).unwrap(), Some(reference), "{}", context());
     }
     heap.device_mut().0.thaw_counters();
     model
@@ -189,13 +227,13 @@ pub fn contents(heap: &mut TestHeap, context: Context<'_>) -> Model {
 
 /// A call that fits what a heap holds: about `most` objects in the long run.
 pub fn draw(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
-    let references: Vec<&Ref> = model.keys().collect();
+    let references: Vec<&Ref> = model.objects.keys().collect();
     let grows = random.usize(..=2 * most) >= references.len();
-    let Some(&&reference) = random.choice(&references) else { return Call::Create(draw_widths(random)) };
-    let fields = &model[&reference];
+    let Some(&&reference) = random.choice(&references) else { return draw_creation(random) };
+    let fields = &model.objects[&reference].fields;
     let value = |width: usize, random: &mut fastrand::Rng| (0..width).map(|_| random.u8(..)).collect::<Vec<u8>>();
     match random.u8(..20) {
-        0..3 if grows => Call::Create(draw_widths(random)),
+        0..3 if grows => draw_creation(random),
         0..3 => Call::Delete(reference),
         3..6 => {
             let first = random.usize(..fields.len());
@@ -204,11 +242,40 @@ pub fn draw(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
             Call::PutMany { reference, first, values }
         }
         6 => Call::Rest,
+        7 => Call::WriteHeader { reference, header: draw_header(random) },
+        8 => Call::SetRoot { name: draw_name(random), reference: (random.u8(..3) > 0).then_some(reference) },
         _ => {
             let index = random.usize(..fields.len());
             Call::Put { reference, index, value: value(fields[index].len(), random) }
         }
     }
+}
+
+/// A call that fits what a heap holds, mostly of a root or a header.
+pub fn draw_root_or_header(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
+    let references: Vec<&Ref> = model.objects.keys().collect();
+    match random.choice(&references) {
+        Some(&&reference) if random.u8(..8) > 0 => match random.u8(..8) {
+            0 => Call::WriteHeader { reference, header: draw_header(random) },
+            1 => Call::SetRoot { name: draw_name(random), reference: None },
+            _ => Call::SetRoot { name: draw_name(random), reference: Some(reference) },
+        },
+        _ => draw(model, most, random),
+    }
+}
+
+fn draw_name(random: &mut fastrand::Rng) -> Vec<u8> {
+    let length = [1, 5, 17, 31, 31][random.usize(..5)];
+    [&vec![b'r'; length][..], &[random.u8(..6)]].concat()
+}
+
+fn draw_creation(random: &mut fastrand::Rng) -> Call {
+    let header = if random.bool() { draw_header(random) } else { Vec::new() };
+    Call::Create { widths: draw_widths(random), header }
+}
+
+fn draw_header(random: &mut fastrand::Rng) -> Vec<u8> {
+    (0..[0, 1, 4, 30][random.usize(..4)]).map(|_| random.u8(..)).collect()
 }
 
 fn draw_widths(random: &mut fastrand::Rng) -> Vec<u8> {
