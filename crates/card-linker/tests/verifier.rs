@@ -1,0 +1,175 @@
+//! What javac emits within a card's subset is taken, what a card lacks is refused with place and advice, and what is
+//! broken is refused: no mutant of a class file panics, and none is taken that the JDK's own verifier refuses.
+
+mod javac;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use javac::{Build, Compiled, java_lang, jdk, programs};
+use norn_card_linker::{ClassFile, Refusal, World, verify};
+
+const BUILDS: [Build; 4] = [Build::BootClassPath, Build::Release(8), Build::Release(11), Build::Release(25)];
+
+fn world(classes: &[Compiled]) -> World {
+    let mut world = World::default();
+    for class in classes {
+        world.add(class.read().shape).unwrap();
+    }
+    world
+}
+
+/// Reads and verifies a class among others that are taken as they are.
+fn check(class: &Compiled, others: &World) -> Result<(), Refusal> {
+    let class = ClassFile::read(&class.bytes, &class.path.display().to_string())?;
+    verify(&class, &others.with(class.shape.clone()))
+}
+
+#[test]
+fn a_cards_own_java_lang_is_taken() {
+    let (_, lang) = java_lang("own");
+    let world = world(&lang);
+    assert_eq!(lang.len(), 21);
+    for class in &lang {
+        verify(&class.read(), &world).unwrap_or_else(|refusal| panic!("{refusal}"));
+    }
+}
+
+#[test]
+fn what_javac_emits_within_the_subset_is_taken() {
+    let (room, lang) = java_lang("taken");
+    for build in BUILDS {
+        let classes = programs("taken", &["Arithmetic", "Objects"], build, &room);
+        let mut world = world(&lang);
+        for class in &classes {
+            world.add(class.read().shape).unwrap();
+        }
+        for class in &classes {
+            verify(&class.read(), &world).unwrap_or_else(|refusal| panic!("{build:?}: {refusal}"));
+        }
+        assert!(classes.len() >= 8, "{build:?}");
+    }
+}
+
+/// The classes of `Refused.java` with a text that their refusal has.
+const REFUSED: [(&str, &str); 23] = [
+    ("Floats", "floating point; count in the smallest unit"),
+    ("Doubles", "floating point; count in the smallest unit"),
+    ("Longs", "long; use int"),
+    ("LongField", "field: a card has no long; use int"),
+    ("LongParameter$Hidden", "run(J)V: a card has no long; use int"),
+    ("Chars", "char; use byte or short"),
+    ("CharArrays", "char; use byte[] or short[]"),
+    ("Strings", "string constants; use a static final byte[]"),
+    ("Concatenation", "invokedynamic: string concatenation"),
+    ("Lambdas", "invokedynamic: string concatenation, lambdas"),
+    ("Synchronized", "threads, so no synchronized; leave it out"),
+    ("SynchronizedMethod", "run()V: a card has no threads; leave synchronized out"),
+    ("Matrix", "arrays of arrays; use one array"),
+    ("Grid", "arrays of arrays; use one array"),
+    ("MatrixField", "field: a card has no arrays of arrays; use one array"),
+    ("Colour", "enum; use static final byte constants"),
+    ("Asserts", "no assert"),
+    ("Defaults", "methods with code in an interface; put the code into a class"),
+    ("Output", "java.lang.System is in none of the packages"),
+    ("Boxes", "a card has no boxes"),
+    ("Reflection", "class literals, so no assert"),
+    ("Threads", "a card has no threads"),
+    ("Text", "NAME: java.lang.String is in none of the packages that are linked or imported; a card has no strings"),
+];
+
+#[test]
+fn what_a_card_lacks_is_refused_with_its_place() {
+    let (room, lang) = java_lang("refused");
+    let source = include_str!("programs/Refused.java");
+    let classes = programs("refused", &["Refused"], Build::Release(25), &room);
+    let lang = world(&lang);
+    for (name, expected) in REFUSED {
+        let file = format!("Refused${name}.class");
+        let class = classes.iter().find(|class| class.path.ends_with(&file)).expect(name);
+        let refusal = check(class, &lang).expect_err(name);
+        let text = refusal.to_string();
+        assert!(text.contains(expected) && text.starts_with("programs.Refused$"), "{name}: {text}");
+        assert_eq!(refusal.line.map(usize::from), marked_line(source, name), "{name}: {text}");
+    }
+    let marked = REFUSED.iter().filter(|(name, _)| marked_line(source, name).is_some());
+    assert_eq!(marked.count(), source.matches(" // here").count(), "each mark is in a class that is tried");
+}
+
+/// The line with the mark, in a class of a name.
+fn marked_line(source: &str, class: &str) -> Option<usize> {
+    let class = class.split('$').next().unwrap();
+    let starts = |line: &str| line.starts_with("    ") && line.contains(&format!(" {class} "));
+    let lines = (1..).zip(source.lines()).skip_while(|(_, line)| !starts(line));
+    lines
+        .take_while(|(_, line)| *line != "    }")
+        .find(|(_, line)| line.ends_with(" // here"))
+        .map(|(number, _)| number)
+}
+
+/// One to three bytes of a class changed; the class's own name stays.
+fn mutant(original: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
+    let mut bytes = original.to_vec();
+    for _ in 0..random.usize(1..=3) {
+        let at = random.usize(..bytes.len());
+        match random.u8(..4) {
+            0 => bytes[at] = random.u8(..),
+            1 => bytes[at] ^= 1 << random.u8(..8),
+            2 => bytes[at] = bytes[at].wrapping_add(1),
+            _ => bytes[at] = bytes[random.usize(..bytes.len())],
+        }
+    }
+    bytes
+}
+
+#[test]
+fn no_mutant_is_taken_that_the_jdk_refuses() {
+    const MUTANTS: usize = 15_000;
+    let (room, lang) = java_lang("mutants");
+    let classes = programs("mutants", &["Arithmetic", "Objects"], Build::Release(8), &room);
+    let mut others = world(&lang);
+    for class in &classes {
+        others.add(class.read().shape).unwrap();
+    }
+    for run in norn_conformance::seeds(1..2, "-p norn-card-linker --test verifier no_mutant") {
+        let mut random = run.random();
+        let taken = room.join("taken");
+        fs::create_dir_all(&taken).unwrap();
+        let mut counts = (0, 0);
+        for number in 0..MUTANTS {
+            let original = &classes[random.usize(..classes.len())];
+            let bytes = mutant(&original.bytes, &mut random);
+            let name = original.path.file_stem().unwrap().to_str().unwrap();
+            let Ok(class) = ClassFile::read(&bytes, name) else { continue };
+            counts.0 += 1;
+            let is_taken = verify(&class, &others.with(class.shape.clone())).is_ok();
+            if class.shape.name == format!("programs/{name}") && is_taken {
+                counts.1 += 1;
+                fs::write(taken.join(format!("programs.{name}@{number}")), &bytes).unwrap();
+            }
+        }
+        assert!(counts.0 > MUTANTS / 10 && counts.1 > MUTANTS / 50, "{counts:?}: too few for the test to say much");
+        check_with_the_jdk(&classes[0].path, &taken, counts.1, run.replay());
+        fs::remove_dir_all(&taken).unwrap();
+    }
+}
+
+fn check_with_the_jdk(class: &Path, taken: &Path, count: usize, replay: &str) {
+    let originals: PathBuf = class.ancestors().nth(2).unwrap().into();
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/Loads.java");
+    let paths = [&program, &originals, taken].map(|path| path.to_str().unwrap().to_owned());
+    let output = jdk(&["java", "-Xverify:all", &paths[0], &paths[1], &paths[2]]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text.lines().count(), count, "{}", String::from_utf8_lossy(&output.stderr));
+    let mut verdicts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in text.lines() {
+        verdicts.entry(line.split(' ').nth(1).unwrap()).or_default().push(line);
+    }
+    let wrong = ["VerifyError", "IncompatibleClassChangeError", "IllegalAccessError", "ClassCircularityError"];
+    for kind in wrong {
+        assert!(!verdicts.contains_key(kind), "{:#?}\nreplay: {replay}", verdicts[kind]);
+    }
+    // What else the JDK refuses is in attributes that nothing here reads: sources, lines, inner classes.
+    assert!(verdicts["taken"].len() * 2 > count, "{verdicts:#?}");
+}
