@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use javac::{Build, Compiled, java_lang, jdk, programs};
-use norn_card_linker::{ClassFile, Refusal, World, verify};
+use norn_card_linker::{ClassFile, ClassShape, Flags, Refusal, World, verify};
 
 const BUILDS: [Build; 4] = [Build::BootClassPath, Build::Release(8), Build::Release(11), Build::Release(25)];
 
@@ -106,6 +106,110 @@ fn marked_line(source: &str, class: &str) -> Option<usize> {
         .take_while(|(_, line)| *line != "    }")
         .find(|(_, line)| line.ends_with(" // here"))
         .map(|(number, _)| number)
+}
+
+/// Code of `Broken.java` in hexadecimal digits, what takes its place, and what the refusal says. `..` is any byte, and
+/// in the replacement the byte that was there.
+const BROKEN: [(&str, &str, &str); 25] = [
+    ("1A 11 03EA 60 AC", "00 11 03EA 60 AC", "the operand stack is empty"),
+    ("1A 11 03EA 60 AC", "1A 11 03EA 59 AC", "more than the 2 cells of the operand stack"),
+    ("1A 11 03EA 60 AC", "1A 11 03EA 60 00", "the code runs on after its end"),
+    ("1A 11 03EA 60 AC", "1D 11 03EA 60 AC", "the method has no local variable 3"),
+    ("1A 11 03EA 60 AC", "2A 11 03EA 60 AC", "local variable 0 holds int"),
+    ("1A 11 03EA 60 AC", "1A 11 03EA 60 B0", "it returns another kind of value than it declares"),
+    ("1A 11 03EA 60 AC", "1A 11 03EA 60 B1", "it returns a value and declares none, or the other way round"),
+    ("1A 11 03EA 60 AC", "01 11 03EA 60 AC", "null where int is expected"),
+    ("1A 11 03EA 60 AC", "1A 11 03EA 60 CB", "there is no bytecode 0xcb"),
+    ("11 03EB A4 ....", "11 03EB A4 0004", "the target 8 has no frame"),
+    ("11 03EB A4 ....", "11 03EB A4 FFFE", "the target 2 has no frame"),
+    ("11 03EB A4 ....", "11 03EB A4 7FFF", "outside the code"),
+    ("11 03EB A4 .... 04 AC", "11 03EB A4 .... 04 00", "1 cells are on the stack where 0 are expected"),
+    ("B2 .... 11 03EC", "B4 .... 11 03EC", "`shared` is taken for static, or for not static"),
+    ("2A B4 .... 11 03ED", "00 B2 .... 11 03ED", "`field` is taken for static, or for not static"),
+    ("11 03EF B8", "11 03EF B6", "`sum` is taken for static, or for not static"),
+    ("11 03EF B8", "11 03EF B7", "`sum` is taken for static, or for not static"),
+    ("1A 3C 11 03F0", "00 00 11 03F0", "an unusable cell where int is expected"),
+    ("59 B7 .... B0", "00 000000 B0", "before its constructor where java.lang.Object is expected"),
+    ("59 B7 .... B0", "59 3B 0000 B0", "is stored in local variable 0"),
+    ("59 B7 .... B0", "57 01 0000 B7", "bytes are missing"),
+    ("2A B7 .... 2A 11 03E9", "00 000000 2A 11 03E9", "a constructor returns and has called no other"),
+    ("2A BF", "01 BE", "the code runs on after its end"),
+    ("BC 0A B0", "BC 08 B0", "[B where [I is expected"),
+    ("2A 03 33 11 03F5", "2A 03 35 11 03F5", "[B where an array is expected"),
+];
+
+/// The bytes of hexadecimal digits; none for `..`.
+fn pattern(text: &str) -> Vec<Option<u8>> {
+    let digits: Vec<char> = text.chars().filter(|digit| *digit != ' ').collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).ok()).collect()
+}
+
+/// A class file with the code at the one place where it is replaced.
+fn patched(original: &[u8], code: &str, replacement: &str) -> Vec<u8> {
+    let (code, replacement) = (pattern(code), pattern(replacement));
+    assert_eq!(code.len(), replacement.len());
+    let fits = |at: &usize| original[*at..].iter().zip(&code).all(|(have, want)| want.is_none_or(|want| *have == want));
+    let found: Vec<_> = (0..=original.len() - code.len()).filter(fits).collect();
+    assert_eq!(found.len(), 1, "{code:x?}");
+    let mut bytes = original.to_vec();
+    for (byte, new) in bytes[found[0]..].iter_mut().zip(replacement) {
+        *byte = new.unwrap_or(*byte);
+    }
+    bytes
+}
+
+#[test]
+fn each_rule_of_the_verifier_refuses_what_breaks_it() {
+    let (room, lang) = java_lang("broken");
+    let classes = programs("broken", &["Broken"], Build::BootClassPath, &room);
+    let [below, broken] = &classes[..] else { panic!("two classes") };
+    let world = world(&lang).with(below.read().shape);
+    check(broken, &world).unwrap();
+    for (code, replacement, expected) in BROKEN {
+        let bytes = patched(&broken.bytes, code, replacement);
+        let text = check(&Compiled { bytes, path: broken.path.clone() }, &world).expect_err(expected).to_string();
+        assert!(text.contains(expected), "{code} as {replacement}: {text}");
+    }
+    final_fields_are_written_by_constructors_alone(broken, &world);
+    shapes_count_for_verification(broken, below.read().shape, &world);
+}
+
+/// `write` sets the field that the constructor sets.
+fn final_fields_are_written_by_constructors_alone(broken: &Compiled, world: &World) {
+    let at = |code: [u8; 3]| broken.bytes.windows(3).position(|bytes| bytes == code).unwrap();
+    let (constructor, write) = (at([0x11, 0x03, 0xE9]), at([0x11, 0x03, 0xEE]));
+    let mut bytes = broken.bytes.clone();
+    // Both are followed by `putfield`; `write` adds before.
+    bytes.copy_within(constructor + 4..constructor + 6, write + 5);
+    let text = check(&Compiled { bytes, path: broken.path.clone() }, world).unwrap_err().to_string();
+    assert!(text.contains("`fixed` is final and written outside <init>"), "{text}");
+}
+
+/// Changes of the class above make the class below one that is refused.
+fn shapes_count_for_verification(broken: &Compiled, below: ClassShape, world: &World) {
+    const PUBLIC: u16 = 0x0001;
+    const PRIVATE: u16 = 0x0002;
+    const STATIC: u16 = 0x0008;
+    const FINAL: u16 = 0x0010;
+    const INTERFACE: u16 = 0x0600;
+    type Change = fn(&mut ClassShape);
+    let changes: [(&str, Change); 9] = [
+        ("it cannot extend programs.Below", |shape| shape.flags = Flags(FINAL)),
+        ("it cannot extend programs.Below", |shape| shape.flags = Flags(INTERFACE | PUBLIC)),
+        ("`below` of programs.Below may not be used", |shape| shape.fields[0].flags = Flags(PRIVATE)),
+        ("`below` is taken for static", |shape| shape.fields[0].flags = Flags(STATIC)),
+        ("has no field `below`", |shape| shape.fields[0].descriptor = "S".to_owned()),
+        ("`<init>` of programs.Below may not be used", |shape| shape.methods[0].flags = Flags(PRIVATE)),
+        ("has no constructor", |shape| shape.methods[0].descriptor = "(I)V".to_owned()),
+        ("`open` cannot take the place", |shape| shape.methods[1].flags = Flags(FINAL)),
+        ("among its own ancestors", |shape| shape.parent = Some("programs/Broken".to_owned())),
+    ];
+    for (expected, change) in changes {
+        let mut changed = below.clone();
+        change(&mut changed);
+        let text = check(broken, &world.with(changed)).expect_err(expected).to_string();
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
 }
 
 /// One to three bytes of a class changed; the class's own name stays.
