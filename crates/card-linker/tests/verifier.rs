@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use javac::{Build, Compiled, java_lang, jdk, programs};
+use javac::{Build, Compiled, applets, card_api, java_lang, jdk, programs};
 use norn_card_linker::{ClassFile, ClassShape, Flags, Refusal, World, verify};
 
 const BUILDS: [Build; 4] = [Build::BootClassPath, Build::Release(8), Build::Release(11), Build::Release(25)];
@@ -33,6 +33,26 @@ fn a_cards_own_java_lang_is_taken() {
     assert_eq!(lang.len(), 21);
     for class in &lang {
         verify(&class.read(), &world).unwrap_or_else(|refusal| panic!("{refusal}"));
+    }
+}
+
+#[test]
+fn applets_are_taken_however_they_are_compiled() {
+    let (lang_room, lang) = java_lang("applets");
+    let (api_room, api) = card_api("applets", &lang_room);
+    let mut world = world(&lang);
+    for class in &api {
+        world.add(class.read().shape).unwrap();
+    }
+    for class in &api {
+        verify(&class.read(), &world).unwrap_or_else(|refusal| panic!("{refusal}"));
+    }
+    for build in [Build::BootClassPath, Build::Release(8)] {
+        let classes = applets("applets", build, &lang_room, &api_room);
+        assert!(!classes.is_empty());
+        for class in classes {
+            check(&class, &world).unwrap_or_else(|refusal| panic!("{build:?}: {refusal}"));
+        }
     }
 }
 

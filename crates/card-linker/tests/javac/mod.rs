@@ -79,6 +79,28 @@ pub fn java_lang(test: &str) -> (PathBuf, Vec<Compiled>) {
     (room, classes)
 }
 
+/// The rest of a card's API, for the test of a name, and where its classes are.
+pub fn card_api(test: &str, lang: &Path) -> (PathBuf, Vec<Compiled>) {
+    let room = room(&format!("{test}-api"));
+    let sources = files_below(&project().join("java/card-api/src/main"), ".java");
+    let classes = compile_into(&room, &sources, &[&FOR_CARDS[..], &[lang.to_str().unwrap()]].concat());
+    (room, classes)
+}
+
+/// The applets, compiled against a card's API for the test of a name.
+pub fn applets(test: &str, build: Build, lang: &Path, api: &Path) -> Vec<Compiled> {
+    let room = room(&format!("{test}-{build:?}"));
+    let sources = files_below(&project().join("java/applets/src"), ".java");
+    let (lang, api) = (lang.to_str().unwrap(), api.to_str().unwrap());
+    match build {
+        Build::BootClassPath => {
+            let path = format!("{lang}:{api}");
+            compile_into(&room, &sources, &[&FOR_CARDS[..], &[&path]].concat())
+        }
+        Build::Release(release) => compile_into(&room, &sources, &["--release", &release.to_string(), "-cp", api]),
+    }
+}
+
 /// The test programs of some names, compiled for the test of a name.
 pub fn programs(test: &str, names: &[&str], build: Build, lang: &Path) -> Vec<Compiled> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
