@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use norn_code_pager::{Standing, Version};
+use norn_code_pager::{RoomName, Standing, Version};
 use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 use norn_nbd::Address;
 use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
@@ -93,7 +93,8 @@ impl Command {
                 | CodeCommand::Boot(ImageArgument { image })
                 | CodeCommand::Confirm(ImageArgument { image })
                 | CodeCommand::Rollback(ImageArgument { image })
-                | CodeCommand::Status(ImageArgument { image }),
+                | CodeCommand::Status(ImageArgument { image })
+                | CodeCommand::Read(ReadArguments { image, .. }),
             ) => (image, Opener::Code),
             Command::Code(CodeCommand::Create(_))
             | Command::Heap(HeapCommand::Create(_))
@@ -223,6 +224,29 @@ pub enum CodeCommand {
     /// Show both rooms, every byte of them checked, and which one runs. Nothing but the part's counters changes. Exit
     /// code 1 if the program that runs is not whole.
     Status(ImageArgument),
+    /// Copy a program from its room to a file, every byte of it checked. Nothing but the part's counters changes. A
+    /// part shows wrong bits now and then: those that its codes correct are right in the file.
+    Read(ReadArguments),
+}
+
+/// Which program to copy, and where to.
+#[derive(Args, Debug)]
+pub struct ReadArguments {
+    /// Image file of a simulated NAND part for programs.
+    pub image: PathBuf,
+    /// File to make; there must be none of this name.
+    pub file: PathBuf,
+    /// The program's room; the one that runs if left out.
+    #[arg(long, value_name = "A|B", value_parser = room)]
+    pub room: Option<RoomName>,
+}
+
+fn room(name: &str) -> Result<RoomName, String> {
+    match name {
+        "a" | "A" => Ok(RoomName::A),
+        "b" | "B" => Ok(RoomName::B),
+        _ => Err("a part has room A and room B".to_owned()),
+    }
 }
 
 /// What part to make.

@@ -27,7 +27,7 @@ use norn_purse::Job;
 
 use crate::arguments::{
     Arguments, CodeCommand, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PlotArguments,
-    ProgramArguments, PurseArguments, ShowArguments,
+    ProgramArguments, PurseArguments, ReadArguments, ShowArguments,
 };
 use crate::error::Error;
 use crate::heap::dump::{Before, Extent};
@@ -134,6 +134,7 @@ fn programs(command: CodeCommand) -> Result<ExitCode, Error> {
         CodeCommand::Boot(arguments) => code::boot(&arguments.image)?,
         CodeCommand::Confirm(arguments) => code::confirm(&arguments.image)?,
         CodeCommand::Rollback(arguments) => code::roll_back(&arguments.image)?,
+        CodeCommand::Read(ReadArguments { image, file, room }) => code::read(&image, &file, room)?,
         CodeCommand::Status(arguments) => {
             let status = code::status(&arguments.image)?;
             return print(&status, if status.is_sound() { Verdict::Sound } else { Verdict::Findings });

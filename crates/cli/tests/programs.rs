@@ -1,5 +1,5 @@
-//! `norn code`: a program is installed, updated, booted, confirmed and rolled back as its user expects, and mistakes
-//! are named with what helps.
+//! `norn code`: a program is installed, updated, booted, confirmed, rolled back and copied as its user expects, and
+//! mistakes are named with what helps.
 
 use norn_desk::Desk;
 use norn_flash::{Block, Column};
@@ -68,6 +68,27 @@ fn a_program_that_is_not_confirmed_goes() {
 }
 
 #[test]
+fn a_program_is_copied_to_a_file() {
+    let desk = desk();
+    let code: Vec<u8> = (0..5_001u32).map(|at| (at * 7 % 251) as u8).collect();
+    desk.write("odd.bin", code.clone());
+    desk.succeed("code install part.img odd.bin --program-version 1.0.0");
+    desk.fail("code read part.img b.bin --room b", &["part.img: room B: no program"]);
+    desk.succeed("code update part.img two.bin --program-version 1.1.0");
+    let told = desk.succeed("code read part.img running.bin");
+    assert!(told.starts_with("part.img: room B: program 1.1.0, 7000 bytes"), "{told}");
+    assert!(told.ends_with("copied to running.bin\n"), "{told}");
+    desk.succeed("code read part.img a.bin --room A");
+    assert_eq!(std::fs::read(desk.path("running.bin")).unwrap(), vec![2; 7_000]);
+    assert_eq!(std::fs::read(desk.path("a.bin")).unwrap(), code);
+    desk.fail("code read part.img a.bin", &["a.bin: File exists"]);
+    desk.fail("code read part.img c.bin --room c", &["a part has room A and room B"]);
+    assert_eq!(std::fs::read(desk.path("a.bin")).unwrap(), code, "it is not overwritten");
+    assert!(!desk.path("b.bin").exists() && !desk.path("c.bin").exists());
+    assert!(desk.succeed("code boot part.img").contains("room B runs"), "a copy is no boot");
+}
+
+#[test]
 fn a_damaged_program_is_found_and_gives_way() {
     let desk = desk();
     desk.succeed("code install part.img one.bin --program-version 1.0.0");
@@ -80,6 +101,8 @@ fn a_damaged_program_is_found_and_gives_way() {
     let status = desk.run("code status part.img");
     assert_eq!((status.code, status.errors.as_str()), (1, ""));
     assert!(status.output.contains("room B: ") && status.output.contains("more wrong bits"), "{}", status.output);
+    desk.fail("code read part.img damaged.bin", &["room B: ", "more wrong bits"]);
+    assert!(!desk.path("damaged.bin").exists());
     assert!(desk.succeed("code boot part.img").contains("room A runs: program 1.0.0"));
     desk.succeed("code status part.img");
     desk.fail("code rollback part.img", &["no whole program in room B"]);
@@ -88,6 +111,7 @@ fn a_damaged_program_is_found_and_gives_way() {
 #[test]
 fn mistakes_are_named() {
     let desk = desk();
+    desk.fail("code read part.img out.bin", &["no program is installed"]);
     for command in ["status", "boot", "confirm", "rollback"] {
         let said = ["part.img: no program is installed; `norn code install` installs one", "it is a blank"];
         desk.fail(&format!("code {command} part.img"), &said);

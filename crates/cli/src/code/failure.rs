@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use norn_code_pager::{ImageError, ProgramError, RoomName};
+use norn_code_pager::{ImageError, ProgramError, ReadError, RoomName};
 use norn_flash_sim::NandSimError;
 
 /// What programs fail with.
@@ -12,7 +12,7 @@ pub enum CodeFailure {
     /// A program could not be chosen, written, confirmed or rolled back.
     #[error("{}", explained(.0))]
     Program(ProgramError<NandSimError>),
-    /// The file with the program cannot be read.
+    /// The file with the program cannot be read, or not be made.
     #[error("{}: {error}", file.display())]
     File {
         /// The file.
@@ -27,6 +27,22 @@ pub enum CodeFailure {
         file: PathBuf,
         /// Its length.
         bytes: u64,
+    },
+    /// A room has no whole program to copy.
+    #[error("{room}: {}", in_room(.error))]
+    NotRead {
+        /// The room.
+        room: RoomName,
+        /// Why not.
+        error: ImageError<NandSimError>,
+    },
+    /// A page of a program that was whole cannot be read.
+    #[error("{room}: {error}")]
+    Page {
+        /// The program's room.
+        room: RoomName,
+        /// Why not.
+        error: ReadError<NandSimError>,
     },
     /// There is a program that runs.
     #[error("{0} has a program that runs: `norn code update` replaces it, and keeps it to go back to")]
@@ -64,6 +80,14 @@ impl CodeFailure {
             CodeFailure::NotBlank => true,
             _ => false,
         }
+    }
+}
+
+/// Why there is no program in a room.
+pub fn in_room(error: &ImageError<NandSimError>) -> String {
+    match error {
+        ImageError::NoImage { .. } => "no program".to_owned(),
+        error => error.to_string(),
     }
 }
 

@@ -1,17 +1,19 @@
-//! `norn code`: programs in two rooms of a simulated NAND part in an image file, installed, updated, booted, confirmed
-//! and rolled back.
+//! `norn code`: programs in two rooms of a simulated NAND part in an image file, installed, updated, booted, confirmed,
+//! rolled back, and read out.
 //!
 //! The whole part is split into a switch and two rooms, and programs are in cache pages of 64 bytes with codes.
 
 pub mod failure;
 
 use std::fmt::{self, Display};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::Path;
 
+use norn_code_pager::policy::Lru;
 use norn_code_pager::{
-    Boot, Crc32c, Header, ImageError, ImageWriterIn, RollBack, Room, RoomContent, RoomName, Rooms, Standing, State,
-    Version,
+    Boot, CodeAddress, Crc32c, Header, ImageWriterIn, Options, Pager, RollBack, Room, RoomContent, RoomName, Rooms,
+    Standing, State, Version,
 };
 use norn_embedded::recognise_nand;
 use norn_flash::{Block, Nand, NandPart, TenantKind};
@@ -19,7 +21,7 @@ use norn_flash_sim::{NandSim, NandSimError, NandSpec};
 use norn_nand_ftl::recognition_bytes;
 
 use crate::error::Error;
-use failure::CodeFailure;
+use failure::{CodeFailure, in_room};
 
 /// Bytes of a cache page.
 const CACHE_PAGE_BYTES: usize = 64;
@@ -215,6 +217,28 @@ pub fn roll_back(image: &Path) -> Result<String, Error> {
     Ok(format!("{name}: {}: boots run it from now on\n", describe(&header)))
 }
 
+/// Copies the program in a room, or the one that runs, to a new file.
+///
+/// # Errors
+/// When none is installed, the room has no whole program, or there is such a file.
+pub fn read(image: &Path, file: &Path, room: Option<RoomName>) -> Result<String, Error> {
+    let Status { state, a, b, image: name, .. } = status(image)?;
+    let room = room.unwrap_or(state.running);
+    let content = if room == RoomName::A { a } else { b };
+    let header = in_image(image, content.map_err(|error| CodeFailure::NotRead { room, error }))?;
+    let mut code = vec![0; header.image.size_bytes() as usize];
+    let part = NandSim::open_image(image)?;
+    let mut pager: Pager<_, Lru<1>, 1, CACHE_PAGE_BYTES, Crc32c> =
+        Pager::over(part, header.image, Lru::default(), Options::default(), ());
+    let copied = pager.read(CodeAddress(0), &mut code).map_err(|error| CodeFailure::Page { room, error });
+    let written = copied.and_then(|()| {
+        let made = File::create_new(file).and_then(|mut made| made.write_all(&code));
+        made.map_err(|error| CodeFailure::File { file: file.to_owned(), error })
+    });
+    in_image(image, written)?;
+    Ok(format!("{name}: {room}: {}, copied to {}\n", describe(&header), file.display()))
+}
+
 /// What is in both rooms of an image.
 pub struct Status {
     image: String,
@@ -237,8 +261,7 @@ impl Status {
     fn line(&self, room: RoomName, program: &RoomContent<NandSimError>) -> String {
         let text = match program {
             Ok(header) => describe(header),
-            Err(ImageError::NoImage { .. }) => "no program".to_owned(),
-            Err(error) => error.to_string(),
+            Err(error) => in_room(error),
         };
         let mark = match self.state.standing {
             _ if self.state.running != room => "",
