@@ -33,6 +33,24 @@ fn a_program_is_recorded_and_replayed() {
     desk.fail("trace record --out echo.runs.zst -- echo", &["echo.runs.zst", "never overwritten"]);
 }
 
+/// What a program's child executes is no part of its trace.
+#[test]
+fn a_forked_child_is_left_out() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));
+    let loops = "i=0; while [ $i -lt 400 ]; do i=$((i + 1)); done";
+    desk.write("alone", loops);
+    desk.write("child", format!("({loops}); true"));
+    let instructions = |script: &str| -> u64 {
+        let said = desk.succeed(&format!("trace record --out {script}.runs -- sh {script}"));
+        said.split(" instructions").next().unwrap().rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let (alone, with_child) = (instructions("alone"), instructions("child"));
+    assert!(
+        2 * with_child < alone,
+        "{with_child} instructions of a program whose child loops, {alone} of one that does"
+    );
+}
+
 #[test]
 fn without_valgrind_it_says_what_to_install() {
     let desk = Desk::of(env!("CARGO_BIN_EXE_norn-lab"));

@@ -11,8 +11,10 @@ use norn_lab::paging::trace::Run;
 
 use super::failure::TraceError;
 
-/// The shell connects lackey's log with our pipe, and the program's own output with standard error.
-const SCRIPT: &str = "exec valgrind --tool=lackey --trace-mem=yes --log-fd=9 -- \"$@\" 9>&1 1>&2";
+/// The shell connects lackey's log with our pipe, and the program's own output with standard error. What a child of the
+/// program executes is another trace.
+const SCRIPT: &str =
+    "exec valgrind --tool=lackey --trace-mem=yes --child-silent-after-fork=yes --log-fd=9 -- \"$@\" 9>&1 1>&2";
 
 /// The runs of a program in its code section, and how it ended; nothing if it was stopped after the given number of
 /// instructions.
