@@ -2,8 +2,9 @@
 //!
 //! 1. A request is found by an [`Index`], and stamps its frame with the next number: no other frame is touched.
 //! 2. The victim is the frame of the lowest stamp. Only a miss looks for it, and waits for the part much longer.
-//! 3. Stamps are bytes. When they are used up, after 255 - `FRAMES` requests or more, they are numbered again from 1
-//!    on, in their order.
+//! 3. Stamps are signed bytes, from -128 for a frame without a page. When they are used up, all of them are lowered,
+//!    and their order stays. If one is too low for that, they are numbered again: 255 - `FRAMES` requests or more are
+//!    free.
 //!
 //! A list of frames in the order of their requests would name the victim at once, but takes another byte a frame, and
 //! six more stores a request that finds its page.
@@ -17,9 +18,11 @@ use super::table::{ByteLane, FrameTable, PageLane, PolicyIn, fixed};
 use crate::address::CachePage;
 
 /// The stamp of a frame without a page.
-const NEVER: u8 = 0;
+const NEVER: i8 = i8::MIN;
 /// Frames at most: stamps are numbered anew after 127 requests or more.
 const FRAMES_MAX: usize = 128;
+/// Stamps are lowered if that gives room for this number of requests.
+const LOWERED_BY_MIN: u8 = 64;
 
 /// Replaces the page whose last request is longest ago. A look-up compares the pages whose numbers end in the same four
 /// bits, half of them on average if it finds one; a miss looks at a byte of each frame. 4 bytes a frame and 17; up to
@@ -27,8 +30,9 @@ const FRAMES_MAX: usize = 128;
 #[derive(Clone, Debug)]
 pub struct LruIn<P, B> {
     index: Index<P, B>,
+    /// Signed, one byte a frame.
     stamps: B,
-    now: u8,
+    now: i8,
 }
 
 /// [`LruIn`] over `FRAMES` frames, with its table in itself.
@@ -38,7 +42,7 @@ impl<P: PageLane, B: ByteLane> LruIn<P, B> {
     /// Makes this frame's page the one requested last.
     #[inline]
     fn stamp(&mut self, frame: Frame) {
-        self.stamps.as_mut()[usize::from(frame.0)] = self.now;
+        self.stamps.as_mut()[usize::from(frame.0)] = self.now as u8;
     }
 
     /// The frame of the lowest stamp, the first of those that have none.
@@ -46,24 +50,41 @@ impl<P: PageLane, B: ByteLane> LruIn<P, B> {
     fn oldest(&self) -> Frame {
         // Stamp and frame are one number, so that the lowest is found without branches: wide processors take eight at a
         // time.
-        let numbered = |(at, &stamp): (usize, &u8)| i16::from_le_bytes([at as u8, stamp ^ 0x80]);
+        let numbered = |(at, &stamp): (usize, &u8)| i16::from_le_bytes([at as u8, stamp]);
         let lowest = self.stamps.as_ref().iter().enumerate().map(numbered).reduce(i16::min).unwrap_or(0);
         Frame(lowest.to_le_bytes()[0])
     }
 
-    /// Makes each stamp one more than the number of those below it (step 3): none is [`NEVER`], which frames that are
-    /// emptied later get. Cost: each stamp is compared with each.
+    /// Makes room for more requests (step 3). Cost: a few operations a frame, or, if a page was not requested for long,
+    /// each stamp is compared with each.
     #[cold]
     #[inline(never)]
     fn renumber(&mut self) {
+        let oldest = self.stamps.as_ref().iter().map(|&stamp| stamp as i8).min().unwrap_or(NEVER);
+        let lowered_by = oldest.wrapping_sub(NEVER + 1) as u8;
+        match oldest > NEVER && lowered_by >= LOWERED_BY_MIN {
+            true => self.lower(lowered_by),
+            false => self.rank(),
+        }
+    }
+
+    /// Lowers all stamps: the lowest becomes the one after [`NEVER`].
+    fn lower(&mut self, by: u8) {
+        self.stamps.as_mut().iter_mut().for_each(|stamp| *stamp = stamp.wrapping_sub(by));
+        self.now = self.now.wrapping_sub_unsigned(by);
+    }
+
+    /// Numbers stamps by how many are below each: none is [`NEVER`], which frames that are emptied later get.
+    fn rank(&mut self) {
         let stamps = self.stamps.as_mut();
-        let mut before = [NEVER; FRAMES_MAX];
+        let mut before = [0; FRAMES_MAX];
         let before = &mut before[..stamps.len()];
         before.copy_from_slice(stamps);
         for (stamp, &old) in stamps.iter_mut().zip(&*before) {
-            *stamp = before.iter().fold(1, |rank, &other| rank + u8::from(other < old));
+            let first = (NEVER + 1) as u8;
+            *stamp = before.iter().fold(first, |rank, &other| rank.wrapping_add(u8::from((other as i8) < old as i8)));
         }
-        self.now = before.len() as u8;
+        self.now = NEVER.wrapping_add_unsigned(before.len() as u8);
     }
 }
 
@@ -79,7 +100,7 @@ impl<P: PageLane, B: ByteLane> PolicyIn<P, B> for LruIn<P, B> {
 
     fn over(table: FrameTable<P, B>) -> Self {
         let FrameTable { pages, bytes: [next, mut stamps] } = table.checked(FRAMES_MAX);
-        stamps.as_mut().fill(NEVER);
+        stamps.as_mut().fill(NEVER as u8);
         LruIn { index: Index::over(pages, next), stamps, now: NEVER }
     }
 }
@@ -87,7 +108,7 @@ impl<P: PageLane, B: ByteLane> PolicyIn<P, B> for LruIn<P, B> {
 impl<P: PageLane, B: ByteLane> Policy for LruIn<P, B> {
     #[inline]
     fn request(&mut self, page: CachePage) -> LookUp {
-        if self.now == u8::MAX {
+        if self.now == i8::MAX {
             self.renumber();
         }
         self.now += 1;
@@ -119,6 +140,6 @@ impl<P: PageLane, B: ByteLane> Policy for LruIn<P, B> {
 
     fn abandon(&mut self, frame: Frame) {
         self.index.clear(frame);
-        self.stamps.as_mut()[usize::from(frame.0)] = NEVER;
+        self.stamps.as_mut()[usize::from(frame.0)] = NEVER as u8;
     }
 }
