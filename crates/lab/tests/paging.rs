@@ -13,7 +13,8 @@ use norn_flash_sim::{NandSim, NandSpec};
 use norn_lab::paging::device::CountingNand;
 use norn_lab::paging::layout::{JUMP_BYTES, Layout, Placed};
 use norn_lab::paging::model::LruModel;
-use norn_lab::paging::order::{call_affinity, ext_tsp, pettis_hansen, placed};
+use norn_lab::paging::order::{blocks_in_functions, call_affinity, ext_tsp, pettis_hansen, placed, procedures};
+use norn_lab::paging::pages::{Room as PageRoom, by_misses};
 use norn_lab::paging::profile::Profile;
 use norn_lab::paging::replay::{Replay, pager, replay, replay_bytes, requests};
 use norn_lab::paging::source::made_up;
@@ -181,6 +182,9 @@ fn a_layout_moves_bytes_and_loses_none() {
     let orders = [
         placed(&profile, &call_affinity(&profile)),
         placed(&profile, &ext_tsp(&profile)),
+        placed(&profile, &procedures(&profile)),
+        placed(&profile, &blocks_in_functions(&profile)),
+        by_misses(&profile, &trace.runs, PageRoom { page: 512, cache: 1536 }),
         aligned(&by_affinity),
         backwards,
         by_affinity,
@@ -205,6 +209,37 @@ fn a_layout_moves_bytes_and_loses_none() {
         }
     }
     assert!(jumps > 100, "{jumps} jumps");
+}
+
+/// Functions keep their blocks together, whichever order they are in.
+#[test]
+fn blocks_stay_with_their_functions() {
+    let trace = joined(&made_up(5, 3000));
+    let profile = Profile::of(&trace.runs, trace.code_bytes);
+    for chains in [procedures(&profile), blocks_in_functions(&profile)] {
+        let mut functions: Vec<u32> =
+            chains.iter().flatten().map(|&block| profile.blocks[block as usize].function).collect();
+        functions.dedup();
+        let rows = functions.len();
+        functions.sort_unstable();
+        functions.dedup();
+        assert!(functions.len() > 20 && functions.len() == rows, "{} functions in {rows} rows", functions.len());
+    }
+}
+
+/// Two inputs of which neither executes all of a program give a profile of both.
+#[test]
+fn a_profile_of_several_inputs_has_the_blocks_of_each() {
+    let run = |address| Run { address, bytes: 16, instructions: 4 };
+    let (one, other) = ([run(0), run(64)], [run(0), run(128), run(64)]);
+    let profile = Profile::of_traces(&[&one, &other], 256);
+    let entered = |address| profile.blocks.iter().find(|block| block.start == address).map(|block| block.entered);
+    assert_eq!([entered(0), entered(64), entered(128)], [Some(2), Some(2), Some(1)]);
+    let between = |from: u32, to: u32| {
+        let block = |at| profile.blocks.iter().position(|block| block.start == at).unwrap() as u32;
+        profile.edges.get(&(block(from), block(to))).map_or(0, |edge| edge.jumped + edge.called)
+    };
+    assert_eq!((between(0, 64), between(0, 128), between(64, 0)), (1, 1, 0), "no edge from one input to the next");
 }
 
 #[test]

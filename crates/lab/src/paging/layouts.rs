@@ -1,16 +1,14 @@
 //! Section 6.3, which the paper left open: code laid out by a profile, replayed on another portion of the trace.
 
-use norn_code_pager::policy::{Greedy, Lru, Policy, S3Fifo};
-use norn_code_pager::{CachePage, Counts, Options, Passing};
 use norn_flash_sim::nand_catalogue::{Bus, k9f1208q0b};
 use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
-use super::min::{Min, next_requests};
 use super::order::{call_affinity, ext_tsp, pettis_hansen, placed};
 use super::paper::PAPER;
+use super::policies::{MIN, policies};
 use super::profile::Profile;
-use super::replay::{Cost, EXECUTE_NS, pager, replay, requests};
+use super::replay::Cost;
 use super::search::Search;
 use super::source::{Source, sources};
 use super::trace::Trace;
@@ -174,63 +172,14 @@ fn laid_out(
     (Trace { runs: layout.translate(&test.runs).collect(), code_bytes: layout.code_bytes }, hot)
 }
 
-/// Each policy on a trace.
-fn policies(trace: &Trace, executed_bytes: u64) -> Result<Vec<(String, Cost)>, JobError> {
-    let requests = requests::<64>(trace.runs.iter().copied());
-    let next = next_requests(&requests);
-    let with_jumps = trace.executed_bytes();
-    let replayed = Replayed { code_bytes: trace.code_bytes, requests: &requests, executed_bytes, with_jumps };
-    let plain = Options::default();
-    let passing = Options { passing: Passing::FillRemembered, ..plain };
-    Ok(vec![
-        ("LRU".to_owned(), replayed.through(Lru::<32>::default(), plain)?),
-        ("S3-FIFO".to_owned(), replayed.through(S3Fifo::<32>::default(), plain)?),
-        ("S3-FIFO, filling in passing".to_owned(), replayed.through(S3Fifo::<32>::default(), passing)?),
-        ("Greedy".to_owned(), replayed.through(Greedy::<32>::default(), plain)?),
-        ("MIN".to_owned(), replayed.through(Min::new(&next, 32), plain)?),
-    ])
-}
-
-/// What is replayed through each policy.
-struct Replayed<'a> {
-    code_bytes: u32,
-    requests: &'a [CachePage],
-    /// Bytes that the program executed in its original layout.
-    executed_bytes: u64,
-    /// The same with the jumps of this one.
-    with_jumps: u64,
-}
-
-impl Replayed<'_> {
-    fn through<P: Policy>(&self, policy: P, options: Options) -> Result<Cost, JobError> {
-        let spec = k9f1208q0b(Bus::Mhz33Bits8);
-        let made = pager::<P, 32, 64, _>(&spec, self.code_bytes, policy, options, Counts::default());
-        let mut pager = made.map_err(JobError::Failed)?;
-        replay(&mut pager, self.requests);
-        let (device, counts) = pager.into_parts();
-        Ok(Cost {
-            executed_bytes: self.executed_bytes,
-            jump_bytes: self.with_jumps - self.executed_bytes,
-            requests: counts.look_ups(),
-            misses: counts.misses,
-            comparisons: counts.comparisons,
-            loads: device.loads,
-            fetched_bytes: device.fetched_bytes,
-            skipped_bytes: device.skipped_bytes,
-            written_bytes: 64 * (counts.filled + counts.filled_early),
-            elapsed_ns: self.with_jumps * EXECUTE_NS + device.elapsed_ns(&spec.timings),
-        })
-    }
-}
-
 fn beats_min(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Comparison {
     let min = outcomes
         .iter()
-        .find(|outcome| outcome.parameters.method == Method::Original && outcome.row.policy == "MIN")
+        .find(|outcome| outcome.parameters.method == Method::Original && outcome.row.policy == MIN)
         .map(|outcome| outcome.row.bandwidth);
     let best = outcomes
         .iter()
-        .filter(|outcome| outcome.row.policy != "MIN")
+        .filter(|outcome| outcome.row.policy != MIN)
         .max_by(|a, b| a.row.bandwidth.total_cmp(&b.row.bandwidth));
     let found = min.zip(best).map(|(min, best)| {
         let (method, policy, ours) = (best.parameters.method, &best.row.policy, best.row.bandwidth);
@@ -264,6 +213,6 @@ fn plot(program: &str, outcomes: &[&Outcome<Parameters, Row>]) -> Plot {
         Series::line(policy, points.collect())
     };
     let x = Axis::linear("0 original, 1 call affinity, 2 Pettis-Hansen, 3 ext-TSP, 4 and 5 the search from 2 and 3");
-    let chart = Chart::Lines(["LRU", "S3-FIFO", "Greedy", "MIN"].map(line).into());
+    let chart = Chart::Lines(["LRU", "S3-FIFO", "Greedy", MIN].map(line).into());
     Plot::single(&format!("paging-layouts-{program}"), &format!("{program}: layouts"), x, Axis::linear("MiB/s"), chart)
 }

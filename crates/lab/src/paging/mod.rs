@@ -5,13 +5,17 @@ mod caches;
 mod codes;
 pub mod device;
 pub mod functions;
+mod inputs;
 pub mod layout;
 mod layouts;
 pub mod min;
 pub mod model;
 pub mod order;
+pub mod pages;
 mod paper;
+mod policies;
 pub mod profile;
+pub mod recorded;
 pub mod replay;
 pub mod search;
 pub mod source;
@@ -20,6 +24,7 @@ pub mod trace;
 
 pub use caches::Caches;
 pub use codes::Codes;
+pub use inputs::Inputs;
 pub use layouts::Layouts;
 pub use paper::PAPER;
 pub use tables::Tables;
@@ -28,5 +33,11 @@ use crate::experiment::{AnyExperiment, Erased};
 
 /// Its experiments, in the order of the report.
 pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
-    vec![Erased::<Tables>::boxed(), Erased::<Caches>::boxed(), Erased::<Codes>::boxed(), Erased::<Layouts>::boxed()]
+    vec![
+        Erased::<Tables>::boxed(),
+        Erased::<Caches>::boxed(),
+        Erased::<Codes>::boxed(),
+        Erased::<Layouts>::boxed(),
+        Erased::<Inputs>::boxed(),
+    ]
 }

@@ -1,11 +1,14 @@
-//! Orders of basic blocks, from a profile: the three that are compared, and what they have in common.
+//! Orders of basic blocks, from a profile: those that are compared, and what they have in common.
 //!
 //! - **Call affinity** (C³, Ottoni and Maher, 2017): whole functions; each joins the cluster of its most frequent
 //!   caller.
+//! - **Procedures** (Pettis and Hansen, 1990): whole functions, merged along the heaviest edges between them.
 //! - **Pettis–Hansen** (1990): blocks of a function are chained along their heaviest edges, bottom up; blocks never
 //!   executed go to the end; then chains are merged along the heaviest edges between them.
 //! - **ext-TSP** (Newell and Pupyrev, 2020): chains are merged by the greatest gain of a score that counts
 //!   fall-throughs, and short jumps by a tenth.
+//! - **Blocks in functions**: call affinity orders functions by the bytes of them that are executed; in each, ext-TSP
+//!   chains the executed blocks.
 //!
 //! Invariant: an order has every block once.
 
@@ -35,14 +38,52 @@ pub fn placed(profile: &Profile, chains: &[Chain]) -> Vec<Placed> {
     order
 }
 
+/// Which bytes of a function count for the size of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    Whole,
+    Executed,
+}
+
 /// Whole functions, clustered with their callers.
 pub fn call_affinity(profile: &Profile) -> Vec<Chain> {
+    let functions = whole_functions(profile);
+    clustered(profile, Size::Whole).into_iter().map(|function| functions[function as usize].clone()).collect()
+}
+
+/// Whole functions, merged along the heaviest edges between them.
+pub fn procedures(profile: &Profile) -> Vec<Chain> {
+    let executed = |chain: &Chain| chain.iter().any(|&block| profile.blocks[block as usize].entered > 0);
+    by_affinity(profile, whole_functions(profile).into_iter().filter(executed).collect())
+}
+
+/// Executed blocks in the order of their functions, and in each function in that of ext-TSP.
+pub fn blocks_in_functions(profile: &Profile) -> Vec<Chain> {
+    let function = |block: BlockNumber| profile.blocks[block as usize].function;
+    let inside = profile.edges.iter().filter(|&(&(from, to), _)| function(from) == function(to));
+    let edges = inside.map(|(&ends, &edge)| (ends, edge)).collect();
+    let mut chains = ext_tsp(&Profile { blocks: profile.blocks.clone(), edges, functions: profile.functions });
+    let mut place = vec![u32::MAX; profile.functions as usize];
+    (0..).zip(clustered(profile, Size::Executed)).for_each(|(at, function)| place[function as usize] = at);
+    chains.sort_by_key(|chain| place[function(chain[0]) as usize]);
+    chains
+}
+
+/// The blocks of each function.
+fn whole_functions(profile: &Profile) -> Vec<Chain> {
     let mut functions: Vec<Chain> = vec![Vec::new(); profile.functions as usize];
-    let mut bytes = vec![0u32; functions.len()];
-    let mut entered = vec![0u64; functions.len()];
-    for (number, block) in (0..).zip(&profile.blocks) {
-        functions[block.function as usize].push(number);
-        bytes[block.function as usize] += block.bytes();
+    (0..).zip(&profile.blocks).for_each(|(number, block)| functions[block.function as usize].push(number));
+    functions
+}
+
+/// Executed functions by call affinity.
+fn clustered(profile: &Profile, size: Size) -> Vec<u32> {
+    let mut bytes = vec![0u32; profile.functions as usize];
+    let mut entered = vec![0u64; bytes.len()];
+    for block in &profile.blocks {
+        if size == Size::Whole || block.entered > 0 {
+            bytes[block.function as usize] += block.bytes();
+        }
         entered[block.function as usize] += block.entered;
     }
     let mut callers: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -73,7 +114,7 @@ pub fn call_affinity(profile: &Profile) -> Vec<Chain> {
         weight as f64 / f64::from(cluster.iter().map(|&one| bytes[one as usize]).sum::<u32>())
     };
     clusters.sort_by(|a, b| density(b).total_cmp(&density(a)));
-    clusters.into_iter().flatten().map(|function| functions[function as usize].clone()).collect()
+    clusters.into_iter().flatten().filter(|&function| entered[function as usize] > 0).collect()
 }
 
 /// Chains along the heaviest edges, and those in turn along the heaviest edges between them.

@@ -10,7 +10,7 @@
 //!
 //! Invariant: blocks ascend, touch each other, and cover the code.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::trace::Run;
 
@@ -73,11 +73,16 @@ enum Transfer {
 impl Profile {
     /// The profile of these runs, of a program of `code_bytes`.
     pub fn of(runs: &[Run], code_bytes: u32) -> Profile {
-        let returned = return_addresses(runs);
+        Profile::of_traces(&[runs], code_bytes)
+    }
+
+    /// The profile of several runs of a program.
+    pub fn of_traces(traces: &[&[Run]], code_bytes: u32) -> Profile {
+        let returned: HashSet<u32> = traces.iter().flat_map(|runs| return_addresses(runs)).collect();
         let mut cuts: BTreeSet<u32> = [0, code_bytes].into();
         let mut entries: BTreeSet<u32> = [0].into();
-        for pair in runs.windows(2) {
-            cuts.extend([pair[0].end(), pair[1].address].iter().filter(|at| !returned.contains_key(at)));
+        for pair in traces.iter().flat_map(|runs| runs.windows(2)) {
+            cuts.extend([pair[0].end(), pair[1].address].iter().filter(|at| !returned.contains(at)));
             if transfer(&returned, &pair[0], &pair[1]) == Transfer::Call {
                 entries.insert(pair[1].address);
             }
@@ -86,7 +91,8 @@ impl Profile {
         let blocks = blocks(&cuts, &entries);
         let functions = blocks.last().map_or(0, |block| block.function + 1);
         let mut profile = Profile { blocks, edges: HashMap::new(), functions };
-        profile.count(runs, &returned);
+        let block_of = profile.block_of_byte();
+        traces.iter().for_each(|runs| profile.count(runs, &block_of, &returned));
         profile
     }
 
@@ -121,8 +127,7 @@ impl Profile {
     }
 
     /// Step 3.
-    fn count(&mut self, runs: &[Run], returned: &HashMap<u32, u64>) {
-        let block_of = self.block_of_byte();
+    fn count(&mut self, runs: &[Run], block_of: &[BlockNumber], returned: &HashSet<u32>) {
         let block_at = |at: u32| block_of[at as usize];
         let mut previous: Option<&Run> = None;
         for run in runs {
@@ -145,17 +150,17 @@ impl Profile {
     }
 }
 
-/// Return addresses, and how often they were returned to (step 1).
-fn return_addresses(runs: &[Run]) -> HashMap<u32, u64> {
+/// The addresses that were returned to (step 1).
+fn return_addresses(runs: &[Run]) -> HashSet<u32> {
     let mut stack: Vec<u32> = Vec::new();
-    let mut returned = HashMap::new();
+    let mut returned = HashSet::new();
     for pair in runs.windows(2) {
         let (end, target) = (pair[0].end(), pair[1].address);
         let seen = stack.len().saturating_sub(STACK_DEPTH);
         match stack[seen..].iter().rposition(|&address| address == target) {
             Some(at) => {
                 stack.truncate(seen + at);
-                *returned.entry(target).or_insert(0) += 1;
+                returned.insert(target);
             }
             None => stack.push(end),
         }
@@ -166,10 +171,10 @@ fn return_addresses(runs: &[Run]) -> HashMap<u32, u64> {
     returned
 }
 
-fn transfer(returned: &HashMap<u32, u64>, from: &Run, to: &Run) -> Transfer {
-    match returned.contains_key(&to.address) {
+fn transfer(returned: &HashSet<u32>, from: &Run, to: &Run) -> Transfer {
+    match returned.contains(&to.address) {
         true => Transfer::Return,
-        false if returned.contains_key(&from.end()) => Transfer::Call,
+        false if returned.contains(&from.end()) => Transfer::Call,
         false => Transfer::Jump,
     }
 }

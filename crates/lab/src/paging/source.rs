@@ -23,7 +23,7 @@ pub struct Source {
     pub version: u64,
 }
 
-const MADE_UP: &str = "made-up";
+pub(super) const MADE_UP: &str = "made-up";
 /// At the end of a program's name: the first [`BEGINNING_RUNS`] of its trace.
 const BEGINNING: &str = "-beginning";
 const BEGINNING_RUNS: usize = 20_000;
@@ -36,7 +36,7 @@ fn program_of(path: &Path) -> Option<&str> {
 }
 
 /// The traces in a directory, in the order of their names.
-fn traces(directory: &Path) -> Vec<PathBuf> {
+pub(super) fn traces(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| program_of(path).is_some()).collect();
     paths.sort();
@@ -109,6 +109,11 @@ impl Source {
 
 /// A trace of a program of functions with loops that call each other, at least `runs` runs long.
 pub fn made_up(seed: u64, runs: usize) -> Trace {
+    made_up_input(seed, 0, runs)
+}
+
+/// The same program on another input: it calls its functions in another order.
+pub fn made_up_input(seed: u64, input: u64, runs: usize) -> Trace {
     let mut random = fastrand::Rng::with_seed(seed);
     // Function by function: its address, and its blocks' lengths.
     let mut functions: Vec<(u32, Vec<u16>)> = Vec::new();
@@ -118,6 +123,9 @@ pub fn made_up(seed: u64, runs: usize) -> Trace {
         let bytes: u32 = blocks.iter().map(|&bytes| u32::from(bytes)).sum();
         functions.push((address, blocks));
         address += bytes;
+    }
+    if input > 0 {
+        random = fastrand::Rng::with_seed(random.u64(..) ^ input);
     }
     let mut trace = Vec::new();
     while trace.len() < runs {
