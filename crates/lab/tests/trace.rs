@@ -107,6 +107,16 @@ fn a_quick_run_takes_the_beginnings_of_traces_or_says_that_there_are_none() {
     let mine = desk.run("run paging-codes --quick --threads 1 --out mine --data data");
     assert_eq!(mine.code, 0, "{}", mine.errors);
     assert!(mine.output.contains("mine-beginning: ") && !mine.output.contains("has no NAME.runs"), "{}", mine.output);
+    let inputs = "run paging-inputs --quick --threads 2 --out inputs --data data";
+    let made_up = desk.run(inputs);
+    assert!(made_up.output.contains("data has no PROGRAM with two traces or more"), "{}", made_up.output);
+    std::fs::create_dir(desk.path("data/program")).unwrap();
+    for input in [1, 2] {
+        let runs = (0..6_000).flat_map(|number| run(number * input)).collect::<Vec<u8>>();
+        desk.write(&format!("data/program/{input}.runs"), runs);
+    }
+    let program = desk.run(inputs);
+    assert!(program.output.contains("\n| program | ") && !program.output.contains("made-up"), "{}", program.output);
     desk.write("data/mine.runs", [1, 2, 3]);
     desk.fail("run paging-codes --quick --threads 1 --out mine --data data", &["mine.runs", "truncated: 3 bytes"]);
 }

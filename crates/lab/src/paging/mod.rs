@@ -29,7 +29,8 @@ pub use layouts::Layouts;
 pub use paper::PAPER;
 pub use tables::Tables;
 
-use crate::experiment::{AnyExperiment, Erased};
+use crate::experiment::{AnyExperiment, Erased, Experiment};
+use crate::settings::Settings;
 
 /// Its experiments, in the order of the report.
 pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
@@ -40,4 +41,12 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<Layouts>::boxed(),
         Erased::<Inputs>::boxed(),
     ]
+}
+
+/// Which traces an experiment looks for in vain in the directory of `--data`, so that it replays a made-up program.
+pub fn missing_traces(experiment: &str, settings: &Settings) -> Option<&'static str> {
+    match experiment == Inputs::about().name {
+        true => recorded::are_missing(settings).then_some("PROGRAM with two traces or more"),
+        false => source::are_missing(settings).then_some("NAME.runs and no NAME.runs.zst"),
+    }
 }

@@ -38,9 +38,11 @@ pub fn by_misses(profile: &Profile, runs: &[Run], room: Room) -> Vec<Placed> {
     in_pages(profile, &pieces, pages(groups, &sizes, room.page), room.page)
 }
 
-/// A piece's bytes, and those of the jump at its end.
+/// A piece's bytes, and those of jumps: one at its end, and one between blocks that did not follow each other.
 fn bytes(profile: &Profile, piece: &Chain) -> u32 {
-    piece.iter().map(|&block| profile.blocks[block as usize].bytes()).sum::<u32>() + u32::from(JUMP_BYTES)
+    let blocks: u32 = piece.iter().map(|&block| profile.blocks[block as usize].bytes()).sum();
+    let jumps = 1 + piece.windows(2).filter(|pair| pair[1] != pair[0] + 1).count() as u32;
+    blocks + jumps * u32::from(JUMP_BYTES)
 }
 
 /// Step 1; a block that is larger than a page is a piece.
@@ -49,10 +51,11 @@ fn pieces(profile: &Profile, chains: Vec<Chain>, page: u32) -> Vec<Chain> {
     for chain in chains {
         let mut piece = Chain::new();
         for block in chain {
-            if !piece.is_empty() && bytes(profile, &piece) + profile.blocks[block as usize].bytes() > page {
-                pieces.push(std::mem::take(&mut piece));
-            }
             piece.push(block);
+            if piece.len() > 1 && bytes(profile, &piece) > page {
+                piece.pop();
+                pieces.push(std::mem::replace(&mut piece, vec![block]));
+            }
         }
         pieces.push(piece);
     }

@@ -45,6 +45,11 @@ pub fn recorded(settings: &Settings) -> Vec<Recorded> {
     found
 }
 
+/// Whether no directory in that of `--data` is a program.
+pub(super) fn are_missing(settings: &Settings) -> bool {
+    recorded(settings).iter().all(|one| one.program == MADE_UP)
+}
+
 /// Nothing, unless there are two traces or more.
 fn version(paths: &[PathBuf]) -> Option<u64> {
     let mix = |all: u64, path: &PathBuf| Some(all.rotate_left(7) ^ u64::from(checksum(path)?));

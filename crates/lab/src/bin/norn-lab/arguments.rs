@@ -12,6 +12,7 @@ Examples:
   norn-lab list                                              what is redone?
   norn-lab run tinystore-table1 --quick                      a published table beside what Norn takes
   norn-lab run paging --data traces                          the demand-paging paper, on traces of programs
+  norn-lab run paging-inputs --data programs                 layouts trained and tested on different inputs of programs
   norn-lab run amplification --trace tpcc.trace.xz           programs for each page written, beside other maps
   norn-lab trace record --out traces/ls.runs.zst -- ls -l    what code does a program execute? (with valgrind)
   norn-lab trace layout --program app --out app.order app-1.runs app-2.runs
@@ -153,8 +154,8 @@ pub struct RunArguments {
     /// Measure again what is on disk: after a change of what is measured.
     #[arg(long)]
     pub fresh: bool,
-    /// Directory with data that the project does not bring along, such as traces, of which --quick takes the
-    /// beginnings.
+    /// Directory with data that the project does not bring along, such as traces, of which --quick takes a part: as
+    /// NAME.runs or NAME.runs.zst, and for `paging-inputs` as PROGRAM/INPUT.runs.zst, two or more of a program.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Block trace for `amplification`, as text (see MQSim) or .xz: each line has time, device, first sector, sectors,

@@ -1,5 +1,6 @@
 //! `norn-lab list`, `run` and `report`: what the library's experiments are, and what comes of them.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
@@ -43,12 +44,13 @@ pub fn run(arguments: &RunArguments) -> Result<String, LabError> {
     let mut report = write_report(&experiments, &arguments.out, &arguments.out)?;
     let depth = if settings.depth == Depth::Quick { "quick run" } else { "full run" };
     let (out, measured, found) = (arguments.out.display(), summary.measured, summary.found);
-    let replays_made_up = settings.data.is_some() && experiments.iter().any(|one| one.about().paper.id == "paging");
-    if replays_made_up && paging::source::are_missing(&settings) {
-        let data = arguments.data.as_deref().unwrap_or(Path::new("")).display();
-        report += &format!(
-            "\n{data} has no NAME.runs and no NAME.runs.zst: demand paging was replayed with a made-up program.\n"
-        );
+    if let Some(data) = &settings.data {
+        let names = experiments.iter().map(|one| one.about()).filter(|about| about.paper.id == "paging");
+        let missing: BTreeSet<&str> = names.filter_map(|about| paging::missing_traces(about.name, &settings)).collect();
+        for traces in missing {
+            report +=
+                &format!("\n{} has no {traces}: demand paging was replayed with a made-up program.\n", data.display());
+        }
     }
     if settings.trace.is_none() && experiments.iter().any(|one| one.about().paper.id == "amplification") {
         report +=
