@@ -3,7 +3,7 @@
 # others. Each input is left out of the training once.
 #
 #     cargo build --release -p norn-lab
-#     sh docs/results/2026-11-23-layout/relink-programs.sh [INSTRUCTIONS]
+#     sh docs/results/2026-11-23-program-layouts-lab/relink-programs.sh [INSTRUCTIONS]
 #
 # Takes gcc, make, gold, valgrind, and on the first run the archive of Debian, whose list of sources is kept in a
 # directory of its own. The inputs are those of tools/record-programs. Works in ./relink-programs.
