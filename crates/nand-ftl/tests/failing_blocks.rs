@@ -3,8 +3,8 @@
 mod model;
 
 use model::{Model, Operation, TestFtl, formatted, memory};
-use norn_flash_sim::NandSim;
 use norn_flash_sim::nand_catalogue::{NandSpec, test_part};
+use norn_flash_sim::{NandSim, Tear};
 use norn_nand_ftl::{Ftl, FtlConfig, FtlError, Lba, max_logical_pages};
 
 fn worn(spec: &NandSpec, seed: u64, operations: u32) -> (TestFtl, Model, fastrand::Rng) {
@@ -99,4 +99,36 @@ fn a_page_of_the_checkpoint_that_finds_no_room_keeps_the_journal() {
         }
     }
     assert!(mounts > 20, "{mounts} mounts");
+}
+
+/// On a part in full use whose blocks fail one after the other, each write ends within some passes over the part, in
+/// success or without room. What was written stays, and the part is mounted again.
+#[test]
+fn each_write_ends_on_a_full_part_whose_blocks_fail() {
+    let small = [test_part(40, 8, 128), test_part(60, 32, 128), test_part(40, 64, 512)].map(|spec| (spec, 5));
+    for (spec, seed) in small.into_iter().chain([5, 18].map(|seed| (test_part(40, 128, 512), seed))) {
+        let logical_pages = max_logical_pages(&spec.part, 2);
+        let (mut ftl, mut model) = formatted(spec.clone(), 2, logical_pages, seed);
+        let mut random = fastrand::Rng::with_seed(seed);
+        for lba in 0..logical_pages {
+            Operation::Write { lba, count: 1 }.run(&mut ftl, &mut model).unwrap();
+        }
+        let pages = u64::from(spec.part.block_count) * u64::from(spec.part.pages_per_block);
+        let mut refused = 0;
+        for failures in 1..24 {
+            ftl.device_mut().fail_after(random.u64(0..200));
+            for _ in 0..200 {
+                let write = Operation::Write { lba: random.u32(0..logical_pages), count: 1 };
+                ftl.device_mut().cut_power_after(16 * pages, Tear::Nothing);
+                match write.run(&mut ftl, &mut model) {
+                    Ok(()) => {}
+                    Err(FtlError::NoSpace) => refused += 1,
+                    Err(error) => panic!("{}, seed {seed}, {failures} failures: {error:?}", spec.name),
+                }
+            }
+        }
+        assert!((1..4_500).contains(&refused), "{}, seed {seed}: {refused} refused", spec.name);
+        model.check(&mut ftl, &spec.name.to_string());
+        model.check(&mut mount_again(ftl.into_device()), &spec.name.to_string());
+    }
 }
