@@ -15,8 +15,8 @@
 //!    then run it.
 //!
 //! ```
-//! use norn_lab::{About, Axis, Chart, Comparison, Context, Experiment, Job, JobError, Outcome, Paper, Plot, Presentation, Published,
-//!     Series, Settings};
+//! use norn_lab::{About, Axis, Chart, Comparison, Context, Experiment, Job, JobError, Outcome, Paper, Plot};
+//! use norn_lab::{Presentation, Published, Series, Settings};
 //! use serde::{Deserialize, Serialize};
 //!
 //! const PAPER: Paper = Paper { id: "dice", title: "On Dice, 1654" };
@@ -35,13 +35,15 @@
 //!     type Row = Row;
 //!
 //!     fn about() -> About {
-//!         About { name: "dice-figure1", paper: PAPER, reproduces: "Figure 1", summary: "Means of throws.", revision: 1 }
+//!         let (name, summary) = ("dice-figure1", "Means of throws.");
+//!         About { name, paper: PAPER, reproduces: "Figure 1", summary, revision: 1 }
 //!     }
 //!
 //!     fn jobs(settings: &Settings) -> Vec<Job<Parameters>> {
 //!         let counts = settings.choose(vec![10], vec![10, 100, 1000]);
-//!         let job = |throws| Job { parameters: Parameters { throws, seed: settings.seed }, seconds: f64::from(throws) * 1e-8 };
-//!         counts.into_iter().map(job).collect()
+//!         let parameters = |throws| Parameters { throws, seed: settings.seed };
+//!         let seconds = |throws: u32| f64::from(throws) * 1e-8;
+//!         counts.into_iter().map(|n| Job { parameters: parameters(n), seconds: seconds(n) }).collect()
 //!     }
 //!
 //!     fn measure(parameters: &Parameters, context: &Context) -> Result<Vec<Row>, JobError> {
@@ -52,7 +54,8 @@
 //!     }
 //!
 //!     fn present(outcomes: &[Outcome<Parameters, Row>]) -> Presentation {
-//!         let points = outcomes.iter().map(|outcome| (f64::from(outcome.parameters.throws), outcome.row.mean)).collect();
+//!         let point = |one: &Outcome<Parameters, Row>| (f64::from(one.parameters.throws), one.row.mean);
+//!         let points = outcomes.iter().map(point).collect();
 //!         let ours = outcomes.last().map(|outcome| outcome.row.mean);
 //!         let chart = Chart::Lines(vec![Series::line("ours", points)]);
 //!         Presentation {

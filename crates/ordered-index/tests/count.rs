@@ -1,5 +1,5 @@
-//! The number of keys is known after a format, after a stop and once it was counted, is right after any cut, and is else
-//! estimated for a small part of the cost.
+//! The number of keys is known after a format, after a stop and once it was counted, is right after any cut, and is
+//! else estimated for a small part of the cost.
 
 mod model;
 

@@ -9,7 +9,7 @@
 //! | 28% | 53% | warm tables, at random |
 //! | 22% | 21.5% | cool tables, at random |
 //! | 9.5% | 2% | cold tables, at random |
-//! | tails of the warm and cool tables | 10% | order lines and history: twelve places that move on, by 1 to 63 pages of the database |
+//! | tails of the warm and cool tables | 10% | order lines, history: twelve places that move on by 1 to 63 database pages |
 //! | the last 2% | 5.5% | the log: in sequence, 1 to 120 sectors |
 //! | the rest | none | never written |
 //!

@@ -1,7 +1,7 @@
 //! How many keys there are: counted once, then kept in RAM, and left in the head by a stop.
 //!
-//! A stop says in the head how many keys there are, before it says that the list is stopped. So the count is that of the
-//! list as long as the list is stopped. A cut leaves a list that is not, whose keys are counted again when somebody
+//! A stop says in the head how many keys there are, before it says that the list is stopped. So the count is that of
+//! the list as long as the list is stopped. A cut leaves a list that is not, whose keys are counted again when somebody
 //! asks.
 //!
 //! Invariant: the count is unknown, or that of the keys that are on flash; a call that fails midway leaves it unknown.

@@ -3,8 +3,9 @@
 //! ```text
 //! block   │ identity 32 │ void 4 │ filling 8 │ active 4 │ cell │ cell │ …
 //! cell    │ stamp │ low key │ header: code, replaces, partner │ bitmap │ pointer pool │ slot │ slot │ …
-//! stamp   │ level 4 │ ¬level 4 │ kind 2 │ ¬kind 2 │ sealed │ settled │ doomed │ dead │   a flag is set when its bit is 0
-//! pointer │ index 12 │ turnstile 8 │ level 4 │ zeros 5 │ fold 3 │
+//! stamp   │ level 4 │ ¬level 4 │ kind 2 │ ¬kind 2 │ sealed │ settled │ doomed │ dead │   set flags are zeros
+//! pointer │ index 12 │ turnstile 8 │ level 3 │ 0 │ zeros 5 │ fold 3 │
+//! count   │ keys 23 │ 1 │ zeros 5 │ fold 3 │
 //! slot    │ key │ value │ zeros 10, CRC 6 │
 //! ```
 //!

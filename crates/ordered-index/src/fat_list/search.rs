@@ -151,8 +151,8 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
         self.session
     }
 
-    /// Says in the head that the list is stopped, if it is not and the head has room to say so and to open it again, and
-    /// to say how many keys there are.
+    /// Says in the head that the list is stopped, if it is not and the head has room to say so and to open it again,
+    /// and to say how many keys there are.
     pub fn stop(&mut self) -> Outcome<Session, D> {
         if self.session == Session::Open {
             let head = self.head;

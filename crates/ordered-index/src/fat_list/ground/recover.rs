@@ -5,7 +5,7 @@
 //! | state on flash | cause | action |
 //! |---|---|---|
 //! | a block is void | formatting was cut | `NotFormatted` |
-//! | an active block names another one with its present count of erases | the other's erase was cut, or not begun | erase it |
+//! | an active block names another one with its erase count | the other's erase was cut, or not begun | erase it |
 //! | a block names another one and is not active | the move was cut | complete the move |
 //! | a block's naming of another one is torn | so was the move, before it began | erase the block |
 //! | one block has no identity, and there is no spare one | an erase was cut | erase it |
