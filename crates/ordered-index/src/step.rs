@@ -11,7 +11,8 @@ pub enum Direction {
     Backwards,
 }
 
-/// Where a step of a cursor ended, to spare the next one the search. A step ignores that of before a change.
+/// Where a step of a cursor ended, to spare the next one the search. A step ignores that of before a change. It is of
+/// no use after the list is mounted again: begin with the default then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hint(pub(crate) Option<Place>);
 

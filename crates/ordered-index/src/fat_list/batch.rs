@@ -61,7 +61,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         let is_last = |at: usize| !(at + 1..count).any(|later| change_at(later).key() == change_at(at).key());
         let changes = (0..count).filter(|&at| is_last(at)).map(&change_at);
         if count == 0 {
-            return Ok(());
+            return self.skip_list().cells().expect_running();
         }
         self.open()?;
         let puts = changes.clone().filter(|change| matches!(change, Change::Put(..))).count();

@@ -4,7 +4,8 @@
 //! the list as long as the list is stopped. A cut leaves a list that is not, whose keys are counted again when somebody
 //! asks.
 //!
-//! Invariant: the count is unknown, or that of the keys that are on flash; a call that fails midway leaves it unknown.
+//! Invariant: the count is unknown, or that of the keys that are on flash. After a call that failed midway it may be
+//! neither, but nothing is answered then until the next mount.
 
 use norn_flash::Nor;
 
@@ -23,6 +24,7 @@ pub(crate) const SAMPLES: u32 = 16;
 impl<D: Nor, W: Widths> SkipList<D, W> {
     /// The number of keys, if it is in RAM or in the head.
     pub fn known_keys(&mut self) -> Outcome<Option<u32>, D> {
+        self.cells().expect_running()?;
         if self.keys.is_none() && self.session() == Session::Stopped {
             let head = self.head();
             self.keys = decode_key_count(self.cells().last_head_entry(head)?).flatten();

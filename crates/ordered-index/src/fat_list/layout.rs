@@ -72,9 +72,9 @@ impl Settings {
         Settings { turnstile_blocks: 8, levels: 6, slots: 2, keys: 1, pool: 12 }
     }
 
-    /// Whether an object has one key, so that a key is its object's bound.
+    /// Whether an object has room for one key, and its next value, so that a key is its object's bound.
     pub(crate) const fn is_soft(&self) -> bool {
-        self.keys == 1
+        self.slots == 2
     }
 
     pub(crate) const fn to_bytes(self) -> [u8; 5] {

@@ -154,6 +154,7 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
     /// Says in the head that the list is stopped, if it is not and the head has room to say so and to open it again,
     /// and to say how many keys there are.
     pub fn stop(&mut self) -> Outcome<Session, D> {
+        self.cells().expect_running()?;
         if self.session == Session::Open {
             let head = self.head;
             let marks = self.cells().stop_marks(head)?;

@@ -48,10 +48,12 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// reclaimed. A cut leaves the new key there or not; if it is not, keys may have been dropped for it already.
     ///
     /// Cost: a slot programmed; for each object some 25 words besides, and for each block of objects one erase, which
-    /// copies next to nothing ([`ring_bound`](Self::ring_bound)).
+    /// copies next to nothing, if the part has some sixty blocks or large ones; with sixteen blocks of 4 KB, two to
+    /// four erases ([`ring_bound`](Self::ring_bound)).
     ///
     /// # Errors
-    /// `KeyExists`, `Corrupted` and the device's; `Full` on a part that has no room for two objects.
+    /// `KeyExists`, `Corrupted` and the device's. `Full` if the ring is full and the key belongs to its least ones,
+    /// into the first object, which would be the next to drop; and on a part that has no room for two objects.
     pub fn insert_in_ring(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<u32, D> {
         self.insert_entry_in_ring(key, value)
     }

@@ -8,7 +8,7 @@ use crate::error::IndexError;
 use crate::fat_list::UpTo;
 use crate::map::value::{TooLong, Value};
 
-/// Why an operation on a mounted [`Map`] failed.
+/// Why an operation on a mounted [`Map`](crate::Map) failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError<E> {
     /// As with keys and values that are bytes.

@@ -40,6 +40,11 @@ impl<D: Nor> Medium<D> {
         self.guard.into_device()
     }
 
+    /// Refuses what RAM alone could answer, once the device has failed.
+    pub fn expect_running(&self) -> Result<(), IndexError<D::Error>> {
+        Ok(self.guard.expect_running()?)
+    }
+
     /// Programs and erases so far; it starts again from 0 at 2³².
     pub fn changes(&self) -> u32 {
         self.changes

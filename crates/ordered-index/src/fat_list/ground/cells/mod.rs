@@ -59,6 +59,11 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         self.medium.device()
     }
 
+    /// Refuses what RAM alone could answer, once the device has failed.
+    pub fn expect_running(&self) -> Outcome<(), D> {
+        self.medium.expect_running()
+    }
+
     pub fn device_mut(&mut self) -> &mut D {
         self.medium.device_mut()
     }
