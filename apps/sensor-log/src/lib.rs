@@ -10,7 +10,7 @@
 
 use core::ops::{Bound, Range};
 
-use norn_flash::Nor;
+use norn_flash::{Nor, Violation};
 use norn_ordered_index::{ErrorOf, FatList, IndexError, MountError, OrderedIndex, Settings};
 
 /// Seconds since 1970, or since any other start of a device's clock.
@@ -149,6 +149,11 @@ impl<D: Nor> SensorLog<D> {
     /// Before power is taken away on purpose: the next mount is fast.
     pub fn sleep(&mut self) -> Result<(), ErrorOf<D>> {
         self.readings.stop()
+    }
+
+    /// What the last call that failed with `Corrupted` found, and where.
+    pub fn corruption(&self) -> Option<Violation> {
+        self.readings.corruption()
     }
 
     /// The index below, for a checker or `reclaim_step`.

@@ -5,6 +5,9 @@ use core::fmt;
 use norn_flash::{Address, GuardError, Nor, Violation};
 
 /// Why an operation on a mounted index failed.
+///
+/// It is kept small, since every call passes it on: one word besides the device's error. More bytes would take more
+/// code: a processor returns, compares and copies words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexError<E> {
     /// The device failed.
@@ -17,8 +20,9 @@ pub enum IndexError<E> {
     KeyExists,
     /// The key to update or remove is not there.
     KeyAbsent,
-    /// The flash holds something that no sequence of operations and power cuts leaves there.
-    Corrupted(Violation),
+    /// The flash holds something that no sequence of operations and power cuts leaves there:
+    /// [`OrderedIndex::corruption`](crate::OrderedIndex::corruption) returns what, and where.
+    Corrupted,
 }
 
 impl<E: fmt::Debug> fmt::Display for IndexError<E> {
@@ -29,7 +33,7 @@ impl<E: fmt::Debug> fmt::Display for IndexError<E> {
             IndexError::Full => f.write_str("no room for a further key"),
             IndexError::KeyExists => f.write_str("the key is there already"),
             IndexError::KeyAbsent => f.write_str("the key is not in the index"),
-            IndexError::Corrupted(violation) => write!(f, "corrupted: {violation}"),
+            IndexError::Corrupted => f.write_str("corrupted: the flash holds something impossible"),
         }
     }
 }
@@ -56,15 +60,14 @@ pub(crate) fn newer_version<E>(known: u8) -> impl Fn(u8) -> MountError<E> {
     move |found| MountError::OtherVersion { found: u32::from(found), known: u32::from(known) }
 }
 
-impl<E> From<IndexError<E>> for MountError<E> {
-    fn from(error: IndexError<E>) -> Self {
-        match error {
-            IndexError::Device(error) => MountError::Device(error),
-            IndexError::Corrupted(violation) => MountError::Corrupted(violation),
+impl<E> IndexError<E> {
+    /// Why a mount fails in which a call of the index fails so; `corruption` is what it found impossible.
+    pub fn in_mount(self, corruption: Option<Violation>) -> MountError<E> {
+        match (self, corruption) {
+            (IndexError::Device(error), _) => MountError::Device(error),
+            (_, Some(corruption)) => MountError::Corrupted(corruption),
             // Recovery asks for no room and names no keys, and ends at the first call that fails.
-            IndexError::Halted | IndexError::Full | IndexError::KeyExists | IndexError::KeyAbsent => {
-                MountError::Corrupted(Violation { address: Address(0), what: "recovery that finds no room" })
-            }
+            (_, None) => MountError::Corrupted(Violation { address: Address(0), what: "recovery that finds no room" }),
         }
     }
 }

@@ -6,7 +6,7 @@
 use core::iter::FusedIterator;
 use core::ops::Bound;
 
-use norn_flash::Nor;
+use norn_flash::{Nor, Violation};
 
 use crate::error::IndexError;
 use crate::step::{Direction, Hint, Span};
@@ -105,6 +105,9 @@ pub trait OrderedIndex<const K: usize, const V: usize> {
     /// # Errors
     /// `Corrupted` and the device's.
     fn reclaim_step(&mut self) -> Result<Reclaimed, ErrorOf<Self::Device>>;
+
+    /// What the last call that failed with `Corrupted` found, and where.
+    fn corruption(&self) -> Option<Violation>;
 
     /// Adds a key or changes its value, whichever it takes.
     ///

@@ -40,10 +40,11 @@ fn damage(device: &mut NorSim, random: &mut fastrand::Rng) {
 /// Uses a list that may be damaged in every way there is.
 fn use_all(list: TestList, random: &mut fastrand::Rng) -> u32 {
     let mut pair = Pair { list, map: Default::default(), keys: 60 };
-    let mut errors = 0;
+    let (mut errors, mut corrupted) = (0, 0);
     let mut note = |found: Result<(), IndexError<_>>| match found {
         Ok(()) | Err(IndexError::KeyExists | IndexError::KeyAbsent | IndexError::Full) => {}
-        Err(IndexError::Corrupted(_) | IndexError::Device(_)) => errors += 1,
+        Err(IndexError::Corrupted) => corrupted += 1,
+        Err(IndexError::Device(_)) => errors += 1,
         Err(IndexError::Halted) => {}
     };
     note(pair.list.audit(&mut Collected::<()>::default()));
@@ -53,13 +54,14 @@ fn use_all(list: TestList, random: &mut fastrand::Rng) -> u32 {
         let op = pair.draw(random);
         note(perform(&mut pair.list, &op));
     }
+    assert!(corrupted == 0 || pair.list.corruption().is_some(), "an error without what and where");
     let mut range = pair.list.range(Bound::Unbounded, Bound::Unbounded);
     let mut count = 0;
     while let Ok(Some(_)) = range.next_entry() {
         count += 1;
         assert!(count < 100_000, "a range that does not end");
     }
-    errors
+    errors + corrupted
 }
 
 fn sweep(seeds: std::ops::Range<u64>) {

@@ -125,7 +125,14 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
     }
 
     /// Makes a change in sorted entries; how many there are then.
-    fn merge(&self, bytes: &mut [u8; PAGE], count: u8, page: u32, kind: Logged, entry: &Entry<K, V>) -> Outcome<u8, D> {
+    fn merge(
+        &mut self,
+        bytes: &mut [u8; PAGE],
+        count: u8,
+        page: u32,
+        kind: Logged,
+        entry: &Entry<K, V>,
+    ) -> Outcome<u8, D> {
         let (key, value) = entry;
         let (size, used) = (K + V, usize::from(count) * (K + V));
         let at = bytes[..used].chunks(size).take_while(|other| other[..K] < key[..]).count() * size;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: no program asks for a cleared bit to be set.
 
-use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart};
+use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart, Violation};
 use norn_ordered_index::IndexError;
 
 /// Largest program unit that the tree works on, in bytes.
@@ -13,12 +13,13 @@ pub(crate) const PROGRAM_UNIT_BYTES_MAX: usize = 4;
 pub(crate) struct Medium<D> {
     guard: Guard<D>,
     part: NorPart,
+    corruption: Option<Violation>,
 }
 
 impl<D: Nor> Medium<D> {
     pub fn new(device: D) -> Self {
         let part = device.part();
-        Medium { guard: Guard::new(device), part }
+        Medium { guard: Guard::new(device), part, corruption: None }
     }
 
     pub fn part(&self) -> &NorPart {
@@ -31,6 +32,17 @@ impl<D: Nor> Medium<D> {
 
     pub fn into_device(self) -> D {
         self.guard.into_device()
+    }
+
+    /// What the last call that failed with `Corrupted` found, and where.
+    pub fn corruption(&self) -> Option<Violation> {
+        self.corruption
+    }
+
+    /// The error that says that what is at `address` is damaged.
+    pub fn damage(&mut self, address: Address, what: &'static str) -> IndexError<D::Error> {
+        self.corruption = Some(Violation { address, what });
+        IndexError::Corrupted
     }
 
     pub fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), IndexError<D::Error>> {

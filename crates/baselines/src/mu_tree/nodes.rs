@@ -3,7 +3,7 @@
 //! Invariants: the newest whole page with a root has the root; all nodes are reached from there; keys below the first
 //! entry's of a node belong to that entry's child.
 
-use norn_flash::{Nor, Violation};
+use norn_flash::Nor;
 use norn_ordered_index::IndexError;
 
 use super::format::{PAGE_NUMBER_BYTES, entry_bytes, node_range};
@@ -37,8 +37,8 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         node_range(Self::BODY, level, height).0
     }
 
-    pub(crate) fn damage(&self, page: u32, what: &'static str) -> IndexError<D::Error> {
-        IndexError::Corrupted(Violation { address: self.page_address(page), what })
+    pub(crate) fn damage(&mut self, page: u32, what: &'static str) -> IndexError<D::Error> {
+        self.medium.damage(self.page_address(page), what)
     }
 
     pub(crate) fn count(&mut self, page: u32, level: u8) -> Outcome<u8, D> {

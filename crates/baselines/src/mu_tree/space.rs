@@ -214,7 +214,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
     /// Whether the node of `level` in `page` is reached from the root.
     fn is_live(&mut self, page: u32, level: u8) -> Outcome<bool, D> {
         let count = match self.count(page, level) {
-            Err(IndexError::Corrupted(_)) => return Ok(false),
+            Err(IndexError::Corrupted) => return Ok(false),
             count => count?,
         };
         if page == self.root && level == 0 && count == 0 {
@@ -299,19 +299,25 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
     /// When the part or the widths cannot be used, or the device fails.
     pub fn format(device: D) -> Result<Self, MountError<D::Error>> {
         let mut tree = Self::unmounted(device)?;
-        let units = tree.medium.part().unit_count;
+        match tree.lay_out() {
+            Ok(()) => Ok(tree),
+            Err(error) => Err(error.in_mount(tree.medium.corruption())),
+        }
+    }
+
+    fn lay_out(&mut self) -> Outcome<(), D> {
+        let units = self.medium.part().unit_count;
         for unit in 0..units {
-            let start = tree.medium.part().start_of(EraseUnit(unit));
-            tree.medium.program(start, &[0; 4])?;
+            let start = self.medium.part().start_of(EraseUnit(unit));
+            self.medium.program(start, &[0; 4])?;
         }
         for unit in (0..units).rev() {
-            let erase_count = tree.voided_erase_count(unit)?;
-            tree.medium.erase(EraseUnit(unit))?;
-            tree.identify(unit, erase_count)?;
+            let erase_count = self.voided_erase_count(unit)?;
+            self.medium.erase(EraseUnit(unit))?;
+            self.identify(unit, erase_count)?;
         }
-        tree.begin_fresh();
-        tree.write_empty()?;
-        Ok(tree)
+        self.begin_fresh();
+        self.write_empty()
     }
 
     /// The erases of a unit after one more, whose identity lacks its first bytes.
@@ -334,15 +340,26 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
     pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
         let mut tree = Self::unmounted(device)?;
         tree.read_identities()?;
-        let mut newest = None;
-        for unit in 0..tree.medium.part().unit_count {
-            tree.look_for_newest(unit, &mut newest)?;
+        match tree.start() {
+            Ok(true) => Ok(tree),
+            Ok(false) => Err(MountError::NotFormatted),
+            Err(error) => Err(error.in_mount(tree.medium.corruption())),
         }
-        let newest = newest.ok_or(MountError::NotFormatted)?;
-        (tree.root, tree.height) = (newest.page, newest.height);
-        tree.next = tree.written_end(tree.unit_of(newest.page))?;
-        tree.complete_moves()?;
-        Ok(tree)
+    }
+
+    /// Finds the root, and completes moves that were cut. Whether there is a root.
+    fn start(&mut self) -> Outcome<bool, D> {
+        let mut newest = None;
+        for unit in 0..self.medium.part().unit_count {
+            self.look_for_newest(unit, &mut newest)?;
+        }
+        let Some(newest) = newest else {
+            return Ok(false);
+        };
+        (self.root, self.height) = (newest.page, newest.height);
+        self.next = self.written_end(self.unit_of(newest.page))?;
+        self.complete_moves()?;
+        Ok(true)
     }
 
     fn unmounted(device: D) -> Result<Self, MountError<D::Error>> {
@@ -384,7 +401,7 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
         let mut known = 0;
         for unit in 0..part.unit_count {
             let mut bytes = [0; IDENTITY_BYTES];
-            self.medium.read(part.start_of(EraseUnit(unit)), &mut bytes)?;
+            self.medium.read(part.start_of(EraseUnit(unit)), &mut bytes).map_err(|error| error.in_mount(None))?;
             if bytes[..4] == [0; 4] {
                 return Err(MountError::NotFormatted);
             }

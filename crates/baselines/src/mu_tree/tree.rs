@@ -10,7 +10,7 @@
 
 use core::ops::Bound;
 
-use norn_flash::Nor;
+use norn_flash::{Nor, Violation};
 use norn_ordered_index::{Direction, Entry, Hint, IndexError, IndexStats, OrderedIndex, Reclaimed};
 
 use super::format::{HEIGHT_MAX, ROOT, SCATTERED, capacity, entry_bytes};
@@ -456,5 +456,9 @@ impl<D: Nor, const K: usize, const V: usize, const PAGE: usize, const LOG: usize
 
     fn reclaim_step(&mut self) -> Outcome<Reclaimed, D> {
         self.reclaim_ahead()
+    }
+
+    fn corruption(&self) -> Option<Violation> {
+        self.medium.corruption()
     }
 }

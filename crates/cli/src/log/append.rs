@@ -165,13 +165,17 @@ impl Run<'_> {
 
     fn session(&mut self, device: &mut NorSim) -> Result<Session, LogFailure> {
         let mut log = SensorLog::mount(device).map_err(LogFailure::Mount)?;
+        self.session_of(&mut log).map_err(|failure| failure.placed(log.corruption()))
+    }
+
+    fn session_of(&mut self, log: &mut Log<'_>) -> Result<Session, LogFailure> {
         if self.cuts.is_some() {
             if self.books.is_none() {
                 // Before the first cut the log itself shows what it holds.
-                self.books = Some(contents(&mut log)?);
+                self.books = Some(contents(log)?);
                 return Ok(Session::Prepared);
             }
-            self.compare(&mut log)?;
+            self.compare(log)?;
         }
         while let Some(&reading) = self.readings.get(self.done) {
             self.in_flight = Some(reading);
@@ -182,7 +186,7 @@ impl Run<'_> {
         }
         log.sleep()?;
         if self.cuts.is_some() {
-            self.compare(&mut log)?;
+            self.compare(log)?;
         }
         Ok(Session::Finished)
     }

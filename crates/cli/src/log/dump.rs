@@ -30,7 +30,9 @@ pub fn dump(image: &Path, before: Before, extent: Extent) -> Result<String, Erro
         return Err(Error::NoSuchUnit { image: image.to_owned(), source: SimError::NoSuchUnit { unit, unit_count } });
     }
     if before == Before::Mount {
-        let mounted = SensorLog::mount(&mut device).map_err(LogFailure::Mount).and_then(|mut log| Ok(log.sleep()?));
+        let mounted = SensorLog::mount(&mut device)
+            .map_err(LogFailure::Mount)
+            .and_then(|mut log| log.sleep().map_err(|error| LogFailure::Index(error).placed(log.corruption())));
         mounted.map_err(|failure| failure.in_image(image))?;
     }
     Ok(match extent {

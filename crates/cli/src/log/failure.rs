@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use norn_flash::Violation;
 use norn_flash_sim::SimError;
 use norn_ordered_index::{IndexError, MountError};
 
@@ -81,6 +82,9 @@ pub enum LogFailure {
     /// Reading or appending.
     #[error(transparent)]
     Index(#[from] IndexError<SimError>),
+    /// Reading or appending found what nothing writes.
+    #[error("corrupted: {0}")]
+    Corrupted(Violation),
     /// A question about a log that is empty.
     #[error("the log has no readings yet")]
     NoReadings,
@@ -112,6 +116,14 @@ pub enum LogFailure {
 }
 
 impl LogFailure {
+    /// The same with the place, where it is that the log is corrupted, and `corruption` what it found.
+    pub fn placed(self, corruption: Option<Violation>) -> LogFailure {
+        match (self, corruption) {
+            (LogFailure::Index(IndexError::Corrupted), Some(corruption)) => LogFailure::Corrupted(corruption),
+            (failure, _) => failure,
+        }
+    }
+
     /// Whether mounting failed for what the part holds, and not because the device failed.
     pub fn is_refusal(&self) -> bool {
         matches!(self, LogFailure::Mount(error) if !matches!(error, MountError::Device(_)))

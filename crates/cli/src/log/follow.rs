@@ -48,7 +48,7 @@ pub fn follow(image: &Path, file: &Path, notify: impl FnMut(Notice) -> Result<()
     let mut log = SensorLog::mount(&mut device).map_err(LogFailure::Mount).map_err(in_image)?;
     let mut following = Following { image, file, tail: Tail::of(file), tally: Tally::default(), signals };
     let followed = following.run(&mut log, notify);
-    let stopped = log.sleep().map_err(LogFailure::Index).map_err(in_image);
+    let stopped = log.sleep().map_err(|error| in_image(LogFailure::Index(error).placed(log.corruption())));
     followed?;
     stopped?;
     let Following { tail, mut tally, .. } = following;
@@ -89,7 +89,9 @@ impl Following<'_> {
         let (readings, wrong) = parse(lines, first);
         for reading in readings {
             let forgotten = log.forgotten();
-            let appended = log.append(reading).map_err(|error| LogFailure::Index(error).in_image(self.image))?;
+            let appended = log.append(reading);
+            let appended =
+                appended.map_err(|error| LogFailure::Index(error).placed(log.corruption()).in_image(self.image))?;
             self.tally.forget(log.forgotten() - forgotten);
             self.tally.count(appended);
         }

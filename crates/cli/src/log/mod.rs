@@ -63,9 +63,8 @@ fn with_log<T>(
 ) -> Result<T, crate::error::Error> {
     let mut device = NorSim::open_image(path)?;
     let answer = SensorLog::mount(&mut device).map_err(LogFailure::Mount).and_then(|mut log| {
-        let answer = look(&mut log)?;
-        log.sleep()?;
-        Ok(answer)
+        let answer = look(&mut log).and_then(|answer| log.sleep().map(|()| answer).map_err(LogFailure::from));
+        answer.map_err(|failure| failure.placed(log.corruption()))
     });
     answer.map_err(|failure| failure.in_image(path).into())
 }

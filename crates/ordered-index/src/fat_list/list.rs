@@ -12,7 +12,7 @@
 
 use core::ops::Bound;
 
-use norn_flash::Nor;
+use norn_flash::{Nor, Violation};
 
 use crate::error::{IndexError, MountError, Outcome};
 use crate::fat_list::format::LEVELS_MAX;
@@ -82,6 +82,11 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Gives the device back. Without a [`stop`](Self::stop) the next mount takes the list for cut.
     pub fn into_device(self) -> D {
         self.shape.room.replacements.list.turnstiles.blocks.cells.into_device()
+    }
+
+    /// What the last call that failed with `Corrupted` found, and where.
+    pub fn corruption(&self) -> Option<Violation> {
+        self.shape.room.replacements.list.turnstiles.blocks.cells.corruption()
     }
 
     /// The outcome of the pointers followed so far. The counts start again from 0 at 2³².

@@ -23,6 +23,7 @@ use crate::fat_list::ground::cells::Links;
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::layout::{Cell, Settings};
 use crate::fat_list::list::FatListOf;
+use crate::fat_list::recover::Recovered;
 use crate::fat_list::search::{Node, Session};
 use crate::fat_list::widths::Widths;
 
@@ -34,17 +35,24 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     pub(crate) fn format_of(device: D, widths: W, settings: Settings) -> Result<Self, MountError<D::Error>> {
         widths.check::<D::Error>()?;
         let mut list = Self::unmounted(Medium::new(device)?, widths, settings)?;
-        let units = list.layout().units();
+        match list.lay_out() {
+            Ok(()) => Ok(list),
+            Err(error) => Err(error.in_mount(list.corruption())),
+        }
+    }
+
+    /// Formatting.
+    fn lay_out(&mut self) -> Outcome<(), D> {
+        let units = self.layout().units();
         for unit in units.clone() {
-            list.turnstiles().blocks.make_void(unit)?;
+            self.turnstiles().blocks.make_void(unit)?;
         }
         for unit in units {
-            list.turnstiles().blocks.lay_out(unit)?;
+            self.turnstiles().blocks.lay_out(unit)?;
         }
-        list.write_head()?;
-        list.skip_list().keys = Some(0);
-        list.stop()?;
-        Ok(list)
+        self.write_head()?;
+        self.skip_list().keys = Some(0);
+        self.stop()
     }
 
     /// Step 3 of formatting.
@@ -68,26 +76,34 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         let identity = identity.map_err(newer_version(FORMAT_VERSION))?;
         check_geometry(&identity, &medium, &widths)?;
         let mut list = Self::unmounted(medium, widths, Settings::from_bytes(identity.settings))?;
-        if list.turnstiles().blocks.is_void(unit)? {
-            return Err(MountError::NotFormatted);
-        }
         list.turnstiles().chance.stir(identity.erase_count);
-        match list.boot()? {
-            Session::Stopped => {}
-            Session::Open => {
-                if let Some(batch) = list.shape().recover()? {
-                    list.finish_batch(batch)?;
-                }
+        match list.start(unit) {
+            Ok(true) => Ok(list),
+            Ok(false) => Err(MountError::NotFormatted),
+            Err(error) => Err(error.in_mount(list.corruption())),
+        }
+    }
+
+    /// Steps 2 to 4 of mounting, with the first unit that has an identity. Whether there is a list.
+    fn start(&mut self, unit: EraseUnit) -> Outcome<bool, D> {
+        if self.turnstiles().blocks.is_void(unit)? {
+            return Ok(false);
+        }
+        if self.boot()? == Session::Open {
+            match self.shape().recover()? {
+                Recovered::NoList => return Ok(false),
+                Recovered::List { batch: Some(batch) } => self.finish_batch(batch)?,
+                Recovered::List { batch: None } => {}
             }
         }
-        list.skip_list().forget_probes();
-        Ok(list)
+        self.skip_list().forget_probes();
+        Ok(true)
     }
 
     /// Finds the head, and whether it says that nothing is under way. What is damaged is left to recovery to name.
     fn boot(&mut self) -> Outcome<Session, D> {
         let head = match self.find_head() {
-            Err(IndexError::Corrupted(_)) => None,
+            Err(IndexError::Corrupted) => None,
             found => found?,
         };
         let Some(head) = head else {

@@ -13,7 +13,7 @@
 
 use norn_flash::{EraseUnit, Nor};
 
-use crate::error::{MountError, Outcome};
+use crate::error::Outcome;
 use crate::fat_list::format::{CellState, Column, Flag, Kind, Stamp};
 use crate::fat_list::ground::cells::slots::Slot;
 use crate::fat_list::layout::Cell;
@@ -31,9 +31,20 @@ struct Unfinished {
     batch: Option<Cell>,
 }
 
+/// What recovery found on a part.
+pub(crate) enum Recovered {
+    /// No list: formatting was cut.
+    NoList,
+    /// A list, and where the batch is whose changes have to be made, if one was cut.
+    List { batch: Option<Column> },
+}
+
 impl<D: Nor, W: Widths> Shape<D, W> {
-    /// Completes or undoes what a cut left, except a batch, whose column this returns.
-    pub(crate) fn recover(&mut self) -> Result<Option<Column>, MountError<D::Error>> {
+    /// Completes or undoes what a cut left, except a batch.
+    pub(crate) fn recover(&mut self) -> Outcome<Recovered, D> {
+        if self.list().turnstiles.is_half_formatted()? {
+            return Ok(Recovered::NoList);
+        }
         self.list().turnstiles.recover()?;
         let mut unfinished = Unfinished::default();
         for unit in self.layout().units() {
@@ -44,13 +55,13 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         let head = match (unfinished.head, unfinished.left) {
             (Some(head), _) => head,
             (None, Some((left, Kind::Head))) => left,
-            (None, _) => return Err(MountError::NotFormatted),
+            (None, _) => return Ok(Recovered::NoList),
         };
         self.list().set_head(head);
         self.finish_structure(&unfinished)?;
         self.settle_slots()?;
         self.settle_ranges()?;
-        Ok(unfinished.batch.map(|cell| self.layout().column_of(cell)))
+        Ok(Recovered::List { batch: unfinished.batch.map(|cell| self.layout().column_of(cell)) })
     }
 
     // Cells.

@@ -2,7 +2,7 @@
 
 use core::ops::Bound;
 
-use norn_flash::Nor;
+use norn_flash::{Nor, Violation};
 
 use crate::error::{MountError, Outcome};
 use crate::fat_list::batch::Change;
@@ -123,5 +123,9 @@ impl<D: Nor, const K: usize, const V: usize> OrderedIndex<K, V> for FatList<D, K
 
     fn reclaim_step(&mut self) -> Outcome<Reclaimed, D> {
         self.reclaim_ahead()
+    }
+
+    fn corruption(&self) -> Option<Violation> {
+        FatListOf::corruption(self)
     }
 }

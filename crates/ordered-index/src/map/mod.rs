@@ -10,7 +10,7 @@ mod value;
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 
-use norn_flash::Nor;
+use norn_flash::{Nor, Violation};
 
 #[cfg(feature = "zerocopy")]
 pub use codecs::Plain;
@@ -223,6 +223,11 @@ impl<D: Nor, K: Key, V: Value, const KEY_MAX: usize, const VALUE_MAX: usize> Map
     /// `Corrupted` and the device's.
     pub fn reclaim_step(&mut self) -> Outcome<Reclaimed, D> {
         Ok(self.list.reclaim_ahead()?)
+    }
+
+    /// What the last call that failed with `Corrupted` found, and where.
+    pub fn corruption(&self) -> Option<Violation> {
+        self.list.corruption()
     }
 
     fn key_bytes(key: &K) -> Result<UpTo<KEY_MAX>, TooLong> {

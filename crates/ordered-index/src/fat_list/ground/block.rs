@@ -50,7 +50,7 @@ pub(crate) fn first_identity<D: Nor>(medium: &mut Medium<D>) -> Result<FoundIden
     let part = *medium.part();
     for unit in (0..part.unit_count).map(EraseUnit) {
         let mut bytes = [0; IDENTITY_BYTES];
-        medium.read(part.start_of(unit), &mut bytes)?;
+        medium.read(part.start_of(unit), &mut bytes).map_err(|error| error.in_mount(None))?;
         if let Some(identity) = Identity::decode(&bytes) {
             return Ok((unit, identity));
         }

@@ -4,7 +4,7 @@
 //!
 //! Invariant: no program asks for a cleared bit to be set.
 
-use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart};
+use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart, Violation};
 
 use crate::error::{IndexError, MountError};
 use crate::fat_list::layout::PROGRAM_UNIT_BYTES_MAX;
@@ -15,13 +15,14 @@ pub(crate) struct Medium<D> {
     guard: Guard<D>,
     part: NorPart,
     changes: u32,
+    corruption: Option<Violation>,
 }
 
 impl<D: Nor> Medium<D> {
     pub fn new(device: D) -> Result<Self, MountError<D::Error>> {
         let part = device.part();
         part.validate().map_err(MountError::Part)?;
-        Ok(Medium { guard: Guard::new(device), part, changes: 0 })
+        Ok(Medium { guard: Guard::new(device), part, changes: 0, corruption: None })
     }
 
     pub fn part(&self) -> &NorPart {
@@ -48,6 +49,18 @@ impl<D: Nor> Medium<D> {
     /// Programs and erases so far; it starts again from 0 at 2³².
     pub fn changes(&self) -> u32 {
         self.changes
+    }
+
+    /// What the last call that failed with `Corrupted` found, and where.
+    pub fn corruption(&self) -> Option<Violation> {
+        self.corruption
+    }
+
+    /// The error that says that what is at `address` is damaged.
+    #[cold]
+    pub(super) fn damage(&mut self, address: Address, what: &'static str) -> IndexError<D::Error> {
+        self.corruption = Some(Violation { address, what });
+        IndexError::Corrupted
     }
 
     pub(super) fn read(&mut self, address: Address, buffer: &mut [u8]) -> Result<(), IndexError<D::Error>> {

@@ -14,21 +14,26 @@
 //!
 //! Invariant: each step can be cut and done again.
 
-use norn_flash::{EraseUnit, Nor, Violation};
+use norn_flash::{EraseUnit, Nor};
 
 use super::block::Record;
 use super::turnstile::Turnstiles;
-use crate::error::{IndexError, MountError, Outcome};
+use crate::error::{IndexError, Outcome};
 use crate::fat_list::widths::Widths;
 
 impl<D: Nor, W: Widths> Turnstiles<D, W> {
-    /// Completes or undoes what a cut left to blocks.
-    pub fn recover(&mut self) -> Result<(), MountError<D::Error>> {
+    /// Whether formatting was cut.
+    pub fn is_half_formatted(&mut self) -> Outcome<bool, D> {
         for unit in self.layout().units() {
             if self.blocks.is_void(unit)? {
-                return Err(MountError::NotFormatted);
+                return Ok(true);
             }
         }
+        Ok(false)
+    }
+
+    /// Completes or undoes what a cut left to blocks.
+    pub fn recover(&mut self) -> Outcome<(), D> {
         for turnstile in 0..self.layout().turnstiles {
             self.settle(turnstile)?;
         }
@@ -104,7 +109,7 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
         }
     }
 
-    fn bad_block(&self, unit: EraseUnit, what: &'static str) -> IndexError<D::Error> {
-        IndexError::Corrupted(Violation { address: self.layout().block(unit), what })
+    fn bad_block(&mut self, unit: EraseUnit, what: &'static str) -> IndexError<D::Error> {
+        self.cells().damaged_block(unit, what)
     }
 }

@@ -12,7 +12,7 @@
 //! Invariants: between moves each turnstile has one block that is not active, and it is erased except for its identity;
 //! nothing else changes during a move.
 
-use norn_flash::{EraseUnit, Nor, Violation};
+use norn_flash::{EraseUnit, Nor};
 
 use super::block::Blocks;
 use super::cells::{Cells, Links};
@@ -216,8 +216,7 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
             }
         }
         let Some(spare) = spare.filter(|&spare| spare != victim) else {
-            let address = self.layout().block(victim);
-            return Err(IndexError::Corrupted(Violation { address, what: "a turnstile without a spare block" }));
+            return Err(self.cells().damaged_block(victim, "a turnstile without a spare block"));
         };
         let erase_count = self.blocks.erase_count(victim)?;
         self.blocks.begin_filling(spare, Filling { from: victim.0, erase_count })?;

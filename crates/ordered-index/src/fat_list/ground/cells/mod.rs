@@ -13,7 +13,7 @@ pub(crate) mod marks;
 mod pool;
 pub(crate) mod slots;
 
-use norn_flash::{Address, Nor, Violation};
+use norn_flash::{Address, EraseUnit, Nor, Violation};
 
 use super::medium::Medium;
 use crate::codes::crc16;
@@ -78,8 +78,18 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     }
 
     /// The error that names damage in a field of a cell.
-    pub fn damage(&self, cell: Cell, offset: u16, what: &'static str) -> IndexError<D::Error> {
-        IndexError::Corrupted(Violation { address: self.layout.field(cell, offset), what })
+    pub fn damage(&mut self, cell: Cell, offset: u16, what: &'static str) -> IndexError<D::Error> {
+        self.medium.damage(self.layout.field(cell, offset), what)
+    }
+
+    /// The error that names damage of a block.
+    pub fn damaged_block(&mut self, unit: EraseUnit, what: &'static str) -> IndexError<D::Error> {
+        self.medium.damage(self.layout.block(unit), what)
+    }
+
+    /// What the last call that failed with `Corrupted` found, and where.
+    pub fn corruption(&self) -> Option<Violation> {
+        self.medium.corruption()
     }
 
     pub fn state(&mut self, cell: Cell) -> Outcome<CellState, D> {
