@@ -2,7 +2,8 @@
 //!
 //! 1. Every entry leads to a sector that names its owner, and lies within a unit in use.
 //! 2. No two sectors overlap, and none lies in a unit of the log or behind what its open unit has filled.
-//! 3. In a tail and among spares, whole places come first, and what comes after them is erased: nothing is torn.
+//! 3. Among spares, whole places come first, and what comes after them is erased: nothing is torn. What comes after
+//!    the last delta of a tail is erased; before it, only what a seal leaves out may be torn.
 //! 4. The live granules of each unit are those that the table has.
 //! 5. Each directory of roots is in their chain.
 
@@ -88,17 +89,10 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         if self.objects.map.space.log.units.role(geometry.unit_of(at)) == Role::Log {
             report("a sector in a unit of the log");
         }
-        let mut is_erased = false;
-        for number in bare..granules {
-            match self.objects.map.medium().read_place(at.offset(number))? {
-                Place::Erased => is_erased = true,
-                Place::Whole(..) if is_erased => report("a place after an erased one"),
-                Place::Whole(..) => {}
-                Place::Broken => report("a torn place"),
-            }
-        }
-        if header.kind != SectorKind::Node {
-            self.audit_deltas(Sector { at, header }, bare, auditor)?;
+        if header.kind == SectorKind::Node {
+            self.audit_spares(at.offset(bare), header.tail, auditor)?;
+        } else {
+            self.audit_tail(Sector { at, header }, auditor)?;
         }
         for number in 0..granules {
             let address = self.address(at.offset(number));
@@ -109,17 +103,36 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         Ok(granules)
     }
 
-    /// Checks that the deltas of a tail end where its places do.
-    fn audit_deltas(
+    /// Checks the spare places of a node.
+    fn audit_spares(
         &mut self,
-        sector: Sector,
-        bare: u32,
+        first: Granule,
+        spares: u8,
         auditor: &mut impl Auditor,
     ) -> Result<(), StoreError<D::Error>> {
-        let used = self.objects.used(&sector)?;
-        if used < sector.header.tail && !self.objects.is_erased(&sector, used)? {
-            let address = self.address(sector.at.offset(bare + u32::from(used)));
-            auditor.violation(Violation { address, what: "a delta that is not complete" });
+        let mut is_erased = false;
+        for number in 0..u32::from(spares) {
+            let place = self.objects.map.medium().read_place(first.offset(number))?;
+            let what = match place {
+                Place::Whole(..) if is_erased => "a place after an erased one",
+                Place::Broken => "a torn place",
+                _ => {
+                    is_erased |= place == Place::Erased;
+                    continue;
+                }
+            };
+            auditor.violation(Violation { address: self.address(first.offset(number)), what });
+        }
+        Ok(())
+    }
+
+    /// Checks that what follows the deltas of a tail, their seals included, is erased.
+    fn audit_tail(&mut self, sector: Sector, auditor: &mut impl Auditor) -> Result<(), StoreError<D::Error>> {
+        for number in self.objects.tail(&sector, None)?.used..sector.header.tail {
+            if !self.objects.is_erased(&sector, number)? {
+                let address = self.address(self.objects.place_at(&sector, number));
+                auditor.violation(Violation { address, what: "a place of a tail that neither counts nor is erased" });
+            }
         }
         Ok(())
     }

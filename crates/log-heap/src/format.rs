@@ -14,6 +14,7 @@
 //! place of 8, 16, 32       zeros 1 │ content 27 bits, ones 5 bits │ bytes to the granule's end
 //! content of a delta       kind 3 bits │ field 8 │ first two bytes of the value
 //! content of a delta's rest  kind 3 bits │ three bytes of the value
+//! content of a void        kind 3 bits │ place 8 │ 0
 //! content of a map change  digit 4 │ entry 23
 //! content of a log record  kind 3 │ argument 24
 //! ```
@@ -37,6 +38,8 @@ pub const FANOUT: u32 = 16;
 pub const ENTRY_BYTES: u32 = 3;
 /// Bytes of the largest granule.
 pub const GRANULE_BYTES_MAX: usize = 32;
+/// Places of the longest tail.
+pub const TAIL_PLACES_MAX: u8 = 32;
 /// Levels of the largest map: its leaves are level 1, objects level 0.
 pub const LEVELS_MAX: usize = 4;
 
@@ -298,7 +301,7 @@ impl Header {
             SectorKind::Various => geometry.granules(HEADER_BYTES + 2 * u32::from(self.count)) <= u32::from(self.width),
             SectorKind::Headed => geometry.granules(HEADED_AT + u32::from(self.count)) <= u32::from(self.width),
         };
-        contents && self.count > 0 && self.granules(geometry) <= geometry.room()
+        contents && self.count > 0 && self.tail <= TAIL_PLACES_MAX && self.granules(geometry) <= geometry.room()
     }
 
     /// Granules of the sector.
@@ -429,10 +432,16 @@ pub(crate) enum DeltaPart {
     First(u8),
     /// Further bytes of the value.
     Next,
+    /// As the first, of a delta that repeats the last one: the place before it does not count, whatever it holds.
+    Seal(u8),
+    /// What begins in this place or after it, and before the void, does not count.
+    Void(u8),
 }
 
 const FIRST: u32 = 1;
 const NEXT: u32 = 2;
+const SEAL: u32 = 3;
+const VOID: u32 = 4;
 
 impl DeltaPart {
     /// A granule of a delta with these bytes of the value, which fit.
@@ -442,6 +451,8 @@ impl DeltaPart {
         let (kind, in_content) = match self {
             DeltaPart::First(field) => (FIRST << 24 | u32::from(field) << 16, 2),
             DeltaPart::Next => (NEXT << 24, 3),
+            DeltaPart::Seal(field) => (SEAL << 24 | u32::from(field) << 16, 2),
+            DeltaPart::Void(place) => (VOID << 24 | u32::from(place) << 16, 2),
         };
         let mut low = [0; 4];
         low[..in_content].copy_from_slice(&bytes[..in_content]);
@@ -454,6 +465,8 @@ impl DeltaPart {
         let (part, in_content) = match content >> 24 {
             FIRST => (DeltaPart::First((content >> 16) as u8), 2),
             NEXT => (DeltaPart::Next, 3),
+            SEAL => (DeltaPart::Seal((content >> 16) as u8), 2),
+            VOID => (DeltaPart::Void((content >> 16) as u8), 2),
             _ => return None,
         };
         let mut value = [0xFF; GRANULE_BYTES_MAX];
@@ -484,6 +497,38 @@ impl Owner {
     }
 }
 
+/// Which tails may end with a delta that is not complete, beside that of the last [`Record::Append`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tails {
+    /// None.
+    Named,
+    /// Any: appends are not recorded.
+    Any,
+    /// Those of objects in this leaf and those after it; in this one, what settles them may not be complete either.
+    From(u16),
+}
+
+const TAILS_NAMED: u16 = 0xFFFF;
+const TAILS_ANY: u16 = 0xFFFE;
+
+impl Tails {
+    const fn to_bits(self) -> u16 {
+        match self {
+            Tails::Named => TAILS_NAMED,
+            Tails::Any => TAILS_ANY,
+            Tails::From(leaf) => leaf,
+        }
+    }
+
+    const fn from_bits(bits: u16) -> Tails {
+        match bits {
+            TAILS_NAMED => Tails::Named,
+            TAILS_ANY => Tails::Any,
+            leaf => Tails::From(leaf),
+        }
+    }
+}
+
 /// An entry of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
@@ -501,7 +546,13 @@ pub(crate) enum Record {
     End,
     /// Everything before is complete, and nothing has been begun.
     Quiet,
+    /// Everything before is complete. Which tails are in doubt from here on.
+    Tails(Tails),
 }
+
+const END: u32 = 0;
+const QUIET: u32 = 1;
+const TAILS: u32 = 2;
 
 impl Record {
     pub(crate) fn to_content(self) -> u32 {
@@ -511,8 +562,9 @@ impl Record {
             Record::Root(entry) => (2, entry.to_bits()),
             Record::Next(unit) => (3, u32::from(unit.0)),
             Record::Found(entry) => (4, entry.to_bits()),
-            Record::End => (5, 0),
-            Record::Quiet => (6, 0),
+            Record::End => (5, END << 16),
+            Record::Quiet => (5, QUIET << 16),
+            Record::Tails(tails) => (5, TAILS << 16 | u32::from(tails.to_bits())),
         };
         kind << 24 | argument
     }
@@ -525,8 +577,12 @@ impl Record {
             2 => Record::Root(Entry::from_bits(argument)),
             3 => Record::Next(EraseUnit(argument as u16)),
             4 => Record::Found(Entry::from_bits(argument)),
-            5 => Record::End,
-            6 => Record::Quiet,
+            5 => match argument >> 16 {
+                END => Record::End,
+                QUIET => Record::Quiet,
+                TAILS => Record::Tails(Tails::from_bits(argument as u16)),
+                _ => return None,
+            },
             _ => return None,
         })
     }
@@ -570,6 +626,9 @@ mod tests {
                 Record::Found(entry),
                 Record::End,
                 Record::Quiet,
+                Record::Tails(Tails::Named),
+                Record::Tails(Tails::Any),
+                Record::Tails(Tails::From(owner.index >> 4)),
             ] {
                 assert_eq!(Record::from_content(record.to_content()), Some(record));
             }

@@ -10,7 +10,7 @@ use crate::format::{DIRECTORY, Entry, HEADER_BYTES, Header, Owner, SectorKind, S
 use crate::layout::{Info, Layout, Widths};
 use crate::log::Intent;
 use crate::medium::Medium;
-use crate::object::{Extent, Replacement, Sector, Source};
+use crate::object::{Extent, Replacement, Sector, Source, TailRoom};
 use crate::reclaim::Reclamation;
 use crate::reference::Ref;
 use crate::space::Reason;
@@ -50,7 +50,9 @@ impl<D: Nor, const UNITS: usize> LogHeap<D, UNITS> {
     /// Mounts the image on the part, and settles what an unclean stop has left.
     ///
     /// Cost: reads the unit heads, a log unit, every entry of the map and every object's header. After an unclean stop
-    /// two erases, and programs a log's head, an object, and a node for each level.
+    /// two erases, and programs a log's head, an object, and a node for each level. After a stop of a session with more
+    /// updates than there are objects, about, it also programs a delta for each object whose tail has room, and a
+    /// granule for each sixteen objects.
     ///
     /// # Errors
     /// [`MountError::NotFormatted`] without an image; [`MountError::Corrupted`] says what must not be there.
@@ -245,7 +247,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.expect_running()?;
         let sector = self.find(reference)?;
         let data_bytes = self.reclamation.objects.data_bytes(&sector)?;
-        let used = self.reclamation.objects.used(&sector)?;
+        let used = self.reclamation.objects.tail(&sector, None)?.used;
         Ok(Info { count: usize::from(sector.header.count), data_bytes, tail: (used, sector.header.tail) })
     }
 
@@ -263,7 +265,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
 
     /// Reads field `index` into `buffer`, which has its width.
     ///
-    /// Cost: a look-up, the used places of the object's tail and one more, and the value.
+    /// Cost: a look-up, the used places of the object's tail and up to three more, and the value.
     ///
     /// # Errors
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
@@ -277,8 +279,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
 
     /// Atomically sets field `index`. `value.len()` must equal the field's width.
     ///
-    /// Cost: two look-ups, a granule of the log unless the last call set a field of the same object, and a granule for
-    /// each delta; where the tail is full, a granule of the log, the object's granules and a map change.
+    /// Cost: two look-ups, and a granule for each place of a delta. A granule of the log, unless the last call set a
+    /// field of the same object, where a tail is nearly full, and in the first calls after a mount, about as many as
+    /// there are objects. Where the tail is full, a granule of the log, the object's granules and a map change.
     ///
     /// # Errors
     /// `Stale`, `OutOfRange`, `WrongWidth`; the store's.
@@ -291,11 +294,14 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         // Reclamation may have moved it.
         let sector = self.find(reference)?;
         let (field, extent) = self.field(&sector, index)?;
-        let places = self.reclamation.objects.map.space.log.units.geometry().delta_places(extent.width);
-        let used = self.reclamation.objects.used(&sector)?;
-        let fits = u32::from(used) + places <= u32::from(sector.header.tail);
-        if fits && self.reclamation.objects.is_erased(&sector, used)? {
-            self.reclamation.objects.map.space.log.intend(Intent::Append(reference.slot()))?;
+        let used = self.reclamation.objects.tail(&sector, None)?.used;
+        let room = self.reclamation.objects.room(&sector, used, extent.width)?;
+        if room != TailRoom::None {
+            let log = &mut self.reclamation.objects.map.space.log;
+            match room {
+                TailRoom::Sealable => log.intend_append(reference.slot())?,
+                _ => log.intend(Intent::Append(reference.slot()))?,
+            }
             return Ok(self.reclamation.objects.append(&sector, used, field, value)?);
         }
         let reason = Reason::TailFull(sector.header.tail);
@@ -314,7 +320,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let extent = self.extent_of(&sector, first, values.len() as u32)?;
         self.reclamation.make_room()?;
         let sector = self.find(reference)?;
-        let used = self.reclamation.objects.used(&sector)?;
+        let used = self.reclamation.objects.tail(&sector, None)?.used;
         self.replace(sector, Reason::Replaced(used), Replacement { at: extent.at, bytes: values })
     }
 
@@ -356,7 +362,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         }
         // Reclamation may have moved it.
         let Some(sector) = self.sector_in(slot)? else { return Ok(()) };
-        let used = self.reclamation.objects.used(&sector)?;
+        let used = self.reclamation.objects.tail(&sector, None)?.used;
         let tail = self.reclamation.tail_of(&header, Reason::Replaced(used));
         let (header, source) = (Header { tail, ..header }, Source::Reheaded(sector, bytes));
         self.reclamation.objects.map.space.log.intend(Intent::Rewrite(header.owner()))?;

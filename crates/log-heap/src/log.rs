@@ -16,18 +16,26 @@
 //! The next log of both views has to be outside of what either view uses for something else: the older log's second
 //! is the newer one's first.
 //!
+//! Appends are many. Once as many were recorded as a sweep over all tails would take programs, the log says that any
+//! tail may be in doubt, and appends are recorded no more: an unclean mount then sweeps.
+//!
 //! Invariants: the log is appended to in order; a mount appends to a new log only, because the end of the old one is
 //! in doubt; the log's unit and the next two have the role [`Role::Log`].
 
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::StoreError;
-use crate::format::{Entry, Granule, LEVELS_MAX, NEVER, Owner, Place, Record, Stream};
+use crate::format::{Entry, Granule, LEVELS_MAX, NEVER, Owner, Place, Record, Stream, Tails};
 use crate::medium::Medium;
 use crate::units::{Role, UnitRows, Units};
 
 /// How many units more than the newest wear out before the log leaves its units to data.
 const WEAR_SLACK: u32 = 8;
+
+/// Appends that are recorded after a mount, whatever the part holds.
+const APPENDS_MIN: u32 = 16;
+/// Live granules for each of which an append more is recorded: about as many as there are objects.
+const GRANULES_SWEPT: u32 = 32;
 
 /// The owner whose last change was not known to be complete at a mount, and what led to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +96,10 @@ pub(crate) struct Log<D, M> {
     intent: Option<Intent>,
     /// What a mount has found in doubt and not yet settled.
     doubt: Option<Doubt>,
+    /// Which tails are in doubt, beside that of the last intent.
+    tails: Tails,
+    /// Appends recorded since the mount.
+    appends: u32,
 }
 
 /// What a log's head and records say.
@@ -97,6 +109,7 @@ struct Replayed {
     intent: Option<Intent>,
     found: [Entry; LEVELS_MAX + 1],
     found_count: usize,
+    tails: Tails,
     is_quiet: bool,
 }
 
@@ -110,6 +123,8 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             root: Entry::Nowhere(NEVER),
             intent: None,
             doubt: None,
+            tails: Tails::Named,
+            appends: 0,
         }
     }
 
@@ -131,6 +146,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
     /// Begins the first log of an image, on erased or foreign units.
     pub(crate) fn format(&mut self) -> Result<(), StoreError<D::Error>> {
         (self.root, self.intent, self.doubt) = (Entry::Nowhere(NEVER), None, None);
+        (self.tails, self.appends) = (Tails::Named, 0);
         (self.unit, self.next) = (EraseUnit(2), [EraseUnit(0), EraseUnit(1)]);
         self.turn()
     }
@@ -142,6 +158,32 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         }
         self.append(intent.record())?;
         self.intent = Some(intent);
+        Ok(())
+    }
+
+    /// Says that a tail is about to be appended to that has room for a seal after that; not once all such tails are in
+    /// doubt anyway.
+    pub(crate) fn intend_append(&mut self, slot: u16) -> Result<(), StoreError<D::Error>> {
+        if self.tails == Tails::Any {
+            return Ok(());
+        }
+        // From here on, a sweep at the next mount costs less than further records.
+        if self.appends >= APPENDS_MIN + self.units.live() / GRANULES_SWEPT {
+            return self.set_tails(Tails::Any);
+        }
+        self.appends += 1;
+        self.intend(Intent::Append(slot))
+    }
+
+    /// Which tails are in doubt, beside that of the last intent.
+    pub(crate) const fn tails(&self) -> Tails {
+        self.tails
+    }
+
+    /// Says that everything is complete, and which tails are in doubt from here on.
+    pub(crate) fn set_tails(&mut self, tails: Tails) -> Result<(), StoreError<D::Error>> {
+        self.append(Record::Tails(tails))?;
+        (self.tails, self.intent) = (tails, None);
         Ok(())
     }
 
@@ -158,7 +200,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
     /// Says that everything is complete, so that the next mount has nothing to settle.
     pub(crate) fn rest(&mut self) -> Result<(), StoreError<D::Error>> {
         self.append(Record::Quiet)?;
-        self.intent = None;
+        (self.intent, self.tails, self.appends) = (None, Tails::Named, 0);
         Ok(())
     }
 
@@ -212,6 +254,9 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
     }
 
     fn program_doubt(&mut self) -> Result<(), StoreError<D::Error>> {
+        if self.tails != Tails::Named {
+            self.program(Record::Tails(self.tails))?;
+        }
         if let Some(doubt) = self.doubt {
             let level = doubt.intent.owner().level;
             for at in (level..=doubt.top).rev() {
@@ -251,6 +296,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         }
         (self.unit, self.end, self.next) = (unit, None, replayed.next);
         (self.root, self.intent, self.doubt) = (replayed.root, replayed.intent, None);
+        (self.tails, self.appends) = (replayed.tails, 0);
         if replayed.found_count > 0
             && let Some(intent) = replayed.intent
         {
@@ -289,6 +335,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             intent: None,
             found: [nowhere; LEVELS_MAX + 1],
             found_count: 0,
+            tails: Tails::Named,
             is_quiet: false,
         };
         for at in geometry.head()..geometry.unit_granules {
@@ -315,7 +362,8 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
                     replayed.found_count += 1;
                 }
                 Some(Record::End) => is_counted = true,
-                Some(Record::Quiet) => replayed.intent = None,
+                Some(Record::Quiet) => (replayed.intent, replayed.tails) = (None, Tails::Named),
+                Some(Record::Tails(tails)) => (replayed.intent, replayed.tails) = (None, tails),
                 _ => break,
             }
         }

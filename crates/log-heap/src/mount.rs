@@ -8,7 +8,9 @@
 //! 4. begins a new log, whose head holds what was read. From its `End` on the next mount sees the same;
 //! 5. writes anew what was in doubt: the object whose tail was appended to, and the nodes above the owner. The new
 //!    root's record settles it;
-//! 6. appends `Quiet`.
+//! 6. if appends were recorded no more, seals each tail that was not known to be complete, leaf by leaf. The log says
+//!    which leaf it is at; one in which a sweep was cut is written anew instead;
+//! 7. appends `Quiet`.
 //!
 //! What a cut can have left, and what becomes of it:
 //!
@@ -17,6 +19,7 @@
 //! | a record of the log | that record | the new log (4) |
 //! | a log's head | whether the log counts | the new log: both views say the same, and erase units of the log only |
 //! | a place of a tail | the object of the last `Append` | its new sector, as it was read (5) |
+//! | the same, in a log that says `Tails` | any tail of the leaves that it names | seals, or new sectors (6) |
 //! | a sector | nothing: no entry leads to it | – |
 //! | a spare place of a node | the path to the owner of the last `Rewrite` | new nodes, as they were read (5) |
 //! | an erase, a unit's head | nothing: nothing in it is live, and it is erased before it is used | – |
@@ -24,15 +27,12 @@
 use norn_flash::{GuardError, Nor, NorPart, Violation};
 
 use crate::error::{MountError, StoreError};
-use crate::format::{Entry, FANOUT, Geometry, Granule, Header, Owner, Stream};
+use crate::format::{Entry, FANOUT, Geometry, Granule, Owner, Stream, Tails};
+use crate::heap::SLOTS_BY_TOP;
 use crate::log::{Doubt, Intent, LogEnd};
-use crate::object::{Extent, Replacement, Sector};
+use crate::object::{SEALED_TAIL_MIN, Sector};
 use crate::reclaim::Reclamation;
-use crate::space::Reason;
 use crate::units::UnitRows;
-
-/// No bytes.
-const NONE: Extent = Extent { at: 0, width: 0 };
 
 impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// Erases the part and begins an image on it.
@@ -124,7 +124,49 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         if let Some(doubt) = self.objects.map.space.log.doubt().copied() {
             self.settle(&doubt)?;
         }
+        self.sweep()?;
         self.objects.map.space.log.rest()
+    }
+
+    /// Settles tails that may be in doubt without a record of it (step 6).
+    ///
+    /// Programs a record for each leaf, and a delta for each tail that has room.
+    fn sweep(&mut self) -> Result<(), StoreError<D::Error>> {
+        // Where a sweep was cut, its leaf may hold seals that are in doubt themselves.
+        let (first, is_cut) = match self.objects.map.space.log.tails() {
+            Tails::Named => return Ok(()),
+            Tails::Any => (0, false),
+            Tails::From(leaf) => (leaf, true),
+        };
+        for leaf in u32::from(first)..SLOTS_BY_TOP[usize::from(self.objects.map.top())] / FANOUT {
+            let node = Owner { level: 1, index: leaf as u16 };
+            let Entry::At(_) = self.objects.map.lookup(node)? else { continue };
+            self.objects.map.space.log.set_tails(Tails::From(node.index))?;
+            for digit in 0..FANOUT as u16 {
+                let owner = Owner::object(node.index << 4 | digit);
+                let Entry::At(at) = self.objects.map.lookup(owner)? else { continue };
+                let sector = Sector { at, header: self.objects.map.header(at)? };
+                if sector.header.tail < SEALED_TAIL_MIN {
+                    continue;
+                }
+                if is_cut && node.index == first {
+                    self.copy_in_place(sector)?;
+                } else {
+                    self.objects.seal(&sector)?;
+                }
+            }
+        }
+        self.objects.map.space.log.set_tails(Tails::Named)
+    }
+
+    /// Writes an object anew as it is.
+    fn copy_in_place(&mut self, sector: Sector) -> Result<(), StoreError<D::Error>> {
+        self.make_room()?;
+        // Reclamation has copied what it has moved.
+        if self.objects.map.lookup(sector.header.owner())? == Entry::At(sector.at) {
+            self.move_sector(sector, sector.header.owner())?;
+        }
+        Ok(())
     }
 
     /// Writes anew what is in doubt (step 5).
@@ -135,21 +177,11 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             return self.objects.map.copy_path(doubt, entry);
         };
         let sector = Sector { at, header: self.objects.map.header(at)? };
-        let copy = self.copy_in_doubt(sector)?;
+        let copy = self.objects.copy(&sector, Stream::Updated)?;
         self.objects.map.copy_path(doubt, Entry::At(copy))?;
         let geometry = self.objects.map.space.log.units.geometry();
         self.objects.map.space.log.units.remove_live(at, sector.header.granules(&geometry));
         Ok(())
-    }
-
-    /// Writes an object anew whose last delta may read differently each time: it is read once.
-    fn copy_in_doubt(&mut self, sector: Sector) -> Result<Granule, StoreError<D::Error>> {
-        let mut value = [0; 255];
-        let last = self.objects.last_delta(&sector, &mut value)?;
-        let (before, extent) = last.unwrap_or((Sector { header: Header { tail: 0, ..sector.header }, ..sector }, NONE));
-        let reason = Reason::Moved(before.header.tail, sector.header.tail);
-        let replacement = Replacement { at: extent.at, bytes: &value[..extent.width as usize] };
-        self.rewrite(before, reason, Some(replacement), Stream::Updated)
     }
 
     /// Counts every sector that the map leads to (step 3).

@@ -11,13 +11,22 @@
 //! A delta is a place, or several where a value is wider: it counts once all of them are there. A full tail is emptied
 //! by writing the object anew.
 //!
-//! Invariant: a sector that the map leads to is complete, except that the last delta of the object in doubt may be
-//! torn until the mount has settled it.
+//! A *seal* settles a tail whose last place, or the one after it, a cut may have hit: the place after it is left out,
+//! and the last delta repeated. Whatever the two places read, the values are the same.
+//!
+//! ```text
+//!  … │ 3 = v │ in doubt │ seal: 3 = v │ erased       … │ in doubt: 3 = v │ erased │ seal: 3 = v │ erased
+//! ```
+//!
+//! Invariant: a sector that the map leads to is complete, except that tails may end in doubt until the mount has
+//! settled them.
 
 use norn_flash::Nor;
 
 use crate::error::StoreError;
-use crate::format::{DeltaPart, Granule, HEADED_AT, HEADER_BYTES, Header, Place, SectorKind, Stream};
+use crate::format::{
+    DeltaPart, GRANULE_BYTES_MAX, Geometry, Granule, HEADED_AT, HEADER_BYTES, Header, Place, SectorKind, Stream,
+};
 use crate::layout::{Layout, Widths};
 use crate::map::Map;
 use crate::medium::Medium;
@@ -25,6 +34,11 @@ use crate::units::UnitRows;
 
 /// Bytes of a sector that are copied at a time.
 const CHUNK_BYTES: u32 = 64;
+/// Places without a delta at which a tail ends. A seal follows one at most, or two where the last one before is
+/// programmed in part and reads as erased.
+const GAP_MAX: u8 = 3;
+/// Places of the shortest tail with room for a delta, a place that is left out, and a seal.
+pub(crate) const SEALED_TAIL_MIN: u8 = 3;
 
 /// Bytes of a field within its sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +54,64 @@ pub(crate) struct Sector {
     pub(crate) header: Header,
 }
 
-/// A delta in a tail.
-#[derive(Clone, Copy, Debug)]
-struct Delta {
-    field: u8,
-    /// Number of its first place.
-    first: u8,
-    places: u8,
+/// How a delta can be appended to a tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TailRoom {
+    /// It has no room.
+    None,
+    /// It has room, but not for a seal of that delta.
+    Last,
+    /// It has room for both.
+    Sealable,
+}
+
+/// What of a tail counts. Bit *n* of a set stands for the delta that begins in place *n*.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tail {
+    /// Deltas that count.
+    deltas: u32,
+    /// Those of the field that was asked for.
+    wanted: u32,
+    /// Where the last one that was complete ends.
+    end: u8,
+    /// Places before the first that may be free.
+    pub(crate) used: u8,
+}
+
+impl Tail {
+    fn add(&mut self, first: u8, end: u8) {
+        self.deltas |= 1 << first;
+        self.end = end;
+    }
+
+    /// Keeps deltas that begin before a place.
+    fn keep_before(&mut self, place: u8) {
+        let kept = 1u32.checked_shl(u32::from(place)).map_or(u32::MAX, |bit| bit - 1);
+        (self.deltas, self.wanted) = (self.deltas & kept, self.wanted & kept);
+    }
+
+    /// Drops the delta that ends before the place of a seal.
+    fn void_before(&mut self, place: u8) {
+        if self.end == place
+            && let Some(last) = self.last()
+        {
+            self.keep_before(last);
+        }
+    }
+
+    /// The last delta.
+    fn last(&self) -> Option<u8> {
+        last_of(self.deltas)
+    }
+
+    /// The last delta of the field that was asked for.
+    fn last_wanted(&self) -> Option<u8> {
+        last_of(self.wanted)
+    }
+}
+
+fn last_of(deltas: u32) -> Option<u8> {
+    deltas.checked_ilog2().map(|last| last as u8)
 }
 
 /// What a new sector gets instead of what the old one holds: bytes from `at` on.
@@ -118,6 +183,10 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         self.map.medium()
     }
 
+    fn geometry(&self) -> Geometry {
+        self.map.space.log.units.geometry()
+    }
+
     /// Where a field's value begins within its sector, and its width.
     ///
     /// Reads the widths of the fields up to this one, where they differ.
@@ -169,7 +238,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         Ok(last.at + last.width - self.extent(sector, 0)?.at)
     }
 
-    fn place_at(&self, sector: &Sector, number: u8) -> Granule {
+    pub(crate) fn place_at(&self, sector: &Sector, number: u8) -> Granule {
         let geometry = self.map.space.log.units.geometry();
         sector.at.offset(sector.header.bare_granules(&geometry) + u32::from(number))
     }
@@ -179,83 +248,86 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         self.medium().read_place(at)
     }
 
-    /// The delta that begins in place `number`; `None` at the end of what counts.
-    fn delta(&mut self, sector: &Sector, number: u8) -> Result<Option<Delta>, StoreError<D::Error>> {
-        self.read_delta(sector, number, &mut [])
+    /// The part of a delta of an object with so many fields in place `number`; `None` if there is none.
+    fn part(&mut self, sector: &Sector, number: u8) -> Result<Option<DeltaPart>, StoreError<D::Error>> {
+        let Place::Whole(content, rest) = self.place(sector, number)? else { return Ok(None) };
+        Ok(DeltaPart::decode(content, &rest).map(|(part, _)| part).filter(|part| match part {
+            DeltaPart::First(field) | DeltaPart::Seal(field) => *field < sector.header.count,
+            DeltaPart::Next | DeltaPart::Void(_) => true,
+        }))
     }
 
-    /// As [`delta`](Self::delta), and puts as much of the value into `value` as there is room for. Reads each place
-    /// once: what is in doubt may read differently the next time.
+    /// What of a tail counts, and which deltas of `wanted`.
+    ///
+    /// Reads the used places and up to three more.
+    pub(crate) fn tail(&mut self, sector: &Sector, wanted: Option<u8>) -> Result<Tail, StoreError<D::Error>> {
+        let mut tail = Tail::default();
+        // A delta that has begun: its first place, its field, and how many of its places are still to come.
+        let (mut begun, mut field, mut left) = (0, 0, 0);
+        let (mut number, mut gap) = (0, 0);
+        while number < sector.header.tail && gap < GAP_MAX {
+            let part = self.part(sector, number)?;
+            match part {
+                Some(DeltaPart::First(_)) if gap > 0 => gap += 1,
+                Some(DeltaPart::First(first) | DeltaPart::Seal(first)) => {
+                    if let Some(DeltaPart::Seal(_)) = part {
+                        tail.void_before(number);
+                    }
+                    let width = self.extent(sector, first)?.width;
+                    (begun, field, left) = (number, first, self.geometry().delta_places(width));
+                }
+                Some(DeltaPart::Void(from)) => {
+                    tail.keep_before(from);
+                    left = 0;
+                    tail.used = number + 1;
+                    gap = 0;
+                }
+                Some(DeltaPart::Next) if left > 0 => {}
+                _ => (left, gap) = (0, gap + 1),
+            }
+            if left > 0 {
+                left -= 1;
+                (tail.used, gap) = (number + 1, 0);
+                if left == 0 {
+                    tail.add(begun, number + 1);
+                    tail.wanted |= u32::from(Some(field) == wanted) << begun;
+                }
+            }
+            number += 1;
+        }
+        Ok(tail)
+    }
+
+    /// Whether place `number` of a tail may be programmed.
+    pub(crate) fn is_erased(&mut self, sector: &Sector, number: u8) -> Result<bool, StoreError<D::Error>> {
+        Ok(number < sector.header.tail && self.place(sector, number)? == Place::Erased)
+    }
+
+    /// Reads the value of a delta that is complete; returns its field, and where that is in the sector.
     fn read_delta(
         &mut self,
         sector: &Sector,
-        number: u8,
+        first: u8,
         value: &mut [u8],
-    ) -> Result<Option<Delta>, StoreError<D::Error>> {
-        let geometry = self.map.space.log.units.geometry();
-        let (mut field, mut places, mut width, mut done) = (0, 1, 0, 0);
-        let mut at = 0;
-        while at < places {
-            if u32::from(number) + at >= u32::from(sector.header.tail) {
-                return Ok(None);
-            }
-            let Place::Whole(content, rest) = self.place(sector, number + at as u8)? else { return Ok(None) };
-            let Some((part, bytes)) = DeltaPart::decode(content, &rest) else { return Ok(None) };
-            let most = match part {
-                DeltaPart::First(first) if at == 0 && first < sector.header.count => {
-                    width = self.extent(sector, first)?.width;
-                    (field, places) = (first, geometry.delta_places(width));
-                    geometry.first_value_bytes()
-                }
-                DeltaPart::Next if at > 0 => geometry.next_value_bytes(),
-                _ => return Ok(None),
-            };
-            let bytes = &bytes[..most.min(width - done) as usize];
-            overlay(value, 0, done, bytes);
-            done += bytes.len() as u32;
-            at += 1;
+    ) -> Result<Option<(u8, Extent)>, StoreError<D::Error>> {
+        let Some(DeltaPart::First(field) | DeltaPart::Seal(field)) = self.part(sector, first)? else { return Ok(None) };
+        let extent = self.extent(sector, field)?;
+        let mut rest = &mut value[..extent.width as usize];
+        let (mut number, mut most) = (first, self.geometry().first_value_bytes());
+        while !rest.is_empty() {
+            let Place::Whole(content, bytes) = self.place(sector, number)? else { return Ok(None) };
+            let Some((_, bytes)) = DeltaPart::decode(content, &bytes) else { return Ok(None) };
+            let count = rest.len().min(most as usize);
+            rest[..count].copy_from_slice(&bytes[..count]);
+            rest = &mut rest[count..];
+            (number, most) = (number + 1, self.geometry().next_value_bytes());
         }
-        Ok(Some(Delta { field, first: number, places: places as u8 }))
-    }
-
-    /// Reads the last delta of a tail, once, and the sector as it was before; `None` if there is none.
-    ///
-    /// `value` has room for the widest value.
-    pub(crate) fn last_delta(
-        &mut self,
-        sector: &Sector,
-        value: &mut [u8; 255],
-    ) -> Result<Option<(Sector, Extent)>, StoreError<D::Error>> {
-        let (mut number, mut last) = (0, None);
-        let mut read = [0; 255];
-        while let Some(delta) = self.read_delta(sector, number, &mut read)? {
-            (number, last, *value) = (number + delta.places, Some(delta), read);
-        }
-        let Some(delta) = last else { return Ok(None) };
-        let extent = self.extent(sector, delta.field)?;
-        let header = Header { tail: delta.first, ..sector.header };
-        Ok(Some((Sector { header, ..*sector }, extent)))
-    }
-
-    /// Places of a tail that hold deltas.
-    ///
-    /// Reads them, and one more.
-    pub(crate) fn used(&mut self, sector: &Sector) -> Result<u8, StoreError<D::Error>> {
-        let mut used = 0;
-        while let Some(delta) = self.delta(sector, used)? {
-            used += delta.places;
-        }
-        Ok(used)
-    }
-
-    /// Whether the place after the used ones may be programmed.
-    pub(crate) fn is_erased(&mut self, sector: &Sector, number: u8) -> Result<bool, StoreError<D::Error>> {
-        Ok(self.place(sector, number)? == Place::Erased)
+        Ok(Some((field, extent)))
     }
 
     /// Reads a field, whose width `buffer` has.
     ///
-    /// Reads the tail's used places and one more, and the value.
+    /// Reads the tail's used places and up to three more, and the value.
     pub(crate) fn read_field(
         &mut self,
         sector: &Sector,
@@ -263,17 +335,52 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         extent: Extent,
         buffer: &mut [u8],
     ) -> Result<(), StoreError<D::Error>> {
-        let (mut number, mut last) = (0, None);
-        while let Some(delta) = self.delta(sector, number)? {
-            number += delta.places;
-            if delta.field == field {
-                last = Some(delta);
-            }
-        }
-        match last {
-            Some(delta) => self.read_delta(sector, delta.first, buffer).map(|_| ()),
+        match self.tail(sector, Some(field))?.last_wanted() {
+            Some(first) => self.read_delta(sector, first, buffer).map(|_| ()),
             None => self.medium().read(sector.at, extent.at, buffer),
         }
+    }
+
+    /// Makes sure that a tail always reads what it reads now, although the last append to it may not be complete.
+    ///
+    /// An append without a record leaves room for this. So where there is none, nothing is in doubt.
+    ///
+    /// Programs the places of a delta.
+    pub(crate) fn seal(&mut self, sector: &Sector) -> Result<(), StoreError<D::Error>> {
+        let tail = self.tail(sector, None)?;
+        let at = tail.used + 1;
+        let mut value = [0; 255];
+        if at >= sector.header.tail {
+            return Ok(());
+        }
+        let mut void = tail.end;
+        if let Some(first) = tail.last() {
+            match self.read_delta(sector, first, &mut value)? {
+                Some((field, extent)) if self.fits(sector, at, extent.width) => {
+                    return self.append_delta(sector, at, DeltaPart::Seal(field), &value[..extent.width as usize]);
+                }
+                // It was complete: had it been appended without a record, there would be room.
+                Some(_) => {}
+                None => void = first,
+            }
+        }
+        self.append_delta(sector, at, DeltaPart::Void(void), &[])
+    }
+
+    /// Whether a tail has room for a delta of so many bytes from a place on.
+    fn fits(&self, sector: &Sector, number: u8, width: u32) -> bool {
+        u32::from(number) + self.geometry().delta_places(width) <= u32::from(sector.header.tail)
+    }
+
+    /// How a delta of so many bytes can be appended to a tail of which so many places are used.
+    ///
+    /// Reads a place.
+    pub(crate) fn room(&mut self, sector: &Sector, used: u8, width: u32) -> Result<TailRoom, StoreError<D::Error>> {
+        if !self.fits(sector, used, width) || !self.is_erased(sector, used)? {
+            return Ok(TailRoom::None);
+        }
+        let end = used + self.geometry().delta_places(width) as u8;
+        Ok(if self.fits(sector, end + 1, width) { TailRoom::Sealable } else { TailRoom::Last })
     }
 
     /// Appends a delta to a tail that has room for it.
@@ -286,17 +393,47 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         field: u8,
         value: &[u8],
     ) -> Result<(), StoreError<D::Error>> {
-        let geometry = self.map.space.log.units.geometry();
-        let first = geometry.first_value_bytes().min(value.len() as u32) as usize;
-        let (head, rest) = value.split_at(first);
-        let parts = rest.chunks(geometry.next_value_bytes() as usize).map(|bytes| (DeltaPart::Next, bytes));
-        let parts = core::iter::once((DeltaPart::First(field), head)).chain(parts);
-        for (at, (part, bytes)) in parts.enumerate() {
-            let granule = self.place_at(sector, number + at as u8);
-            let place = part.encode(geometry.granule_bytes, bytes);
-            self.medium().program_place(granule, &place)?;
+        self.append_delta(sector, number, DeltaPart::First(field), value)
+    }
+
+    /// Programs the places of a delta, or a void.
+    fn append_delta(
+        &mut self,
+        sector: &Sector,
+        number: u8,
+        first: DeltaPart,
+        value: &[u8],
+    ) -> Result<(), StoreError<D::Error>> {
+        let geometry = self.geometry();
+        let (mut granule, mut part, mut rest) = (self.place_at(sector, number), first, value);
+        let mut most = geometry.first_value_bytes();
+        loop {
+            let (bytes, more) = rest.split_at(rest.len().min(most as usize));
+            self.medium().program_place(granule, &part.encode(geometry.granule_bytes, bytes))?;
+            if more.is_empty() {
+                return Ok(());
+            }
+            (granule, part, rest, most) = (granule.offset(1), DeltaPart::Next, more, geometry.next_value_bytes());
         }
-        Ok(())
+    }
+
+    /// Writes an object anew as it is, with all places of its tail. Each is read once: one that is in doubt reads the
+    /// same in the copy from then on. Nothing leads to the copy yet.
+    ///
+    /// Reads the sector; programs it, but for erased places.
+    pub(crate) fn copy(&mut self, sector: &Sector, stream: Stream) -> Result<Granule, StoreError<D::Error>> {
+        let geometry = self.geometry();
+        let (bare, granules) = (sector.header.bare_granules(&geometry), sector.header.granules(&geometry));
+        let copy = self.map.space.allocate(stream, granules)?;
+        for number in 0..granules {
+            let mut bytes = [0; GRANULE_BYTES_MAX];
+            let bytes = &mut bytes[..geometry.granule_bytes as usize];
+            self.medium().read(sector.at.offset(number), 0, bytes)?;
+            if number < bare || matches!(Place::decode(bytes), Place::Whole(..)) {
+                self.medium().program(copy.offset(number), bytes)?;
+            }
+        }
+        Ok(copy)
     }
 
     /// Writes a sector to which nothing leads yet, with an erased tail.
@@ -309,13 +446,17 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         replacement: Option<Replacement<'_>>,
         stream: Stream,
     ) -> Result<Granule, StoreError<D::Error>> {
-        let geometry = self.map.space.log.units.geometry();
+        let geometry = self.geometry();
+        let deltas = match source {
+            Source::New(_) => 0,
+            Source::Old(sector) | Source::Reheaded(sector, _) => self.tail(&sector, None)?.deltas,
+        };
         let sector = self.map.space.allocate(stream, header.granules(&geometry))?;
         let end = header.bare_granules(&geometry) * geometry.granule_bytes;
         for start in (0..end).step_by(CHUNK_BYTES as usize) {
             let mut chunk = [0; CHUNK_BYTES as usize];
             let chunk = &mut chunk[..(end - start).min(CHUNK_BYTES) as usize];
-            self.fill(source, start, chunk)?;
+            self.fill(source, deltas, start, chunk)?;
             if start == 0 {
                 overlay(chunk, 0, 0, &header.encode());
             }
@@ -327,8 +468,14 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         Ok(sector)
     }
 
-    /// What a sector holds from byte `start` on, deltas included.
-    fn fill(&mut self, source: Source<'_>, start: u32, chunk: &mut [u8]) -> Result<(), StoreError<D::Error>> {
+    /// What a sector holds from byte `start` on, with these deltas of its tail.
+    fn fill(
+        &mut self,
+        source: Source<'_>,
+        deltas: u32,
+        start: u32,
+        chunk: &mut [u8],
+    ) -> Result<(), StoreError<D::Error>> {
         match source {
             Source::New(layout) => {
                 fill_new(layout, start, chunk);
@@ -337,7 +484,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
             Source::Old(sector) => {
                 self.medium().read(sector.at, start, chunk)?;
                 let values = self.parts(&sector)?.values;
-                self.fill_deltas(&sector, values, start, chunk)
+                self.fill_deltas(&sector, deltas, values, start, chunk)
             }
             Source::Reheaded(sector, header) => {
                 let old = self.parts(&sector)?;
@@ -347,7 +494,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
                 self.fill_copy(&sector, old.table, new.table.at, start, chunk)?;
                 overlay(chunk, start, new.header.at, header);
                 self.fill_copy(&sector, data, new.values, start, chunk)?;
-                self.fill_deltas(&sector, new.values, start, chunk)
+                self.fill_deltas(&sector, deltas, new.values, start, chunk)
             }
         }
     }
@@ -373,16 +520,17 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
     fn fill_deltas(
         &mut self,
         sector: &Sector,
+        deltas: u32,
         values: u32,
         start: u32,
         chunk: &mut [u8],
     ) -> Result<(), StoreError<D::Error>> {
         let old = self.parts(sector)?.values;
-        let (mut number, mut value) = (0, [0; 255]);
-        while let Some(delta) = self.read_delta(sector, number, &mut value)? {
-            number += delta.places;
-            let extent = self.extent(sector, delta.field)?;
-            overlay(chunk, start, extent.at - old + values, &value[..extent.width as usize]);
+        let mut value = [0; 255];
+        for first in (0..sector.header.tail).filter(|first| deltas >> first & 1 == 1) {
+            if let Some((_, extent)) = self.read_delta(sector, first, &mut value)? {
+                overlay(chunk, start, extent.at - old + values, &value[..extent.width as usize]);
+            }
         }
         Ok(())
     }

@@ -13,7 +13,7 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::StoreError;
-use crate::format::{Entry, Granule, HEADER_BYTES, Header, Owner, SectorKind, Stream};
+use crate::format::{Entry, Granule, HEADER_BYTES, Header, Owner, SectorKind, Stream, Tails};
 use crate::log::Intent;
 use crate::medium::Medium;
 use crate::object::{Objects, Replacement, Sector, Source};
@@ -146,11 +146,11 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         Ok(Header::decode(&bytes).filter(|header| header.is_possible(&geometry)))
     }
 
-    fn move_sector(&mut self, sector: Sector, owner: Owner) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn move_sector(&mut self, sector: Sector, owner: Owner) -> Result<(), StoreError<D::Error>> {
         self.objects.map.space.log.intend(Intent::Rewrite(owner))?;
         let moved = match sector.header.kind {
             SectorKind::Node => self.copy_node(sector.at, owner)?,
-            _ => self.copy_object(sector, Stream::Moved)?,
+            _ => self.copy_object(sector)?,
         };
         self.lead_to(owner, Entry::At(moved), Some(sector))
     }
@@ -160,10 +160,13 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         self.objects.map.write_node(owner, &node.entries, Stream::Map)
     }
 
-    /// Writes an object anew as reclamation does.
-    pub(crate) fn copy_object(&mut self, sector: Sector, stream: Stream) -> Result<Granule, StoreError<D::Error>> {
-        let used = self.objects.used(&sector)?;
-        self.rewrite(sector, Reason::Moved(used, sector.header.tail), None, stream)
+    fn copy_object(&mut self, sector: Sector) -> Result<Granule, StoreError<D::Error>> {
+        // What a sweep has not settled may read differently the next time, and what it has settled has to stay so.
+        if matches!(self.objects.map.space.log.tails(), Tails::From(_)) {
+            return self.objects.copy(&sector, Stream::Moved);
+        }
+        let used = self.objects.tail(&sector, None)?.used;
+        self.rewrite(sector, Reason::Moved(used, sector.header.tail), None, Stream::Moved)
     }
 
     /// Writes an object anew; the map does not lead there yet.

@@ -242,7 +242,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
             if let Some(sector) = self.directory_sector(last)? {
                 let extent = self.reclamation().objects.extent(&sector, 0)?;
                 let bytes = &slot.to_le_bytes();
-                let used = self.reclamation().objects.used(&sector)?;
+                let used = self.reclamation().objects.tail(&sector, None)?.used;
                 self.replace(sector, Reason::Replaced(used), Replacement { at: extent.at, bytes })?;
             }
         }

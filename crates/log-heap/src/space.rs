@@ -8,7 +8,7 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::StoreError;
-use crate::format::{Granule, Stream};
+use crate::format::{Geometry, Granule, Stream, Tails};
 use crate::log::Log;
 use crate::medium::Medium;
 use crate::units::{Role, UnitRows};
@@ -43,21 +43,30 @@ struct Frontier {
     at: u32,
 }
 
+impl Frontier {
+    const fn fits(&self, granules: u32, geometry: &Geometry) -> bool {
+        self.at + granules <= geometry.unit_granules
+    }
+}
+
+/// Streams with an open unit, by their number.
+const STREAMS: [Stream; 3] = [Stream::Updated, Stream::Moved, Stream::Map];
+
 /// Open units, above the log.
 #[derive(Clone, Debug)]
 pub(crate) struct Space<D, M> {
     pub(crate) log: Log<D, M>,
-    open: [Option<Frontier>; 3],
+    open: [Option<Frontier>; STREAMS.len()],
 }
 
 impl<D: Nor, M: UnitRows> Space<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Space { log: Log::new(medium, rows), open: [None; 3] }
+        Space { log: Log::new(medium, rows), open: [None; STREAMS.len()] }
     }
 
     /// Closes all units, as a mount finds them.
     pub(crate) fn close_all(&mut self) {
-        self.open = [None; 3];
+        self.open = [None; STREAMS.len()];
     }
 
     /// Room for a sector, which counts as live from here on. Opens a unit if need be: one erase.
@@ -66,24 +75,37 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// `Full` when there is no free unit, although a reserve of them is kept before a call begins.
     pub(crate) fn allocate(&mut self, stream: Stream, granules: u32) -> Result<Granule, StoreError<D::Error>> {
         let geometry = self.log.units.geometry();
-        let fits = |frontier: &Frontier| frontier.at + granules <= geometry.unit_granules;
-        let frontier = match self.open[stream as usize].filter(fits) {
+        let stream = self.stream_for(stream, granules);
+        let frontier = match self.open[stream].filter(|frontier| frontier.fits(granules, &geometry)) {
             Some(frontier) => frontier,
             None => self.open(stream)?,
         };
         let sector = geometry.start(frontier.unit).offset(frontier.at);
-        self.open[stream as usize] = Some(Frontier { at: frontier.at + granules, ..frontier });
+        self.open[stream] = Some(Frontier { at: frontier.at + granules, ..frontier });
         self.log.units.add_live(sector, granules);
         Ok(sector)
     }
 
-    fn open(&mut self, stream: Stream) -> Result<Frontier, StoreError<D::Error>> {
+    /// The stream that takes a sector of `stream`: another one where hardly a unit is free, because each of many mounts
+    /// was cut after it had opened some, and while a mount sweeps, so that it opens one.
+    fn stream_for(&self, stream: Stream, granules: u32) -> usize {
+        let geometry = self.log.units.geometry();
+        let fits = |stream: &usize| self.open[*stream].is_some_and(|frontier| frontier.fits(granules, &geometry));
+        let is_short = self.log.units.free_count() <= geometry.reserve() / 2;
+        if is_short || matches!(self.log.tails(), Tails::From(_)) {
+            let open = (0..self.open.len()).find(fits);
+            return [stream as usize].into_iter().find(fits).or(open).unwrap_or(Stream::Updated as usize);
+        }
+        stream as usize
+    }
+
+    fn open(&mut self, stream: usize) -> Result<Frontier, StoreError<D::Error>> {
         let units = &mut self.log.units;
         let Some(unit) = units.least_worn_free()? else { return Err(StoreError::Full) };
-        if let Some(old) = self.open[stream as usize].take() {
+        if let Some(old) = self.open[stream].take() {
             units.set_role(old.unit, Role::Filled);
         }
-        units.open(unit, stream)?;
+        units.open(unit, STREAMS[stream])?;
         units.set_role(unit, Role::Open);
         Ok(Frontier { unit, at: units.geometry().head() })
     }

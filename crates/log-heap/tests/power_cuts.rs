@@ -5,8 +5,8 @@
 mod model;
 
 use model::{
-    Call, Failure, Harsh, Model, TestHeap, change, contents, draw, draw_root_or_header, every_shape, format, mount,
-    parts, perform,
+    Call, Failure, Harsh, Model, TestHeap, change, contents, draw, draw_put, draw_root_or_header, every_shape, format,
+    mount, parts, perform,
 };
 use norn_conformance::{Context, PowerLost, Powered, Run, Subject, Sweep, Tally, Trial, seeds};
 use norn_flash::Nor;
@@ -126,6 +126,17 @@ fn every_cut_when_units_are_reclaimed() {
     }
 }
 
+/// Appends are recorded no more, so that each mount sweeps; sweeps are cut, too.
+#[test]
+fn every_cut_of_unrecorded_appends() {
+    for run in seeds(50..56, REPLAY) {
+        let sweep = Sweep { stride: 2, second_period: 3, second_cuts: 6, ..Sweep::default() };
+        let tally = cut_calls(&run, 330, 300, draw_put, sweep);
+        println!("seed {}: {tally:?}", run.seed);
+        assert!(tally.second_cuts > 0 && tally.third_cuts > 0);
+    }
+}
+
 /// Most names are long, so that directories are full, and further ones begun.
 #[test]
 fn every_cut_of_roots_and_headers() {
@@ -141,7 +152,9 @@ fn every_cut_of_roots_and_headers() {
 /// all is there.
 #[test]
 fn a_failing_supply_fills_nothing_up() {
+    let draws: [(Draw, u64); 2] = [(draw, 100), (draw_put, 1500)];
     for run in seeds(20..32, REPLAY) {
+        let (draw, most) = draws[run.seed as usize / 6 % 2];
         let mut random = run.random();
         let parts = parts(16);
         let (mut heap, mut model) = (format(parts[run.seed as usize % parts.len()].clone()), Model::default());
@@ -163,7 +176,7 @@ fn a_failing_supply_fills_nothing_up() {
             let mut heap = mount(device, &context);
             let mut model = contents(&mut heap, &context);
             assert!(allowed.contains(&model), "{model:?} is none of {allowed:?}, {}", context());
-            heap.device_mut().cut_power_after(random.u64(..100), Harsh::draw_tear(&mut random));
+            heap.device_mut().cut_power_after(random.u64(..most), Harsh::draw_tear(&mut random));
             loop {
                 let call = draw(&model, 12, &mut random);
                 let before = model.clone();

@@ -5,6 +5,7 @@ mod model;
 
 use model::{Call, Failure, Model, change, contents, draw, format, mount, parts, perform};
 use norn_conformance::seeds;
+use norn_log_heap::{Layout, Ref};
 
 /// Whether a call may find no room: only what makes something larger.
 fn can_grow(call: &Call) -> bool {
@@ -35,6 +36,39 @@ fn a_heap_holds_what_the_model_holds() {
             if random.u8(..40) == 0 {
                 heap = mount(heap.into_device(), &context);
                 assert_eq!(contents(&mut heap, &context), model, "after a mount {}", context());
+            }
+        }
+        assert_eq!(heap.device().0.refusals(), 0);
+    }
+}
+
+/// Many updates are recorded as appends no more: then each is one program, and a mount settles each tail.
+#[test]
+fn many_appends_are_recorded_no_more() {
+    for spec in parts(32) {
+        let mut heap = format(spec);
+        let objects: Vec<Ref> = (0..20).map(|_| heap.create(Layout::uniform(10, 2)).unwrap()).collect();
+        let (mut random, mut unrecorded) = (fastrand::Rng::with_seed(5), 0);
+        let mut values = [[0u16; 10]; 20];
+        for number in 0..2000 {
+            let (object, field, value) = (random.usize(..20), random.usize(..10), random.u16(..));
+            let before = heap.device().0.counters();
+            heap.put_field(objects[object], field, &value.to_le_bytes()).unwrap();
+            values[object][field] = value;
+            if number >= 1000 {
+                unrecorded += u32::from((heap.device().0.counters() - before).programs() == 1);
+            }
+        }
+        assert!(unrecorded > 600, "{unrecorded} of 1000 appends were not recorded");
+        let before = heap.device().0.counters();
+        let mut heap = mount(heap.into_device(), &|| "many appends".to_owned());
+        let counted = heap.device().0.counters() - before;
+        assert!(counted.programs() >= 20, "no sweep: {counted}");
+        for (&object, values) in objects.iter().zip(values) {
+            for (field, value) in values.into_iter().enumerate() {
+                let mut read = [0; 2];
+                heap.get_field(object, field, &mut read).unwrap();
+                assert_eq!(u16::from_le_bytes(read), value);
             }
         }
         assert_eq!(heap.device().0.refusals(), 0);

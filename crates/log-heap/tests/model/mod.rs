@@ -264,6 +264,17 @@ pub fn draw_root_or_header(model: &Model, most: usize, random: &mut fastrand::Rn
     }
 }
 
+/// A call that fits what a heap holds, mostly of a field.
+pub fn draw_put(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
+    loop {
+        let call = draw(model, most, random);
+        if matches!(call, Call::Put { .. } | Call::Create { .. }) || random.u8(..30) == 0 && !matches!(call, Call::Rest)
+        {
+            return call;
+        }
+    }
+}
+
 fn draw_name(random: &mut fastrand::Rng) -> Vec<u8> {
     let length = [1, 5, 17, 31, 31][random.usize(..5)];
     [&vec![b'r'; length][..], &[random.u8(..6)]].concat()
