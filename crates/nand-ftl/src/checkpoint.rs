@@ -19,9 +19,7 @@ use norn_flash::{Nand, PageNumber};
 use crate::error::{FtlError, Outcome};
 use crate::ground::log::{Log, WRITTEN};
 use crate::ground::medium::Source;
-
-/// Programs of a mount: two pages of the checkpoint, and the suspect again.
-const PROGRAMS_OF_MOUNT: usize = 3;
+use crate::layout::PROGRAMS_OF_MOUNT;
 
 /// Where the next page of the checkpoint continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +99,19 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Checkpoint<D, M> {
     /// Cost: one program.
     pub fn step_of_mount(&mut self) -> Outcome<(), D> {
         self.log.drop_replaced_pages();
-        self.write(if self.log.memory().journal_has_room(PROGRAMS_OF_MOUNT) { Then::Replaced } else { Then::NextChunk })
+        self.write(if self.log.memory().journal_has_room(usize::from(PROGRAMS_OF_MOUNT)) {
+            Then::Replaced
+        } else {
+            Then::NextChunk
+        })
+    }
+
+    /// As [`step_of_mount`](Self::step_of_mount), before pages are gathered: the next page replaces it only if its
+    /// journal is all but empty. Of mounts that are cut one after the other, only the first finds it full.
+    pub fn step_before_gathering(&mut self) -> Outcome<(), D> {
+        self.log.drop_replaced_pages();
+        let is_empty = self.log.memory().journal_used() <= 2 * self.log.layout().run_bytes();
+        self.write(if is_empty { Then::Replaced } else { Then::NextChunk })
     }
 
     /// Writes a page of the checkpoint that the next one does not replace, which needs a free page. Cost: one program.

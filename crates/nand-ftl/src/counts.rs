@@ -15,6 +15,8 @@ pub struct FtlCounters {
     pub erased: u64,
     /// Blocks that went bad.
     pub retired: u64,
+    /// Pages that the mount copied, to bring together what was left in blocks of few pages each.
+    pub gathered: u64,
     /// 1 if a page of the checkpoint was missing at the mount, so that the map was made from all pages: trims may have
     /// come undone.
     pub scans: u64,

@@ -15,7 +15,7 @@ use crate::ground::log::Log;
 use crate::ground::memory::Memory;
 use crate::ground::memory::blocks::BlockState;
 use crate::layout::{Layout, Lba};
-use crate::recycle::{LevelStep, RecycleStep, Recycler, Recycling};
+use crate::recycle::{LevelStep, PAGES_OF_WRITE, RecycleStep, Recycler, Recycling};
 
 /// What a device is formatted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,7 +163,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         self.check_running()?;
         if self.recycler.checkpoint().has_trims() {
             self.recycler.make_room()?;
-            self.checkpoint_step()?;
+            self.write_checkpoint_page()?;
         }
         Ok(())
     }
@@ -183,9 +183,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// erase needs one if pages were trimmed.
     ///
     /// # Errors
-    /// [`FtlError::NoSpace`] without a free page; [`FtlError::Device`].
+    /// [`FtlError::NoSpace`] without a free page beyond those that the next mount takes, the last two or three blocks;
+    /// [`FtlError::Device`].
     pub fn recycle_step(&mut self, recycling: &mut Recycling) -> Result<RecycleStep, FtlError<D::Error>> {
         self.check_running()?;
+        if !self.recycler.has_room_for_step(recycling) {
+            return Err(FtlError::NoSpace);
+        }
         self.recycler.step(recycling)
     }
 
@@ -200,22 +204,36 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
 
     /// A step of the wear leveler (paper, section 3.4.2): copies one live page off the next block whose erases lag the
     /// average by two or more, so that the block is soon recycled; first of all, off a block that has gone bad. Needs a
-    /// free page. Cost: O(blocks) and one copy.
+    /// free page beyond the reserve, and another if the journal is full. Cost: O(blocks) and one copy.
     ///
     /// # Errors
-    /// [`FtlError::NoSpace`], [`FtlError::Device`].
+    /// [`FtlError::NoSpace`] if no more blocks are free than the [reserve](crate::reserve_blocks); a write makes room
+    /// then. [`FtlError::Device`].
     pub fn level_step(&mut self) -> Result<LevelStep, FtlError<D::Error>> {
         self.check_running()?;
+        self.keep_reserve(PAGES_OF_WRITE)?;
         self.recycler.level()
     }
 
-    /// Writes the next page of the checkpoint, which needs a free page. Cost: one program.
+    /// Writes the next page of the checkpoint, which needs a free page beyond the reserve. Cost: one program.
     ///
     /// # Errors
-    /// [`FtlError::NoSpace`] without a free page; [`FtlError::Device`].
+    /// As [`level_step`](Self::level_step).
     pub fn checkpoint_step(&mut self) -> Result<(), FtlError<D::Error>> {
         self.check_running()?;
+        self.keep_reserve(1)?;
+        self.write_checkpoint_page()
+    }
+
+    /// Writes the next page of the checkpoint, which needs a free page.
+    pub(crate) fn write_checkpoint_page(&mut self) -> Outcome<(), D> {
         self.recycler.checkpoint_mut().step()
+    }
+
+    /// Refuses what takes `pages` from the reserve.
+    fn keep_reserve(&self, pages: u32) -> Outcome<(), D> {
+        let has_room = self.log().has_room(pages, self.log().reserve());
+        if has_room { Ok(()) } else { Err(FtlError::NoSpace) }
     }
 
     pub(crate) fn recycler(&self) -> &Recycler<D, M> {

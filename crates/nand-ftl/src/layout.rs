@@ -19,15 +19,38 @@ pub struct Lba(pub u32);
 
 /// Fewest bytes of a page: of these, a page of the checkpoint has 40 for the journal.
 pub(crate) const PAGE_BYTES_MIN: u16 = 128;
+/// Programs of a mount: two pages of the checkpoint, and the suspect again.
+pub(crate) const PROGRAMS_OF_MOUNT: u16 = 3;
 /// Bytes of memory for each block.
 pub(crate) const BLOCK_BYTES: usize = 16;
 /// Bytes of memory for each program or trim of the journal.
 pub(crate) const JOURNAL_ENTRY_BYTES: usize = 8;
 
 /// Blocks that the FTL keeps for itself, so that power cuts never leave it without room to collect
-/// (docs/design/nand-ftl.md): log2(pages of a block) + 2.
+/// (docs/design/nand-ftl.md): log2(pages of a block) + 2, and two more if a mount programs more than a block.
 pub const fn reserve_blocks(part: &NandPart) -> u16 {
-    part.pages_per_block.ilog2() as u16 + 2
+    let of_mount = if part.pages_per_block < PROGRAMS_OF_MOUNT + 1 { 2 } else { 0 };
+    part.pages_per_block.ilog2() as u16 + 2 + of_mount
+}
+
+/// Free blocks that are left to the next mount: one for the pages that it programs, and one more, should that block
+/// fail, or should the pages take two.
+pub(crate) const BLOCKS_OF_MOUNT: u16 = 2;
+
+/// Programs and erases that a write of one page, a trim or a flush takes at most, also on a full part, if at most
+/// `failures` of them fail and each page of the checkpoint can be read (docs/design/nand-ftl.md): of the paper's part
+/// 1.4 times its pages. On a part that is not full, it is a block's pages or two.
+pub const fn longest_write(part: &NandPart, failures: u32) -> u64 {
+    let (blocks, pages) = (part.block_count as u64, part.pages_per_block as u64);
+    let layout = Layout::new(*part, 0);
+    let journal_programs = if layout.journal_programs() > 0 { layout.journal_programs() as u64 } else { 1 };
+    // Copies of a block, or two steps of the wear leveler; the pages of the checkpoint that they take; an erase.
+    let recycling = pages + pages.div_ceil(journal_programs) + 1;
+    // Each of the others gains an eighth of a block, until the reserve and two more are free, beside the open ones.
+    let wanted = (reserve_blocks(part) as u64 + 2 + STREAMS as u64) * pages;
+    let lost = blocks + 4 + failures as u64 * recycling;
+    let others = (wanted + lost).div_ceil(pages.div_ceil(8));
+    (blocks + others) * recycling + failures as u64 + 8
 }
 
 /// The lengths.
@@ -208,6 +231,15 @@ mod tests {
             assert_eq!(max_logical_pages(&part, bad_blocks), 0, "{bad_blocks} bad blocks");
         }
         assert_eq!(max_logical_pages(&test_part(4, 4, 128).part, 0), 0);
+    }
+
+    #[test]
+    fn the_longest_write_takes_some_passes_over_the_part() {
+        let passes = |part: NandPart, failures| longest_write(&part, failures) as f64 / f64::from(part.page_count());
+        assert_eq!((passes(k9f2808().part, 0) * 100.0) as u32, 143);
+        assert_eq!((passes(test_part(40, 128, 512).part, 0) * 100.0) as u32, 417);
+        let one_more = longest_write(&k9f2808().part, 1) - longest_write(&k9f2808().part, 0);
+        assert_eq!(one_more, 9 * 34 + 1, "34 operations are lost: nine eighths of a block of 32 pages, and the repeat");
     }
 
     #[test]

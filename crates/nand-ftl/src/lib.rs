@@ -39,6 +39,7 @@ mod counts;
 mod error;
 mod format;
 mod ftl;
+mod gathering;
 mod ground;
 mod jobs;
 mod layout;
@@ -55,7 +56,7 @@ pub use audit::{Place, Violation};
 pub use counts::{FtlCounters, PageCounts};
 pub use error::{FtlError, MountError, MountRefusal};
 pub use ftl::{Ftl, FtlConfig};
-pub use layout::{Lba, max_logical_pages, programs_per_checkpoint_page, reserve_blocks};
+pub use layout::{Lba, longest_write, max_logical_pages, programs_per_checkpoint_page, reserve_blocks};
 pub use realtime::{
     BackgroundStep, CollectorStep, Guarantee, RealTime, RealTimeConfig, RealTimeCounters, StartError, SystemJob,
     TaskError,

@@ -1,18 +1,20 @@
 //! Formatting, and mounting after a power cut of any kind.
 //!
-//! Mounting (steps 1 to 4 are in [`replay`](crate::ground::replay), 5 to 8 here):
+//! Mounting (steps 1 to 4 are in [`replay`](crate::ground::replay), 5 to 9 here):
 //! 1. load the first page of each block: its sequence says when the block was opened;
 //! 2. from the newest block on, look for a page of the checkpoint, and for a newer one in what was programmed since:
 //!    the newest is the *base*, what is newer the *tail*;
 //! 3. read the tail, each page once: the newest version of a logical page counts. The newest page of all is the
 //!    *suspect*, and does not count yet; so is the page that the base names as one;
 //! 4. load the other pages of the checkpoint, from the newest back: what is not known yet is as they say;
-//! 5. erase blocks without live pages until some are free;
+//! 5. erase blocks without live pages until some are free; if the base is the newest page of all, those first that hold
+//!    no whole page;
 //! 6. write a page of the checkpoint. Its journal has the pages of the tail that count, and it names the suspect. If
 //!    the base itself is the newest page of all, it is replaced by the one that is written;
 //! 7. erase blocks that hold something, but no page that is whole;
-//! 8. program the suspect again, if it can be read and 6 did not replace it, and write a page of the checkpoint that
-//!    names none.
+//! 8. program the suspect again, if it can be read and 6 did not replace it; [gather](crate::gathering) live pages, if
+//!    few blocks are free; and write a page of the checkpoint that names no suspect;
+//! 9. erase blocks without live pages until two are free.
 //!
 //! What a cut can have left, and which step handles it:
 //!
@@ -27,18 +29,21 @@
 //! | a page reads as whole that did not yesterday | its program was cut | no journal has it: it does not count |
 //! | a block reads as anything, none of it live | its erase was cut | not live: erased before it is used |
 //! | two versions of a page | a copy or write was cut before the erase of the older | 3 takes the newer |
-//! | all of these twice | a cut in 5 to 8 | the same |
+//! | the page that ends a mount reads as whole only later | its program was cut | 5 erases nothing that it names |
+//! | all of these twice | a cut in 5 to 9 | the same |
 //!
 //! Invariants: what a mount decides is on flash, in 6, before anything depends on it: later ones decide the same. Until
-//! the suspect is programmed again, no block with it or with an older version of its page is erased.
+//! the suspect is programmed again, no block with it or with an older version of its page is erased. A mount leaves two
+//! free blocks to the next one, if it can.
 
-use norn_flash::{Block, Nand, NandPart};
+use norn_flash::{Block, Nand, NandPart, PageNumber};
 
 use crate::checkpoint::{Checkpoint, Continuation};
 use crate::counts::FtlCounters;
 use crate::error::{FtlError, MountError, MountRefusal, Outcome, memory_too_small, mount_error};
-use crate::format::{CHUNK_BASE, Content, FORMAT_BEGUN};
+use crate::format::{CHUNK_BASE, Content, FORMAT_BEGUN, Header};
 use crate::ftl::{Ftl, FtlConfig};
+use crate::gathering;
 use crate::ground::found::Written;
 use crate::ground::log::{Log, WRITTEN};
 use crate::ground::medium::{Attempt, Medium, Source};
@@ -46,7 +51,7 @@ use crate::ground::memory::Memory;
 use crate::ground::memory::blocks::{BlockState, Flag};
 use crate::ground::pages::Pages;
 use crate::ground::replay::{Found, Replayed, replay};
-use crate::layout::{Layout, PAGE_BYTES_MIN, max_logical_pages};
+use crate::layout::{BLOCKS_OF_MOUNT, Layout, PAGE_BYTES_MIN, PROGRAMS_OF_MOUNT, max_logical_pages};
 use crate::recycle::Recycler;
 
 /// Free blocks to have before a mount programs anything: one is enough unless blocks fail.
@@ -86,8 +91,9 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// Mounts a formatted part, also after a power cut at any place of the last operation. The memory has to suffice
     /// for the number of logical pages that the part was formatted with. Cost: a load for each block and for each page
     /// of the checkpoint; two for each page that was programmed since the newest of these, at most as many as a journal
-    /// has; those of a few blocks, to find it; up to three erases, and one for each cut in a row; three programs, two
-    /// if the newest page is one of the checkpoint that was made then.
+    /// has; those of a few blocks, to find it; up to five erases, and one for each cut in a row; three programs, two
+    /// if the newest page is one of the checkpoint that was made then. If fewer blocks are free than the reserve and
+    /// two, as after many cuts, as many erases as the reserve has blocks, and as many copies as fit a journal.
     ///
     /// # Errors
     /// [`MountError`]. How much memory is needed is known when the image's size was read: with less than that takes,
@@ -97,7 +103,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
         let mut recycler = Recycler::new(Checkpoint::new(log, next));
         settle(&mut recycler, checkpoint, suspect).map_err(mount_error)?;
         let scans = u64::from(checkpoint == Found::Missing);
-        recycler.log_mut().counters = FtlCounters { scans, ..FtlCounters::default() };
+        let gathered = recycler.log().counters.gathered;
+        recycler.log_mut().counters = FtlCounters { gathered, scans, ..FtlCounters::default() };
         Ok(Ftl::new(recycler))
     }
 }
@@ -190,36 +197,59 @@ fn unmounted<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     Ok(Pages::new(medium, Memory::new(memory, layout)))
 }
 
-/// Records what was found, and programs the suspect again (steps 5 to 8).
+/// Records what was found, and programs the suspect again (steps 5 to 9).
 fn settle<D, M>(recycler: &mut Recycler<D, M>, checkpoint: Found, suspect: Option<Written>) -> Outcome<(), D>
 where
     D: Nand,
     M: AsRef<[u8]> + AsMut<[u8]>,
 {
-    let part = recycler.log().layout().part;
     let written = CHUNK_BASE + recycler.checkpoint().next().chunk;
-    free_blocks(recycler, checkpoint, suspect)?;
+    if let Some(suspect) = suspect {
+        recycler.log_mut().mark(suspect.page.block, Flag::Locked);
+    }
+    let gathers = checkpoint != Found::Missing && gathering::is_needed(recycler);
+    let wanted = if gathers { recycler.log().reserve().max(FREE_BLOCKS_TO_SETTLE) } else { FREE_BLOCKS_TO_SETTLE };
+    free_blocks(recycler, checkpoint, suspect, wanted)?;
     recycler.checkpoint_mut().repeat_trims();
-    recycler.checkpoint_mut().set_suspect(suspect.map(|suspect| part.number_of(suspect.page)));
+    let part = recycler.log().layout().part;
+    // No page has the second number: nothing is suspect, but what follows does not count yet.
+    let nobody = gathers.then_some(PageNumber(part.page_count()));
+    let named = suspect.map(|suspect| part.number_of(suspect.page)).or(nobody);
+    recycler.checkpoint_mut().set_suspect(named);
     match checkpoint {
+        Found::Older | Found::Newest if gathers => recycler.checkpoint_mut().step_before_gathering()?,
         Found::Older | Found::Newest => recycler.checkpoint_mut().step_of_mount()?,
         Found::Missing => write_round_beside(recycler, suspect)?,
     }
-    for block in part.blocks() {
+    erase_torn_blocks(recycler)?;
+    if let Some(suspect) = suspect.filter(|suspect| suspect.tag.lba != written) {
+        adopt(recycler, suspect)?;
+    }
+    if gathers {
+        gathering::gather(recycler)?;
+    }
+    if named.is_some() {
+        recycler.checkpoint_mut().set_suspect(None);
+        recycler.checkpoint_mut().step_of_mount()?;
+    }
+    unmark_all(recycler, Flag::Locked);
+    free_dead_blocks(recycler, BLOCKS_OF_MOUNT, Caution::Locked)
+}
+
+/// Erases blocks that hold something, but no page that is whole (step 7).
+fn erase_torn_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>) -> Outcome<(), D> {
+    for block in recycler.log().layout().part.blocks() {
         let memory = recycler.log().memory();
         if memory.has(block, Flag::Torn) && memory.state(block) == BlockState::Used && memory.live(block) == 0 {
             recycler.free(block)?;
         }
         recycler.log_mut().unmark(block, Flag::Torn);
     }
-    if let Some(suspect) = suspect {
-        if suspect.tag.lba != written {
-            adopt(recycler, suspect)?;
-        }
-        recycler.checkpoint_mut().set_suspect(None);
-        recycler.checkpoint_mut().step_of_mount()?;
-    }
     Ok(())
+}
+
+fn unmark_all<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>, flag: Flag) {
+    recycler.log().layout().part.blocks().for_each(|block| recycler.log_mut().unmark(block, flag));
 }
 
 /// Writes the checkpoint anew, and moves no version of the suspect's page meanwhile: without a checkpoint, the newest
@@ -235,53 +265,92 @@ where
     let blocks = [suspect.map(|suspect| suspect.page.block), older.map(|page| page.block)];
     blocks.into_iter().flatten().for_each(|block| recycler.log_mut().mark(block, Flag::Locked));
     recycler.write_round()?;
-    blocks.into_iter().flatten().for_each(|block| recycler.log_mut().unmark(block, Flag::Locked));
+    unmark_all(recycler, Flag::Locked);
     Ok(())
 }
 
-/// Erases blocks without live pages until some are free: one to write to, and others should it fail (step 5). The block
-/// of the suspect is left alone, and what a trim that does not count yet would undo.
+/// What a block without live pages must not hold, to be erased before the mount's first page of the checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Caution {
+    /// Any whole page but one of the checkpoint that a mount programmed which was cut next: no mount needs the block,
+    /// whatever fades.
+    Whole,
+    /// Pages that a trim made dead which may fade.
+    Trimmed,
+    /// The suspect, or one that is kept in case the newest page fades.
+    Locked,
+}
+
+/// Erases blocks without live pages until some are free: one to write to, and others should it fail (step 5). If the
+/// newest page may fade, those first that no mount needs; of the others as few as will do.
 fn free_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     recycler: &mut Recycler<D, M>,
     checkpoint: Found,
     suspect: Option<Written>,
+    wanted: u16,
 ) -> Outcome<(), D> {
-    let part = recycler.log().layout().part;
-    if let Some(suspect) = suspect {
-        recycler.log_mut().mark(suspect.page.block, Flag::Locked);
+    let needed = PROGRAMS_OF_MOUNT.div_ceil(recycler.log().pages_per_block());
+    if checkpoint == Found::Newest {
+        free_dead_blocks(recycler, wanted, Caution::Whole)?;
+        free_dead_blocks(recycler, needed, Caution::Trimmed)?;
+    } else {
+        free_dead_blocks(recycler, wanted, Caution::Locked)?;
     }
-    free_dead_blocks(recycler, checkpoint)?;
-    part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Locked));
-    if recycler.log().memory().counts().free_blocks == 0 {
+    if recycler.log().memory().counts().free_blocks < needed {
         // Better than no mount: what was kept is needed only if the newest page fades.
+        unmark_all(recycler, Flag::Locked);
         if let Some(suspect) = suspect {
             recycler.log_mut().mark(suspect.page.block, Flag::Locked);
         }
-        free_dead_blocks(recycler, Found::Older)?;
-        part.blocks().for_each(|block| recycler.log_mut().unmark(block, Flag::Locked));
+        free_dead_blocks(recycler, needed, Caution::Locked)?;
     }
     Ok(())
 }
 
-/// Erases blocks that are not locked and have no live pages, until some are free.
+/// Erases blocks that are not locked and have no live pages, until `wanted` are free.
 fn free_dead_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     recycler: &mut Recycler<D, M>,
-    checkpoint: Found,
+    wanted: u16,
+    caution: Caution,
 ) -> Outcome<(), D> {
     let part = recycler.log().layout().part;
-    while recycler.log().memory().counts().free_blocks < FREE_BLOCKS_TO_SETTLE {
+    while recycler.log().memory().counts().free_blocks < wanted {
         let memory = recycler.log().memory();
-        let is_dead = |&block: &Block| {
-            memory.state(block) == BlockState::Used && memory.live(block) == 0 && !memory.has(block, Flag::Locked)
-        };
+        let is_marked = |block| memory.has(block, Flag::Locked) || memory.has(block, Flag::Passed);
+        let is_dead =
+            |&block: &Block| memory.state(block) == BlockState::Used && memory.live(block) == 0 && !is_marked(block);
         let Some(block) = part.blocks().filter(is_dead).min_by_key(|&block| memory.erases(block)) else { break };
-        if checkpoint == Found::Newest && holds_trimmed(recycler, block)? {
-            recycler.log_mut().mark(block, Flag::Locked);
+        let is_kept = match caution {
+            Caution::Whole => !holds_no_more_than_a_record(recycler, block)?,
+            Caution::Trimmed => holds_trimmed(recycler, block)?,
+            Caution::Locked => false,
+        };
+        if is_kept {
+            recycler.log_mut().mark(block, Flag::Passed);
         } else {
             recycler.free(block)?;
         }
     }
+    unmark_all(recycler, Flag::Passed);
     Ok(())
+}
+
+/// Whether a block holds no whole page but the first one of a mount that was cut next: a page of the checkpoint that
+/// names a suspect. Cost: two loads, none if it holds no whole page.
+fn holds_no_more_than_a_record<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
+    recycler: &mut Recycler<D, M>,
+    block: Block,
+) -> Outcome<bool, D> {
+    if recycler.log().memory().opened(block) == 0 {
+        return Ok(true);
+    }
+    let is_record = match recycler.log_mut().load(block.page(0))? {
+        Content::Page { tag, .. } if tag.lba >= CHUNK_BASE => {
+            Header::decode(recycler.log().memory().data()).is_some_and(|header| header.suspect.is_some())
+        }
+        _ => false,
+    };
+    Ok(is_record && recycler.log_mut().load(block.page(1))? == Content::Blank)
 }
 
 /// Whether a block holds a page that is dead because of a trim of the journal alone. Should the page of the checkpoint

@@ -414,7 +414,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.ftl.check_running()?;
         self.ftl.check_range(lba, count)?;
         self.take_token(task)?;
-        let trimmed = self.ftl.trim_pages(lba, count).and_then(|()| self.ftl.checkpoint_step());
+        let trimmed = self.ftl.trim_pages(lba, count).and_then(|()| self.ftl.write_checkpoint_page());
         self.checkpoint_pages += u64::from(trimmed.is_ok());
         self.settle();
         Ok(trimmed?)

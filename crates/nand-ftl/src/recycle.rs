@@ -21,14 +21,16 @@ use crate::ground::log::{COLDEST, Log, WRITTEN};
 use crate::ground::medium::{Attempt, Source};
 use crate::ground::memory::Memory;
 use crate::ground::memory::blocks::{BlockState, Flag};
-use crate::layout::Lba;
+use crate::layout::BLOCKS_OF_MOUNT;
 
 /// The wear leveler empties a block that has at least this many erases fewer than the average (paper, section 3.4.2).
 const WEAR_LAG: u64 = 2;
 /// The same for the leveling that writes without deadlines pay for: each erase that others may be ahead saves copies.
 const WEAR_LAG_OF_WRITES: u64 = 64;
-/// Pages that the wear leveler copies for each block that a write without deadlines recycles.
-const LEVELED_PER_RECYCLE: u32 = 2;
+/// Pages that the wear leveler copies for a write without deadlines that recycles blocks.
+const LEVELED_PER_WRITE: u32 = 2;
+/// Pages that a write, a trim, a flush, a copy takes at most: one, and one of the checkpoint.
+pub(crate) const PAGES_OF_WRITE: u32 = 2;
 
 /// A block that is being recycled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +63,27 @@ pub enum LevelStep {
     Idle,
 }
 
+/// What became of a page that was to be copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copying {
+    Done,
+    /// It stays where it is.
+    Unreadable,
+}
+
 /// The collector and the wear leveler on their log.
 #[derive(Clone, Debug)]
 pub(crate) struct Recycler<D, M> {
     checkpoint: Checkpoint<D, M>,
     /// The block that the wear leveler looks at next.
     wear_cursor: Block,
+    /// Pages of the checkpoint to write because one that counted could not be read.
+    round_left: u32,
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     pub fn new(checkpoint: Checkpoint<D, M>) -> Self {
-        Recycler { checkpoint, wear_cursor: Block(0) }
+        Recycler { checkpoint, wear_cursor: Block(0), round_left: 0 }
     }
 
     pub fn checkpoint(&self) -> &Checkpoint<D, M> {
@@ -138,22 +150,30 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
     /// One step of recycling (2 or 3): one copy or one erase. A copy needs a free page.
     pub fn step(&mut self, recycling: &mut Recycling) -> Outcome<RecycleStep, D> {
         let victim = recycling.victim;
+        if self.live_page_from(victim, recycling.next).is_some() {
+            // A page of the checkpoint that is written for room in the journal may be newer than the victim's.
+            self.checkpoint.make_journal_room()?;
+        }
         let Some((page, number)) = self.live_page_from(victim, recycling.next) else {
             return self.free(victim);
         };
         recycling.next = page;
         let stream = (self.memory().stream(victim) + 1).min(COLDEST);
-        match self.copy(number, stream) {
-            Ok(()) => {
-                self.log_mut().counters.copied += 1;
-                Ok(RecycleStep::Copied)
-            }
-            Err(FtlError::Unreadable { .. }) => {
-                self.log_mut().retire(victim);
-                Ok(RecycleStep::Retired)
-            }
-            Err(error) => Err(error),
+        if self.copy(number, stream)? == Copying::Done {
+            self.log_mut().counters.copied += 1;
+            return Ok(RecycleStep::Copied);
         }
+        self.log_mut().retire(victim);
+        Ok(RecycleStep::Retired)
+    }
+
+    /// Whether a step leaves the next mount its room.
+    pub fn has_room_for_step(&self, recycling: &Recycling) -> bool {
+        let needed = match self.live_page_from(recycling.victim, recycling.next) {
+            Some(_) => PAGES_OF_WRITE,
+            None => u32::from(self.checkpoint.has_trims()),
+        };
+        self.log().has_room(needed, BLOCKS_OF_MOUNT)
     }
 
     /// Erases a block without live pages. One that was made so by a trim is erased when the trim is on flash.
@@ -174,35 +194,37 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         numbers.find(|&(_, number)| self.memory().is_live(number))
     }
 
-    /// Copies a live page to a stream: `ioctl_copy`. Cost: one load and one program.
-    fn copy(&mut self, page: PageNumber, stream: usize) -> Outcome<(), D> {
-        self.checkpoint.make_journal_room()?;
+    /// Copies a live page to a stream: `ioctl_copy`. The journal has room. If a page of the checkpoint cannot be read,
+    /// all are to be written anew. Cost: one load and one program.
+    pub fn copy(&mut self, page: PageNumber, stream: usize) -> Outcome<Copying, D> {
         let layout = *self.log().layout();
         let content = self.log_mut().load(layout.part.page_at(page))?;
-        let Content::Page { tag, register } = content else { return self.unreadable(page) };
-        let Some(index) = layout.index_of(tag.lba) else { return self.unreadable(page) };
-        if self.memory().page(index) != Some(page) {
-            return self.unreadable(page);
+        let index = match content {
+            Content::Page { tag, .. } => layout.index_of(tag.lba),
+            Content::Blank | Content::Garbage => None,
+        };
+        let Some(index) = index.filter(|&index| self.memory().page(index) == Some(page)) else {
+            if self.is_of_checkpoint(page) {
+                self.round_left = layout.chunks();
+            }
+            return Ok(Copying::Unreadable);
+        };
+        let source = match content {
+            Content::Page { register: Register::Right, .. } => Source::Register,
+            _ => Source::Buffer,
+        };
+        let stream = if index < layout.logical_pages { stream } else { WRITTEN };
+        if index >= layout.logical_pages {
+            self.log_mut().number_copy();
         }
-        let source = if register == Register::Right { Source::Register } else { Source::Buffer };
-        if index < layout.logical_pages {
-            return self.log_mut().append(index, source, stream);
-        }
-        self.log_mut().number_copy();
-        self.log_mut().append(index, source, WRITTEN)
+        self.log_mut().append(index, source, stream)?;
+        Ok(Copying::Done)
     }
 
-    /// Returns which logical page cannot be read any more; for a page of the checkpoint, all are written anew. Cost:
-    /// O(map), no flash.
-    fn unreadable(&mut self, page: PageNumber) -> Outcome<(), D> {
-        let layout = *self.log().layout();
-        let index = (0..layout.entries()).find(|&index| self.memory().page(index) == Some(page));
-        match index {
-            Some(index) if index < layout.logical_pages => {
-                Err(FtlError::Unreadable { lba: Lba(index), page: layout.part.page_at(page) })
-            }
-            _ => self.write_round(),
-        }
+    /// Whether a page is one of the checkpoint by the map. Cost: O(chunks), no flash.
+    fn is_of_checkpoint(&self, page: PageNumber) -> bool {
+        let layout = self.log().layout();
+        (layout.logical_pages..layout.entries()).any(|index| self.memory().page(index) == Some(page))
     }
 
     /// Writes every chunk of the checkpoint, so that none that was on flash before is needed. Cost: a program for each,
@@ -211,6 +233,17 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         for _ in 0..self.log().layout().chunks() {
             self.make_room()?;
             self.checkpoint.advance()?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with a round of the checkpoint that a page took which could not be read, as far as room for the next
+    /// mount is left. No block is recycled for it here: a recycling may find the next such page. Cost: a program for
+    /// each chunk that is left.
+    fn continue_round(&mut self) -> Outcome<(), D> {
+        while self.round_left > 0 && self.log().has_room(1, BLOCKS_OF_MOUNT) {
+            self.checkpoint.advance()?;
+            self.round_left -= 1;
         }
         Ok(())
     }
@@ -227,35 +260,62 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
         Ok(())
     }
 
-    /// Makes sure that the next page can be appended, and that the reserve is kept: that a block more is free, as long
-    /// as that can be had, so that copies find blocks for their streams.
+    /// Makes sure that two pages can be appended, and that the reserve is kept: that a block more is free, as long as
+    /// that can be had, so that copies find blocks for their streams.
     ///
     /// A block is recycled if its dead pages are not fewer than the pages of the checkpoint that its copies take. That
     /// need not gain a free page, but brings dead pages together; so it ends after as many blocks as the part has that
-    /// gain less than an eighth of a block. Cost: of a part that is not full, a block or two.
+    /// gain less than an eighth of a block. Cost: of a part that is not full, a block or two; of any part at most
+    /// [`longest_write`](crate::longest_write).
     pub fn make_room(&mut self) -> Outcome<(), D> {
-        let journal_programs = self.log().layout().journal_programs();
-        let is_worth = |pages: u16, live| u32::from(pages - live) >= (u32::from(live) / journal_programs).max(1);
+        self.continue_round()?;
         let eighth = u32::from(self.log().pages_per_block()).div_ceil(8);
-        let mut poor = 0;
+        let (mut poor, mut leveled) = (0, false);
         while self.memory().counts().free_blocks <= self.log().reserve() + 1 {
             let free = self.log().free_pages();
             let started = match poor < self.log().layout().part.block_count {
-                true => self.start_among(is_worth),
+                true => self.start_for_room(),
                 false => None,
             };
             let Some(mut recycling) = started else {
-                let has_room = self.log().open().iter().any(Option::is_some);
-                return if has_room { Ok(()) } else { Err(FtlError::NoSpace) };
+                return if self.log().has_room(PAGES_OF_WRITE, self.log().reserve()) {
+                    Ok(())
+                } else {
+                    Err(FtlError::NoSpace)
+                };
             };
             self.finish(&mut recycling)?;
-            for _ in 0..LEVELED_PER_RECYCLE {
-                if self.memory().counts().free_blocks <= 1 || self.level_lagging(WEAR_LAG_OF_WRITES)? == LevelStep::Idle
-                {
-                    break;
-                }
+            self.continue_round()?;
+            if self.log().free_pages() < free + eighth {
+                poor += 1;
+            } else if !leveled {
+                self.level_after_recycling()?;
+                leveled = true;
             }
-            poor += u16::from(self.log().free_pages() < free + eighth);
+        }
+        Ok(())
+    }
+
+    /// The best block to recycle for room, locked: one that is worth its copies, and whose copies leave the next mount
+    /// its room. `None` if there is none.
+    fn start_for_room(&mut self) -> Option<Recycling> {
+        let (log, journal_programs) = (self.log(), self.log().layout().journal_programs().max(1));
+        let (in_open, opens) = (log.open_pages(), log.memory().counts().free_blocks > BLOCKS_OF_MOUNT);
+        let trims = u32::from(self.checkpoint.has_trims());
+        self.start_among(|pages, live| {
+            let chunks = u32::from(live).div_ceil(journal_programs);
+            let programs = if live > 0 { u32::from(live) + chunks } else { trims };
+            (opens || programs <= in_open) && u32::from(pages - live) >= chunks.max(1)
+        })
+    }
+
+    /// Steps of the wear leveler that a write pays for, as long as there is room.
+    fn level_after_recycling(&mut self) -> Outcome<(), D> {
+        for _ in 0..LEVELED_PER_WRITE {
+            let has_room = self.log().has_room(PAGES_OF_WRITE, BLOCKS_OF_MOUNT);
+            if !has_room || self.level_lagging(WEAR_LAG_OF_WRITES)? == LevelStep::Idle {
+                break;
+            }
         }
         Ok(())
     }
@@ -274,19 +334,16 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Recycler<D, M> {
             if !is_to_be_emptied(self.memory(), block, lag) {
                 continue;
             }
-            let (_, page) = self.live_page_from(block, 0).expect("it has a live page");
+            self.checkpoint.make_journal_room()?;
+            let Some((_, page)) = self.live_page_from(block, 0) else { continue };
             self.wear_cursor = block;
-            match self.copy(page, COLDEST) {
-                Ok(()) => {
-                    self.log_mut().counters.leveled += 1;
-                    return Ok(LevelStep::Copied);
-                }
-                Err(FtlError::Unreadable { .. }) if self.memory().state(block) != BlockState::Bad => {
-                    self.log_mut().retire(block)
-                }
-                // What cannot be read stays in its bad block until it is overwritten.
-                Err(FtlError::Unreadable { .. }) => {}
-                Err(error) => return Err(error),
+            if self.copy(page, COLDEST)? == Copying::Done {
+                self.log_mut().counters.leveled += 1;
+                return Ok(LevelStep::Copied);
+            }
+            // What cannot be read stays in its bad block until it is overwritten.
+            if self.memory().state(block) != BlockState::Bad {
+                self.log_mut().retire(block);
             }
         }
         Ok(LevelStep::Idle)

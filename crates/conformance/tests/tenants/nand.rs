@@ -15,7 +15,7 @@ use norn_flash::{
     PageAddress, Piece, Tenancy, TenantKind,
 };
 use norn_flash_sim::{NandSim, NandSimError, Noise, Tear, nand_catalogue};
-use norn_nand_ftl::{Ftl, FtlConfig, Lba};
+use norn_nand_ftl::{Ftl, FtlConfig, FtlError, Lba};
 
 const BLOCKS: u16 = 40;
 const PAGES: u16 = 8;
@@ -251,6 +251,14 @@ fn unless_lost<T, E: std::fmt::Debug>(result: Result<T, E>) -> Result<T, PowerLo
     }
 }
 
+/// A step of the disk, which is refused where writes have left no more than the reserve.
+fn step<E: std::fmt::Debug>(result: Result<(), FtlError<E>>) -> Result<(), PowerLost> {
+    match result {
+        Err(FtlError::NoSpace) => Ok(()),
+        result => unless_lost(result),
+    }
+}
+
 impl<'a> Tenants<'a> {
     fn mount(cell: &'a Cell, ranges: &[Range<u16>; 3], errors_max: u32) -> Result<Self, PowerLost> {
         let tenant = |number: usize| NandTenant::new(cell, ranges[number].clone()).unwrap();
@@ -276,8 +284,8 @@ impl<'a> Tenants<'a> {
                 // Without the flush, a loss of power could undo it later.
                 unless_lost(self.disk.trim(Lba(lba), count).and_then(|()| self.disk.flush()))
             }
-            Call::Level => unless_lost(self.disk.level_step()).map(drop),
-            Call::Checkpoint => unless_lost(self.disk.checkpoint_step()),
+            Call::Level => step(self.disk.level_step().map(drop)),
+            Call::Checkpoint => step(self.disk.checkpoint_step()),
             Call::ReadDisk { lba } => {
                 assert_eq!(self.disk_write(lba as usize), disk.pages[lba as usize], "page {lba} of the disk");
                 Ok(())

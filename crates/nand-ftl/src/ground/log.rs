@@ -113,9 +113,21 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Log<D, M> {
 
     /// Φ: pages that can be programmed.
     pub fn free_pages(&self) -> u32 {
+        let pages = u32::from(self.pages_per_block());
+        u32::from(self.memory().counts().free_blocks) * pages + self.open_pages()
+    }
+
+    /// Pages that open blocks have left.
+    pub fn open_pages(&self) -> u32 {
         let pages = self.pages_per_block();
-        let open: u32 = self.open.iter().flatten().map(|open| u32::from(pages - open.next)).sum();
-        u32::from(self.memory().counts().free_blocks) * u32::from(pages) + open
+        self.open.iter().flatten().map(|open| u32::from(pages - open.next)).sum()
+    }
+
+    /// Whether `pages` can be programmed so that `kept` free blocks are left.
+    pub fn has_room(&self, pages: u32, kept: u16) -> bool {
+        let free_blocks = self.memory().counts().free_blocks;
+        let beyond = u32::from(free_blocks.saturating_sub(kept)) * u32::from(self.pages_per_block());
+        beyond + self.open_pages() >= pages
     }
 
     /// Blocks that are kept free for collections after power cuts.

@@ -232,6 +232,11 @@ impl Base {
         self.page.written.tag.lba - CHUNK_BASE
     }
 
+    /// Whether the suspect that it names is the page that it replaced: nobody needs that one if the base is certain.
+    fn names_what_it_replaced(&self, named: Option<Written>) -> bool {
+        self.page.header.suspect.is_some() && named.is_some_and(|named| named.tag.lba == self.page.written.tag.lba)
+    }
+
     /// The next page replaces it.
     fn continuation(&self) -> Continuation {
         Continuation { chunk: self.chunk(), since: self.page.header.since }
@@ -338,7 +343,10 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         } else if is_newest {
             self.held = Some(base.again);
         }
-        let copy = self.held.take_if(|held| held.tag.lba >= CHUNK_BASE);
+        let mut copy = self.held.take_if(|held| held.tag.lba >= CHUNK_BASE);
+        if !is_newest && base.names_what_it_replaced(copy) {
+            copy = None;
+        }
         if is_newest {
             self.take_before_base(Order::Replaced)?;
         }
@@ -346,6 +354,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
         if is_newest {
             self.take_before_base(Order::RoundBefore)?;
             self.keep_suspect()?;
+        } else {
+            self.keep_attempts();
         }
         Ok(whole.then_some(if is_newest { Found::Newest } else { Found::Older }))
     }
@@ -527,6 +537,17 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Replay<D, M> {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the blocks that a mount opened which was cut. Its last page of the checkpoint may read as whole at a later
+    /// mount, though it does not now: it has what is in these blocks.
+    fn keep_attempts(&mut self) {
+        let base = self.base.page;
+        for block in self.pages.layout().part.blocks() {
+            if base.header.suspect.is_some() && self.pages.memory.opened(block) > base.written.tag.sequence {
+                self.memory().set(block, Flag::Locked);
+            }
+        }
     }
 
     /// Loads the page of the checkpoint with a chunk, which takes account of programs up to `as_of`.

@@ -36,6 +36,8 @@ pub(crate) enum Flag {
     Torn = 2,
     /// Its first page says that the part is being formatted.
     Formatting = 4,
+    /// A search that goes on does not want it.
+    Passed = 8,
 }
 
 impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {

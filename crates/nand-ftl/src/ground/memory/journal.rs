@@ -73,6 +73,11 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Memory<M> {
         self.journal_fits(programs * self.layout.run_bytes().max(self.layout.trim_bytes()))
     }
 
+    /// Bytes that the journal has left.
+    pub fn journal_left(&self) -> usize {
+        self.layout.journal_bytes - self.journal_used()
+    }
+
     pub fn clear_journal(&mut self) {
         self.journal = JournalExtent::default();
     }
