@@ -1,9 +1,10 @@
 //! Links class files of plain `javac` into packages for a Java Card virtual machine.
 //!
-//! So far it reads and verifies. [`ClassFile::read`](class_file::ClassFile::read) reads one class file and refuses what
-//! no card has; [`verify()`] proves that its bytecode keeps to its types, stack and locals, and uses only classes and
-//! members that exist and that it may use. A [`Refusal`] names class, method and line, and what to write
-//! instead. Any bytes give a class or a refusal.
+//! [`ClassFile::read`](class_file::ClassFile::read) reads one class file and refuses what no card has; [`verify()`]
+//! proves that its bytecode keeps to its types, stack and locals, and uses only classes and members that exist and that
+//! it may use. A [`Refusal`] names class, method and line, and what to write instead. Any bytes give a class or a
+//! refusal. [`link()`] verifies the classes of one package, and turns them into an image for the card and an
+//! [`ExportTable`] for the packages that import it.
 //!
 //! ```
 //! use norn_card_linker::{ClassFile, World, verify};
@@ -28,6 +29,7 @@
 
 pub mod class_file;
 mod descriptor;
+mod link;
 mod refusal;
 mod shape;
 mod verify;
@@ -35,6 +37,8 @@ mod world;
 
 pub use class_file::ClassFile;
 pub use descriptor::{Signature, ValueType};
+pub use link::{ClassLayout, ExportTable, LinkConfig, LinkError, LinkedPackage, MemberKey, Natives, Sizes, Slot, link};
+pub use norn_card_package::{Aid, Version};
 pub use refusal::{Reason, Refusal};
 pub use shape::{ClassShape, FieldShape, Flags, MethodShape};
 pub use verify::verify;

@@ -10,6 +10,7 @@ use crate::refusal::Reason;
 use crate::shape::{ClassShape, FieldShape, Flags, MethodShape};
 
 const OBJECT: &str = "java/lang/Object";
+const SHAREABLE: &str = "javacard/framework/Shareable";
 
 /// Classes by their internal names.
 #[derive(Clone, Debug, Default)]
@@ -257,6 +258,49 @@ impl World {
         Ok(None)
     }
 
+    /// Whether a class or interface is `javacard.framework.Shareable` or below it.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Unresolved`] where a class above it is missing.
+    pub fn is_shareable(&self, shape: &ClassShape) -> Result<bool, Reason> {
+        Ok(shape.name == SHAREABLE || self.all_ancestors(shape)?.iter().any(|above| above.name == SHAREABLE))
+    }
+
+    /// The interfaces that a class names, and those above them.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Unresolved`] where one is missing.
+    pub(crate) fn named_interfaces(&self, shape: &ClassShape) -> Result<Vec<&ClassShape>, Reason> {
+        let mut found: Vec<&ClassShape> = Vec::new();
+        let mut waiting: Vec<&str> = shape.interfaces.iter().rev().map(String::as_str).collect();
+        while let Some(name) = waiting.pop() {
+            let interface = self.class(name)?;
+            if !found.iter().any(|known| known.name == interface.name) {
+                found.push(interface);
+                waiting.extend(interface.interfaces.iter().map(String::as_str));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a method takes the place of one of a class or interface that is not the package's own.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Unresolved`] where a class above it is missing.
+    pub(crate) fn overrides_beyond(
+        &self,
+        shape: &ClassShape,
+        method: &MethodShape,
+        is_own: impl Fn(&str) -> bool,
+    ) -> Result<bool, Reason> {
+        Ok(self.all_ancestors(shape)?.into_iter().filter(|above| !is_own(&above.name)).any(|above| {
+            above.method(&method.name, &method.descriptor).is_some_and(|found| overridable(above, found, shape))
+        }))
+    }
+
     /// That a class may be named by another.
     ///
     /// # Errors
@@ -312,7 +356,7 @@ fn element(descriptor: &str) -> Option<&str> {
 }
 
 /// Whether a class below would take the place of a method above.
-fn overridable(owner: &ClassShape, method: &MethodShape, below: &ClassShape) -> bool {
+pub(crate) fn overridable(owner: &ClassShape, method: &MethodShape, below: &ClassShape) -> bool {
     let near = owner.package() == below.package();
     !method.flags.is_private() && (method.flags.is_public() || method.flags.is_protected() || near)
 }

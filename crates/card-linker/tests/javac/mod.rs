@@ -1,4 +1,5 @@
 //! Class files for tests, compiled by the JDK that `tools/java25` finds.
+#![allow(dead_code, reason = "no test uses all of it")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -113,4 +114,21 @@ pub fn programs(test: &str, names: &[&str], build: Build, lang: &Path) -> Vec<Co
             compile_into(&room, &sources, &["-XDnullCheckOuterThis=false", "--release", &release.to_string()])
         }
     }
+}
+
+/// Sources of a test, a path and a text each, compiled against a card's `java.lang` and other classes, and where the
+/// classes are.
+pub fn sources(test: &str, texts: &[(&str, &str)], paths: &[&Path]) -> (PathBuf, Vec<Compiled>) {
+    let from = room(&format!("{test}-sources"));
+    let write = |(path, text): &(&str, &str)| {
+        let path = from.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let files: Vec<PathBuf> = texts.iter().map(write).collect();
+    let into = room(&format!("{test}-classes"));
+    let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
+    let classes = compile_into(&into, &files, &[&FOR_CARDS[..], &[&paths.join(":")]].concat());
+    (into, classes)
 }

@@ -19,8 +19,9 @@ const CARD_API: &str = "java/card-api";
 /// Boolean parameters of Java methods at most.
 const BOOLEANS_IN_JAVA_MAX: usize = 10;
 /// Crates that a device links.
-const NO_STD: [&str; 10] = [
+const NO_STD: [&str; 11] = [
     "baselines",
+    "card-package",
     "code-pager",
     "embedded",
     "flash",
