@@ -61,7 +61,8 @@ impl<D: Nor, W: Widths> SkipList<D, W> {
         for slot in self.cells().survey(node.cell)?.slots() {
             let key = Some(self.cells().key_at(node.cell, slot)?);
             let is_within = key >= node.low && (end.is_none() || key < end);
-            check((is_within, "a key outside its object's range"), self.layout().slot(node.cell, slot), auditor);
+            let address = self.cells().slot_address(node.cell, slot)?;
+            check((is_within, "a key outside its object's range"), address, auditor);
         }
         Ok(())
     }

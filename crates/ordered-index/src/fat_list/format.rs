@@ -7,6 +7,7 @@
 //! pointer │ index 12 │ turnstile 8 │ level 3 │ 0 │ zeros 5 │ fold 3 │
 //! count   │ keys 23 │ 1 │ zeros 5 │ fold 3 │
 //! slot    │ key │ value │ zeros 10, CRC 6 │
+//! record  │ length 9, its zeros 4, zeros / 1024 3 │ key │ value │ zeros % 1024 10, CRC 6 │   where values vary
 //! ```
 //!
 //! Invariants: no record that is written reads as erased; a record with a count of zeros is whole if and only if no bit
@@ -191,13 +192,51 @@ pub fn slot_code(data: &[u8]) -> u16 {
     zeros(data) as u16 | crc16(&[data]) << 10
 }
 
+/// The length of a record whose value has `value_bytes` bytes and whose key and value have `zeros` zeros.
+pub fn record_length(value_bytes: usize, zeros: u32) -> u16 {
+    let length = value_bytes as u16 & LENGTH_MASK;
+    length | ((LENGTH_MASK & !length).count_ones() as u16) << 9 | ((zeros >> 10) as u16) << 13
+}
+
+/// Bytes of a record's value, and the upper bits of the zeros of key and value; `None` if the length is erased, torn or
+/// damaged.
+pub fn decode_record_length(word: u16) -> Option<(usize, u16)> {
+    let length = word & LENGTH_MASK;
+    let has_its_zeros = u32::from(word >> 9 & 15) == (LENGTH_MASK & !length).count_ones();
+    (has_its_zeros && word != u16::MAX).then_some((usize::from(length), word >> 13))
+}
+
+/// Whether a cut that hit the programming of a record's length can have left this word: some of its zeros are missing,
+/// which raises the count or leaves fewer zeros than it says.
+pub fn may_be_torn_length(word: u16) -> bool {
+    u32::from(word >> 9 & 15) > (LENGTH_MASK & !(word & LENGTH_MASK)).count_ones()
+}
+
+/// The code after a record's key and value; the length is part of what it covers.
+pub fn record_code(value_bytes: usize, data: &[u8]) -> u16 {
+    let length = (value_bytes as u16).to_le_bytes();
+    zeros(data) as u16 & 0x3FF | crc16(&[&length, data]) << 10
+}
+
+/// The bits of a record's length that have the value's.
+const LENGTH_MASK: u16 = 0x1FF;
+/// The longest value whose length has room in a record.
+pub const VARIED_VALUE_BYTES_MAX: usize = LENGTH_MASK as usize;
+
+/// What byte 6 of an identity says where values vary: more than values of one length have.
+const VALUES_VARY: u8 = 0xFF;
+/// What byte 13 says there.
+const VARYING: u8 = 0xFE;
+
 /// What is constant on a part that is formatted, in every block, and how worn the block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Bytes of a key.
     pub key_bytes: u8,
-    /// Bytes of a value.
-    pub value_bytes: u8,
+    /// Bytes of a value; where they vary, of the longest.
+    pub value_bytes: u16,
+    /// Bytes of an object's log of records where values vary; 0 where they have one length.
+    pub log_bytes: u16,
     /// The list's settings: blocks of a turnstile, levels, slots, keys, pool.
     pub settings: [u8; 5],
     /// The part's program unit in bytes.
@@ -214,7 +253,12 @@ impl Identity {
     /// The bytes on flash.
     pub fn encode(&self) -> [u8; IDENTITY_BYTES] {
         encode_identity(MAGIC, FORMAT_VERSION, |bytes| {
-            (bytes[5], bytes[6]) = (self.key_bytes, self.value_bytes);
+            (bytes[5], bytes[6]) = (self.key_bytes, self.value_bytes as u8);
+            if self.log_bytes > 0 {
+                (bytes[6], bytes[13]) = (VALUES_VARY, VARYING);
+                bytes[24..26].copy_from_slice(&self.log_bytes.to_le_bytes());
+                bytes[26..28].copy_from_slice(&self.value_bytes.to_le_bytes());
+            }
             bytes[7..12].copy_from_slice(&self.settings);
             bytes[12] = self.program_unit_bytes;
             bytes[14..16].copy_from_slice(&self.unit_count.to_le_bytes());
@@ -226,9 +270,14 @@ impl Identity {
     /// What the bytes say, if they are whole: the version if it is another one, else the rest.
     pub fn decode(bytes: &[u8; IDENTITY_BYTES]) -> Option<Result<Identity, u8>> {
         let identity = check_identity(bytes, MAGIC, FORMAT_VERSION)?;
+        let (value_bytes, log_bytes) = match bytes[13] {
+            VARYING => (u16_at(bytes, 26), u16_at(bytes, 24)),
+            _ => (u16::from(bytes[6]), 0),
+        };
         Some(identity.map(|()| Identity {
             key_bytes: bytes[5],
-            value_bytes: bytes[6],
+            value_bytes,
+            log_bytes,
             settings: [bytes[7], bytes[8], bytes[9], bytes[10], bytes[11]],
             program_unit_bytes: bytes[12],
             unit_count: u16_at(bytes, 14),
@@ -338,16 +387,35 @@ mod tests {
     }
 
     #[test]
+    fn no_torn_length_is_whole() {
+        for (value_bytes, zeros) in [(0, 0), (1, 8), (200, 1_023), (255, 1_024), (511, 4_600)] {
+            let word = record_length(value_bytes, zeros);
+            assert_eq!(decode_record_length(word), Some((value_bytes, (zeros >> 10) as u16)));
+            assert!(!may_be_torn_length(word));
+            for torn in torn(u32::from(word), 16).map(|torn| torn as u16) {
+                // What is missing of the upper bits of the zeros is seen by the record's code.
+                let has_length = torn & 0x1FFF == word & 0x1FFF;
+                assert_eq!(decode_record_length(torn).is_some(), has_length, "{torn:#x}");
+                assert!(has_length || may_be_torn_length(torn), "{torn:#x}");
+            }
+        }
+        assert_eq!(decode_record_length(u16::MAX), None);
+    }
+
+    #[test]
     fn records_are_read_as_they_were_written() {
         let identity = Identity {
             key_bytes: 4,
             value_bytes: 9,
+            log_bytes: 0,
             settings: [8, 5, 40, 20, 10],
             program_unit_bytes: 2,
             unit_count: 32,
             unit_size_bytes: 65_536,
             erase_count: 77,
         };
+        let varying = Identity { value_bytes: 300, log_bytes: 2_460, ..identity };
+        assert_eq!(Identity::decode(&varying.encode()), Some(Ok(varying)));
         let bytes = identity.encode();
         assert_eq!(Identity::decode(&bytes), Some(Ok(identity)));
         for bit in 0..8 * IDENTITY_BYTES {

@@ -5,14 +5,20 @@
 
 use norn_flash::{Address, EraseUnit, NorPart, Reprogramming};
 
-use crate::fat_list::format::{CELLS_OFFSET, Column, LEVELS_MAX};
+use crate::fat_list::format::{CELLS_OFFSET, Column, LEVELS_MAX, VARIED_VALUE_BYTES_MAX};
 
 /// Largest program unit that a list works on, in bytes.
 pub(crate) const PROGRAM_UNIT_BYTES_MAX: usize = 4;
 /// Most slots of an object.
 pub const SLOTS_MAX: u8 = 64;
-/// Most bytes of a key and a value together.
+/// Most bytes of a key and a value together, where values have one length.
 pub const ENTRY_BYTES_MAX: usize = 126;
+/// Most bytes of a key where values vary.
+pub const VARYING_KEY_BYTES_MAX: usize = 64;
+/// Longest records that a log has room for at least.
+pub(crate) const LONGEST_IN_LOG: usize = 4;
+/// Bytes of a value that the log of an object is chosen for, unless a format names its bytes.
+const MEAN_VALUE_BYTES: usize = 16;
 
 /// Objects in a unit, and slots of an object, that [`Settings::fitted_to`] does not go below where it can.
 const CELLS_WISHED: u32 = 4;
@@ -59,7 +65,7 @@ impl Settings {
     pub fn fitted_to(self, part: &NorPart, key_bytes: usize, value_bytes: usize) -> Self {
         let with_slots = |slots: u8| Settings { slots, keys: slots * 2 / 5, ..self };
         let fit = |slots: u8| {
-            let layout = Layout::of(part, with_slots(slots), key_bytes, value_bytes).ok()?;
+            let layout = Layout::of(part, with_slots(slots), key_bytes, value_bytes, None).ok()?;
             let cells = u32::from(layout.cells_per_block);
             Some((cells.min(CELLS_WISHED), cells * u32::from(slots), slots))
         };
@@ -122,6 +128,28 @@ impl Cell {
     }
 }
 
+/// Most bytes of a log.
+const LOG_BYTES_MAX: u16 = 0x7FF0;
+
+/// Whether values may vary in a list of these settings, with longest records and a log of these bytes.
+fn check_log(
+    settings: &Settings,
+    key_bytes: usize,
+    value_bytes: usize,
+    (record, log, align): (u16, u16, u16),
+) -> Result<(), &'static str> {
+    if settings.is_soft() {
+        return Err("values vary in objects of 3 slots or more");
+    }
+    if key_bytes > VARYING_KEY_BYTES_MAX || value_bytes > VARIED_VALUE_BYTES_MAX {
+        return Err("where values vary, a key takes 64 bytes at most, and a value 511");
+    }
+    if usize::from(log) < LONGEST_IN_LOG * usize::from(record) || !log.is_multiple_of(align) || log > LOG_BYTES_MAX {
+        return Err("a log has room for four of the longest records, and no more than 32,752 bytes");
+    }
+    Ok(())
+}
+
 /// Lengths and places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -131,6 +159,7 @@ pub(crate) struct Layout {
     pub header_offset: u16,
     pub bitmap_offset: u16,
     pub pool_offset: u16,
+    /// Bytes of a slot; where values vary, of the longest record.
     pub slot_bytes: u16,
     pub cell_bytes: u16,
     /// Units that belong to a turnstile.
@@ -139,12 +168,13 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The layout, or which bound is violated.
+    /// The layout, or which bound is violated. Where values vary, a log has `log_bytes`.
     pub fn of(
         part: &NorPart,
         settings: Settings,
         key_bytes: usize,
         value_bytes: usize,
+        log_bytes: Option<u16>,
     ) -> Result<Layout, &'static str> {
         settings.validate()?;
         let program_unit = usize::from(part.program_unit_bytes);
@@ -153,7 +183,8 @@ impl Layout {
                 "an index takes words of up to 4 bytes that can be programmed repeatedly: put a Remap under it",
             );
         }
-        if key_bytes == 0 || key_bytes + value_bytes > ENTRY_BYTES_MAX {
+        let is_wide = key_bytes + value_bytes > ENTRY_BYTES_MAX && log_bytes.is_none();
+        if key_bytes == 0 || is_wide {
             return Err("a key takes a byte or more, and no more than 126 together with its value");
         }
         let align = |bytes: usize| bytes.next_multiple_of(program_unit.max(2)) as u16;
@@ -161,8 +192,17 @@ impl Layout {
         let bitmap_offset = header_offset + align(10);
         let pool_offset = bitmap_offset + align(usize::from(settings.slots).div_ceil(8));
         let slots_offset = pool_offset + 4 * u16::from(settings.pool);
-        let slot_bytes = align(key_bytes + value_bytes + 2);
-        let cell_bytes = slots_offset + slot_bytes * u16::from(settings.slots);
+        let (slot_bytes, slots_bytes) = match log_bytes {
+            None => {
+                let slot_bytes = align(key_bytes + value_bytes + 2);
+                (slot_bytes, slot_bytes * u16::from(settings.slots))
+            }
+            Some(bytes) => (align(key_bytes + value_bytes + 4), bytes),
+        };
+        if let Some(bytes) = log_bytes {
+            check_log(&settings, key_bytes, value_bytes, (slot_bytes, bytes, align(1)))?;
+        }
+        let cell_bytes = slots_offset + slots_bytes;
         let cells = part.unit_size_bytes.saturating_sub(CELLS_OFFSET) / u32::from(cell_bytes);
         if cells == 0 || !part.unit_size_bytes.is_multiple_of(4) {
             return Err("an object does not fit into an erase unit");
@@ -193,6 +233,20 @@ impl Layout {
                 unit_size_bytes: part.unit_size_bytes,
             }),
         }
+    }
+
+    /// Bytes of a log that put as many objects into a unit as records with values of some 16 bytes would, and leave
+    /// nothing of it over.
+    pub fn log_bytes(part: &NorPart, settings: Settings, key_bytes: usize, value_bytes: usize) -> u16 {
+        let align = |bytes: usize| bytes.next_multiple_of(usize::from(part.program_unit_bytes).max(2));
+        let usual = usize::from(settings.slots) * align(key_bytes + value_bytes.min(MEAN_VALUE_BYTES) + 4);
+        let least = LONGEST_IN_LOG * align(key_bytes + value_bytes + 4);
+        let bytes = usual.max(least).min(LOG_BYTES_MAX.into()) as u16;
+        let Ok(layout) = Layout::of(part, settings, key_bytes, value_bytes, Some(bytes)) else { return bytes };
+        let cells = part.unit_size_bytes - CELLS_OFFSET;
+        let share = cells / u32::from(layout.cells_per_block) - u32::from(layout.slots_offset());
+        let unit = align(1) as u32;
+        (share.min(LOG_BYTES_MAX.into()) / unit * unit) as u16
     }
 
     /// The units of a turnstile.
@@ -241,6 +295,12 @@ impl Layout {
         self.pool_offset + 4 * u16::from(self.settings.pool)
     }
 
+    /// Where the slots of a cell end.
+    pub fn slots_end(&self) -> u16 {
+        self.cell_bytes
+    }
+
+    /// The place of a slot, where values have one length.
     pub fn slot(&self, cell: Cell, slot: u8) -> Address {
         self.field(cell, self.slots_offset() + u16::from(slot) * self.slot_bytes)
     }

@@ -35,12 +35,18 @@ pub struct FatListOf<D, W: Widths> {
 }
 
 /// An object without a free slot, or the head, before the first object, and which of its slots are in use.
-type Crowded<W> = (Node<<W as Widths>::Key>, Survey);
+type Crowded<W> = (Node<<W as Widths>::Key>, Survey<W>);
 
 impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// A list that is not mounted yet.
     pub(crate) fn unmounted(medium: Medium<D>, widths: W, settings: Settings) -> Result<Self, MountError<D::Error>> {
-        let layout = Layout::of(medium.part(), settings, widths.key_bytes(), widths.value_bytes());
+        let (key_bytes, value_bytes) = (widths.key_bytes(), widths.value_bytes());
+        let widths = match W::VARIES && widths.log_bytes() == 0 {
+            true => widths.with_log_bytes(Layout::log_bytes(medium.part(), settings, key_bytes, value_bytes)),
+            false => widths,
+        };
+        let log_bytes = W::VARIES.then(|| widths.log_bytes());
+        let layout = Layout::of(medium.part(), settings, key_bytes, value_bytes, log_bytes);
         Ok(FatListOf { shape: Shape::new(medium, layout.map_err(MountError::Unsuitable)?, widths) })
     }
 
@@ -124,18 +130,12 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         self.shape.list().head_damage("a list in which no step makes room")
     }
 
-    fn is_roomy(&self, survey: &Survey) -> bool {
-        // The last slot is kept for a new value of a key that is there, so that updates need no room.
-        let slots = u32::from(self.layout().settings.slots);
-        u32::from(survey.written) < slots && survey.valid.count_ones() + 1 < slots
-    }
-
     /// Adds a key.
     pub(crate) fn insert_entry(&mut self, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
         let mut budget = self.open()?;
         for _ in 0..STEPS_MAX {
             let Some((node, survey)) = self.write_if_roomy(key, value)? else { return Ok(()) };
-            self.shape.make_room_for_key(&mut budget, node, &survey, key)?;
+            self.shape.make_room_for_key(&mut budget, node, &survey, (key, value))?;
         }
         self.endless()
     }
@@ -144,14 +144,17 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     pub(crate) fn write_if_roomy(&mut self, key: &W::Key, value: &W::Value) -> Outcome<Option<Crowded<W>>, D> {
         let node = self.skip_list().descend(Limit::AtMost(key))?;
         if node.low.is_none() {
-            return Ok(Some((node, Survey { written: 0, valid: 0 })));
+            return Ok(Some((node, Survey::nothing())));
         }
         let survey = self.shape.cells().survey(node.cell)?;
         if self.shape.cells().find(node.cell, &survey, key)?.is_some() {
             return Err(IndexError::KeyExists);
         }
-        if self.is_roomy(&survey) || survey.written == 0 {
-            self.shape.cells().write_slot(node.cell, survey.written, key, value)?;
+        let cells = self.shape.cells();
+        // A reserve is kept for a new value of a key that is there, so that updates need no room.
+        let size = cells.size_of(value);
+        if cells.has_next(&survey, size) && cells.may_grow(&survey, size) || survey.written == 0 {
+            self.shape.cells().write_slot(node.cell, &mut survey.next(), key, value)?;
             self.skip_list().count_added();
             return Ok(None);
         }
@@ -170,11 +173,16 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
             let Some(slot) = self.shape.cells().find(node.cell, &survey, key)? else {
                 return Err(IndexError::KeyAbsent);
             };
-            if survey.written < self.layout().settings.slots {
-                self.shape.cells().write_slot(node.cell, survey.written, key, value)?;
+            let cells = self.shape.cells();
+            let size = cells.size_of(value);
+            if W::VARIES && !cells.may_replace_at(node.cell, &survey, slot, size)? {
+                self.shape.spread(&mut budget, node, &survey)?;
+            } else if cells.has_next(&survey, size) {
+                self.shape.cells().write_slot(node.cell, &mut survey.next(), key, value)?;
                 return self.shape.cells().clear_slot(node.cell, slot);
+            } else {
+                self.shape.widen(&mut budget, node, &survey)?;
             }
-            self.shape.widen(&mut budget, node, &survey)?;
         }
         self.endless()
     }

@@ -54,11 +54,10 @@ impl<D: Nor, W: Widths> Room<D, W> {
         self.list().rotate(starved.unwrap_or(left.cell).unit)
     }
 
-    /// Whether the keys of two objects fit into one, with a slot to spare for updates. Those of a soft list never do,
-    /// even when one of them has just lost its key: an object of a soft list has no key but its low key.
-    fn is_sparse(&self, left: &Survey, right: &Survey) -> bool {
-        let settings = self.layout().settings;
-        !settings.is_soft() && left.valid.count_ones() + right.valid.count_ones() < u32::from(settings.slots)
+    /// Whether the keys of two objects fit into one, with the reserve to spare for updates. Those of a soft list never
+    /// do, even when one of them has just lost its key: an object of a soft list has no key but its low key.
+    fn is_sparse(&mut self, left: &Survey<W>, right: &Survey<W>) -> bool {
+        !self.layout().settings.is_soft() && self.cells().is_sparse(left, right)
     }
 
     /// The first two neighbours that are sparse. Cost: a walk along the lowest level, as for counting the keys.
@@ -95,15 +94,14 @@ impl<D: Nor, W: Widths> Room<D, W> {
     fn merge_next_into(&mut self, left: Node<W::Key>) -> Outcome<bool, D> {
         let Some(right) = self.list().successor(&left, 0)? else { return Ok(false) };
         let (to, from) = (self.cells().survey(left.cell)?, self.cells().survey(right.cell)?);
-        let has_slots = u32::from(to.written) + from.valid.count_ones() <= u32::from(self.layout().settings.slots);
-        if !has_slots || !self.is_sparse(&to, &from) {
+        if !self.cells().has_slots(&to, &from) || !self.is_sparse(&to, &from) {
             return Ok(false);
         }
         let path = self.list().path_before(right.low.as_ref())?;
         if self.starved(&path, right.level + 1, None)?.is_some() {
             return Ok(false);
         }
-        self.shift(right, &from, left, to.written)?;
+        self.shift(right, &from, left, to.next())?;
         Ok(true)
     }
 }

@@ -30,4 +30,4 @@ pub use list::FatListOf;
 pub use recognition::recognise;
 pub use search::Probes;
 pub use typed::FatList;
-pub use widths::{AtMost, Bytes, Fixed, UpTo, Widths};
+pub use widths::{AtMost, Bytes, Fixed, IfVaried, Kept, Nothing, UpTo, UpToVaried, Varying, Widths};

@@ -75,6 +75,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         let (unit, identity) = first_identity(&mut medium)?;
         let identity = identity.map_err(newer_version(FORMAT_VERSION))?;
         check_geometry(&identity, &medium, &widths)?;
+        let widths = widths.with_log_bytes(identity.log_bytes);
         let mut list = Self::unmounted(medium, widths, Settings::from_bytes(identity.settings))?;
         list.turnstiles().chance.stir(identity.erase_count);
         match list.start(unit) {
@@ -148,6 +149,7 @@ fn check_geometry<D: Nor, W: Widths>(
 ) -> Result<(), MountError<D::Error>> {
     let part = medium.part();
     let facts = [
+        ("values of varying length, 1 if so", u32::from(identity.log_bytes > 0), u32::from(W::VARIES)),
         ("bytes in a key", u32::from(identity.key_bytes), widths.key_bytes() as u32),
         ("bytes in a value", u32::from(identity.value_bytes), widths.value_bytes() as u32),
         ("bytes in a program unit", identity.program_unit_bytes.into(), part.program_unit_bytes.into()),

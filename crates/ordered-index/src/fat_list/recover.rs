@@ -6,6 +6,7 @@
 //! |---|---|---|
 //! | the last slot written is not whole | the write was cut | clear its bit |
 //! | the last slot's key is in another slot, too | an update was cut before it cleared the old one's bit | clear that |
+//! | something after the last record, where values vary | the write of a record was cut | close the log |
 //! | keys beyond the object's range | keys were being shifted here | clear their bits |
 //! | an object without keys | it was new, or to be taken out | take it out |
 //!
@@ -131,6 +132,9 @@ impl<D: Nor, W: Widths> Shape<D, W> {
 
     fn settle_slots_of(&mut self, cell: Cell) -> Outcome<(), D> {
         self.cells().links(cell)?;
+        if W::VARIES {
+            self.cells().close_torn_log(cell)?;
+        }
         let mut survey = self.cells().survey(cell)?;
         if let Some(last) = survey.written.checked_sub(1).filter(|last| survey.valid >> last & 1 == 1) {
             if self.cells().slot(cell, last)? == Slot::Torn {

@@ -111,7 +111,7 @@ impl<D: Nor, W: Widths> Replacements<D, W> {
 
     fn draft_left_pointers(
         &mut self,
-        draft: &mut Draft,
+        draft: &mut Draft<W>,
         old: &Old<W::Key>,
         path: &Path,
         right: Option<&Right<W::Key>>,

@@ -55,7 +55,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
                 continue;
             }
             has_looked = true;
-            match self.shape().make_room_for_key(&mut budget, node, &survey, key) {
+            match self.shape().make_room_for_key(&mut budget, node, &survey, (key, value)) {
                 Err(IndexError::Full) => match self.shape().drop_first(&mut budget, key)? {
                     0 => return Err(IndexError::Full),
                     keys => dropped += keys,

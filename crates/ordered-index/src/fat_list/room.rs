@@ -12,7 +12,7 @@ use norn_flash::{EraseUnit, Nor};
 use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::{Kind, LEVELS_MAX};
 use crate::fat_list::ground::cells::Cells;
-use crate::fat_list::ground::cells::slots::Survey;
+use crate::fat_list::ground::cells::slots::{Next, Survey};
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::replace::{Old, Replacements};
@@ -56,7 +56,7 @@ impl Levels {
 }
 
 /// An object that can take further keys, and its first free slot.
-type Roomy<W> = (Node<<W as Widths>::Key>, u8);
+type Roomy<W> = (Node<<W as Widths>::Key>, Next<W>);
 
 /// What the current call may still do to make room. When it is used up, the call moves the block of its own object.
 #[derive(Debug)]
@@ -282,35 +282,32 @@ impl<D: Nor, W: Widths> Room<D, W> {
         Ok(false)
     }
 
-    /// The object before `node`, if it can take `keys` more, and its first free slot.
-    pub fn left_neighbour(&mut self, node: &Node<W::Key>, keys: u32) -> Outcome<Option<Roomy<W>>, D> {
+    /// The object before `node`, if it can take the latter's keys, and its first free slot.
+    pub fn left_neighbour(&mut self, node: &Node<W::Key>, survey: &Survey<W>) -> Outcome<Option<Roomy<W>>, D> {
         let Some(low) = node.low else { return Ok(None) };
         let left = self.list().descend(Limit::Below(&low))?;
         if left.low.is_none() {
             return Ok(None);
         }
         let found = self.cells().survey(left.cell)?;
-        let room = u32::from(self.layout().settings.slots - found.written);
-        let fits = room > keys && found.valid.count_ones() + keys <= u32::from(self.layout().settings.keys);
-        Ok(fits.then_some((left, found.written)))
+        Ok(self.cells().can_take(&found, survey).then_some((left, found.next())))
     }
 
     /// Before a block is reclaimed: shifts its objects with few keys into those before them (lazy merging, section
     /// 0.5.3), as far as the pools have more than enough room, so that no later step of the call is short of it.
     pub fn shift_poor_objects(&mut self, unit: EraseUnit) -> Outcome<(), D> {
-        let (half, mut left_to_try) = (u32::from(self.layout().settings.keys) / 2, SHIFTS_MAX);
+        let mut left_to_try = SHIFTS_MAX;
         for index in 0..self.layout().cells_per_block {
             let Some(node) = self.list().node(Cell { unit, index })?.filter(|node| node.low.is_some()) else {
                 continue;
             };
             let survey = self.cells().survey(node.cell)?;
-            let keys = survey.valid.count_ones();
-            if keys >= half {
+            if !self.cells().is_poor(&survey) {
                 continue;
             }
             let Some(left) = left_to_try.checked_sub(1) else { break };
             left_to_try = left;
-            if let Some((left, free)) = self.left_neighbour(&node, keys)?
+            if let Some((left, free)) = self.left_neighbour(&node, &survey)?
                 && self.has_ample_room(&node)?
             {
                 self.shift(node, &survey, left, free)?;
@@ -334,10 +331,16 @@ impl<D: Nor, W: Widths> Room<D, W> {
     }
 
     /// Copies an object's keys into free slots of the one before it, and takes it out (Figure 11).
-    pub fn shift(&mut self, node: Node<W::Key>, survey: &Survey, left: Node<W::Key>, free: u8) -> Outcome<(), D> {
-        for (slot, to) in survey.slots().zip(free..) {
+    pub fn shift(
+        &mut self,
+        node: Node<W::Key>,
+        survey: &Survey<W>,
+        left: Node<W::Key>,
+        mut free: Next<W>,
+    ) -> Outcome<(), D> {
+        for slot in survey.slots() {
             let (key, value) = self.cells().entry(node.cell, slot)?;
-            self.cells().write_slot(left.cell, to, &key, &value)?;
+            self.cells().write_slot(left.cell, &mut free, &key, &value)?;
         }
         self.replacements.take_out(node.cell)
     }

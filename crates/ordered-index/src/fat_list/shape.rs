@@ -82,7 +82,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         left: Cell,
         low: &W::Key,
         levels: Levels,
-    ) -> Outcome<Option<Draft>, D> {
+    ) -> Outcome<Option<Draft<W>>, D> {
         let (path, levels, cell) = match self.room.ready(budget, Some(low), levels, None, 1)? {
             Readiness::Ready(path, levels, [cell, _]) => (path, levels, cell),
             Readiness::Moved => return Ok(None),
@@ -98,14 +98,14 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         Ok(Some(draft))
     }
 
-    fn seal_new(&mut self, draft: Draft) -> Outcome<(), D> {
+    fn seal_new(&mut self, draft: Draft<W>) -> Outcome<(), D> {
         self.cells().seal(draft)?;
         self.room.replacements.finish(draft.cell)
     }
 
     /// Replaces an object by two with half of its keys each (the delayed split, section 0.5.2); whether it could, or
     /// took a step towards it.
-    fn split(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey) -> Outcome<bool, D> {
+    fn split(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey<W>) -> Outcome<bool, D> {
         let levels_max = self.layout().settings.levels;
         let level = self.list().turnstiles.chance.level(levels_max);
         let levels = Levels { needed: 1 + node.level, wished: 1 + level.max(node.level) };
@@ -134,7 +134,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
     /// Gives the upper half of an object's keys to a new object after it. That takes one cell and one pointer of the
     /// object itself, where a split takes two cells, and pointers of every object before it: what a call falls back on.
     /// A cut leaves keys in `node` that are beyond its range, as a shift does.
-    fn divide(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
+    fn divide(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey<W>) -> Outcome<(), D> {
         let median = self.median(node.cell, survey)?;
         let Some(mut draft) = self.draft_after(budget, node.cell, &median, Levels::all(1))? else { return Ok(()) };
         self.cells().draft_slots(&mut draft, node.cell, |key| *key >= median)?;
@@ -147,8 +147,11 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         Ok(())
     }
 
-    /// The key with as many keys of the object below it as from it on.
-    fn median(&mut self, cell: Cell, survey: &Survey) -> Outcome<W::Key, D> {
+    /// The key with as many keys of the object below it as from it on; where values vary, with bytes nearest to that.
+    fn median(&mut self, cell: Cell, survey: &Survey<W>) -> Outcome<W::Key, D> {
+        if W::VARIES {
+            return self.median_by_bytes(cell, survey);
+        }
         let wanted = survey.valid.count_ones() / 2;
         for candidate in survey.slots() {
             let key = self.cells().key_at(cell, candidate)?;
@@ -164,23 +167,46 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         Err(self.cells().damage(cell, offset, "keys that are there twice"))
     }
 
+    fn median_by_bytes(&mut self, cell: Cell, survey: &Survey<W>) -> Outcome<W::Key, D> {
+        let mut best = None;
+        for candidate in survey.slots() {
+            let (key, mut below) = (self.cells().key_at(cell, candidate)?, 0);
+            for slot in survey.slots() {
+                if self.cells().key_at(cell, slot)? < key {
+                    below += self.cells().size_at(cell, slot)?;
+                }
+            }
+            let distance = (2 * below).abs_diff(survey.load());
+            if below > 0 && best.is_none_or(|(least, _)| distance < least) {
+                best = Some((distance, key));
+            }
+        }
+        match best {
+            Some((_, key)) => Ok(key),
+            None => {
+                let offset = self.layout().slots_offset();
+                Err(self.cells().damage(cell, offset, "keys that are there twice"))
+            }
+        }
+    }
+
     /// Rewrites an object whose slots are full, together with a neighbour if both have few keys (section 0.5.3) and
     /// there is room for that.
-    fn rewrite_or_merge(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
-        let half = u32::from(self.layout().settings.keys) / 2;
-        let keys = survey.valid.count_ones();
-        if keys >= half {
+    fn rewrite_or_merge(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey<W>) -> Outcome<(), D> {
+        if !self.cells().is_poor(survey) {
             return self.rewrite(budget, node);
         }
-        if let Some((left, free)) = self.room.left_neighbour(&node, keys)? {
+        if let Some((left, free)) = self.room.left_neighbour(&node, survey)? {
             let path = self.list().path_before(node.low.as_ref())?;
             if self.room.starved(&path, node.level + 1, None)?.is_none() {
                 return self.room.shift(node, survey, left, free);
             }
         } else if let Some(right) = self.list().successor(&node, 0)?
-            && self.cells().survey(right.cell)?.valid.count_ones() < half
         {
-            return self.merge(budget, node, right);
+            let after = self.cells().survey(right.cell)?;
+            if self.cells().is_poor(&after) {
+                return self.merge(budget, node, right);
+            }
         }
         self.rewrite(budget, node)
     }
@@ -199,8 +225,8 @@ impl<D: Nor, W: Widths> Shape<D, W> {
     }
 
     /// A step towards a free slot in `node` for a key that is there.
-    pub fn widen(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey) -> Outcome<(), D> {
-        if survey.valid.count_ones() <= u32::from(self.layout().settings.keys) {
+    pub fn widen(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey<W>) -> Outcome<(), D> {
+        if !self.cells().is_rich(survey) {
             return self.rewrite_or_merge(budget, node, survey);
         }
         match self.split(budget, node, survey)? {
@@ -215,8 +241,8 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         &mut self,
         budget: &mut Budget,
         node: Node<W::Key>,
-        survey: &Survey,
-        key: &W::Key,
+        survey: &Survey<W>,
+        (key, value): (&W::Key, &W::Value),
     ) -> Outcome<(), D> {
         if self.layout().settings.is_soft() {
             return self.create(budget, node.cell, key);
@@ -225,15 +251,19 @@ impl<D: Nor, W: Widths> Shape<D, W> {
             let least = self.cells().widths().zero_key();
             return self.create(budget, node.cell, &least);
         }
-        let keys = survey.valid.count_ones();
-        let is_full = keys + 1 >= u32::from(self.layout().settings.slots);
-        let is_rich = is_full || keys > u32::from(self.layout().settings.keys);
-        if is_rich && self.continues_run(&node, survey, key)? {
+        let cells = self.cells();
+        let is_full = !cells.may_grow(survey, cells.size_of(value));
+        if (is_full || cells.is_rich(survey)) && self.continues_run(&node, survey, key)? {
             return self.create(budget, node.cell, key);
         }
         if !is_full {
             return self.widen(budget, node, survey);
         }
+        self.spread(budget, node, survey)
+    }
+
+    /// A step towards an object with half of the keys of `node`, which are too many.
+    pub fn spread(&mut self, budget: &mut Budget, node: Node<W::Key>, survey: &Survey<W>) -> Outcome<(), D> {
         match self.split(budget, node, survey)? {
             true => Ok(()),
             false => self.divide(budget, node, survey),
@@ -242,7 +272,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
 
     /// Whether `key` continues a run of ascending keys: it is above all keys of `node`, and `node` is the last object,
     /// or its keys came in ascending order. A split would leave objects behind the run that are half full for ever.
-    fn continues_run(&mut self, node: &Node<W::Key>, survey: &Survey, key: &W::Key) -> Outcome<bool, D> {
+    fn continues_run(&mut self, node: &Node<W::Key>, survey: &Survey<W>, key: &W::Key) -> Outcome<bool, D> {
         let (mut greatest, mut ascends) = (None, true);
         for slot in survey.slots() {
             let found = Some(self.cells().key_at(node.cell, slot)?);

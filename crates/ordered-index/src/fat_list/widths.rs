@@ -13,24 +13,77 @@ pub trait Bytes: AsRef<[u8]> + AsMut<[u8]> + Copy + Ord + fmt::Debug {}
 
 impl<T: AsRef<[u8]> + AsMut<[u8]> + Copy + Ord + fmt::Debug> Bytes for T {}
 
-/// The widths of a list's keys and values: [`Fixed`] or [`AtMost`].
+/// Something that a list keeps in RAM where its values vary in length: nothing where they do not.
+pub trait IfVaried<T>: Copy + Default + fmt::Debug {
+    /// What is kept, or the default.
+    fn get(&self) -> T;
+
+    /// Keeps something.
+    fn set(&mut self, what: T);
+}
+
+/// Nothing, in a list whose values have one length.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+impl<T: Default> IfVaried<T> for Nothing {
+    fn get(&self) -> T {
+        T::default()
+    }
+
+    fn set(&mut self, _: T) {}
+}
+
+/// What a list keeps whose values vary.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kept<T>(T);
+
+impl<T: Copy + Default + fmt::Debug> IfVaried<T> for Kept<T> {
+    fn get(&self) -> T {
+        self.0
+    }
+
+    fn set(&mut self, what: T) {
+        self.0 = what;
+    }
+}
+
+/// The widths of a list's keys and values: [`Fixed`] or [`AtMost`], or [`Varying`] where values differ in length.
 pub trait Widths: Copy + fmt::Debug {
     /// A key in RAM.
     type Key: Bytes;
     /// A value in RAM.
     type Value: Bytes;
+    /// What is kept only where values vary.
+    type IfVaried<T: Copy + Default + fmt::Debug>: IfVaried<T>;
+    /// Whether values differ in length.
+    const VARIES: bool;
 
     /// Bytes of a key.
     fn key_bytes(&self) -> usize;
 
-    /// Bytes of a value.
+    /// Bytes of a value; where they vary, of the longest.
     fn value_bytes(&self) -> usize;
 
     /// A key of zeros.
     fn zero_key(&self) -> Self::Key;
 
-    /// A value of zeros.
+    /// A value of zeros; where they vary, the empty one.
     fn zero_value(&self) -> Self::Value;
+
+    /// A value of zeros of `length` bytes, where they vary.
+    fn value_of(&self, length: usize) -> Self::Value;
+
+    /// Bytes of an object's log of records where values vary; 0 until that is known, and where they do not.
+    fn log_bytes(&self) -> u16 {
+        0
+    }
+
+    /// The same widths with another number of bytes of a log, where values vary.
+    #[must_use]
+    fn with_log_bytes(self, _: u16) -> Self {
+        self
+    }
 
     /// Whether keys and values of these widths have room in RAM.
     ///
@@ -49,6 +102,8 @@ pub struct Fixed<const K: usize, const V: usize>;
 impl<const K: usize, const V: usize> Widths for Fixed<K, V> {
     type Key = [u8; K];
     type Value = [u8; V];
+    type IfVaried<T: Copy + Default + fmt::Debug> = Nothing;
+    const VARIES: bool = false;
 
     fn key_bytes(&self) -> usize {
         K
@@ -63,6 +118,10 @@ impl<const K: usize, const V: usize> Widths for Fixed<K, V> {
     }
 
     fn zero_value(&self) -> [u8; V] {
+        [0; V]
+    }
+
+    fn value_of(&self, _: usize) -> [u8; V] {
         [0; V]
     }
 
@@ -83,6 +142,8 @@ pub struct AtMost<const K: usize, const V: usize> {
 impl<const K: usize, const V: usize> Widths for AtMost<K, V> {
     type Key = UpTo<K>;
     type Value = UpTo<V>;
+    type IfVaried<T: Copy + Default + fmt::Debug> = Nothing;
+    const VARIES: bool = false;
 
     fn key_bytes(&self) -> usize {
         usize::from(self.key_bytes)
@@ -100,58 +161,134 @@ impl<const K: usize, const V: usize> Widths for AtMost<K, V> {
         UpTo { len: self.value_bytes, bytes: [0; V] }
     }
 
+    fn value_of(&self, _: usize) -> UpTo<V> {
+        self.zero_value()
+    }
+
     fn check<E>(&self) -> Result<(), MountError<E>> {
-        let facts = [("bytes for a key", self.key_bytes, K), ("bytes for a value", self.value_bytes, V)];
-        match facts.into_iter().find(|&(_, needed, given)| usize::from(needed) > given) {
-            Some((what, needed, given)) => {
-                Err(MountError::TooSmall { what, needed: u32::from(needed), given: given as u32 })
-            }
-            None => Ok(()),
+        check_room((self.key_bytes.into(), K), (self.value_bytes.into(), V))
+    }
+}
+
+/// Refuses keys and values of which more bytes are needed than there are in RAM.
+fn check_room<E>(key: (u32, usize), value: (u32, usize)) -> Result<(), MountError<E>> {
+    let facts = [("bytes for a key", key), ("bytes for a value", value)];
+    match facts.into_iter().find(|&(_, (needed, given))| needed as usize > given) {
+        Some((what, (needed, given))) => Err(MountError::TooSmall { what, needed, given: given as u32 }),
+        None => Ok(()),
+    }
+}
+
+/// Values that differ in length: of keys `key_bytes` bytes, at most `K`; of values up to `value_bytes`, at most `V`.
+///
+/// `value_bytes` is what a list is laid out for and says on flash: an object has room for four such values at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Varying<const K: usize, const V: usize> {
+    /// Bytes of a key.
+    pub key_bytes: u8,
+    /// Bytes of the longest value.
+    pub value_bytes: u16,
+    /// Bytes of an object's log of records: 0 lets a format choose, for a mean value of some 16 bytes. A mount takes
+    /// what is on flash.
+    pub log_bytes: u16,
+}
+
+impl<const K: usize, const V: usize> Widths for Varying<K, V> {
+    type Key = UpTo<K>;
+    type Value = UpToVaried<V>;
+    type IfVaried<T: Copy + Default + fmt::Debug> = Kept<T>;
+    const VARIES: bool = true;
+
+    fn key_bytes(&self) -> usize {
+        usize::from(self.key_bytes)
+    }
+
+    fn value_bytes(&self) -> usize {
+        usize::from(self.value_bytes)
+    }
+
+    fn zero_key(&self) -> UpTo<K> {
+        UpTo { len: self.key_bytes, bytes: [0; K] }
+    }
+
+    fn zero_value(&self) -> UpToVaried<V> {
+        UpToVaried { len: 0, bytes: [0; V] }
+    }
+
+    fn value_of(&self, length: usize) -> UpToVaried<V> {
+        UpToVaried { len: length.min(V) as u16, bytes: [0; V] }
+    }
+
+    fn log_bytes(&self) -> u16 {
+        self.log_bytes
+    }
+
+    fn with_log_bytes(self, log_bytes: u16) -> Self {
+        Varying { log_bytes, ..self }
+    }
+
+    fn check<E>(&self) -> Result<(), MountError<E>> {
+        check_room((self.key_bytes.into(), K), (self.value_bytes.into(), V))
+    }
+}
+
+/// Bytes up to a length, with the length.
+macro_rules! up_to {
+    ($(#[$doc:meta])* $name:ident, $length:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<const N: usize> {
+            len: $length,
+            bytes: [u8; N],
         }
-    }
+
+        impl<const N: usize> AsRef<[u8]> for $name<N> {
+            fn as_ref(&self) -> &[u8] {
+                &self.bytes[..usize::from(self.len)]
+            }
+        }
+
+        impl<const N: usize> AsMut<[u8]> for $name<N> {
+            fn as_mut(&mut self) -> &mut [u8] {
+                &mut self.bytes[..usize::from(self.len)]
+            }
+        }
+
+        impl<const N: usize> fmt::Debug for $name<N> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.as_ref().fmt(f)
+            }
+        }
+
+        impl<const N: usize> PartialEq for $name<N> {
+            fn eq(&self, other: &Self) -> bool {
+                self.as_ref() == other.as_ref()
+            }
+        }
+
+        impl<const N: usize> Eq for $name<N> {}
+
+        impl<const N: usize> PartialOrd for $name<N> {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl<const N: usize> Ord for $name<N> {
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.as_ref().cmp(other.as_ref())
+            }
+        }
+    };
 }
 
-/// A key or a value of at most `N` bytes. It compares as its bytes do. Invariant: its length is `N` at most.
-#[derive(Clone, Copy)]
-pub struct UpTo<const N: usize> {
-    len: u8,
-    bytes: [u8; N],
-}
-
-impl<const N: usize> AsRef<[u8]> for UpTo<N> {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.len)]
-    }
-}
-
-impl<const N: usize> AsMut<[u8]> for UpTo<N> {
-    fn as_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..usize::from(self.len)]
-    }
-}
-
-impl<const N: usize> fmt::Debug for UpTo<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_ref().fmt(f)
-    }
-}
-
-impl<const N: usize> PartialEq for UpTo<N> {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_ref() == other.as_ref()
-    }
-}
-
-impl<const N: usize> Eq for UpTo<N> {}
-
-impl<const N: usize> PartialOrd for UpTo<N> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<const N: usize> Ord for UpTo<N> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.as_ref().cmp(other.as_ref())
-    }
-}
+up_to!(
+    /// A key or a value of at most `N` bytes. It compares as its bytes do. Invariant: its length is `N` at most.
+    UpTo,
+    u8
+);
+up_to!(
+    /// The same for values that vary, which may be longer.
+    UpToVaried,
+    u16
+);

@@ -4,7 +4,8 @@
 //! - each turnstile has one spare block, erased except for its identity; the others are active;
 //! - a cell is erased, dead, or a settled object; nothing is half done;
 //! - there is one head;
-//! - an object has keys, each of them once, and slots that are whole and written in order.
+//! - an object has keys, each of them once, and slots that are whole and written in order;
+//! - where values vary, what lies after an object's records is erased, or its log is closed, and the reserve is there.
 
 use norn_flash::{Address, Auditor, EraseUnit, Nor, Violation};
 
@@ -111,8 +112,14 @@ impl<D: Nor, W: Widths> Turnstiles<D, W> {
     fn audit_slots(&mut self, cell: Cell, auditor: &mut impl Auditor) -> Outcome<(), D> {
         let survey = self.cells().survey(cell)?;
         check((survey.valid != 0, "an object without keys"), self.layout().cell(cell), auditor);
-        for slot in 0..self.layout().settings.slots {
-            let address = self.layout().slot(cell, slot);
+        if W::VARIES
+            && let Some((at, what)) = self.cells().log_damage(cell)?
+        {
+            check((false, what), self.layout().field(cell, at), auditor);
+        }
+        let slots = if W::VARIES { survey.written } else { self.layout().settings.slots };
+        for slot in 0..slots {
+            let address = self.cells().slot_address(cell, slot)?;
             let found = self.cells().slot(cell, slot)?;
             let is_valid = survey.valid >> slot & 1 == 1;
             let is_written = slot < survey.written;

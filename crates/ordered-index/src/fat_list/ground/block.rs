@@ -154,7 +154,8 @@ impl<D: Nor, W: Widths> Blocks<D, W> {
         let part = self.cells.medium.part();
         Identity {
             key_bytes: self.cells.widths().key_bytes() as u8,
-            value_bytes: self.cells.widths().value_bytes() as u8,
+            value_bytes: self.cells.widths().value_bytes() as u16,
+            log_bytes: self.cells.widths().log_bytes(),
             settings: self.cells.layout().settings.to_bytes(),
             program_unit_bytes: part.program_unit_bytes,
             unit_count: part.unit_count,
@@ -165,6 +166,7 @@ impl<D: Nor, W: Widths> Blocks<D, W> {
 
     /// Erases a block and makes it a spare block with the given erase count.
     pub fn erase_block(&mut self, unit: EraseUnit, erase_count: u32) -> Outcome<(), D> {
+        self.cells.forget_records();
         self.cells.medium.erase(unit)?;
         let identity = self.identity(erase_count).encode();
         self.cells.medium.program(self.cells.layout().block(unit), &identity)

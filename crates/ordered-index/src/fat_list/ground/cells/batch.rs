@@ -16,34 +16,35 @@ const BATCH: Stamp = Stamp { level: BATCH_LEVEL, kind: Kind::Object, settled: tr
 impl<D: Nor, W: Widths> Cells<D, W> {
     /// Writes a batch into a free cell, and seals it.
     pub fn write_batch(&mut self, cell: Cell, changes: impl Iterator<Item = ChangeOf<W>>) -> Outcome<(), D> {
-        let draft = self.draft_batch(cell)?;
-        for (slot, change) in (0..).zip(changes) {
-            self.write_change(cell, slot, &change)?;
+        let mut draft = self.draft_batch(cell)?;
+        for change in changes {
+            self.write_change(&mut draft, &change)?;
         }
         self.seal(draft)
     }
 
     /// Writes the batch in `from` into `to`, too.
     pub fn copy_batch(&mut self, from: Cell, to: Cell) -> Outcome<(), D> {
-        let draft = self.draft_batch(to)?;
+        let mut draft = self.draft_batch(to)?;
         for slot in 0..self.survey(from)?.written {
             let change = self.change(from, slot)?;
-            self.write_change(to, slot, &change)?;
+            self.write_change(&mut draft, &change)?;
         }
         self.seal(draft)
     }
 
-    fn draft_batch(&mut self, cell: Cell) -> Outcome<Draft, D> {
+    fn draft_batch(&mut self, cell: Cell) -> Outcome<Draft<W>, D> {
         self.draft(cell, BATCH, None, Links::default())
     }
 
-    fn write_change(&mut self, cell: Cell, slot: u8, change: &ChangeOf<W>) -> Outcome<(), D> {
+    fn write_change(&mut self, draft: &mut Draft<W>, change: &ChangeOf<W>) -> Outcome<(), D> {
+        let slot = draft.next.written();
         match change {
-            Change::Put(key, value) => self.write_slot(cell, slot, key, value),
+            Change::Put(key, value) => self.write_slot(draft.cell, &mut draft.next, key, value),
             Change::Remove(key) => {
                 let no_value = self.widths().zero_value();
-                self.write_slot(cell, slot, key, &no_value)?;
-                self.clear_slot(cell, slot)
+                self.write_slot(draft.cell, &mut draft.next, key, &no_value)?;
+                self.clear_slot(draft.cell, slot)
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use norn_flash::Nor;
 
+use super::slots::Next;
 use super::{Cells, Links, RECORD_BYTES_MAX};
 use crate::error::Outcome;
 use crate::fat_list::format::{Column, Flag, Kind, Stamp};
@@ -10,17 +11,17 @@ use crate::fat_list::widths::Widths;
 
 /// A cell that is being written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Draft {
+pub(crate) struct Draft<W: Widths> {
     pub cell: Cell,
     pub level: u8,
     pub kind: Kind,
     pointers: u16,
-    slots: u8,
+    pub next: Next<W>,
 }
 
 impl<D: Nor, W: Widths> Cells<D, W> {
     /// Begins to write a cell. A `settled` one is not looked at by recovery once it is sealed.
-    pub fn draft(&mut self, cell: Cell, stamp: Stamp, low: Option<&W::Key>, links: Links) -> Outcome<Draft, D> {
+    pub fn draft(&mut self, cell: Cell, stamp: Stamp, low: Option<&W::Key>, links: Links) -> Outcome<Draft<W>, D> {
         let Stamp { level, kind, .. } = stamp;
         let mut record = [0xFF; RECORD_BYTES_MAX];
         let word = stamp.encode();
@@ -43,11 +44,11 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         let code = Self::header_code(low, level, kind, &links_bytes);
         record[header_at..header_at + 2].copy_from_slice(&code.to_le_bytes());
         self.medium.program(self.low_address(cell), &record[..end])?;
-        Ok(Draft { cell, level, kind, pointers: 0, slots: 0 })
+        Ok(Draft { cell, level, kind, pointers: 0, next: Next::first() })
     }
 
     /// Writes the pointer of `level` into a draft.
-    pub fn draft_pointer(&mut self, draft: &mut Draft, level: u8, column: Column) -> Outcome<(), D> {
+    pub fn draft_pointer(&mut self, draft: &mut Draft<W>, level: u8, column: Column) -> Outcome<(), D> {
         let pool = self.pool(draft.cell, draft.kind, level);
         let place = if draft.kind == Kind::Head { 0 } else { draft.pointers };
         draft.pointers += 1;
@@ -55,22 +56,21 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     }
 
     /// Copies those slots of `from` that count and whose key `wanted` takes.
-    pub fn draft_slots(&mut self, draft: &mut Draft, from: Cell, wanted: impl Fn(&W::Key) -> bool) -> Outcome<(), D> {
+    pub fn draft_slots(&mut self, draft: &mut Draft<W>, from: Cell, wanted: impl Fn(&W::Key) -> bool) -> Outcome<(), D> {
         let survey = self.survey(from)?;
         for slot in survey.slots() {
             let (key, value) = self.entry(from, slot)?;
             if wanted(&key) {
-                if draft.slots == self.layout.settings.slots {
+                if !W::VARIES && draft.next.written() == self.layout.settings.slots {
                     return Err(self.damage(from, self.layout.slots_offset(), "more keys than slots"));
                 }
-                self.write_slot(draft.cell, draft.slots, &key, &value)?;
-                draft.slots += 1;
+                self.write_slot(draft.cell, &mut draft.next, &key, &value)?;
             }
         }
         Ok(())
     }
 
-    pub fn seal(&mut self, draft: Draft) -> Outcome<(), D> {
+    pub fn seal(&mut self, draft: Draft<W>) -> Outcome<(), D> {
         self.set_flag(draft.cell, Flag::Sealed)
     }
 }

@@ -9,12 +9,15 @@
 
 mod batch;
 pub(crate) mod draft;
+mod fill;
 pub(crate) mod marks;
 mod pool;
+mod records;
 pub(crate) mod slots;
 
 use norn_flash::{Address, EraseUnit, Nor, Violation};
 
+use self::records::Place;
 use super::medium::Medium;
 use crate::codes::crc16;
 use crate::error::{IndexError, Outcome};
@@ -40,11 +43,13 @@ pub(crate) struct Cells<D, W: Widths> {
     pub(super) medium: Medium<D>,
     layout: Layout,
     widths: W,
+    /// Where records are, where values vary.
+    place: W::IfVaried<Place>,
 }
 
 impl<D: Nor, W: Widths> Cells<D, W> {
     pub fn new(medium: Medium<D>, layout: Layout, widths: W) -> Self {
-        Cells { medium, layout, widths }
+        Cells { medium, layout, widths, place: W::IfVaried::default() }
     }
 
     pub fn layout(&self) -> &Layout {

@@ -1,25 +1,71 @@
 //! Slots: the keys and values of an object, and the bits that say which of them count.
 
-use norn_flash::Nor;
+use norn_flash::{Address, Nor};
 
+use super::fill::Log;
 use super::{Cells, RECORD_BYTES_MAX};
 use crate::error::Outcome;
 use crate::fat_list::format::slot_code;
 use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX};
-use crate::fat_list::widths::{EntryOf, Widths};
+use crate::fat_list::widths::{EntryOf, IfVaried, Widths};
 
 /// Which slots of an object are in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Survey {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Survey<W: Widths> {
     /// Slots that have been written, from the first on.
     pub written: u8,
     /// Those that count, a bit for each.
     pub valid: u64,
+    /// The bytes that they take, where values vary.
+    pub log: W::IfVaried<Log>,
 }
 
-impl Survey {
+/// Where the next slot of an object is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next<W: Widths> {
+    slot: u8,
+    /// Where its record begins, from the log's start on, where values vary.
+    at: W::IfVaried<u16>,
+}
+
+impl<W: Widths> Next<W> {
+    /// The first slot.
+    pub fn first() -> Self {
+        Next { slot: 0, at: W::IfVaried::default() }
+    }
+
+    /// How many slots are written.
+    pub fn written(&self) -> u8 {
+        self.slot
+    }
+
+    /// Where the next record begins, from the log's start on.
+    pub fn log_end(&self) -> u16 {
+        self.at.get()
+    }
+
+    /// Goes on after a slot that took `bytes`.
+    pub fn advance(&mut self, bytes: u16) {
+        self.slot += 1;
+        self.at.set(self.at.get() + bytes);
+    }
+}
+
+impl<W: Widths> Survey<W> {
+    /// That of an object without slots.
+    pub fn nothing() -> Self {
+        Survey { written: 0, valid: 0, log: W::IfVaried::default() }
+    }
+
+    /// Where the next slot is written, if there is room.
+    pub fn next(&self) -> Next<W> {
+        let mut at = W::IfVaried::<u16>::default();
+        at.set(self.log.get().end);
+        Next { slot: self.written, at }
+    }
+
     /// The numbers of the slots that count.
-    pub fn slots(&self) -> impl DoubleEndedIterator<Item = u8> + use<> {
+    pub fn slots(&self) -> impl DoubleEndedIterator<Item = u8> + use<W> {
         slots_of(self.valid)
     }
 }
@@ -39,6 +85,9 @@ pub(crate) enum Slot<K, V> {
 
 impl<D: Nor, W: Widths> Cells<D, W> {
     pub fn slot(&mut self, cell: Cell, slot: u8) -> Outcome<Slot<W::Key, W::Value>, D> {
+        if W::VARIES {
+            return self.record(cell, slot);
+        }
         let mut bytes = [0; ENTRY_BYTES_MAX + 2];
         let key_bytes = self.widths.key_bytes();
         let entry_bytes = key_bytes + self.widths.value_bytes();
@@ -59,8 +108,17 @@ impl<D: Nor, W: Widths> Cells<D, W> {
 
     pub fn key_at(&mut self, cell: Cell, slot: u8) -> Outcome<W::Key, D> {
         let mut key = self.widths.zero_key();
-        self.medium.read(self.layout.slot(cell, slot), key.as_mut())?;
+        let address = match W::VARIES {
+            true => self.record_address(cell, slot)?.offset(2),
+            false => self.layout.slot(cell, slot),
+        };
+        self.medium.read(address, key.as_mut())?;
         Ok(key)
+    }
+
+    /// Where a slot is that is written.
+    pub fn slot_address(&mut self, cell: Cell, slot: u8) -> Outcome<Address, D> {
+        if W::VARIES { self.record_address(cell, slot) } else { Ok(self.layout.slot(cell, slot)) }
     }
 
     /// The entry of a slot that counts.
@@ -68,13 +126,13 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         match self.slot(cell, slot)? {
             Slot::Whole(key, value) => Ok((key, value)),
             Slot::Erased | Slot::Torn => {
-                let at = self.layout.slots_offset() + u16::from(slot) * self.layout.slot_bytes;
-                Err(self.damage(cell, at, "a slot whose code is wrong"))
+                let address = self.slot_address(cell, slot)?;
+                Err(self.medium.damage(address, "a slot whose code is wrong"))
             }
         }
     }
 
-    fn bitmap(&mut self, cell: Cell) -> Outcome<u64, D> {
+    pub(super) fn bitmap(&mut self, cell: Cell) -> Outcome<u64, D> {
         let mut bytes = [0; 8];
         let used = usize::from(self.layout.settings.slots).div_ceil(8);
         self.medium.read(self.layout.field(cell, self.layout.bitmap_offset), &mut bytes[..used])?;
@@ -82,7 +140,10 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     }
 
     /// Which slots are in use. Cost: the bitmap, and at most seven slots for the border.
-    pub fn survey(&mut self, cell: Cell) -> Outcome<Survey, D> {
+    pub fn survey(&mut self, cell: Cell) -> Outcome<Survey<W>, D> {
+        if W::VARIES {
+            return self.survey_records(cell);
+        }
         let bitmap = self.bitmap(cell)?;
         let (mut written, mut erased) = (0, self.layout.settings.slots);
         while written < erased {
@@ -93,12 +154,14 @@ impl<D: Nor, W: Widths> Cells<D, W> {
             }
         }
         let mask = if written == 64 { u64::MAX } else { (1 << written) - 1 };
-        Ok(Survey { written, valid: bitmap & mask })
+        Ok(Survey { written, valid: bitmap & mask, ..Survey::nothing() })
     }
 
     /// The slot that holds `key`.
-    pub fn find(&mut self, cell: Cell, survey: &Survey, key: &W::Key) -> Outcome<Option<u8>, D> {
-        for slot in survey.slots().rev() {
+    pub fn find(&mut self, cell: Cell, survey: &Survey<W>, key: &W::Key) -> Outcome<Option<u8>, D> {
+        let mut slots = survey.slots();
+        // Records are found from the first one on only.
+        while let Some(slot) = if W::VARIES { slots.next() } else { slots.next_back() } {
             if self.key_at(cell, slot)? == *key {
                 return Ok(Some(slot));
             }
@@ -108,7 +171,11 @@ impl<D: Nor, W: Widths> Cells<D, W> {
 
     /// The value of `key`, without looking for the border of the slots first.
     pub fn look_up(&mut self, cell: Cell, key: &W::Key) -> Outcome<Option<W::Value>, D> {
-        let survey = Survey { written: self.layout.settings.slots, valid: self.bitmap(cell)? };
+        if W::VARIES {
+            return self.look_up_record(cell, key);
+        }
+        let (written, valid) = (self.layout.settings.slots, self.bitmap(cell)?);
+        let survey = Survey::<W> { written, valid, ..Survey::nothing() };
         for slot in survey.slots().take_while(|&slot| slot < survey.written) {
             let found = self.key_at(cell, slot)?;
             if found != *key && found.as_ref().iter().any(|&byte| byte != 0xFF) {
@@ -123,7 +190,11 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         Ok(None)
     }
 
-    pub fn write_slot(&mut self, cell: Cell, slot: u8, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
+    /// Writes a slot, and sets `next` after it.
+    pub fn write_slot(&mut self, cell: Cell, next: &mut Next<W>, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
+        if W::VARIES {
+            return self.write_record(cell, next, key, value);
+        }
         let mut record = [0xFF; RECORD_BYTES_MAX];
         let key_bytes = self.widths.key_bytes();
         let entry_bytes = key_bytes + self.widths.value_bytes();
@@ -131,7 +202,9 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         record[key_bytes..entry_bytes].copy_from_slice(value.as_ref());
         let code = slot_code(&record[..entry_bytes]);
         record[entry_bytes..entry_bytes + 2].copy_from_slice(&code.to_le_bytes());
-        self.medium.program(self.layout.slot(cell, slot), &record[..usize::from(self.layout.slot_bytes)])
+        let address = self.layout.slot(cell, next.slot);
+        next.slot += 1;
+        self.medium.program(address, &record[..usize::from(self.layout.slot_bytes)])
     }
 
     /// Makes a slot count no more.
