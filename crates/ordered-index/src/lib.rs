@@ -46,12 +46,13 @@ mod step;
 
 pub use error::{IndexError, MountError};
 pub use fat_list::{
-    AtMost, ByteFatList, ByteIndexError, Change, FatList, FatListOf, Fixed, Settings, Widths, recognise,
+    AtMost, ByteFatList, ByteIndexError, Change, FatList, FatListOf, Fixed, Settings, Varying, VaryingList, Widths,
+    recognise,
 };
 pub use index::{Entry, ErrorOf, IndexStats, OrderedIndex, Range, Reclaimed};
 #[cfg(feature = "zerocopy")]
 pub use map::Plain;
 #[cfg(feature = "postcard")]
 pub use map::Postcard;
-pub use map::{Key, Map, MapError, MapRange, Text, TooLong, Value};
+pub use map::{Blob, Key, Map, MapError, MapRange, MapWidths, Text, TooLong, Value, VaryingMap};
 pub use step::{Direction, Hint};

@@ -5,10 +5,12 @@ mod model;
 
 use std::collections::BTreeMap;
 
-use model::{Key, Op, Pair, Setup, TestList, Value, assert_within, audit, check, contents, objects, replay, setups};
+use model::{
+    Key, Op, Pair, SETUPS, Setup, TestList, Value, assert_within, audit, check, contents, objects, replay, setups,
+};
 use norn_conformance::{Context, PowerLost, Subject, Sweep, Tally, Trial, from_environment, one_of_each};
 use norn_flash_sim::NorSim;
-use norn_ordered_index::{Change, FatList, IndexError, MountError};
+use norn_ordered_index::{Change, IndexError, MountError};
 
 type Map = BTreeMap<Key, Value>;
 type Batch = Vec<Change<Key, Value>>;
@@ -62,7 +64,7 @@ fn random_batches_answer_as_a_map() {
         let mut random = fastrand::Rng::with_seed(seed);
         // Few keys, or so many that there is hardly room for them.
         let keys = if random.bool() { 40 } else { 2_000 };
-        let mut pair = Pair::new(&setups()[seed as usize % 5], keys);
+        let mut pair = Pair::new(&setups()[seed as usize % SETUPS], keys);
         for step in 0..400 {
             let context = || format!("at step {step} {}", replay("batches", "random_batches", seed));
             if random.bool() {
@@ -114,7 +116,7 @@ impl Subject for CutBatch {
     }
 
     fn try_mount(device: &mut NorSim) -> Result<(), PowerLost> {
-        match FatList::<_, 2, 3>::mount(device) {
+        match model::list::EitherList::<_, 2>::mount(device) {
             Err(MountError::Device(_)) => Err(PowerLost),
             _ => Ok(()),
         }
@@ -151,7 +153,7 @@ fn cut(seeds: std::ops::Range<u64>, stride: u64) -> (Tally, u64, u64) {
     let (mut sums, mut before_count, mut after_count) = (Tally::default(), 0, 0);
     for seed in from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = used(&setups()[seed as usize % 5], &mut random);
+        let mut pair = used(&setups()[seed as usize % SETUPS], &mut random);
         for round in 0..6 {
             let batch = draw(&pair, &mut random);
             let context = || format!("in round {round} {}", replay("batches", "cut_batches", seed));

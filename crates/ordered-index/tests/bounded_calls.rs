@@ -1,15 +1,21 @@
 //! Calls are as short as they are said to be: over long random histories on lists of every fill, on units of 64 KB and
 //! of 4 KB, a change after steps ahead of need moves one block at most, and without them no more than its bound.
 
+mod model;
+
 use std::collections::BTreeSet;
 
+use model::list::EitherList;
 use norn_conformance::from_environment;
 use norn_flash::NorPart;
 use norn_flash_sim::{Counters, NorSim, catalogue};
 use norn_ordered_index::fat_list::CallBound;
-use norn_ordered_index::{FatList, IndexError, OrderedIndex, Reclaimed, Settings};
+use norn_ordered_index::{IndexError, OrderedIndex, Reclaimed, Settings};
 
-type List = FatList<NorSim, 4, 2>;
+/// Makes: the last two are of values that vary.
+const MAKES: usize = 6;
+
+type List = EitherList<NorSim, 4>;
 
 /// Whether steps ahead of need are taken between the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +25,15 @@ enum Pace {
 }
 
 /// Parts: units of 64 KB and of 4 KB, and small pools in small units, where room in pools is short all the time.
-fn makes() -> [(u16, u32, Settings); 4] {
+fn makes() -> [(u16, u32, Settings, Option<u16>); MAKES] {
     let small = Settings { turnstile_blocks: 4, levels: 4, slots: 8, keys: 5, pool: 8 };
     [
-        (8, 64 << 10, Settings { turnstile_blocks: 4, ..Settings::paper_2011() }),
-        (32, 4 << 10, Settings::paper_2011()),
-        (16, 2 << 10, small),
-        (12, 1 << 10, Settings { turnstile_blocks: 4, levels: 3, pool: 6, ..Settings::soft_list() }),
+        (8, 64 << 10, Settings { turnstile_blocks: 4, ..Settings::paper_2011() }, None),
+        (32, 4 << 10, Settings::paper_2011(), None),
+        (16, 2 << 10, small, None),
+        (12, 1 << 10, Settings { turnstile_blocks: 4, levels: 3, pool: 6, ..Settings::soft_list() }, None),
+        (32, 4 << 10, Settings::paper_2011(), Some(0)),
+        (16, 2 << 10, small, Some(200)),
     ]
 }
 
@@ -39,10 +47,14 @@ struct History {
 
 impl History {
     fn new(seed: u64) -> History {
-        let (unit_count, unit_size_bytes, settings) = makes()[seed as usize % 4];
+        let (unit_count, unit_size_bytes, settings, log_bytes) = makes()[seed as usize % MAKES];
         let mut spec = catalogue::k8c1215etm();
         spec.part = NorPart { unit_count, unit_size_bytes, ..spec.part };
-        let list = List::format(NorSim::new(spec), settings).unwrap();
+        let device = NorSim::new(spec);
+        let list = match log_bytes {
+            None => List::format(device, settings).unwrap(),
+            Some(log_bytes) => List::format_varied(device, settings, log_bytes).unwrap(),
+        };
         let random = fastrand::Rng::with_seed(seed);
         History { list, keys: Vec::new(), known: BTreeSet::new(), random, next: 1 << 20 }
     }
@@ -51,7 +63,7 @@ impl History {
         if self.known.contains(&key) {
             return true;
         }
-        match self.list.insert(&key.to_be_bytes(), &[1, 2]) {
+        match self.list.insert(&key.to_be_bytes(), &[20, 1, 2]) {
             Ok(()) => {
                 self.keys.push(key);
                 self.known.insert(key);
@@ -96,7 +108,10 @@ impl History {
             // Some keys are hot.
             _ => {
                 let at = if self.random.bool() { at } else { at % 8 };
-                self.list.update(&self.keys[at].to_be_bytes(), &[self.random.u8(..), 3]).unwrap();
+                let outcome = self.list.update(&self.keys[at].to_be_bytes(), &[self.random.u8(..), 3, 4]);
+                // A value that becomes longer may find no room.
+                let may_be_full = matches!(self.list, List::Varied(_));
+                assert!(outcome == Ok(()) || may_be_full && outcome == Err(IndexError::Full), "{outcome:?}");
             }
         }
         if self.keys.is_empty() {
@@ -154,7 +169,7 @@ fn run(seed: u64, percent: u32, pace: Pace, calls: u32) -> (u64, u32) {
 
 fn sweep(pace: Pace, calls: u32) -> u64 {
     let mut most = 0;
-    for seed in from_environment("NORN_SEED").map_or(0..4, |seed| seed..seed + 1) {
+    for seed in from_environment("NORN_SEED").map_or(0..MAKES as u64, |seed| seed..seed + 1) {
         for percent in [30, 70, 100, 101] {
             most = most.max(run(seed, percent, pace, calls).0);
         }

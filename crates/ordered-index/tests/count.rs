@@ -3,7 +3,7 @@
 
 mod model;
 
-use model::{Cut, Op, Pair, audit, check, replay, setups};
+use model::{Cut, Op, Pair, SETUPS, TestList, audit, check, replay, setups};
 use norn_conformance::{Sweep, Tally, Trial, from_environment, one_of_each};
 use norn_flash::NorPart;
 use norn_flash_sim::{NorSim, catalogue};
@@ -53,7 +53,7 @@ fn a_cut_stop_leaves_no_wrong_count() {
     let mut sums = Tally::default();
     for seed in from_environment("NORN_SEED").map_or(0..40, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = Pair::new(&setups()[seed as usize % 5], 40);
+        let mut pair = Pair::new(&setups()[seed as usize % SETUPS], 40);
         for _ in 0..random.u32(1..300) {
             let op = pair.draw(&mut random);
             pair.step(&op, &|| replay("count", "a_cut_stop", seed));
@@ -77,7 +77,7 @@ fn a_cut_stop_leaves_no_wrong_count() {
                     list.stop().unwrap();
                     let mut device = list.into_device();
                     device.power_on();
-                    list = FatList::mount(device).unwrap();
+                    list = TestList::mount(device).unwrap();
                     assert_eq!(list.clone().len().unwrap() as usize, map.len(), "{}", context());
                     audit(&mut list, context);
                 }

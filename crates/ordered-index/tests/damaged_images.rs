@@ -4,7 +4,7 @@ mod model;
 
 use std::ops::Bound;
 
-use model::{Pair, TestList, perform, setups};
+use model::{Pair, SETUPS, TestList, perform, setups};
 use norn_conformance::from_environment;
 use norn_flash::{Address, Collected, Nor};
 use norn_flash_sim::NorSim;
@@ -68,7 +68,7 @@ fn sweep(seeds: std::ops::Range<u64>) {
     let (mut mounted, mut refused, mut errors) = (0, 0, 0);
     for seed in from_environment("NORN_SEED").map_or(seeds, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = Pair::new(&setups()[seed as usize % 5], 60);
+        let mut pair = Pair::new(&setups()[seed as usize % SETUPS], 60);
         for _ in 0..random.usize(0..300) {
             let op = pair.draw(&mut random);
             pair.step(&op, &String::new);
@@ -106,7 +106,7 @@ fn a_free_cell_that_is_not_erased_is_passed_over() {
     let mut damaged = 0;
     for seed in 0..400 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = Pair::new(&setups()[seed as usize % 5], 60);
+        let mut pair = Pair::new(&setups()[seed as usize % SETUPS], 60);
         let steps = |pair: &mut Pair, count: u32, random: &mut fastrand::Rng| {
             for _ in 0..count {
                 let op = pair.draw(random);
@@ -136,7 +136,7 @@ fn a_free_cell_that_is_not_erased_is_passed_over() {
 fn random_images_are_refused() {
     for seed in 0..300 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let spec = setups()[seed as usize % 5].spec.clone();
+        let spec = setups()[seed as usize % SETUPS].spec.clone();
         let bytes: Vec<u8> = (0..spec.part.size_bytes()).map(|_| random.u8(..)).collect();
         let found = TestList::mount(NorSim::from_cells(spec, &bytes));
         assert_eq!(found.err(), Some(MountError::NotFormatted), "seed {seed}");

@@ -14,7 +14,7 @@ fn objects_that_keep_one_key_of_several_slots_lose_none() {
         for seed in from_environment("NORN_SEED").map_or(0..4, |seed| seed..seed + 1) {
             let mut random = fastrand::Rng::with_seed(seed);
             let settings = Settings { turnstile_blocks: 4, levels: 3, slots, keys: 1, pool: 8 };
-            let setup = Setup { spec: setups()[seed as usize % 3].spec.clone(), settings };
+            let setup = Setup { spec: setups()[seed as usize % 3].spec.clone(), settings, log_bytes: None };
             let mut pair = Pair::new(&setup, 60);
             for step in 0..400 {
                 let context = || format!("{slots} slots at step {step} {}", replay("few_keys", "objects", seed));

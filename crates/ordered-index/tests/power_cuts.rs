@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use model::{
-    Context, Cut, Key, Op, Pair, Setup, TestList, Value, answer, audit, check, contents, perform, replay, setups,
+    Context, Cut, Key, Op, Pair, SETUPS, Setup, TestList, Value, answer, audit, check, contents, perform, replay,
+    setups,
 };
 use norn_conformance::{Subject, Survey, Sweep, Tally, Trial, from_environment, one_of_each};
 use norn_flash::Address;
@@ -36,7 +37,7 @@ fn cut_mount(device: &NorSim, cut: u64, tear: Tear) -> Option<NorSim> {
     if TestList::mount(device.clone()).is_ok() {
         return None;
     }
-    let _ = norn_ordered_index::FatList::<_, 2, 3>::mount(&mut device);
+    let _ = model::list::EitherList::<_, 2>::mount(&mut device);
     device.power_on();
     Some(device)
 }
@@ -79,7 +80,7 @@ fn cut_everywhere(
 
 fn run(seed: u64, steps: usize, share: u8) -> (Tally, u64) {
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut pair = Pair::new(&setups()[seed as usize % 5], random.u16(4..90));
+    let mut pair = Pair::new(&setups()[seed as usize % SETUPS], random.u16(4..90));
     let mut sums = (Tally::default(), 0);
     for step in 0..steps {
         let op = pair.draw(&mut random);
@@ -168,7 +169,7 @@ fn cut_insertions_into_nearly_full_lists_happen_wholly_or_not_at_all() {
     let (mut sums, mut divisions) = (Tally::default(), 0);
     for seed in from_environment("NORN_SEED").map_or(0..10, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = Pair::new(&setups()[seed as usize % 5], u16::MAX / 7);
+        let mut pair = Pair::new(&setups()[seed as usize % SETUPS], u16::MAX / 7);
         let context = || replay("power_cuts", "nearly_full", seed);
         let new_key = |pair: &Pair, random: &mut fastrand::Rng| {
             let key = std::iter::repeat_with(|| random.u16(..).to_be_bytes());
@@ -226,7 +227,7 @@ fn cut_formats_leave_the_old_list_or_none_or_the_new_one() {
             for tear in one_of_each(cut, &mut random) {
                 let mut device = pair.list.device().clone();
                 device.cut_power_after(cut, tear);
-                if norn_ordered_index::FatList::<_, 2, 3>::format(&mut device, setup.settings).is_ok() {
+                if setup.format(&mut device).is_ok() {
                     break 'cuts;
                 }
                 device.power_on();
@@ -318,7 +319,7 @@ fn no_single_bit_that_a_cut_erase_sets_hides_the_cut() {
 fn a_supply_that_fails_at_every_boot_loses_nothing() {
     for seed in from_environment("NORN_SEED").map_or(0..25, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = used(&setups()[seed as usize % 5], &mut random);
+        let mut pair = used(&setups()[seed as usize % SETUPS], &mut random);
         let context = || replay("power_cuts", "supply", seed);
         for _ in 0..150 {
             let op = pair.draw(&mut random);
@@ -350,7 +351,7 @@ fn count_cuts_beyond_the_contract(name: &str, shape: fn(u64) -> Tear, most: u64)
     let mut sums = Tally::default();
     for seed in from_environment("NORN_SEED").map_or(0..20, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = used(&setups()[seed as usize % 5], &mut random);
+        let mut pair = used(&setups()[seed as usize % SETUPS], &mut random);
         let context = || replay("power_cuts", "beyond", seed);
         for _ in 0..60 {
             let op = pair.draw(&mut random);

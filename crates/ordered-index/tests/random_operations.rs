@@ -4,7 +4,7 @@ mod model;
 
 use std::ops::Bound;
 
-use model::{Answer, Key, Op, Pair, TestList, assert_within, objects, replay, setups};
+use model::{Answer, Key, Op, Pair, SETUPS, TestList, assert_within, objects, replay, setups};
 use norn_conformance::from_environment;
 use norn_ordered_index::OrderedIndex;
 use norn_ordered_index::fat_list::CallBound;
@@ -94,7 +94,7 @@ fn bound_of(pair: &mut Pair, op: &Op, objects: u32) -> CallBound {
 
 fn run(seed: u64, steps: usize) -> [u32; 3] {
     let mut random = fastrand::Rng::with_seed(seed);
-    let setup = &setups()[seed as usize % 5];
+    let setup = &setups()[seed as usize % SETUPS];
     let keys = random.u16(4..90);
     let mut pair = Pair::new(setup, keys);
     let (mut full, mut remounts, mut most_erases) = (0, 0, 0);

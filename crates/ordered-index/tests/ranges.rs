@@ -4,7 +4,7 @@ mod model;
 
 use std::ops::Bound;
 
-use model::{Op, Pair, replay, setups};
+use model::{Op, Pair, SETUPS, replay, setups};
 use norn_conformance::from_environment;
 use norn_flash::NorPart;
 use norn_flash_sim::{NorSim, catalogue};
@@ -62,7 +62,7 @@ fn a_range_of_keys_in_random_order_looks_for_each_key_in_its_object_only() {
 fn a_cursor_finds_what_there_is_after_changes_between_its_steps() {
     for seed in from_environment("NORN_SEED").map_or(0..30, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut pair = Pair::new(&setups()[seed as usize % 5], 60);
+        let mut pair = Pair::new(&setups()[seed as usize % SETUPS], 60);
         let (mut bound, mut hint, mut direction) = (Bound::Unbounded, Hint::default(), Direction::Forwards);
         for step in 0..3_000 {
             let context = || format!("at step {step}, from {bound:?} {}", replay("ranges", "a_cursor_finds", seed));

@@ -5,7 +5,7 @@ mod model;
 
 use std::collections::BTreeMap;
 
-use model::{Cut, Key, Op, Pair, Setup, Value, assert_within, check, objects, replay, setups};
+use model::{Cut, Key, Op, Pair, SETUPS, Setup, Value, assert_within, check, objects, replay, setups};
 use norn_conformance::{Sweep, Tally, Trial, from_environment, one_of_each};
 use norn_flash_sim::NorSim;
 use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
@@ -62,7 +62,7 @@ fn a_ring_answers_as_a_map_without_the_least_keys() {
     let mut most_dropped = 0;
     for seed in from_environment("NORN_SEED").map_or(0..20, |seed| seed..seed + 1) {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut ring = Ring::new(&setups()[seed as usize % 5]);
+        let mut ring = Ring::new(&setups()[seed as usize % SETUPS]);
         let (mut dropped, mut most) = (0, 0);
         for step in 0..3_000 {
             let op = match random.u8(0..40) {
@@ -106,7 +106,7 @@ fn a_cut_ring_lacks_least_keys_and_no_others() {
         let mut random = fastrand::Rng::with_seed(seed);
         // Blocks with many small objects, of which several go at a time; and those of the other tests.
         let many = Settings { turnstile_blocks: 4, levels: 3, slots: 3, keys: 2, pool: 6 };
-        let mut setup = setups()[seed as usize % 5].clone();
+        let mut setup = setups()[seed as usize % SETUPS].clone();
         if seed % 2 == 0 {
             setup.settings = many;
         }

@@ -2,11 +2,11 @@
 
 mod model;
 
-use model::{Op, Pair, setups};
-use norn_ordered_index::OrderedIndex;
+use model::{Op, Pair, Setup, setups};
+use norn_ordered_index::{OrderedIndex, Settings};
 
 /// Erases of the least and the most worn block after `updates` updates of one key among others.
-fn worn(setup: &model::Setup, others: u8, updates: u16) -> (u32, u32) {
+fn worn(setup: &Setup, others: u8, updates: u16) -> (u32, u32) {
     let mut pair = Pair::new(setup, 1);
     for key in 0..others {
         pair.step(&Op::Insert([key + 1, 0], [key; 3]), &String::new);
@@ -28,7 +28,12 @@ fn one_key_that_is_updated_all_the_time_wears_all_blocks() {
             println!("setup {number}, {others} other keys: {least} to {most} erases");
             // Of lists of one key an object, which nearly fill their part, few cells are free: wear is looked at once
             // in eight moves.
-            let gap = if setup.settings.keys == 1 { most * 9 / 10 } else { 16 + WEAR_PERIOD };
+            // Where values vary, an object has room for few long records, and is moved more often between two looks.
+            let gap = match setup {
+                Setup { settings: Settings { keys: 1, .. }, .. } => most * 9 / 10,
+                Setup { log_bytes: Some(_), .. } => 16 + 2 * WEAR_PERIOD,
+                _ => 16 + WEAR_PERIOD,
+            };
             assert!(most - least <= gap, "setup {number}, {others} other keys: {least} to {most} erases");
         }
     }

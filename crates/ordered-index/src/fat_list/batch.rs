@@ -21,6 +21,7 @@ use norn_flash::Nor;
 use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::Column;
 use crate::fat_list::ground::cells::Cells;
+use crate::fat_list::ground::cells::slots::Survey;
 use crate::fat_list::layout::Cell;
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::widths::Widths;
@@ -53,6 +54,19 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Changes that a batch may have: as many as an object has slots.
     pub fn changes_max(&self) -> usize {
         self.layout().settings.slots.into()
+    }
+
+    /// What a change takes in the cell of a batch.
+    pub(crate) fn size_of_change(&self, change: &ChangeOf<W>) -> u32 {
+        match change {
+            Change::Put(_, value) => self.cells_ref().size_of(value),
+            Change::Remove(_) => self.cells_ref().size_of(&self.widths().zero_value()),
+        }
+    }
+
+    /// Whether changes that take so much fit into a cell, where values vary; else their number says it.
+    pub(crate) fn has_room_in_batch(&self, size: u32) -> bool {
+        !W::VARIES || self.cells_ref().has_next(&Survey::nothing(), size)
     }
 
     /// Makes the `count` changes that `change_at` returns.
@@ -111,7 +125,8 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         cells.batch_in(column)
     }
 
-    fn put_entry(&mut self, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
+    /// Adds a key or changes its value, whichever it takes.
+    pub(crate) fn put_entry(&mut self, key: &W::Key, value: &W::Value) -> Outcome<(), D> {
         match self.update_entry(key, value) {
             Err(IndexError::KeyAbsent) => self.insert_entry(key, value),
             outcome => outcome,

@@ -30,6 +30,8 @@ pub struct CallBound {
 
 /// Bytes of a block's head.
 const HEAD_BYTES: u64 = CELLS_OFFSET as u64;
+/// Bytes of a record's length.
+const LENGTH_BYTES: u64 = 2;
 /// Bytes of a stamp.
 const STAMP_BYTES: u64 = 2;
 
@@ -41,7 +43,11 @@ fn bisection(entries: u64) -> u64 {
 impl<D: Nor, W: Widths> FatListOf<D, W> {
     fn costs(&self) -> Costs<'_> {
         let (key_bytes, value_bytes) = (self.widths().key_bytes() as u64, self.widths().value_bytes() as u64);
-        Costs { layout: self.layout(), key_bytes, entry_bytes: key_bytes + value_bytes }
+        let (slots, varies) = (u64::from(self.layout().settings.slots), W::VARIES);
+        // Where values vary, a record has a length, too; a walk reads the lengths of those before it.
+        let length_bytes = if varies { LENGTH_BYTES } else { 0 };
+        let walk = length_bytes * (slots + 1);
+        Costs { layout: self.layout(), key_bytes, entry_bytes: key_bytes + value_bytes + length_bytes, walk }
     }
 
     /// What one change of a list of `objects` objects costs at most: `insert`, `update`, `remove`, `reclaim_step` or
@@ -153,6 +159,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
             + costs.bitmap_read()
             + costs.slots() * (costs.key_bytes + costs.slot_record())
             + costs.slot_record()
+            + costs.walk
     }
 
     /// Bytes that a step of a range reads at most, `first` and `last` included: every object but the head has keys, so
@@ -161,12 +168,13 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     pub fn step_bound(&self, objects: u32) -> u64 {
         let costs = self.costs();
         2 * costs.search(objects)
-            + 2 * (costs.hop() + costs.survey_read() + costs.slots() * costs.key_bytes)
+            + 2 * (costs.hop() + costs.survey_read() + costs.keys_read())
             + costs.hop()
             + STAMP_BYTES
             + costs.key_bytes
-            + costs.slots() * costs.key_bytes
+            + costs.keys_read()
             + costs.slot_record()
+            + costs.walk
     }
 
     /// Bytes that [`len`](crate::OrderedIndex::len) reads at most: a pointer, a column and a bitmap for each object.
@@ -205,14 +213,18 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     pub fn recovery_bound(&self, objects: u32) -> CallBound {
         let costs = self.costs();
         let (call, moved, units) = (self.call_bound(objects), self.move_bound(), u64::from(self.layout().unit_count));
-        let object = costs.header() + costs.survey_read() + 2 * costs.slots() * (costs.key_bytes + costs.slot_record());
+        // Where values vary, each log is read to its end, and of one each bit cleared, which closes it.
+        let log = if costs.walk > 0 { costs.survey_read() + 2 * u64::from(self.layout().cell_bytes) } else { 0 };
+        let closing = if costs.walk > 0 { costs.slots() * PROGRAM_UNIT_BYTES_MAX as u64 } else { 0 };
+        let object = costs.header() + costs.survey_read() + 2 * (costs.keys_read() + costs.entries_read()) + log;
         // Objects that a ring was dropping are found once more, and followed on each level.
         let levels = u64::from(self.layout().settings.levels);
-        let walk = (4 + levels) * costs.hop() + costs.survey_read() + costs.slots() * costs.key_bytes;
+        let walk = (4 + levels) * costs.hop() + costs.survey_read() + costs.keys_read();
         CallBound {
             erases: moved.erases + call.erases,
-            programmed_bytes: moved.programmed_bytes + call.programmed_bytes,
+            programmed_bytes: moved.programmed_bytes + call.programmed_bytes + closing,
             read_bytes: self.boot_bound(objects)
+                + closing
                 + moved.read_bytes
                 + call.read_bytes
                 + units * (5 * HEAD_BYTES + 2 * 4)
@@ -226,8 +238,10 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 struct Costs<'a> {
     layout: &'a Layout,
     key_bytes: u64,
-    /// Bytes of a key and its value.
+    /// Bytes of a key and its value, and of their length where values vary.
     entry_bytes: u64,
+    /// The lengths of all records of an object, where values vary.
+    walk: u64,
 }
 
 impl Costs<'_> {
@@ -255,8 +269,20 @@ impl Costs<'_> {
         STAMP_BYTES + self.key_bytes + 10
     }
 
+    /// The bitmap, and the border of the slots by bisection, or the lengths.
     fn survey_read(&self) -> u64 {
-        self.bitmap_read() + bisection(self.slots()) * self.slot_record()
+        let border = if self.walk > 0 { self.walk } else { bisection(self.slots()) * self.slot_record() };
+        self.bitmap_read() + border
+    }
+
+    /// The keys of an object, in the order of its slots.
+    fn keys_read(&self) -> u64 {
+        self.slots() * self.key_bytes + self.walk
+    }
+
+    /// The keys and values of an object, in the order of its slots.
+    fn entries_read(&self) -> u64 {
+        self.slots() * self.slot_record() + self.walk
     }
 
     /// An object written: all of its cell and five flags.
@@ -313,7 +339,7 @@ impl Costs<'_> {
             + self.header()
             + levels * self.pointer_read()
             + self.survey_read()
-            + self.slots() * self.slot_record()
+            + self.entries_read()
             + flags
     }
 
@@ -358,7 +384,7 @@ impl Costs<'_> {
         // A pool is looked at for each number of levels that may fit.
         let pools = (searches + 4 + levels) * (self.pools_read() + STAMP_BYTES + self.key_bytes);
         let written = 2 * (2 * self.object_copied() + levels * 6 * (STAMP_BYTES + self.pointer_read()));
-        let keys = self.slots() * (self.slots() + 5) * self.key_bytes;
+        let keys = self.slots() * ((self.slots() + 5) * self.key_bytes + 4 * self.walk) + 5 * self.walk;
         searches * self.search(objects) + free_cells + pools + written + keys + 4 * self.survey_read() + 64
     }
 }

@@ -67,21 +67,21 @@ impl<E> From<IndexError<E>> for ByteIndexError<E> {
     }
 }
 
-type Outcome<T, D> = Result<T, ByteIndexError<<D as Nor>::Error>>;
+pub(super) type Outcome<T, D> = Result<T, ByteIndexError<<D as Nor>::Error>>;
 
 /// Refuses bytes that are not as many as `needed`.
-fn check_width<E>(what: &'static str, needed: usize, given: usize) -> Result<(), ByteIndexError<E>> {
+pub(super) fn check_width<E>(what: &'static str, needed: usize, given: usize) -> Result<(), ByteIndexError<E>> {
     if given == needed { Ok(()) } else { Err(ByteIndexError::Width { what, needed, given }) }
 }
 
 /// Copies `from` into `to`, if it is as long as it has to be.
-fn filled<B: Bytes, E>(to: B, what: &'static str, from: &[u8]) -> Result<B, ByteIndexError<E>> {
+pub(super) fn filled<B: Bytes, E>(to: B, what: &'static str, from: &[u8]) -> Result<B, ByteIndexError<E>> {
     check_width(what, to.as_ref().len(), from.len())?;
     Ok(copied(to, from))
 }
 
 /// Copies `from` into `to`, whose length it has.
-fn copied<B: Bytes>(mut to: B, from: &[u8]) -> B {
+pub(super) fn copied<B: Bytes>(mut to: B, from: &[u8]) -> B {
     to.as_mut().copy_from_slice(from);
     to
 }

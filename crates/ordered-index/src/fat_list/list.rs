@@ -16,6 +16,7 @@ use norn_flash::{Nor, Violation};
 
 use crate::error::{IndexError, MountError, Outcome};
 use crate::fat_list::format::LEVELS_MAX;
+use crate::fat_list::ground::cells::Cells;
 use crate::fat_list::ground::cells::slots::Survey;
 use crate::fat_list::ground::medium::Medium;
 use crate::fat_list::ground::turnstile::Turnstiles;
@@ -51,7 +52,11 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     }
 
     pub(crate) fn widths(&self) -> &W {
-        self.shape.room.replacements.list.turnstiles.blocks.cells.widths()
+        self.cells_ref().widths()
+    }
+
+    pub(crate) fn cells_ref(&self) -> &Cells<D, W> {
+        &self.shape.room.replacements.list.turnstiles.blocks.cells
     }
 
     pub(crate) fn shape(&mut self) -> &mut Shape<D, W> {

@@ -28,12 +28,24 @@ type Neighbours<W> = (Node<<W as Widths>::Key>, Node<<W as Widths>::Key>);
 impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Keys that fit whatever was inserted and removed before: with no more of them an insertion does not say `Full`.
     /// Ascending keys fit twice as often.
+    ///
+    /// Where values vary, this is of keys with the longest values;
+    /// [`guaranteed_bytes`](crate::VaryingList::guaranteed_bytes) says how many bytes of records fit.
     pub fn guaranteed_keys(&self) -> u32 {
+        let slots = u32::from(self.layout().settings.slots);
+        let longest = u32::from(self.layout().slot_bytes);
+        // Two neighbours that are not sparse have more bytes than a log without the reserve, or no slot to spare.
+        let keys = if W::VARIES { (u32::from(self.widths().log_bytes()) / longest).min(slots) } else { slots };
+        self.guaranteed_pairs() * keys
+    }
+
+    /// Neighbours that are not sparse, of which a full list has so many at least.
+    pub(crate) fn guaranteed_pairs(&self) -> u32 {
         let layout = self.layout();
         let blocks = u32::from(layout.unit_count) - u32::from(layout.turnstiles);
         let cells = blocks * u32::from(layout.cells_per_block);
         // The head has a cell, and a split that finds one cell only has no room.
-        cells.saturating_sub(2) / 2 * u32::from(layout.settings.slots)
+        cells.saturating_sub(2) / 2
     }
 }
 

@@ -20,6 +20,7 @@ mod room;
 mod search;
 mod shape;
 mod typed;
+mod varying;
 mod widths;
 
 pub use batch::Change;
@@ -30,4 +31,5 @@ pub use list::FatListOf;
 pub use recognition::recognise;
 pub use search::Probes;
 pub use typed::FatList;
+pub use varying::VaryingList;
 pub use widths::{AtMost, Bytes, Fixed, IfVaried, Kept, Nothing, UpTo, UpToVaried, Varying, Widths};

@@ -201,8 +201,7 @@ impl<D: Nor, W: Widths> Shape<D, W> {
             if self.room.starved(&path, node.level + 1, None)?.is_none() {
                 return self.room.shift(node, survey, left, free);
             }
-        } else if let Some(right) = self.list().successor(&node, 0)?
-        {
+        } else if let Some(right) = self.list().successor(&node, 0)? {
             let after = self.cells().survey(right.cell)?;
             if self.cells().is_poor(&after) {
                 return self.merge(budget, node, right);

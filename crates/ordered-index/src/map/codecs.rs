@@ -23,7 +23,8 @@ impl<T: zerocopy::IntoBytes + zerocopy::TryFromBytes + zerocopy::Immutable> Valu
     }
 }
 
-/// What Serde serialises, in Postcard's format. A value takes `N` bytes; those that it does not need are zeros.
+/// What Serde serialises, in Postcard's format. A value takes `N` bytes; those that it does not
+/// need are zeros, and are left out where values vary.
 #[cfg(feature = "postcard")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Postcard<T, const N: usize>(pub T);
@@ -40,5 +41,14 @@ impl<T: serde::Serialize + serde::de::DeserializeOwned, const N: usize> Value fo
 
     fn decode(bytes: &[u8]) -> Option<Self> {
         postcard::from_bytes(bytes).ok().map(Postcard)
+    }
+
+    /// Without the zeros after it.
+    fn encode_shortly(&self, bytes: &mut [u8]) -> Result<usize, TooLong> {
+        Ok(postcard::to_slice(&self.0, bytes).map_err(|_| TooLong)?.len())
+    }
+
+    fn decode_short(bytes: &[u8]) -> Option<Self> {
+        Self::decode(bytes)
     }
 }

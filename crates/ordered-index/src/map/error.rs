@@ -7,6 +7,7 @@ use norn_flash::Nor;
 use crate::error::IndexError;
 use crate::fat_list::UpTo;
 use crate::map::value::{TooLong, Value};
+use crate::map::widths::MapWidths;
 
 /// Why an operation on a mounted [`Map`](crate::Map) failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +50,20 @@ impl<E> From<TooLong> for MapError<E> {
 /// What a call on a map on a device `D` returns.
 pub(super) type Outcome<T, D> = Result<T, MapError<<D as Nor>::Error>>;
 
-/// The bytes of a key or a value, in place of zeros.
-pub(super) fn encoded<const N: usize>(value: &impl Value, mut zeros: UpTo<N>) -> Result<UpTo<N>, TooLong> {
-    value.encode(zeros.as_mut()).map(|()| zeros)
+/// The bytes of a key, in place of zeros.
+pub(super) fn encoded<const N: usize>(key: &impl Value, mut zeros: UpTo<N>) -> Result<UpTo<N>, TooLong> {
+    key.encode(zeros.as_mut()).map(|()| zeros)
 }
 
-/// The `what`, key or value, that these bytes are.
-pub(super) fn decoded<T: Value, E, const N: usize>(what: &'static str, bytes: &UpTo<N>) -> Result<T, MapError<E>> {
-    T::decode(bytes.as_ref()).ok_or(MapError::OtherType(what))
+/// The key and the value that these bytes are.
+pub(super) fn decoded_entry<K, V, E, W, const KEY_MAX: usize, const VALUE_MAX: usize>(
+    (key, value): &(W::Key, W::Value),
+) -> Result<(K, V), MapError<E>>
+where
+    K: Value,
+    V: Value,
+    W: MapWidths<KEY_MAX, VALUE_MAX>,
+{
+    let key = K::decode(key.as_ref()).ok_or(MapError::OtherType("key"))?;
+    Ok((key, W::decoded(value).ok_or(MapError::OtherType("value"))?))
 }

@@ -1,17 +1,20 @@
 //! The map whose keys and values have types.
 
+mod blob;
 #[cfg(any(feature = "zerocopy", feature = "postcard"))]
 mod codecs;
 mod error;
 mod range;
 mod text;
 mod value;
+mod widths;
 
 use core::marker::PhantomData;
 use core::ops::RangeBounds;
 
 use norn_flash::{Nor, Violation};
 
+pub use blob::Blob;
 #[cfg(feature = "zerocopy")]
 pub use codecs::Plain;
 #[cfg(feature = "postcard")]
@@ -20,11 +23,12 @@ pub use error::MapError;
 pub use range::MapRange;
 pub use text::Text;
 pub use value::{Key, TooLong, Value};
+pub use widths::MapWidths;
 
 use crate::error::{IndexError, MountError};
-use crate::fat_list::{AtMost, ByteFatList, Change, Settings, UpTo, Widths};
+use crate::fat_list::{AtMost, Change, FatListOf, Settings, UpTo, Varying};
 use crate::index::{IndexStats, Reclaimed};
-use crate::map::error::{Outcome, decoded, encoded};
+use crate::map::error::{Outcome, encoded};
 
 /// A sorted map on `device` from keys of the type `K` to values of the type `V`. What is on flash is a
 /// [`FatList`](crate::FatList) from `K::BYTES` bytes to `V::BYTES` bytes; the types themselves are not written down.
@@ -50,25 +54,55 @@ use crate::map::error::{Outcome, decoded, encoded};
 /// assert_eq!(best, ((urd, Reverse(95)), 3));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Map<D: Nor, K, V, const KEY_MAX: usize = 16, const VALUE_MAX: usize = 32> {
-    list: ByteFatList<D, KEY_MAX, VALUE_MAX>,
+pub struct Map<
+    D: Nor,
+    K,
+    V,
+    const KEY_MAX: usize = 16,
+    const VALUE_MAX: usize = 32,
+    W: MapWidths<KEY_MAX, VALUE_MAX> = AtMost<KEY_MAX, VALUE_MAX>,
+> {
+    list: FatListOf<D, W>,
     types: PhantomData<fn(K) -> V>,
 }
 
-impl<D: Nor, K: Key, V: Value, const KEY_MAX: usize, const VALUE_MAX: usize> Map<D, K, V, KEY_MAX, VALUE_MAX> {
-    const WIDTHS: AtMost<KEY_MAX, VALUE_MAX> = {
-        assert!(K::BYTES <= KEY_MAX, "keys of this type need a greater KEY_MAX: Map<_, Key, Value, 64>");
-        assert!(V::BYTES <= VALUE_MAX, "values of this type need a greater VALUE_MAX: Map<_, Key, Value, 16, 100>");
-        assert!(K::BYTES <= u8::MAX as usize && V::BYTES <= u8::MAX as usize, "more bytes than a list has room for");
-        AtMost { key_bytes: K::BYTES as u8, value_bytes: V::BYTES as u8 }
-    };
+/// A [`Map`] whose values vary: each takes the bytes that it needs, up to `V::BYTES`, and four more beside its key. What
+/// is on flash is a [`VaryingList`](crate::VaryingList).
+///
+/// ```
+/// use norn_flash_sim::{NorSim, catalogue};
+/// use norn_ordered_index::{Blob, Settings, Text, VaryingMap};
+///
+/// // What was said, by the second.
+/// type Said = VaryingMap<NorSim, u32, Text<200>>;
+/// let mut said = Said::format(NorSim::new(catalogue::w25q()), Settings::paper_2011()).unwrap();
+/// said.insert(&7, &Text::new("door open").unwrap()).unwrap();
+/// said.insert(&9, &Text::new("door closed, since somebody has leant against it").unwrap()).unwrap();
+/// assert_eq!(said.get(&7).unwrap().unwrap().as_str(), "door open");
+/// assert_eq!((said.list().record_bytes(9), said.list().record_bytes(48)), (18, 56));
+///
+/// // Bytes of any length, by a name.
+/// type Files = VaryingMap<NorSim, Text<16>, Blob<100>, 16, 100>;
+/// let mut files = Files::format(NorSim::new(catalogue::w25q()), Settings::paper_2011()).unwrap();
+/// files.put(&Text::new("key").unwrap(), &Blob::new(&[7; 33]).unwrap()).unwrap();
+/// assert_eq!(files.get(&Text::new("key").unwrap()).unwrap().unwrap().as_bytes(), [7; 33]);
+/// ```
+pub type VaryingMap<D, K, V, const KEY_MAX: usize = 16, const VALUE_MAX: usize = 200> =
+    Map<D, K, V, KEY_MAX, VALUE_MAX, Varying<KEY_MAX, VALUE_MAX>>;
 
+impl<D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize, W> Map<D, K, V, KEY_MAX, VALUE_MAX, W>
+where
+    D: Nor,
+    K: Key,
+    V: Value,
+    W: MapWidths<KEY_MAX, VALUE_MAX>,
+{
     /// As [`FatList::format`](crate::FatList::format).
     ///
     /// # Errors
     /// As there.
     pub fn format(device: D, settings: Settings) -> Result<Self, MountError<D::Error>> {
-        Ok(Map { list: ByteFatList::format(device, Self::WIDTHS, settings)?, types: PhantomData })
+        Ok(Map { list: FatListOf::format_of(device, W::of::<K, V>(), settings)?, types: PhantomData })
     }
 
     /// As [`FatList::mount`](crate::FatList::mount).
@@ -76,16 +110,16 @@ impl<D: Nor, K: Key, V: Value, const KEY_MAX: usize, const VALUE_MAX: usize> Map
     /// # Errors
     /// As there, and [`WrongGeometry`](MountError::WrongGeometry) when keys or values have other numbers of bytes.
     pub fn mount(device: D) -> Result<Self, MountError<D::Error>> {
-        Ok(Map { list: ByteFatList::mount(device, Self::WIDTHS)?, types: PhantomData })
+        Ok(Map { list: FatListOf::mount_of(device, W::of::<K, V>())?, types: PhantomData })
     }
 
     /// The list of bytes under the map: its bounds, its device, its audit.
-    pub fn list(&self) -> &ByteFatList<D, KEY_MAX, VALUE_MAX> {
+    pub fn list(&self) -> &FatListOf<D, W> {
         &self.list
     }
 
     /// The same, to work on it.
-    pub fn list_mut(&mut self) -> &mut ByteFatList<D, KEY_MAX, VALUE_MAX> {
+    pub fn list_mut(&mut self) -> &mut FatListOf<D, W> {
         &mut self.list
     }
 
@@ -142,7 +176,7 @@ impl<D: Nor, K: Key, V: Value, const KEY_MAX: usize, const VALUE_MAX: usize> Map
     /// the contract.
     ///
     /// # Errors
-    /// As there, and `TooLong`.
+    /// As there, and `TooLong`, also where values vary and the changes together take more bytes than an object's log.
     ///
     /// # Panics
     /// When there are more changes than the [`list`](Self::list)'s `changes_max`.
@@ -151,7 +185,13 @@ impl<D: Nor, K: Key, V: Value, const KEY_MAX: usize, const VALUE_MAX: usize> Map
             Change::Put(key, value) => Ok(Change::Put(Self::key_bytes(key)?, Self::value_bytes(value)?)),
             Change::Remove(key) => Self::key_bytes(key).map(Change::Remove),
         };
-        changes.iter().try_for_each(|change| encoded(change).map(|_| ()))?;
+        let mut size = 0;
+        for change in changes {
+            size += self.list.size_of_change(&encoded(change)?);
+        }
+        if !self.list.has_room_in_batch(size) {
+            return Err(MapError::TooLong);
+        }
         Ok(self.list.apply_changes(changes.len(), |at| encoded(&changes[at]).expect("encoded before"))?)
     }
 
@@ -161,7 +201,7 @@ impl<D: Nor, K: Key, V: Value, const KEY_MAX: usize, const VALUE_MAX: usize> Map
     /// `TooLong`, `OtherType`, `Corrupted` and the device's.
     pub fn get(&mut self, key: &K) -> Outcome<Option<V>, D> {
         let found = self.list.look_up(&Self::key_bytes(key)?)?;
-        found.map(|value| decoded("value", &value)).transpose()
+        found.map(|value| W::decoded(&value).ok_or(MapError::OtherType("value"))).transpose()
     }
 
     /// Takes a key away.
@@ -189,7 +229,7 @@ impl<D: Nor, K: Key, V: Value, const KEY_MAX: usize, const VALUE_MAX: usize> Map
     }
 
     /// The entries whose keys are in `keys`, from either end. The map cannot change meanwhile.
-    pub fn range(&mut self, keys: impl RangeBounds<K>) -> MapRange<'_, D, K, V, KEY_MAX, VALUE_MAX> {
+    pub fn range(&mut self, keys: impl RangeBounds<K>) -> MapRange<'_, D, K, V, KEY_MAX, VALUE_MAX, W> {
         MapRange::new(&mut self.list, keys)
     }
 
@@ -231,10 +271,10 @@ impl<D: Nor, K: Key, V: Value, const KEY_MAX: usize, const VALUE_MAX: usize> Map
     }
 
     fn key_bytes(key: &K) -> Result<UpTo<KEY_MAX>, TooLong> {
-        encoded(key, Self::WIDTHS.zero_key())
+        encoded(key, W::of::<K, V>().zero_key())
     }
 
-    fn value_bytes(value: &V) -> Result<UpTo<VALUE_MAX>, TooLong> {
-        encoded(value, Self::WIDTHS.zero_value())
+    fn value_bytes(value: &V) -> Result<W::Value, TooLong> {
+        W::of::<K, V>().encoded(value)
     }
 }

@@ -6,29 +6,39 @@ use core::ops::{Bound, RangeBounds};
 
 use norn_flash::Nor;
 
-use crate::fat_list::{ByteFatList, UpTo, Widths};
-use crate::map::error::{Outcome, decoded, encoded};
+use crate::fat_list::{AtMost, FatListOf, UpTo};
+use crate::map::error::{Outcome, decoded_entry, encoded};
 use crate::map::value::{Key, TooLong, Value};
+use crate::map::widths::MapWidths;
 use crate::step::{Direction, Hint, Span};
 
 /// A cursor over a range of keys, and an iterator over its entries, in descending order with `rev`. The iterator ends
 /// after the first error.
 #[derive(Debug)]
-pub struct MapRange<'a, D: Nor, K, V, const KEY_MAX: usize, const VALUE_MAX: usize> {
-    list: &'a mut ByteFatList<D, KEY_MAX, VALUE_MAX>,
+pub struct MapRange<
+    'a,
+    D: Nor,
+    K,
+    V,
+    const KEY_MAX: usize,
+    const VALUE_MAX: usize,
+    W: MapWidths<KEY_MAX, VALUE_MAX> = AtMost<KEY_MAX, VALUE_MAX>,
+> {
+    list: &'a mut FatListOf<D, W>,
     /// Nothing if an end of it does not fit.
     span: Result<Span<UpTo<KEY_MAX>>, TooLong>,
     has_failed: bool,
     types: PhantomData<fn(K) -> V>,
 }
 
-impl<'a, D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize> MapRange<'a, D, K, V, KEY_MAX, VALUE_MAX>
+impl<'a, D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize, W> MapRange<'a, D, K, V, KEY_MAX, VALUE_MAX, W>
 where
     D: Nor,
     K: Key,
     V: Value,
+    W: MapWidths<KEY_MAX, VALUE_MAX>,
 {
-    pub(super) fn new(list: &'a mut ByteFatList<D, KEY_MAX, VALUE_MAX>, keys: impl RangeBounds<K>) -> Self {
+    pub(super) fn new(list: &'a mut FatListOf<D, W>, keys: impl RangeBounds<K>) -> Self {
         let zeros = list.widths().zero_key();
         let bytes_of = |bound: Bound<&K>| {
             Ok(match bound {
@@ -73,15 +83,16 @@ where
     fn take(&mut self, direction: Direction) -> Outcome<Option<(K, V)>, D> {
         let step = |bound: Bound<&_>, hint: &mut Hint| self.list.step(bound, direction, hint);
         let found = self.span.as_mut().map_err(|error| *error)?.take(direction, step)?;
-        found.map(|(key, value)| Ok((decoded("key", &key)?, decoded("value", &value)?))).transpose()
+        found.map(|entry| decoded_entry::<K, V, _, W, KEY_MAX, VALUE_MAX>(&entry)).transpose()
     }
 }
 
-impl<D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize> Iterator for MapRange<'_, D, K, V, KEY_MAX, VALUE_MAX>
+impl<D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize, W> Iterator for MapRange<'_, D, K, V, KEY_MAX, VALUE_MAX, W>
 where
     D: Nor,
     K: Key,
     V: Value,
+    W: MapWidths<KEY_MAX, VALUE_MAX>,
 {
     type Item = Outcome<(K, V), D>;
 
@@ -95,12 +106,13 @@ where
     }
 }
 
-impl<D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize> DoubleEndedIterator
-    for MapRange<'_, D, K, V, KEY_MAX, VALUE_MAX>
+impl<D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize, W> DoubleEndedIterator
+    for MapRange<'_, D, K, V, KEY_MAX, VALUE_MAX, W>
 where
     D: Nor,
     K: Key,
     V: Value,
+    W: MapWidths<KEY_MAX, VALUE_MAX>,
 {
     fn next_back(&mut self) -> Option<Self::Item> {
         if self.has_failed {
@@ -112,10 +124,12 @@ where
     }
 }
 
-impl<D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize> FusedIterator for MapRange<'_, D, K, V, KEY_MAX, VALUE_MAX>
+impl<D, K, V, const KEY_MAX: usize, const VALUE_MAX: usize, W> FusedIterator
+    for MapRange<'_, D, K, V, KEY_MAX, VALUE_MAX, W>
 where
     D: Nor,
     K: Key,
     V: Value,
+    W: MapWidths<KEY_MAX, VALUE_MAX>,
 {
 }

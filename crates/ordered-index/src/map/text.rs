@@ -49,6 +49,17 @@ impl<const N: usize> Value for Text<N> {
         let bytes = <[u8; N]>::decode(bytes)?;
         Text::new(core::str::from_utf8(&bytes).ok()?.trim_end_matches('\0'))
     }
+
+    /// Without the zeros after it.
+    fn encode_shortly(&self, bytes: &mut [u8]) -> Result<usize, TooLong> {
+        let text = self.as_str().as_bytes();
+        bytes.get_mut(..text.len()).ok_or(TooLong)?.copy_from_slice(text);
+        Ok(text.len())
+    }
+
+    fn decode_short(bytes: &[u8]) -> Option<Self> {
+        Text::new(core::str::from_utf8(bytes).ok()?)
+    }
 }
 
 impl<const N: usize> Key for Text<N> {}

@@ -29,6 +29,20 @@ pub trait Value: Sized {
 
     /// The value that `bytes` are, which are [`BYTES`](Self::BYTES) long.
     fn decode(bytes: &[u8]) -> Option<Self>;
+
+    /// Writes the value to the front of `bytes`, which are [`BYTES`](Self::BYTES) long, in as few bytes as it takes, and
+    /// returns how many: for maps whose values vary. Types of a fixed length take all of them.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode).
+    fn encode_shortly(&self, bytes: &mut [u8]) -> Result<usize, TooLong> {
+        self.encode(bytes).map(|()| Self::BYTES)
+    }
+
+    /// The value that was written shortly as `bytes`.
+    fn decode_short(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() == Self::BYTES { Self::decode(bytes) } else { None }
+    }
 }
 
 /// A type whose values are keys of a [`Map`](crate::Map): two of them compare as their bytes do, from the first byte

@@ -3,18 +3,20 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
+pub mod list;
+
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use norn_conformance::{PowerLost, Subject};
-use norn_flash::{Collected, NorPart, Reprogramming};
+use norn_flash::{Collected, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{Counters, NorSim, PartSpec, SimError, catalogue};
 use norn_ordered_index::fat_list::CallBound;
-use norn_ordered_index::{FatList, IndexError, MountError, OrderedIndex, Settings};
+use norn_ordered_index::{IndexError, MountError, OrderedIndex, Settings};
 
 pub type Key = [u8; 2];
 pub type Value = [u8; 3];
-pub type TestList = FatList<NorSim, 2, 3>;
+pub type TestList = list::EitherList<NorSim>;
 pub use norn_conformance::Context;
 
 /// One call that changes the list.
@@ -33,26 +35,46 @@ pub enum Op {
 pub struct Setup {
     pub spec: PartSpec,
     pub settings: Settings,
+    /// Bytes of an object's log where values vary.
+    pub log_bytes: Option<u16>,
 }
+
+/// How many setups there are.
+pub const SETUPS: usize = 9;
 
 fn limited(unit_count: u16, unit_size_bytes: u32, program_unit_bytes: u8) -> PartSpec {
     catalogue::limited_test_part(unit_count, unit_size_bytes, program_unit_bytes, Reprogramming::Unlimited)
 }
 
-/// Small parts, on which blocks are moved often: of several turnstiles, with program units of 1, 2 and 4 bytes.
-pub fn setups() -> [Setup; 5] {
+/// Small parts, on which blocks are moved often: of several turnstiles, with program units of 1, 2 and 4 bytes. In the
+/// lists on the last four of them values vary.
+pub fn setups() -> [Setup; SETUPS] {
     let fat =
         |turnstile_blocks, levels, slots, keys| Settings { turnstile_blocks, levels, slots, keys, pool: 2 * levels };
+    let fixed = |spec, settings| Setup { spec, settings, log_bytes: None };
+    let varied = |spec, settings, log_bytes| Setup { spec, settings, log_bytes: Some(log_bytes) };
     [
-        Setup { spec: limited(8, 1024, 2), settings: fat(4, 3, 10, 7) },
-        Setup { spec: limited(6, 768, 1), settings: fat(3, 2, 8, 5) },
-        Setup { spec: limited(7, 1024, 4), settings: fat(4, 4, 5, 2) },
-        Setup {
-            spec: limited(8, 512, 2),
-            settings: Settings { turnstile_blocks: 3, levels: 3, slots: 2, keys: 1, pool: 6 },
-        },
-        Setup { spec: limited(2, 2048, 2), settings: fat(8, 1, 12, 8) },
+        fixed(limited(8, 1024, 2), fat(4, 3, 10, 7)),
+        fixed(limited(6, 768, 1), fat(3, 2, 8, 5)),
+        fixed(limited(7, 1024, 4), fat(4, 4, 5, 2)),
+        fixed(limited(8, 512, 2), Settings { turnstile_blocks: 3, levels: 3, slots: 2, keys: 1, pool: 6 }),
+        fixed(limited(2, 2048, 2), fat(8, 1, 12, 8)),
+        // Records of up to 46 bytes: logs with room for hardly more than four, for many, and with few slots for them.
+        varied(limited(8, 1024, 2), fat(4, 3, 12, 6), 194),
+        varied(limited(6, 2048, 1), fat(3, 2, 40, 20), 600),
+        varied(limited(7, 2048, 4), fat(4, 4, 5, 3), 320),
+        varied(limited(8, 1024, 1), fat(8, 2, 9, 4), 0),
     ]
+}
+
+impl Setup {
+    /// An empty list on `device`.
+    pub fn format<D: Nor<Error = SimError>>(&self, device: D) -> Result<list::EitherList<D>, MountError<SimError>> {
+        match self.log_bytes {
+            None => list::EitherList::format(device, self.settings),
+            Some(log_bytes) => list::EitherList::format_varied(device, self.settings, log_bytes),
+        }
+    }
 }
 
 /// A list and what it should hold.
@@ -122,7 +144,7 @@ impl Subject for Cut {
     }
 
     fn try_mount(device: &mut NorSim) -> Result<(), PowerLost> {
-        match FatList::<_, 2, 3>::mount(device) {
+        match list::EitherList::<_, 2>::mount(device) {
             Err(MountError::Device(_)) => Err(PowerLost),
             _ => Ok(()),
         }
@@ -143,7 +165,7 @@ impl Subject for Cut {
 
 impl Pair {
     pub fn new(setup: &Setup, keys: u16) -> Pair {
-        let list = TestList::format(NorSim::new(setup.spec.clone()), setup.settings).unwrap();
+        let list = setup.format(NorSim::new(setup.spec.clone())).unwrap();
         Pair { list, map: BTreeMap::new(), keys }
     }
 
@@ -186,12 +208,25 @@ impl Pair {
         (map, answer)
     }
 
+    /// Whether a full list may refuse `op`: a new key, or a value that becomes longer.
+    fn may_be_full(&self, op: &Op) -> bool {
+        match op {
+            Op::Insert(..) => true,
+            Op::Update(key, value) if matches!(self.list, TestList::Varied(_)) => {
+                list::length_of(&self.map[key]) < list::length_of(value)
+            }
+            _ => false,
+        }
+    }
+
     /// Makes the call on both; a full list leaves both as they are.
     pub fn step(&mut self, op: &Op, context: Context<'_>) -> Answer {
         let (after, expected) = self.after(op);
-        let found = answer(perform(&mut self.list, op), context);
+        let outcome = perform(&mut self.list, op);
+        let corruption = self.list.corruption();
+        let found = answer(outcome, &|| corruption.map_or(String::new(), |one| one.to_string()) + &context());
         match found {
-            Answer::Full => assert!(matches!(op, Op::Insert(..)), "{op:?} finds no room {}", context()),
+            Answer::Full => assert!(self.may_be_full(op), "{op:?} finds no room {}", context()),
             _ => {
                 assert_eq!(found, expected, "{op:?} {}", context());
                 self.map = after;

@@ -56,7 +56,12 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     }
 
     /// Copies those slots of `from` that count and whose key `wanted` takes.
-    pub fn draft_slots(&mut self, draft: &mut Draft<W>, from: Cell, wanted: impl Fn(&W::Key) -> bool) -> Outcome<(), D> {
+    pub fn draft_slots(
+        &mut self,
+        draft: &mut Draft<W>,
+        from: Cell,
+        wanted: impl Fn(&W::Key) -> bool,
+    ) -> Outcome<(), D> {
         let survey = self.survey(from)?;
         for slot in survey.slots() {
             let (key, value) = self.entry(from, slot)?;

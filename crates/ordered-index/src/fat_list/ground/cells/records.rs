@@ -137,7 +137,7 @@ impl<D: Nor, W: Widths> Cells<D, W> {
 
     /// Walks through a log to its end.
     fn walk(&mut self, cell: Cell) -> Outcome<Walk, D> {
-        let (bitmap, at) = (self.bitmap(cell)?, self.layout.slots_offset());
+        let (bitmap, at) = (self.bitmap(cell)? & self.bits_from(0), self.layout.slots_offset());
         let mut walk = Walk { written: 0, at, end: Length::Erased, bitmap, log: Log::default() };
         while walk.written < self.layout.settings.slots {
             walk.end = self.length_at(cell, walk.at)?;
