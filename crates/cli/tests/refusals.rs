@@ -9,7 +9,7 @@ use norn_flash::{Address, Block, EraseUnit, Label, LabelDevice, NandLabel, Nor, 
 use norn_flash_sim::{NandSim, NorSim, catalogue, nand_catalogue};
 use norn_nor_store::format::{IDENTITY_BYTES, Identity};
 use norn_object_heap::{Config, Heap};
-use norn_ordered_index::{FatList, OrderedIndex, Settings, codes, fat_list};
+use norn_ordered_index::{FatList, OrderedIndex, Settings, Varying, VaryingList, codes, fat_list};
 
 /// Every command that opens an image, by its group.
 const COMMANDS: [(Group, &str); 16] = [
@@ -104,6 +104,7 @@ fn cases() -> Vec<Case> {
             named: Some("norn nbd check disk.img"),
         },
         refused("wide.img", make_a_wide_index, "it holds an ordered index on 16 units of 4096 bytes"),
+        refused("varied.img", make_a_varied_index, "it holds an ordered index on 16 units of 4096 bytes"),
         Case {
             image: "rooms.img",
             make: |desk, image| {
@@ -195,6 +196,31 @@ fn make_a_wide_index(desk: &Desk, image: &str) {
     let mut list = FatList::<_, 8, 8>::format(part, Settings::paper_2011()).unwrap();
     list.insert(&[1; 8], &[2; 8]).unwrap();
     list.stop().unwrap();
+}
+
+/// As wide as a log, but its values vary.
+fn make_a_varied_index(desk: &Desk, image: &str) {
+    let part = NorSim::create_image(&desk.path(image), catalogue::test_part(16, 4096)).unwrap();
+    let widths: Varying<4, 4> = Varying { key_bytes: 4, value_bytes: 4, log_bytes: 0 };
+    let mut list = VaryingList::format(part, widths, Settings::paper_2011()).unwrap();
+    list.insert(&[1; 4], &[2; 4]).unwrap();
+    list.insert(&[2; 4], &[3; 2]).unwrap();
+    list.update(&[1; 4], &[]).unwrap();
+    list.stop().unwrap();
+}
+
+#[test]
+fn a_raw_dump_shows_an_index_whose_values_vary() {
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    make_a_varied_index(&desk, "varied.img");
+    let unit = desk.succeed("log dump varied.img --raw --unit 0");
+    assert!(unit.contains("values of varying length, up to 4, in logs of"), "{unit}");
+    let object = unit.lines().find(|line| line.contains("object, level 0")).unwrap();
+    // Two records count, and one does no more.
+    let numbers: Vec<&str> = object.split_whitespace().rev().skip(1).take(3).collect();
+    assert_eq!(numbers, ["0", "1", "2"], "{unit}");
+    desk.succeed("log dump varied.img --raw");
+    desk.fail("log show varied.img", &["it holds an ordered index on 16 units of 4096 bytes"]);
 }
 
 fn make_code(desk: &Desk, image: &str) {

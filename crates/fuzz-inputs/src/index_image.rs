@@ -5,18 +5,28 @@ use std::sync::LazyLock;
 
 use norn_flash::{Address, Collected, Nor, Reprogramming};
 use norn_flash_sim::{NorSim, Tear, catalogue};
-use norn_ordered_index::{Change, FatList, IndexError, MountError, OrderedIndex, Settings};
+use norn_ordered_index::{Change, IndexError, MountError, OrderedIndex, Settings};
 
-/// A map on a small simulated part.
-pub(crate) type SimList = FatList<NorSim, 2, 3>;
+use crate::either_list::SimList;
 
-/// Empty lists on small parts, whose program units have 1, 2 and 4 bytes; the last one is a soft list.
-pub(crate) static EMPTY: LazyLock<[SimList; 4]> = LazyLock::new(|| {
+/// Empty lists on small parts, whose program units have 1, 2 and 4 bytes: of values of one length, the last one of them
+/// a soft list; then of values that vary.
+pub(crate) static EMPTY: LazyLock<[SimList; 7]> = LazyLock::new(|| {
     let small = Settings { turnstile_blocks: 3, levels: 3, slots: 6, keys: 4, pool: 6 };
     let soft = Settings { slots: 2, keys: 1, ..small };
-    [(1, small), (2, small), (4, Settings { levels: 2, ..small }), (2, soft)].map(|(program_unit_bytes, settings)| {
+    let flat = Settings { levels: 2, ..small };
+    [
+        (1, small, None),
+        (2, small, None),
+        (4, flat, None),
+        (2, soft, None),
+        (1, small, Some(104)),
+        (2, Settings { slots: 12, ..small }, Some(180)),
+        (4, flat, Some(112)),
+    ]
+    .map(|(program_unit_bytes, settings, log_bytes)| {
         let part = catalogue::limited_test_part(6, 1024, program_unit_bytes, Reprogramming::Unlimited);
-        SimList::format(NorSim::new(part), settings).expect("suitable")
+        SimList::format(NorSim::new(part), settings, log_bytes).expect("suitable")
     })
 });
 

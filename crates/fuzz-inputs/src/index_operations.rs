@@ -7,7 +7,8 @@ use norn_flash::Collected;
 use norn_flash_sim::Tear;
 use norn_ordered_index::{Change, IndexError, OrderedIndex};
 
-use crate::index_image::{EMPTY, SimList};
+use crate::either_list::SimList;
+use crate::index_image::EMPTY;
 
 type Key = [u8; 2];
 type Value = [u8; 3];
@@ -59,6 +60,7 @@ pub fn try_operations(bytes: &[u8]) {
     };
     let (mut list, mut model) = (EMPTY[usize::from(variant) % EMPTY.len()].clone(), Model::new());
     for call in calls.chunks_exact(6) {
+        // Where values vary, their lengths follow from them.
         let (key, value) = ([call[1] & 1, call[2]], [call[3]; 3]);
         if call[0] & 0x80 != 0 {
             let tear = if call[5] == 0 { Tear::Nothing } else { Tear::Subset(call[5].into()) };

@@ -4,6 +4,7 @@
 //! fuzzer's bytes, and tests here and in the crates concerned with bytes drawn from a seed.
 #![forbid(unsafe_code)]
 
+mod either_list;
 pub mod heap_image;
 pub mod index_image;
 pub mod index_operations;

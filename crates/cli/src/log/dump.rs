@@ -134,8 +134,12 @@ fn unit_text(raw: &RawBlock<'_>) -> String {
 fn identity_text(identity: &Identity) -> String {
     let Identity { key_bytes, value_bytes, unit_count, unit_size_bytes, erase_count, .. } = identity;
     let [blocks, levels, slots, keys, pool] = identity.settings;
+    let values = match identity.log_bytes {
+        0 => format!("values of {value_bytes}"),
+        log_bytes => format!("values of varying length, up to {value_bytes}, in logs of {log_bytes}"),
+    };
     format!(
-        "keys of {key_bytes} bytes, values of {value_bytes}, turnstiles of {blocks} blocks, {levels} levels, objects of \
+        "keys of {key_bytes} bytes, {values}, turnstiles of {blocks} blocks, {levels} levels, objects of \
          {slots} slots and {keys} keys, pools of {pool}; {unit_count} units of {unit_size_bytes} bytes, erase count \
          {erase_count}"
     )
@@ -206,7 +210,9 @@ fn state_text(state: CellState) -> String {
 /// A key as the time that it is in a log; in hexadecimal digits in another index.
 fn key_text(key: &[u8], identity: &Identity) -> String {
     match <[u8; 4]>::try_from(key) {
-        Ok(bytes) if identity.value_bytes == 4 => Timestamp(Seconds::from_be_bytes(bytes)).to_string(),
+        Ok(bytes) if identity.value_bytes == 4 && identity.log_bytes == 0 => {
+            Timestamp(Seconds::from_be_bytes(bytes)).to_string()
+        }
         _ => key.iter().map(|byte| format!("{byte:02x}")).collect(),
     }
 }

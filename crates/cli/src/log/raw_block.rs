@@ -7,7 +7,7 @@ use norn_flash::{Address, EraseUnit};
 use norn_flash_sim::NorSim;
 use norn_ordered_index::fat_list::format::{
     ACTIVE_OFFSET, CELLS_OFFSET, CellState, Column, FILLING_BYTES, FILLING_OFFSET, Filling, IDENTITY_BYTES, Identity,
-    VOID_OFFSET, slot_code,
+    VOID_OFFSET, decode_record_length, record_code, record_length, slot_code,
 };
 
 /// A physical unit of a device.
@@ -57,7 +57,11 @@ impl Places {
         let pool_at = bitmap + align(slots.div_ceil(8));
         let slots_at = pool_at + 4 * pool;
         let slot_bytes = align(key + value + 2);
-        Places { header, bitmap, pool: pool_at, slots: slots_at, slot_bytes, cell_bytes: slots_at + slot_bytes * slots }
+        let slots_bytes = match identity.log_bytes {
+            0 => slot_bytes * slots,
+            log_bytes => usize::from(log_bytes),
+        };
+        Places { header, bitmap, pool: pool_at, slots: slots_at, slot_bytes, cell_bytes: slots_at + slots_bytes }
     }
 }
 
@@ -184,13 +188,11 @@ type Slots = ([u32; 3], Option<(Vec<u8>, Vec<u8>)>);
 
 fn slots_of(bytes: &[u8], identity: &Identity, places: Places) -> Slots {
     let (mut counts, mut keys) = ([0; 3], Vec::new());
-    let (key, value) = (usize::from(identity.key_bytes), usize::from(identity.value_bytes));
-    for (number, slot) in bytes[places.slots..].chunks_exact(places.slot_bytes).enumerate() {
-        if slot.iter().all(|&byte| byte == 0xFF) {
-            continue;
-        }
-        let code = u16::from_le_bytes([slot[key + value], slot[key + value + 1]]);
-        let is_whole = slot_code(&slot[..key + value]) == code;
+    let written = match identity.log_bytes {
+        0 => fixed_slots(&bytes[places.slots..], identity, places),
+        _ => records(&bytes[places.slots..], identity),
+    };
+    for (number, key, is_whole) in written {
         let counts_still = bytes[places.bitmap + number / 8] >> (number % 8) & 1 == 1;
         counts[match (counts_still, is_whole) {
             (true, true) => 0,
@@ -198,10 +200,47 @@ fn slots_of(bytes: &[u8], identity: &Identity, places: Places) -> Slots {
             (true, false) => 2,
         }] += 1;
         if counts_still && is_whole {
-            keys.push(slot[..key].to_vec());
+            keys.push(key);
         }
     }
     (counts, keys.iter().min().cloned().zip(keys.iter().max().cloned()))
+}
+
+/// A slot that is written: its number, its key, and whether it is whole.
+type Written = (usize, Vec<u8>, bool);
+
+fn fixed_slots(bytes: &[u8], identity: &Identity, places: Places) -> Vec<Written> {
+    let (key, value) = (usize::from(identity.key_bytes), usize::from(identity.value_bytes));
+    let slots = bytes.chunks_exact(places.slot_bytes).enumerate();
+    slots
+        .filter(|(_, slot)| slot.iter().any(|&byte| byte != 0xFF))
+        .map(|(number, slot)| {
+            let code = u16::from_le_bytes([slot[key + value], slot[key + value + 1]]);
+            (number, slot[..key].to_vec(), slot_code(&slot[..key + value]) == code)
+        })
+        .collect()
+}
+
+/// The records of a log, up to the first length that is not whole: if that is not erased, it is one that is torn.
+fn records(log: &[u8], identity: &Identity) -> Vec<Written> {
+    let (key, unit) = (usize::from(identity.key_bytes), usize::from(identity.program_unit_bytes).max(2));
+    let (mut found, mut rest) = (Vec::new(), log);
+    while found.len() < usize::from(identity.settings[2]) && rest.len() >= key + 4 {
+        let word = u16::from_le_bytes([rest[0], rest[1]]);
+        let whole = decode_record_length(word).filter(|&(value, _)| key + value + 4 <= rest.len());
+        let Some((value, upper_zeros)) = whole else {
+            if word != u16::MAX {
+                found.push((found.len(), rest[2..2 + key].to_vec(), false));
+            }
+            break;
+        };
+        let (data, code) = (&rest[2..2 + key + value], [rest[2 + key + value], rest[3 + key + value]]);
+        let is_whole = record_code(value, data).to_le_bytes() == code
+            && record_length(value, data.iter().map(|byte| byte.count_zeros()).sum()) >> 13 == upper_zeros;
+        found.push((found.len(), data[..key].to_vec(), is_whole));
+        rest = rest.get((key + value + 4).next_multiple_of(unit)..).unwrap_or_default();
+    }
+    found
 }
 
 /// The last whole pointer of each level.
