@@ -17,8 +17,8 @@ type Key = [u8; 2];
 type Value = [u8; 3];
 type Outcome<T> = Result<T, IndexError<SimError>>;
 
-/// A map from keys of two bytes to values of three on a small simulated part. Where values vary, each value is kept with
-/// a length of its own, which follows from its bytes.
+/// A map from keys of two bytes to values of three on a small simulated part. Where values vary, each value is kept
+/// with a length of its own, which follows from its bytes.
 #[derive(Clone, Debug)]
 pub(crate) enum SimList {
     Fixed(FatList<NorSim, 2, 3>),

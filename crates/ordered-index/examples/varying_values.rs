@@ -1,8 +1,9 @@
 //! What values of varying length cost in steady state, in simulated time, beside values of one length.
 //!
-//! Keys of 4 bytes on 2 MB of K8C1215ETM in units of 64 KB. Lengths fall off exponentially from a mean, up to a greatest
-//! one. The records take as large a share of all objects' room as in the random updates of `steady_state`: 21.3%. Random
-//! updates run in windows until the times of three in a row agree within 2%; then come random queries, and a ring.
+//! Keys of 4 bytes on 2 MB of K8C1215ETM in units of 64 KB. Lengths fall off exponentially from a mean, up to a
+//! greatest one. The records take as large a share of all objects' room as in the random updates of `steady_state`:
+//! 21.3%. Random updates run in windows until the times of three in a row agree within 2%; then come random queries,
+//! and a ring.
 
 use norn_flash::NorPart;
 use norn_flash_sim::{Counters, NorSim, catalogue};

@@ -66,8 +66,8 @@ pub struct Map<
     types: PhantomData<fn(K) -> V>,
 }
 
-/// A [`Map`] whose values vary: each takes the bytes that it needs, up to `V::BYTES`, and four more beside its key. What
-/// is on flash is a [`VaryingList`](crate::VaryingList).
+/// A [`Map`] whose values vary: each takes the bytes that it needs, up to `V::BYTES`, and four more beside its key.
+/// What is on flash is a [`VaryingList`](crate::VaryingList).
 ///
 /// ```
 /// use norn_flash_sim::{NorSim, catalogue};

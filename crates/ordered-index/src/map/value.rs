@@ -30,8 +30,8 @@ pub trait Value: Sized {
     /// The value that `bytes` are, which are [`BYTES`](Self::BYTES) long.
     fn decode(bytes: &[u8]) -> Option<Self>;
 
-    /// Writes the value to the front of `bytes`, which are [`BYTES`](Self::BYTES) long, in as few bytes as it takes, and
-    /// returns how many: for maps whose values vary. Types of a fixed length take all of them.
+    /// Writes the value to the front of `bytes`, which are [`BYTES`](Self::BYTES) long, in as few bytes as it takes,
+    /// and returns how many: for maps whose values vary. Types of a fixed length take all of them.
     ///
     /// # Errors
     /// As [`encode`](Self::encode).

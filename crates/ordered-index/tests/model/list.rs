@@ -1,7 +1,7 @@
 //! A list of either layout behind one interface: with values of one length, or with values that vary.
 //!
-//! The model's values have three bytes. A list whose values vary keeps each of them as a value whose length follows from
-//! it, so that the same random calls and the same comparison serve both.
+//! The model's values have three bytes. A list whose values vary keeps each of them as a value whose length follows
+//! from it, so that the same random calls and the same comparison serve both.
 
 use std::ops::Bound;
 

@@ -1,24 +1,15 @@
 //! How full an object is: in slots, or where values vary, in bytes of its log.
 //!
 //! Slots and bytes are limited by the same rules: an object has a *capacity*, of which the keys that count take their
-//! *load*, what was written reaches up to an *end*, and a *reserve* is kept for a new value of a key that is there. With
-//! slots each key takes one, and so does the reserve. With bytes a key takes its record, the reserve is the longest
-//! record, and the number of records is limited besides.
+//! *load*, what was written reaches up to an *end*, and a *reserve* is kept for a new value of a key that is there.
+//! With slots each key takes one, and so does the reserve. With bytes a key takes its record, the reserve is the
+//! longest record, and the number of records is limited besides.
 
 use norn_flash::Nor;
 
 use super::Cells;
 use super::slots::Survey;
 use crate::fat_list::widths::{IfVaried, Widths};
-
-/// Bytes of an object's log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Log {
-    /// Where the next record begins, from the log's start on; its last byte, if there is none.
-    pub end: u16,
-    /// Bytes of the records that count.
-    pub live: u16,
-}
 
 impl<W: Widths> Survey<W> {
     /// What the keys that count take.

@@ -10,6 +10,7 @@
 mod batch;
 pub(crate) mod draft;
 mod fill;
+mod log;
 pub(crate) mod marks;
 mod pool;
 mod records;
@@ -17,7 +18,7 @@ pub(crate) mod slots;
 
 use norn_flash::{Address, EraseUnit, Nor, Violation};
 
-use self::records::Place;
+use self::log::Place;
 use super::medium::Medium;
 use crate::codes::crc16;
 use crate::error::{IndexError, Outcome};

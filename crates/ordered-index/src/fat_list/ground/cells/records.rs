@@ -9,13 +9,13 @@
 //! the log is *closed*. Recovery says so: it clears the bits of all slots from there on. So a length that is damaged
 //! later is not taken for the end of a log that is closed: there are bits after it that are not cleared.
 //!
-//! Invariants: records before the end are whole, except one whose bit recovery has cleared; after the end all is erased,
-//! or the log is closed; what a walk has found in an object stays true until the object's block is erased.
+//! Invariants: records before the end are whole, except one whose bit recovery has cleared; after the end all is
+//! erased, or the log is closed; what a walk has found in an object stays true until the object's block is erased.
 
 use norn_flash::{Address, Nor};
 
 use super::Cells;
-use super::fill::Log;
+use super::log::{Log, Place};
 use super::slots::{Next, Slot, Survey};
 use crate::codes::zeros;
 use crate::error::{IndexError, Outcome};
@@ -31,16 +31,6 @@ const LENGTH_BYTES: u16 = 2;
 const RECORD_BYTES_MAX: usize = VARYING_KEY_BYTES_MAX + VARIED_VALUE_BYTES_MAX + 5;
 /// Bytes that are read at once where a log should be erased.
 const READ_BYTES: usize = 32;
-
-/// The record that a walk found last, so that the next walk in the same object goes on there.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    /// The cell and the record's number, if `at` is not 0.
-    cell: u32,
-    slot: u8,
-    /// Where it begins, from the cell's start on.
-    at: u16,
-}
 
 /// What the length of a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use norn_flash::{Address, Nor};
 
-use super::fill::Log;
+use super::log::Log;
 use super::{Cells, RECORD_BYTES_MAX};
 use crate::error::Outcome;
 use crate::fat_list::format::slot_code;
