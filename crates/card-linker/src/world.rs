@@ -186,6 +186,8 @@ impl World {
                 (Some(from), Some(to)) => self.is_assignable(from, to),
                 _ => Ok(false),
             },
+            // What javac calls the common type of two arrays, whether there is a class of that name or not.
+            (Some(_), None) => Ok(to == "java/io/Serializable" || to == "java/lang/Cloneable"),
             (None, None) => Ok(self.class(to)?.flags.is_interface() || self.is_subclass(from, to)?),
             _ => Ok(false),
         }

@@ -1,6 +1,8 @@
 //! Class files for tests, compiled by the JDK that `tools/java25` finds.
 #![allow(dead_code, reason = "no test uses all of it")]
 
+pub mod heap;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

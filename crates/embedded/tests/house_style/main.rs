@@ -19,9 +19,10 @@ const CARD_API: &str = "java/card-api";
 /// Boolean parameters of Java methods at most.
 const BOOLEANS_IN_JAVA_MAX: usize = 10;
 /// Crates that a device links.
-const NO_STD: [&str; 11] = [
+const NO_STD: [&str; 12] = [
     "baselines",
     "card-package",
+    "card-vm",
     "code-pager",
     "embedded",
     "flash",

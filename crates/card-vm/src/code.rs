@@ -1,0 +1,110 @@
+//! Packages and their code: found by number, read in windows.
+
+use norn_card_package::{Image, ImageError, Package, Wrong};
+
+/// The images of the packages that are installed, by the numbers that the card gave them.
+pub trait Code {
+    /// The image of a package.
+    type Image: Image;
+
+    /// A package's header and image; none where no package has the number.
+    fn package(&mut self, number: u8) -> Option<(&Package, &mut Self::Image)>;
+
+    /// The number of the package that an import of another leads to; imports count from 0.
+    fn import(&self, package: u8, import: u8) -> Option<u8>;
+
+    /// Where `java.lang.Object` is, the class of arrays: package and class.
+    fn object_class(&self) -> (u8, u8);
+}
+
+/// Packages in a slice, with the numbers of what they import.
+#[derive(Debug)]
+pub struct Packages<'a, I> {
+    /// Header, image, and the package that each import leads to.
+    pub packages: &'a mut [(Package, I, &'a [u8])],
+    /// Package and class of `java.lang.Object`.
+    pub object_class: (u8, u8),
+}
+
+impl<I: Image> Code for Packages<'_, I> {
+    type Image = I;
+
+    fn package(&mut self, number: u8) -> Option<(&Package, &mut I)> {
+        self.packages.get_mut(usize::from(number)).map(|(package, image, _)| (&*package, image))
+    }
+
+    fn import(&self, package: u8, import: u8) -> Option<u8> {
+        self.packages.get(usize::from(package))?.2.get(usize::from(import)).copied()
+    }
+
+    fn object_class(&self) -> (u8, u8) {
+        self.object_class
+    }
+}
+
+/// Bytes of a window.
+const WINDOW: usize = 64;
+
+/// A copy of the bytes around the bytecode that is carried out, so that most of them cost no request to the pager.
+#[derive(Debug)]
+pub(crate) struct Window {
+    package: u8,
+    start: u32,
+    length: u32,
+    bytes: [u8; WINDOW],
+}
+
+impl Window {
+    pub(crate) fn empty() -> Window {
+        Window { package: 0, start: 0, length: 0, bytes: [0; WINDOW] }
+    }
+
+    /// `N` bytes of a package's image.
+    #[inline]
+    pub(crate) fn bytes<const N: usize, C: Code>(
+        &mut self,
+        code: &mut C,
+        package: u8,
+        at: u32,
+    ) -> Result<[u8; N], ImageError<<C::Image as Image>::Error>> {
+        let offset = at.wrapping_sub(self.start);
+        if package != self.package || offset.saturating_add(N as u32) > self.length {
+            return self.refill(code, package, at);
+        }
+        Ok(self.at(offset))
+    }
+
+    fn at<const N: usize>(&self, offset: u32) -> [u8; N] {
+        let mut read = [0; N];
+        if let Some(bytes) = self.bytes.get(offset as usize..offset as usize + N) {
+            read.copy_from_slice(bytes);
+        }
+        read
+    }
+
+    /// Fills the window from a position on, over the ends of the image's own windows where a bytecode needs that.
+    #[cold]
+    fn refill<const N: usize, C: Code>(
+        &mut self,
+        code: &mut C,
+        package: u8,
+        at: u32,
+    ) -> Result<[u8; N], ImageError<<C::Image as Image>::Error>> {
+        self.length = 0;
+        let ends = ImageError::Wrong { at, what: Wrong::Ends };
+        let Some((_, image)) = code.package(package) else { return Err(ends) };
+        let mut length = 0;
+        while length < N {
+            let Some(next) = at.checked_add(length as u32) else { return Err(ends) };
+            let found = image.window(next).map_err(ImageError::Read)?;
+            let taken = found.len().min(WINDOW - length);
+            if taken == 0 {
+                return Err(ends);
+            }
+            self.bytes[length..length + taken].copy_from_slice(&found[..taken]);
+            length += taken;
+        }
+        (self.package, self.start, self.length) = (package, at, length as u32);
+        Ok(self.at(0))
+    }
+}

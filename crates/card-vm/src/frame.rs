@@ -1,0 +1,158 @@
+//! Frames in the caller's cells.
+//!
+//! ```text
+//!  … caller's operand stack │ arguments, other locals │ caller's method, position, frame │ operand stack │ free …
+//!                           ↑ locals                  ↑ link                             ↑ bottom   top ↑
+//! ```
+//!
+//! A call's arguments are the callee's first locals, where they are. Every access is checked against the frame.
+
+use norn_card_package::Method;
+
+/// Cells of a frame beside locals and operand stack.
+pub(crate) const LINK: usize = 3;
+
+/// The method that runs, and where its frame is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub package: u8,
+    pub method: u16,
+    /// The bytecode that is carried out.
+    pub position: u32,
+    locals: u16,
+    local_count: u8,
+    stack_count: u8,
+    top: u16,
+}
+
+/// The operand stack or a local variable would be left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OutOfFrame;
+
+impl Frame {
+    /// The frame below all: an operand stack of the arguments and a result.
+    pub(crate) fn outermost(arguments: u8) -> Frame {
+        Frame {
+            package: 0,
+            method: 0,
+            position: 0,
+            locals: 0,
+            local_count: 0,
+            stack_count: arguments.max(1),
+            top: LINK as u16,
+        }
+    }
+
+    fn link(&self) -> usize {
+        usize::from(self.locals) + usize::from(self.local_count)
+    }
+
+    fn bottom(&self) -> usize {
+        self.link() + LINK
+    }
+
+    fn limit(&self) -> usize {
+        self.bottom() + usize::from(self.stack_count)
+    }
+
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.locals == 0
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, cells: &mut [i32], value: i32) -> Result<(), OutOfFrame> {
+        let top = usize::from(self.top);
+        match cells.get_mut(top) {
+            Some(cell) if top < self.limit() => *cell = value,
+            _ => return Err(OutOfFrame),
+        }
+        self.top += 1;
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self, cells: &[i32]) -> Result<i32, OutOfFrame> {
+        let top = usize::from(self.top);
+        if top <= self.bottom() {
+            return Err(OutOfFrame);
+        }
+        self.top -= 1;
+        cells.get(top - 1).copied().ok_or(OutOfFrame)
+    }
+
+    /// The cell at a depth below the top; 1 is the topmost.
+    #[inline]
+    pub(crate) fn peek(&self, cells: &[i32], depth: u8) -> Result<i32, OutOfFrame> {
+        let place = usize::from(self.top).checked_sub(usize::from(depth)).ok_or(OutOfFrame)?;
+        if place < self.bottom() || depth == 0 {
+            return Err(OutOfFrame);
+        }
+        cells.get(place).copied().ok_or(OutOfFrame)
+    }
+
+    #[inline]
+    pub(crate) fn local<'a>(&self, cells: &'a mut [i32], local: u8) -> Result<&'a mut i32, OutOfFrame> {
+        if local >= self.local_count {
+            return Err(OutOfFrame);
+        }
+        cells.get_mut(usize::from(self.locals) + usize::from(local)).ok_or(OutOfFrame)
+    }
+
+    /// Drops the arguments of a call, and returns them.
+    pub(crate) fn arguments<'a>(&mut self, cells: &'a [i32], count: u8) -> Result<&'a [i32], OutOfFrame> {
+        let end = usize::from(self.top);
+        let start = end.checked_sub(usize::from(count)).filter(|start| *start >= self.bottom()).ok_or(OutOfFrame)?;
+        self.top = start as u16;
+        cells.get(start..end).ok_or(OutOfFrame)
+    }
+
+    /// Empties the operand stack, as a handler has it.
+    pub(crate) fn empty(&mut self) {
+        self.top = self.bottom() as u16;
+    }
+
+    /// The frame of a method that this one calls; `None` where there is no room for it.
+    pub(crate) fn call(
+        &mut self,
+        cells: &mut [i32],
+        package: u8,
+        number: u16,
+        method: &Method,
+    ) -> Result<Option<Frame>, OutOfFrame> {
+        let end_of_arguments = usize::from(self.top);
+        self.arguments(cells, method.arguments)?;
+        let called = Frame {
+            package,
+            method: number,
+            position: method.code,
+            locals: self.top,
+            local_count: method.locals,
+            stack_count: method.stack,
+            top: 0,
+        };
+        if called.limit() > cells.len().min(usize::from(u16::MAX)) {
+            return Ok(None);
+        }
+        let link = called.link();
+        cells[end_of_arguments.min(link)..link].fill(0);
+        cells[link] = i32::from(self.package) << 16 | i32::from(self.method);
+        cells[link + 1] = self.position as i32;
+        cells[link + 2] = i32::from(self.locals) << 16 | i32::from(self.local_count) << 8 | i32::from(self.stack_count);
+        Ok(Some(Frame { top: called.bottom() as u16, ..called }))
+    }
+
+    /// The caller's frame, its arguments dropped.
+    pub(crate) fn caller(&self, cells: &[i32]) -> Option<Frame> {
+        let [method, position, frame] = *cells.get(self.link()..)?.first_chunk::<LINK>()?;
+        let [stack_count, local_count, low, high] = frame.to_le_bytes();
+        Some(Frame {
+            package: (method >> 16) as u8,
+            method: method as u16,
+            position: position as u32,
+            locals: u16::from_le_bytes([low, high]),
+            local_count,
+            stack_count,
+            top: self.locals,
+        })
+    }
+}

@@ -1,0 +1,431 @@
+//! The loop: one bytecode after the other, calls and exceptions without recursion.
+//!
+//! 1. The opcode at the frame's position is read from the window; `next` is what follows it.
+//! 2. It is carried out on the frame. It leads to `next`, to a branch, into a callee's frame, or back to the caller's.
+//! 3. A trap that is an exception looks for a handler: in the method that runs, then in each caller at its call.
+
+use core::mem::size_of;
+
+use norn_card_package::{Image, ImageError, Method, Wrong, opcode as op};
+
+use crate::arithmetic::{binary, holds, shuffle};
+use crate::code::{Code, Window};
+use crate::end::{End, Exception, Native, Stop, Trap};
+use crate::frame::{Frame, OutOfFrame};
+use crate::objects::{Objects, Runtime};
+use crate::types;
+
+/// Bytes of RAM that a machine takes at most beside what it borrows, on a machine of 64 bits.
+pub const MACHINE_BYTES_MAX: usize = 176;
+
+/// Why an image of `C` cannot be used.
+pub(crate) type CodeError<C> = <<C as Code>::Image as Image>::Error;
+/// What a step leads to if not to the next bytecode.
+pub(crate) type Step<T, O, C> = Result<T, Trap<<O as Objects>::Error, CodeError<C>>>;
+
+/// An interpreter over objects `O`, code `C` and a runtime `R`.
+#[derive(Debug)]
+pub struct Machine<'a, O, C, R> {
+    pub(crate) objects: &'a mut O,
+    pub(crate) code: &'a mut C,
+    runtime: &'a mut R,
+    pub(crate) cells: &'a mut [i32],
+    pub(crate) frame: Frame,
+    window: Window,
+    /// The bytecode after the one that is carried out.
+    next: u32,
+    left: u32,
+}
+
+const _: () = assert!(size_of::<Machine<'_, (), (), ()>>() <= MACHINE_BYTES_MAX, "the machine is as small as stated");
+
+impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
+    /// A machine that carries out at most `bytecodes` of them in all runs. `cells` hold frames and operand stacks.
+    pub fn new(objects: &'a mut O, code: &'a mut C, runtime: &'a mut R, cells: &'a mut [i32], bytecodes: u32) -> Self {
+        Machine {
+            objects,
+            code,
+            runtime,
+            cells,
+            frame: Frame::outermost(0),
+            window: Window::empty(),
+            next: 0,
+            left: bytecodes,
+        }
+    }
+
+    /// How many bytecodes it may still carry out.
+    #[must_use]
+    pub fn bytecodes_left(&self) -> u32 {
+        self.left
+    }
+
+    /// Runs a method, by the card's number of its package and its own there, to its end. `arguments` start with the
+    /// object, where it is called on one.
+    ///
+    /// # Errors
+    ///
+    /// If the program was stopped: what it changed is there.
+    pub fn run(&mut self, package: u8, method: u16, arguments: &[i32]) -> Result<End, Stop<O::Error, CodeError<C>>> {
+        let Ok(count) = u8::try_from(arguments.len()) else { return Err(Stop::Stack) };
+        self.frame = Frame::outermost(count);
+        for argument in arguments {
+            self.frame.push(self.cells, *argument).map_err(|OutOfFrame| Stop::Stack)?;
+        }
+        let mut step = self.enter(package, method, Some(count));
+        loop {
+            match step {
+                Ok(()) if self.frame.is_outermost() => return Ok(End::Returned(self.frame.pop(self.cells).ok())),
+                Ok(()) => {}
+                Err(Trap::Stop(stop)) => return Err(stop),
+                Err(Trap::Exception(exception)) => {
+                    let thrown = self.runtime.exception(self.objects, exception).map_err(Stop::Objects)?;
+                    if !self.unwind(thrown)? {
+                        return Ok(End::Thrown(thrown));
+                    }
+                }
+                Err(Trap::Throw(thrown)) => {
+                    if !self.unwind(thrown)? {
+                        return Ok(End::Thrown(thrown));
+                    }
+                }
+            }
+            step = self.step();
+        }
+    }
+
+    fn step(&mut self) -> Step<(), O, C> {
+        if self.left == 0 {
+            return Err(Trap::Stop(Stop::Limit));
+        }
+        self.left -= 1;
+        let [opcode] = self.operands::<1>(0)?;
+        let Some(length) = op::length(opcode) else { return self.damaged(Wrong::Opcode) };
+        self.next = self.frame.position + length;
+        self.carry_out(opcode)
+    }
+
+    fn carry_out(&mut self, opcode: u8) -> Step<(), O, C> {
+        match opcode {
+            op::NOP => {}
+            op::NULL => self.push(0)?,
+            op::CONSTANT_M1..=op::CONSTANT_5 => self.push(i32::from(opcode) - i32::from(op::CONSTANT_M1) - 1)?,
+            op::PUSH_BYTE => {
+                let [byte] = self.operands(1)?;
+                self.push(i32::from(byte as i8))?;
+            }
+            op::PUSH_SHORT => {
+                let short = i16::from_le_bytes(self.operands(1)?);
+                self.push(i32::from(short))?;
+            }
+            op::PUSH_INT => {
+                let int = i32::from_le_bytes(self.operands(1)?);
+                self.push(int)?;
+            }
+            op::LOAD_0..=op::LOAD_3 => self.load(opcode - op::LOAD_0)?,
+            op::STORE_0..=op::STORE_3 => self.store(opcode - op::STORE_0)?,
+            op::LOAD => {
+                let [local] = self.operands(1)?;
+                self.load(local)?;
+            }
+            op::STORE => {
+                let [local] = self.operands(1)?;
+                self.store(local)?;
+            }
+            op::INCREMENT => {
+                let [local, amount] = self.operands(1)?;
+                self.increment(local, i32::from(amount as i8))?;
+            }
+            op::INCREMENT_SHORT => {
+                let [local, low, high] = self.operands(1)?;
+                self.increment(local, i32::from(i16::from_le_bytes([low, high])))?;
+            }
+            op::POP..=op::SWAP => self.shuffle(opcode)?,
+            op::ADD..=op::EXCLUSIVE_OR if opcode != op::NEGATE => self.binary(opcode)?,
+            op::NEGATE => self.unary(i32::wrapping_neg)?,
+            op::TO_BYTE => self.unary(|value| i32::from(value as i8))?,
+            op::TO_SHORT => self.unary(|value| i32::from(value as i16))?,
+            op::IF_ZERO..=op::GOTO | op::IF_NULL | op::IF_NOT_NULL => self.branch(opcode)?,
+            op::TABLE_SWITCH => return self.table_switch(),
+            op::LOOKUP_SWITCH => return self.lookup_switch(),
+            op::RETURN | op::RETURN_VALUE => return self.return_from(opcode),
+            op::INVOKE_VIRTUAL..=op::INVOKE_INTERFACE => return self.invoke(opcode),
+            op::THROW => {
+                let thrown = self.pop()?;
+                return Err(if thrown == 0 { Trap::Exception(Exception::Null) } else { Trap::Throw(thrown) });
+            }
+            _ => self.on_objects(opcode)?,
+        }
+        self.frame.position = self.next;
+        Ok(())
+    }
+
+    /// `N` bytes after the opcode's place.
+    #[inline]
+    pub(crate) fn operands<const N: usize>(&mut self, offset: u32) -> Step<[u8; N], O, C> {
+        let at = self.frame.position.saturating_add(offset);
+        Ok(self.window.bytes(self.code, self.frame.package, at)?)
+    }
+
+    pub(crate) fn damaged<T>(&self, what: Wrong) -> Step<T, O, C> {
+        Err(Trap::damaged(self.frame.position, what))
+    }
+
+    /// What leaves the frame is damage: the linker has proved depths and locals.
+    #[inline]
+    fn inside<T>(&self, found: Result<T, OutOfFrame>) -> Step<T, O, C> {
+        match found {
+            Ok(found) => Ok(found),
+            Err(OutOfFrame) => self.damaged(Wrong::Local),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, value: i32) -> Step<(), O, C> {
+        let pushed = self.frame.push(self.cells, value);
+        self.inside(pushed)
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Step<i32, O, C> {
+        let popped = self.frame.pop(self.cells);
+        self.inside(popped)
+    }
+
+    fn load(&mut self, local: u8) -> Step<(), O, C> {
+        let value = self.frame.local(self.cells, local).map(|cell| *cell);
+        let value = self.inside(value)?;
+        self.push(value)
+    }
+
+    fn store(&mut self, local: u8) -> Step<(), O, C> {
+        let value = self.pop()?;
+        let stored = self.frame.local(self.cells, local).map(|cell| *cell = value);
+        self.inside(stored)
+    }
+
+    fn increment(&mut self, local: u8, amount: i32) -> Step<(), O, C> {
+        let changed = self.frame.local(self.cells, local).map(|cell| *cell = cell.wrapping_add(amount));
+        self.inside(changed)
+    }
+
+    fn unary(&mut self, apply: impl FnOnce(i32) -> i32) -> Step<(), O, C> {
+        let value = self.pop()?;
+        self.push(apply(value))
+    }
+
+    fn binary(&mut self, opcode: u8) -> Step<(), O, C> {
+        let right = self.pop()?;
+        let left = self.pop()?;
+        match binary(opcode, left, right).map_err(Trap::Exception)? {
+            Some(value) => self.push(value),
+            None => self.damaged(Wrong::Opcode),
+        }
+    }
+
+    fn shuffle(&mut self, opcode: u8) -> Step<(), O, C> {
+        let Some((taken, left)) = shuffle(opcode) else { return self.damaged(Wrong::Opcode) };
+        let mut cells = [0; 4];
+        for cell in cells.iter_mut().take(usize::from(taken)) {
+            *cell = self.pop()?;
+        }
+        left.iter().try_for_each(|from| self.push(cells[usize::from(*from)]))
+    }
+
+    /// Where a branch leads that is at an offset from the opcode.
+    fn target(&mut self, offset: u32) -> Step<u32, O, C> {
+        let distance = i16::from_le_bytes(self.operands(offset)?);
+        Ok(self.frame.position.wrapping_add_signed(i32::from(distance)))
+    }
+
+    fn branch(&mut self, opcode: u8) -> Step<(), O, C> {
+        let is_taken = match opcode {
+            op::GOTO => true,
+            op::IF_NULL => self.pop()? == 0,
+            op::IF_NOT_NULL => self.pop()? != 0,
+            op::IF_ZERO..op::IF_INTS => holds(opcode - op::IF_ZERO, self.pop()?, 0),
+            _ => {
+                let right = self.pop()?;
+                let left = self.pop()?;
+                let first = if opcode < op::IF_SAME { op::IF_INTS } else { op::IF_SAME };
+                holds(opcode - first, left, right)
+            }
+        };
+        if is_taken {
+            self.next = self.target(1)?;
+        }
+        Ok(())
+    }
+
+    fn table_switch(&mut self) -> Step<(), O, C> {
+        let key = self.pop()?;
+        let least = i32::from_le_bytes(self.operands(3)?);
+        let count = u16::from_le_bytes(self.operands(7)?);
+        let place = i64::from(key) - i64::from(least);
+        let offset = if (0..i64::from(count)).contains(&place) { 9 + 2 * place as u32 } else { 1 };
+        self.frame.position = self.target(offset)?;
+        Ok(())
+    }
+
+    /// Halves the keys until one is left.
+    fn lookup_switch(&mut self) -> Step<(), O, C> {
+        let key = self.pop()?;
+        let (mut low, mut high) = (0, u32::from(u16::from_le_bytes(self.operands(3)?)));
+        while low < high {
+            let middle = low.midpoint(high);
+            let found = i32::from_le_bytes(self.operands(5 + 6 * middle)?);
+            if found == key {
+                self.frame.position = self.target(9 + 6 * middle)?;
+                return Ok(());
+            }
+            (low, high) = if found < key { (middle + 1, high) } else { (low, middle) };
+        }
+        self.frame.position = self.target(1)?;
+        Ok(())
+    }
+
+    fn return_from(&mut self, opcode: u8) -> Step<(), O, C> {
+        let value = if opcode == op::RETURN_VALUE { Some(self.pop()?) } else { None };
+        let Some(caller) = self.frame.caller(self.cells) else { return self.damaged(Wrong::Local) };
+        self.frame = caller;
+        value.map_or(Ok(()), |value| self.push(value))
+    }
+
+    fn invoke(&mut self, opcode: u8) -> Step<(), O, C> {
+        let (package, method, arguments) = match opcode {
+            op::INVOKE_VIRTUAL => {
+                let [slot, arguments] = self.operands(1)?;
+                let form = self.receiver(arguments)?;
+                let (package, method) = types::entry(self.code, types::class_of(self.code, form), slot)?;
+                (package, method, Some(arguments))
+            }
+            op::INVOKE_INTERFACE => {
+                let [package, class, method, arguments] = self.operands(1)?;
+                let form = self.receiver(arguments)?;
+                let (package, method) = self.through_interface(form, package, class, method)?;
+                (package, method, Some(arguments))
+            }
+            _ => {
+                let [package, low, high] = self.operands(1)?;
+                let package = types::package(self.code, self.frame.package, package)?;
+                let method = u16::from_le_bytes([low, high]);
+                if opcode == op::INVOKE_DIRECT {
+                    let found = self.header(package, method)?;
+                    self.receiver(found.arguments)?;
+                }
+                (package, method, None)
+            }
+        };
+        self.enter(package, method, arguments)
+    }
+
+    /// What the object is that a call is on, below its other arguments.
+    fn receiver(&mut self, arguments: u8) -> Step<crate::objects::Form, O, C> {
+        let reference = self.frame.peek(self.cells, arguments);
+        match self.inside(reference)? {
+            0 => Err(Trap::Exception(Exception::Null)),
+            reference => self.objects.form(reference).map_err(Trap::objects),
+        }
+    }
+
+    fn header(&mut self, package: u8, method: u16) -> Step<Method, O, C> {
+        match self.code.package(package) {
+            Some((header, image)) => Ok(header.method(image, method)?),
+            None => self.damaged(Wrong::Method),
+        }
+    }
+
+    /// Goes to a method's first bytecode, or carries it out where it is native. A call by slot says how many arguments
+    /// it has.
+    fn enter(&mut self, package: u8, number: u16, arguments: Option<u8>) -> Step<(), O, C> {
+        let method = self.header(package, number)?;
+        if arguments.is_some_and(|arguments| arguments != method.arguments) {
+            return self.damaged(Wrong::Method);
+        }
+        if method.is_native() {
+            return self.call_native(package, &method);
+        }
+        let here = self.frame.position;
+        if !self.frame.is_outermost() {
+            self.frame.position = self.next;
+        }
+        match self.frame.call(self.cells, package, number, &method) {
+            Ok(Some(frame)) => self.frame = frame,
+            Ok(None) => return Err(Trap::Stop(Stop::Stack)),
+            Err(OutOfFrame) => return Err(Trap::damaged(here, Wrong::Local)),
+        }
+        Ok(())
+    }
+
+    fn call_native(&mut self, package: u8, method: &Method) -> Step<(), O, C> {
+        let number = match self.code.package(package) {
+            Some((header, image)) if header.has_natives => header.native(image, method)?,
+            _ => return self.damaged(Wrong::Native),
+        };
+        let mut frame = self.frame;
+        let Ok(arguments) = frame.arguments(self.cells, method.arguments) else { return self.damaged(Wrong::Local) };
+        let end = self.runtime.native(self.objects, number, arguments).map_err(Trap::objects)?;
+        // Handlers are looked for at the call, whose position the frame still has.
+        self.frame = frame;
+        match end {
+            Native::Throws(thrown) => Err(Trap::Throw(thrown)),
+            Native::Exception(exception) => Err(Trap::Exception(exception)),
+            Native::Returns(value) => {
+                if method.has_value() {
+                    self.push(value)?;
+                }
+                self.frame.position = self.next;
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes to the handler of an object that is thrown; false where there is none.
+    fn unwind(&mut self, thrown: i32) -> Result<bool, Stop<O::Error, CodeError<C>>> {
+        let form = self.objects.form(thrown).map_err(Stop::Objects)?;
+        let class = types::class_of(self.code, form);
+        let mut at = self.frame.position;
+        while !self.frame.is_outermost() {
+            if let Some(target) = self.handler(at, class).map_err(Stop::Image)? {
+                self.frame.position = target;
+                self.frame.empty();
+                if self.frame.push(self.cells, thrown).is_err() {
+                    return Err(Stop::Image(ImageError::Wrong { at: target, what: Wrong::Local }));
+                }
+                return Ok(true);
+            }
+            let Some(caller) = self.frame.caller(self.cells) else { return Err(Stop::Stack) };
+            self.frame = caller;
+            // The position is after the call; the call itself is what a handler covers.
+            at = self.frame.position.saturating_sub(1);
+        }
+        Ok(false)
+    }
+
+    /// Where the handler of a class is in the method that runs, for a bytecode at a position.
+    fn handler(&mut self, at: u32, class: crate::objects::ClassId) -> Result<Option<u32>, ImageError<CodeError<C>>> {
+        let (package, number) = (self.frame.package, self.frame.method);
+        let missing = ImageError::Wrong { at, what: Wrong::Method };
+        let (header, image) = self.code.package(package).ok_or(missing)?;
+        let method = header.method(image, number)?;
+        let offset = at.wrapping_sub(method.code);
+        for place in 0..method.handlers {
+            let Some((header, image)) = self.code.package(package) else { break };
+            let handler = header.handler(image, &method, place)?;
+            if !(u32::from(handler.start)..u32::from(handler.end)).contains(&offset) {
+                continue;
+            }
+            let catches = match handler.class {
+                None => true,
+                Some(caught) => {
+                    let caught = types::class_id(self.code, package, caught)?;
+                    types::is_below(self.code, class, caught)?
+                }
+            };
+            if catches {
+                return Ok(Some(method.code + u32::from(handler.target)));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,175 @@
+//! Bytecodes on objects, arrays, fields and types.
+
+use norn_card_package::{ClassPlace, Wrong, format, opcode as op};
+
+use crate::code::Code;
+use crate::end::{Exception, Trap};
+use crate::machine::{Machine, Step};
+use crate::objects::{ClassId, Form, Objects, Runtime};
+use crate::types;
+
+/// Elements of an array at most.
+const LENGTH_MAX: i32 = i16::MAX as i32;
+
+impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
+    pub(crate) fn on_objects(&mut self, opcode: u8) -> Step<(), O, C> {
+        match opcode {
+            op::GET_FIELD..op::PUT_FIELD => {
+                let [slot] = self.operands(1)?;
+                let reference = self.reference()?;
+                let value = self.objects.field(reference, slot).map_err(Trap::objects)?;
+                self.push(value)
+            }
+            op::PUT_FIELD..op::GET_STATIC => {
+                let [slot] = self.operands(1)?;
+                let value = self.pop()?;
+                let reference = self.reference()?;
+                self.objects.set_field(reference, slot, value).map_err(Trap::failure)
+            }
+            op::GET_STATIC..op::PUT_STATIC => {
+                let (package, slot) = self.static_place()?;
+                let value = self.objects.static_field(package, slot).map_err(Trap::objects)?;
+                self.push(value)
+            }
+            op::PUT_STATIC.. => {
+                let (package, slot) = self.static_place()?;
+                let value = self.pop()?;
+                self.objects.set_static_field(package, slot, value).map_err(Trap::failure)
+            }
+            op::LOAD_INT | op::LOAD_REFERENCE | op::LOAD_BYTE | op::LOAD_SHORT => {
+                let (array, index, _) = self.element_place(opcode)?;
+                let value = self.objects.element(array, index).map_err(Trap::objects)?;
+                self.push(value)
+            }
+            op::STORE_INT | op::STORE_REFERENCE | op::STORE_BYTE | op::STORE_SHORT => self.store_element(opcode),
+            op::ARRAY_LENGTH => {
+                let reference = self.reference()?;
+                match self.objects.form(reference).map_err(Trap::objects)? {
+                    Form::Array { length, .. } => self.push(i32::from(length)),
+                    Form::Object(_) => self.damaged(Wrong::Kind),
+                }
+            }
+            op::NEW => self.create(),
+            op::NEW_ARRAY => {
+                let [kind] = self.operands(1)?;
+                self.create_array(kind, ClassId { package: 0, class: 0 })
+            }
+            op::NEW_REFERENCE_ARRAY => {
+                let [package, class] = self.operands(1)?;
+                let class = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
+                self.create_array(format::REFERENCE, class)
+            }
+            op::CHECK_CAST => {
+                let reference = self.pop()?;
+                if reference != 0 && !self.is_of_named_type(reference)? {
+                    return Err(Trap::Exception(Exception::ClassCast));
+                }
+                self.push(reference)
+            }
+            op::INSTANCE_OF => {
+                let reference = self.pop()?;
+                let is = reference != 0 && self.is_of_named_type(reference)?;
+                self.push(i32::from(is))
+            }
+            _ => self.damaged(Wrong::Opcode),
+        }
+    }
+
+    /// A reference from the stack that is not null.
+    fn reference(&mut self) -> Step<i32, O, C> {
+        match self.pop()? {
+            0 => Err(Trap::Exception(Exception::Null)),
+            reference => Ok(reference),
+        }
+    }
+
+    fn static_place(&mut self) -> Step<(u8, u16), O, C> {
+        let [package, low, high] = self.operands(1)?;
+        Ok((types::package(self.code, self.frame.package, package)?, u16::from_le_bytes([low, high])))
+    }
+
+    /// The array and index on the stack, and what the array is; kinds are those of the bytecode.
+    fn element_place(&mut self, opcode: u8) -> Step<(i32, u16, Form), O, C> {
+        let index = self.pop()?;
+        let array = self.reference()?;
+        let form = self.objects.form(array).map_err(Trap::objects)?;
+        let Form::Array { kind, length, .. } = form else { return self.damaged(Wrong::Kind) };
+        let fits = match opcode {
+            op::LOAD_BYTE | op::STORE_BYTE => kind == format::BYTE || kind == format::BOOLEAN,
+            op::LOAD_SHORT | op::STORE_SHORT => kind == format::SHORT,
+            op::LOAD_INT | op::STORE_INT => kind == format::INT,
+            _ => kind == format::REFERENCE,
+        };
+        if !fits {
+            return self.damaged(Wrong::Kind);
+        }
+        match u16::try_from(index) {
+            Ok(index) if index < length => Ok((array, index, form)),
+            _ => Err(Trap::Exception(Exception::Bounds)),
+        }
+    }
+
+    fn store_element(&mut self, opcode: u8) -> Step<(), O, C> {
+        let value = self.pop()?;
+        let (array, index, form) = self.element_place(opcode)?;
+        if let (Form::Array { class, .. }, true) = (form, opcode == op::STORE_REFERENCE && value != 0) {
+            let stored = self.objects.form(value).map_err(Trap::objects)?;
+            if !types::is_of(self.code, stored, format::TYPE_CLASS, class)? {
+                return Err(Trap::Exception(Exception::ArrayStore));
+            }
+        }
+        self.objects.set_element(array, index, value).map_err(Trap::failure)
+    }
+
+    fn create(&mut self) -> Step<(), O, C> {
+        let [package, class] = self.operands(1)?;
+        let id = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
+        let class = types::record(self.code, id)?;
+        let mut kinds = [0; 255];
+        let Some((header, image)) = self.code.package(id.package) else { return self.damaged(Wrong::Class) };
+        for (slot, kind) in (0..class.fields).zip(&mut kinds) {
+            *kind = header.field_kind(image, &class, slot)?;
+        }
+        if class.is_interface() || class.is_abstract() {
+            return self.damaged(Wrong::Class);
+        }
+        let kinds = &kinds[..usize::from(class.fields)];
+        let reference = self.objects.create(id, kinds).map_err(Trap::failure)?;
+        self.push(reference)
+    }
+
+    fn create_array(&mut self, kind: u8, class: ClassId) -> Step<(), O, C> {
+        let length = self.pop()?;
+        if length < 0 {
+            return Err(Trap::Exception(Exception::NegativeSize));
+        }
+        if length > LENGTH_MAX {
+            return Err(Trap::Exception(Exception::NoRoom));
+        }
+        let reference = self.objects.create_array(kind, class, length as u16).map_err(Trap::failure)?;
+        self.push(reference)
+    }
+
+    fn is_of_named_type(&mut self, reference: i32) -> Step<bool, O, C> {
+        let [kind, package, class] = self.operands(1)?;
+        let form = self.objects.form(reference).map_err(Trap::objects)?;
+        let class = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
+        Ok(types::is_of(self.code, form, kind, class)?)
+    }
+
+    /// The code of an interface's method for an object.
+    pub(crate) fn through_interface(
+        &mut self,
+        form: Form,
+        package: u8,
+        class: u8,
+        method: u8,
+    ) -> Step<(u8, u16), O, C> {
+        let interface = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
+        let class = types::class_of(self.code, form);
+        match types::slot_through(self.code, class, interface, method)? {
+            Some(slot) => Ok(types::entry(self.code, class, slot)?),
+            None => Err(Trap::Exception(Exception::ClassCast)),
+        }
+    }
+}
