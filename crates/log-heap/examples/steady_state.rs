@@ -1,7 +1,8 @@
 //! What an update costs in steady state, on the simulated device's counters.
 //!
 //! `steady_state PART OBJECTS ROW [ERASES]`: PART is a name of the catalogue; ROW is `one` (a field of an object),
-//! `all` (every field of an object, each by itself) or `whole` (every field at once). Objects have fifty fields of
+//! `all` (every field of an object, each by itself), `whole` (every field at once) or `ten` (a field in each of ten
+//! objects, in a transaction). Objects have fifty fields of
 //! two bytes; 90 % of the updates go to a fifth of them. Runs until units were erased ERASES (200) times on average
 //! and three windows of twelve erases a unit agree within 2 %. Prints program units and erases an update of a field;
 //! words read by reading a field, on average and at most; erases of the most worn unit by their mean; what a mount
@@ -38,10 +39,22 @@ impl Population {
         match row {
             "one" => heap.put_field(object, self.random.usize(..FIELDS), &value).unwrap(),
             "all" => (0..FIELDS).for_each(|field| heap.put_field(object, field, &value).unwrap()),
+            "ten" => {
+                heap.begin().unwrap();
+                for number in 0..10 {
+                    let object = if number == 0 { object } else { self.draw() };
+                    heap.put_field(object, self.random.usize(..FIELDS), &value).unwrap();
+                }
+                heap.commit().unwrap();
+            }
             "whole" => heap.put_fields(object, 0, &[value[0]; 2 * FIELDS]).unwrap(),
             other => panic!("no row {other}"),
         }
-        if row == "one" { 1 } else { FIELDS as u64 }
+        match row {
+            "one" => 1,
+            "ten" => 10,
+            _ => FIELDS as u64,
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! 3. Among spares, whole places come first, and what comes after them is erased: nothing is torn. What comes after
 //!    the last delta of a tail is erased; before it, only what a seal leaves out may be torn.
 //! 4. The live granules of each unit are those that the table has.
+//!    Sectors from before an open transaction are among them.
 //! 5. Each directory of roots is in their chain.
 
 use norn_flash::{Address, Auditor, Marks, Nor, Violation};
@@ -23,6 +24,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// The store's.
     pub fn audit(&mut self, auditor: &mut (impl Auditor + Marks<Address>)) -> Result<(), StoreError<D::Error>> {
         let reclamation = self.reclamation();
+        reclamation.recount()?;
         let top = reclamation.objects.map.top();
         let mut live = 0;
         for level in (1..=top).rev() {
@@ -32,6 +34,12 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
                     live += reclamation.audit_sector(node, owner, auditor)?;
                     live += reclamation.audit_leaf(node, owner, auditor)?;
                 }
+            }
+        }
+        let mut walk = reclamation.objects.map.space.log.walk();
+        while let Some(note) = reclamation.objects.map.space.log.next_note(&mut walk)? {
+            if let Some(sector) = reclamation.replaced(note, &walk)? {
+                live += reclamation.audit_sector(sector.at, Owner::object(note.slot), auditor)?;
             }
         }
         if live != reclamation.objects.map.space.log.units.live() {

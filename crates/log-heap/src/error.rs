@@ -148,3 +148,32 @@ impl<E> From<StoreError<E>> for AccessError<E> {
         AccessError::Store(error)
     }
 }
+
+/// Why a transaction did not begin or end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionError<E> {
+    /// One is open already; transactions do not nest.
+    AlreadyOpen,
+    /// None is open.
+    NotOpen,
+    /// The store failed.
+    Store(StoreError<E>),
+}
+
+impl<E: fmt::Debug> fmt::Display for TransactionError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TransactionError::AlreadyOpen => f.write_str("a transaction is open already"),
+            TransactionError::NotOpen => f.write_str("no transaction is open"),
+            TransactionError::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for TransactionError<E> {}
+
+impl<E> From<StoreError<E>> for TransactionError<E> {
+    fn from(error: StoreError<E>) -> Self {
+        TransactionError::Store(error)
+    }
+}

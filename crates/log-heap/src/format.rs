@@ -153,7 +153,12 @@ impl Geometry {
     /// Units that are kept free for reclamation: for what it moves, and for the map nodes that this changes, which in
     /// small units may be many.
     pub const fn reserve(&self) -> u32 {
-        if self.unit_granules < 512 { 4 } else { 2 }
+        if self.has_large_units() { 2 } else { 4 }
+    }
+
+    /// Whether what a call writes is small beside a unit.
+    pub const fn has_large_units(&self) -> bool {
+        self.unit_granules >= 512
     }
 
     /// Spare places of a map node: fewer where a place is large.
@@ -548,11 +553,25 @@ pub(crate) enum Record {
     Quiet,
     /// Everything before is complete. Which tails are in doubt from here on.
     Tails(Tails),
+    /// As [`Append`](Record::Append), the first in a transaction: so many places of the tail were used before.
+    Note(u16, u8),
+    /// As [`Rewrite`](Record::Rewrite) of an object, the first in a transaction: the last [`Before`](Record::Before)
+    /// says where it was, and so many places of its tail were used before.
+    Replace(u16, u8),
+    /// Where an object was before a transaction.
+    Before(Entry),
+    /// Everything before is complete, and the transaction has ended.
+    Done,
+    /// Notes of the transaction are in another unit of the log, too, before this granule.
+    From(Granule),
 }
 
 const END: u32 = 0;
 const QUIET: u32 = 1;
 const TAILS: u32 = 2;
+const DONE: u32 = 3;
+const NOTE: u32 = 1 << 22;
+const REPLACE: u32 = 1 << 23;
 
 impl Record {
     pub(crate) fn to_content(self) -> u32 {
@@ -565,6 +584,11 @@ impl Record {
             Record::End => (5, END << 16),
             Record::Quiet => (5, QUIET << 16),
             Record::Tails(tails) => (5, TAILS << 16 | u32::from(tails.to_bits())),
+            Record::Done => (5, DONE << 16),
+            Record::Note(slot, used) => (1, NOTE | u32::from(used) << 16 | u32::from(slot)),
+            Record::Replace(slot, used) => (1, REPLACE | u32::from(used) << 16 | u32::from(slot)),
+            Record::Before(entry) => (6, entry.to_bits()),
+            Record::From(granule) => (7, granule.0),
         };
         kind << 24 | argument
     }
@@ -573,7 +597,11 @@ impl Record {
         let argument = content & 0xFF_FFFF;
         Some(match content >> 24 {
             0 => Record::Rewrite(Owner { level: (argument >> 16) as u8 & 7, index: argument as u16 }),
-            1 => Record::Append(argument as u16),
+            1 => match (argument & (NOTE | REPLACE), (argument >> 16) as u8 & 0x3F) {
+                (0, _) => Record::Append(argument as u16),
+                (NOTE, used) => Record::Note(argument as u16, used),
+                (_, used) => Record::Replace(argument as u16, used),
+            },
             2 => Record::Root(Entry::from_bits(argument)),
             3 => Record::Next(EraseUnit(argument as u16)),
             4 => Record::Found(Entry::from_bits(argument)),
@@ -581,9 +609,11 @@ impl Record {
                 END => Record::End,
                 QUIET => Record::Quiet,
                 TAILS => Record::Tails(Tails::from_bits(argument as u16)),
+                DONE => Record::Done,
                 _ => return None,
             },
-            _ => return None,
+            6 => Record::Before(Entry::from_bits(argument)),
+            _ => Record::From(Granule(argument & ENTRY_MASK)),
         })
     }
 }
@@ -626,6 +656,11 @@ mod tests {
                 Record::Found(entry),
                 Record::End,
                 Record::Quiet,
+                Record::Note(owner.index, unit.0 as u8 % 33),
+                Record::Replace(owner.index, unit.0 as u8 % 33),
+                Record::Before(entry),
+                Record::Done,
+                Record::From(Granule(unit.0.into())),
                 Record::Tails(Tails::Named),
                 Record::Tails(Tails::Any),
                 Record::Tails(Tails::From(owner.index >> 4)),

@@ -8,7 +8,7 @@ use norn_flash::Nor;
 use crate::error::{AccessError, CreateError, MountError, StoreError};
 use crate::format::{DIRECTORY, Entry, HEADER_BYTES, Header, Owner, SectorKind, Stream};
 use crate::layout::{Info, Layout, Widths};
-use crate::log::Intent;
+use crate::log::{Intent, Log};
 use crate::medium::Medium;
 use crate::object::{Extent, Replacement, Sector, Source, TailRoom};
 use crate::reclaim::Reclamation;
@@ -111,12 +111,21 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.reclamation.objects.map.space.log.units.medium.into_device()
     }
 
+    pub(crate) const fn log(&self) -> &Log<D, M> {
+        &self.reclamation.objects.map.space.log
+    }
+
+    /// Looks for free slots from the first one on the next time.
+    pub(crate) fn forget_free_slots(&mut self) {
+        self.slot_hint = SLOT_FIRST;
+    }
+
     pub(crate) fn reclamation(&mut self) -> &mut Reclamation<D, M> {
         &mut self.reclamation
     }
 
     /// Says that nothing is in progress, so that the next mount has nothing to settle, erases nothing and programs
-    /// nothing. Call it before the power is turned off on purpose.
+    /// nothing. Within a transaction it does nothing. Call it before the power is turned off on purpose.
     ///
     /// Cost: a granule.
     ///
@@ -124,6 +133,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
     /// The device's.
     pub fn rest(&mut self) -> Result<(), StoreError<D::Error>> {
         self.expect_running()?;
+        if self.in_transaction() {
+            return Ok(());
+        }
         self.reclamation.objects.map.space.log.rest()
     }
 
@@ -150,10 +162,10 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.reclamation.make_room_for(needed)?;
         let tail = self.reclamation.tail_of(&header, Reason::Created);
         let owner = header.owner();
-        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(owner))?;
+        let old = self.reclamation.intend_replacement(owner, Err(header.generation))?;
         let sector =
             self.reclamation.objects.write(Header { tail, ..header }, Source::New(layout), None, Stream::Updated)?;
-        self.reclamation.lead_to(owner, Entry::At(sector), None)
+        self.reclamation.lead_to(owner, Entry::At(sector), old)
     }
 
     /// The header of a new object, without slot, generation and tail.
@@ -210,8 +222,8 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         self.reclamation.make_room()?;
         let sector = self.find(reference)?;
         let owner = Owner::object(reference.slot());
-        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(owner))?;
-        self.reclamation.lead_to(owner, Entry::Nowhere(reference.generation()), Some(sector))?;
+        let old = self.reclamation.intend_replacement(owner, Ok(sector))?;
+        self.reclamation.lead_to(owner, Entry::Nowhere(reference.generation()), old)?;
         self.slot_hint = self.slot_hint.min(u32::from(reference.slot()));
         Ok(())
     }
@@ -296,14 +308,20 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let (field, extent) = self.field(&sector, index)?;
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         let room = self.reclamation.objects.room(&sector, used, extent.width)?;
-        if room != TailRoom::None {
+        let is_open = self.in_transaction();
+        // A transaction leaves a place for undoing it.
+        let places = self.reclamation.objects.map.space.log.units.geometry().delta_places(extent.width);
+        let has_void = u32::from(used) + places < u32::from(sector.header.tail);
+        if room != TailRoom::None && (has_void || !is_open) {
             let log = &mut self.reclamation.objects.map.space.log;
             match room {
+                _ if is_open => self.reclamation.intend_noted_append(reference.slot(), used)?,
                 TailRoom::Sealable => log.intend_append(reference.slot())?,
                 _ => log.intend(Intent::Append(reference.slot()))?,
             }
             return Ok(self.reclamation.objects.append(&sector, used, field, value)?);
         }
+        let sector = self.make_room_to_replace(sector)?;
         let reason = Reason::TailFull(sector.header.tail);
         self.replace(sector, reason, Replacement { at: extent.at, bytes: value })
     }
@@ -320,6 +338,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let extent = self.extent_of(&sector, first, values.len() as u32)?;
         self.reclamation.make_room()?;
         let sector = self.find(reference)?;
+        let sector = self.make_room_to_replace(sector)?;
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         self.replace(sector, Reason::Replaced(used), Replacement { at: extent.at, bytes: values })
     }
@@ -356,6 +375,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let header = self.headed(&sector, bytes.len())?;
         let geometry = self.reclamation.objects.map.space.log.units.geometry();
         let more = header.bare_granules(&geometry).saturating_sub(sector.header.bare_granules(&geometry));
+        let more = if self.in_transaction() { header.bare_granules(&geometry) } else { more };
         match more {
             0 => self.reclamation.make_room()?,
             more => self.reclamation.make_room_for(more + geometry.node_granules())?,
@@ -365,9 +385,9 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         let used = self.reclamation.objects.tail(&sector, None)?.used;
         let tail = self.reclamation.tail_of(&header, Reason::Replaced(used));
         let (header, source) = (Header { tail, ..header }, Source::Reheaded(sector, bytes));
-        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(header.owner()))?;
+        let old = self.reclamation.intend_replacement(header.owner(), Ok(sector))?;
         let written = self.reclamation.objects.write(header, source, None, Stream::Updated)?;
-        Ok(self.reclamation.lead_to(header.owner(), Entry::At(written), Some(sector))?)
+        Ok(self.reclamation.lead_to(header.owner(), Entry::At(written), old)?)
     }
 
     /// The sector's header once the object has one of `bytes` bytes.
@@ -410,9 +430,20 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         replacement: Replacement<'_>,
     ) -> Result<(), AccessError<D::Error>> {
         let owner = sector.header.owner();
-        self.reclamation.objects.map.space.log.intend(Intent::Rewrite(owner))?;
+        let old = self.reclamation.intend_replacement(owner, Ok(sector))?;
         let written = self.reclamation.rewrite(sector, reason, Some(replacement), Stream::Updated)?;
-        Ok(self.reclamation.lead_to(owner, Entry::At(written), Some(sector))?)
+        Ok(self.reclamation.lead_to(owner, Entry::At(written), old)?)
+    }
+
+    /// Room for writing an object anew, which within a transaction keeps its old sector. Returns where the object is
+    /// after that.
+    pub(crate) fn make_room_to_replace(&mut self, sector: Sector) -> Result<Sector, AccessError<D::Error>> {
+        if !self.in_transaction() {
+            return Ok(sector);
+        }
+        let geometry = self.reclamation.objects.map.space.log.units.geometry();
+        self.reclamation.make_room_for(sector.header.bare_granules(&geometry) + geometry.node_granules())?;
+        self.find(Ref::new(sector.header.index, sector.header.generation))
     }
 
     pub(crate) fn expect_running(&self) -> Result<(), StoreError<D::Error>> {

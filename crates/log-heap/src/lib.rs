@@ -6,7 +6,9 @@
 //! flash with error-correcting codes (STM32) serves as well as classic NOR. `docs/design/log-heap.md` says how and
 //! why.
 //!
-//! Not yet here: transactions over several objects, arrays, collection, pointers with notification, error detection.
+//! [`begin`](LogHeapIn::begin) and [`commit`](LogHeapIn::commit) make any number of calls one.
+//!
+//! Not yet here: arrays, collection, pointers with notification, error detection.
 //!
 //! ```
 //! use norn_flash_sim::{NorSim, catalogue};
@@ -39,14 +41,16 @@ mod log;
 mod map;
 mod medium;
 mod mount;
+mod notes;
 mod object;
 mod reclaim;
 mod reference;
 mod root;
 mod space;
+mod transaction;
 mod units;
 
-pub use error::{AccessError, CreateError, MountError, StoreError};
+pub use error::{AccessError, CreateError, MountError, StoreError, TransactionError};
 pub use heap::{LogHeap, LogHeapIn};
 pub use layout::{Info, Layout, Widths};
 pub use reference::Ref;

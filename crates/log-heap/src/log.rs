@@ -32,6 +32,8 @@ use crate::units::{Role, UnitRows, Units};
 /// How many units more than the newest wear out before the log leaves its units to data.
 const WEAR_SLACK: u32 = 8;
 
+/// Notes that go along when the log turns: fewer than one for so many places.
+const NOTES_SHARE: u32 = 4;
 /// Appends that are recorded after a mount, whatever the part holds.
 const APPENDS_MIN: u32 = 16;
 /// Live granules for each of which an append more is recorded: about as many as there are objects.
@@ -89,7 +91,7 @@ pub(crate) struct Log<D, M> {
     pub(crate) units: Units<D, M>,
     unit: EraseUnit,
     /// The next granule to program; `None` where that is in doubt.
-    end: Option<Granule>,
+    pub(crate) end: Option<Granule>,
     next: [EraseUnit; 2],
     root: Entry,
     /// The last intent of this log.
@@ -100,6 +102,72 @@ pub(crate) struct Log<D, M> {
     tails: Tails,
     /// Appends recorded since the mount.
     appends: u32,
+    /// Where the notes of an open transaction are.
+    pub(crate) notes: Notes,
+}
+
+/// What a transaction has to be undone with: where an object was before, and how many places of its tail were used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) slot: u16,
+    pub(crate) used: u8,
+    /// Where the object was; `None` where it still is there.
+    pub(crate) before: Option<Entry>,
+}
+
+/// Where the notes of an open transaction are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notes {
+    /// Whether a transaction is open.
+    pub(crate) is_open: bool,
+    /// Notes that this log has of it.
+    pub(crate) here: u16,
+    /// Other units that have notes.
+    pub(crate) units: u16,
+    /// Whether a sector from before the transaction was moved, so that an object has several notes of that kind.
+    pub(crate) is_moved: bool,
+    /// Where its records begin in this log.
+    pub(crate) start: Granule,
+    /// Where they end while the end of the log is in doubt.
+    pub(crate) end: Granule,
+    /// Where the notes end in the unit of the log that has others.
+    pub(crate) from: Option<Granule>,
+    /// What the last record of the log was when the mount read it: it goes to the head of the next log.
+    pub(crate) last: Option<Note>,
+    /// The slots that have notes, and others: a bit for each remainder of a slot.
+    pub(crate) slots: [u32; 8],
+}
+
+impl Notes {
+    const NONE: Notes = Notes {
+        is_open: false,
+        here: 0,
+        units: 0,
+        is_moved: false,
+        start: Granule(0),
+        end: Granule(0),
+        from: None,
+        last: None,
+        slots: [0; 8],
+    };
+
+    /// Follows a record of the log that is at `at`, as a mount does; `before` is what the last `Before` said.
+    fn follow(&mut self, record: Record, at: Granule, before: &mut Option<Entry>) {
+        self.here += u16::from(self.last.take().is_some());
+        match record {
+            Record::Before(entry) => {
+                (*before, self.end) = (Some(entry), at);
+                return;
+            }
+            Record::Note(slot, used) => (self.last, self.end) = (Some(Note { slot, used, before: None }), at),
+            // It ends before its `Before`.
+            Record::Replace(slot, used) if before.is_some() => self.last = Some(Note { slot, used, before: *before }),
+            Record::Done => *self = Notes { start: at.offset(1), end: at.offset(1), ..Notes::NONE },
+            Record::From(granule) => (self.from, self.end) = (Some(granule), at.offset(1)),
+            _ => self.end = at.offset(1),
+        }
+        *before = None;
+    }
 }
 
 /// What a log's head and records say.
@@ -110,6 +178,7 @@ struct Replayed {
     found: [Entry; LEVELS_MAX + 1],
     found_count: usize,
     tails: Tails,
+    notes: Notes,
     is_quiet: bool,
 }
 
@@ -125,6 +194,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             doubt: None,
             tails: Tails::Named,
             appends: 0,
+            notes: Notes::NONE,
         }
     }
 
@@ -146,7 +216,7 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
     /// Begins the first log of an image, on erased or foreign units.
     pub(crate) fn format(&mut self) -> Result<(), StoreError<D::Error>> {
         (self.root, self.intent, self.doubt) = (Entry::Nowhere(NEVER), None, None);
-        (self.tails, self.appends) = (Tails::Named, 0);
+        (self.tails, self.appends, self.notes) = (Tails::Named, 0, Notes::NONE);
         (self.unit, self.next) = (EraseUnit(2), [EraseUnit(0), EraseUnit(1)]);
         self.turn()
     }
@@ -206,12 +276,18 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
 
     /// Appends a record; where the log is full, or its end in doubt, to the next one.
     fn append(&mut self, record: Record) -> Result<(), StoreError<D::Error>> {
+        self.make_place(1)?;
+        self.program(record)
+    }
+
+    /// Begins the next log where this one has not so many places, or where its end is in doubt.
+    fn make_place(&mut self, places: u32) -> Result<(), StoreError<D::Error>> {
         let geometry = self.units.geometry();
         let limit = geometry.start(self.unit).offset(geometry.unit_granules);
-        if self.end.is_none_or(|end| end >= limit) {
+        if self.end.is_none_or(|end| end.offset(places) > limit) {
             self.turn()?;
         }
-        self.program(record)
+        Ok(())
     }
 
     fn program(&mut self, record: Record) -> Result<(), StoreError<D::Error>> {
@@ -227,17 +303,37 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         let (old, unit) = (self.unit, self.next[0]);
         self.units.set_role(self.next[0], Role::Log);
         self.units.set_role(self.next[1], Role::Log);
-        let third = self.choose_third()?;
+        // Few notes go along.
+        let (notes_start, notes_end) = (self.notes.start, self.end.unwrap_or(self.notes.end));
+        let most = self.units.geometry().room() / NOTES_SHARE;
+        let keeps_old = u32::from(self.notes.here) > most && self.count_notes(notes_start, notes_end)? > most;
+        let third =
+            if keeps_old { self.units.least_worn_free()?.ok_or(StoreError::Full)? } else { self.choose_third()? };
         self.units.open(unit, Stream::Log)?;
         let geometry = self.units.geometry();
-        self.end = Some(geometry.start(unit).offset(geometry.head()));
+        let start = geometry.start(unit).offset(geometry.head());
+        if keeps_old {
+            (self.notes.from, self.notes.here) = (Some(notes_end), 0);
+            self.notes.units += 1;
+        }
+        (self.end, self.notes.start) = (Some(start), start);
         self.program(Record::Root(self.root))?;
         self.program(Record::Next(self.next[1]))?;
         self.program(Record::Next(third))?;
+        if let Some(from) = self.notes.from {
+            self.program(Record::From(from))?;
+        }
+        if self.notes.here > 0 {
+            self.notes.here = 0;
+            self.copy_notes(notes_start, notes_end)?;
+        }
+        if let Some(note) = self.notes.last.take() {
+            self.program_note(note)?;
+        }
         self.program_doubt()?;
         self.program(Record::End)?;
         self.units.set_role(third, Role::Log);
-        if old != third {
+        if old != third && !keeps_old {
             self.units.set_role(old, Role::Filled);
         }
         (self.unit, self.next) = (unit, [self.next[1], third]);
@@ -251,6 +347,37 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         let Some(other) = self.units.least_worn_free()? else { return Ok(old) };
         let others = self.units.head(other)?.map_or(erases, |head| head.erases);
         Ok(if erases > others + WEAR_SLACK { other } else { old })
+    }
+
+    pub(crate) fn program_note(&mut self, note: Note) -> Result<(), StoreError<D::Error>> {
+        self.notes.here += 1;
+        let Some(before) = note.before else { return self.program(Record::Note(note.slot, note.used)) };
+        self.program(Record::Before(before))?;
+        self.program(Record::Replace(note.slot, note.used))
+    }
+
+    /// Appends a note of the open transaction, which is also an intent.
+    pub(crate) fn append_note(&mut self, note: Note) -> Result<(), StoreError<D::Error>> {
+        self.make_place(1 + u32::from(note.before.is_some()))?;
+        self.program_note(note)?;
+        self.intent = Some(match note.before {
+            Some(_) => Intent::Rewrite(Owner::object(note.slot)),
+            None => Intent::Append(note.slot),
+        });
+        Ok(())
+    }
+
+    /// Ends the open transaction, whose notes are forgotten later.
+    pub(crate) fn append_done(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.append(Record::Done)?;
+        self.intent = None;
+        Ok(())
+    }
+
+    /// Forgets the notes of a transaction that has ended.
+    pub(crate) fn forget_notes(&mut self) {
+        let start = self.end.unwrap_or(Granule(0));
+        self.notes = Notes { start, end: start, ..Notes::NONE };
     }
 
     fn program_doubt(&mut self) -> Result<(), StoreError<D::Error>> {
@@ -296,7 +423,8 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
         }
         (self.unit, self.end, self.next) = (unit, None, replayed.next);
         (self.root, self.intent, self.doubt) = (replayed.root, replayed.intent, None);
-        (self.tails, self.appends) = (replayed.tails, 0);
+        (self.tails, self.appends, self.notes) = (replayed.tails, 0, replayed.notes);
+        self.mount_notes()?;
         if replayed.found_count > 0
             && let Some(intent) = replayed.intent
         {
@@ -336,17 +464,29 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
             found: [nowhere; LEVELS_MAX + 1],
             found_count: 0,
             tails: Tails::Named,
+            notes: Notes::NONE,
             is_quiet: false,
         };
+        let (mut before, first) = (None, geometry.start(unit).offset(geometry.head()));
+        (replayed.notes.start, replayed.notes.end) = (first, first);
         for at in geometry.head()..geometry.unit_granules {
-            let Place::Whole(content, _) = self.units.medium.read_place(geometry.start(unit).offset(at))? else {
-                break;
-            };
+            let at = geometry.start(unit).offset(at);
+            let Place::Whole(content, _) = self.units.medium.read_place(at)? else { break };
             let record = Record::from_content(content);
             replayed.is_quiet = record == Some(Record::Quiet);
+            if let Some(record) = record {
+                replayed.notes.follow(record, at, &mut before);
+            }
+            // What is noted while a mount settles does not say what is in doubt.
+            let is_settling = is_counted && replayed.found_count > 0;
             match record {
                 Some(Record::Rewrite(owner)) => replayed.intent = Some(Intent::Rewrite(owner)),
                 Some(Record::Append(slot)) => replayed.intent = Some(Intent::Append(slot)),
+                Some(Record::Note(..) | Record::Replace(..)) if is_settling => {}
+                Some(Record::Note(slot, _)) => replayed.intent = Some(Intent::Append(slot)),
+                Some(Record::Replace(slot, _)) => replayed.intent = Some(Intent::Rewrite(Owner::object(slot))),
+                Some(Record::Before(_) | Record::From(_)) => {}
+                Some(Record::Done) => replayed.intent = None,
                 Some(Record::Root(root)) => {
                     replayed.root = root;
                     if is_counted && replayed.found_count > 0 {
@@ -367,6 +507,9 @@ impl<D: Nor, M: UnitRows> Log<D, M> {
                 _ => break,
             }
         }
+        let notes = &mut replayed.notes;
+        notes.is_open = notes.here > 0 || notes.last.is_some() || notes.from.is_some();
+        notes.is_moved = notes.is_open;
         replayed.next = next;
         Ok((is_counted && next_count == 2).then_some(replayed))
     }

@@ -10,7 +10,8 @@
 //!    root's record settles it;
 //! 6. if appends were recorded no more, seals each tail that was not known to be complete, leaf by leaf. The log says
 //!    which leaf it is at; one in which a sweep was cut is written anew instead;
-//! 7. appends `Quiet`.
+//! 7. undoes the transaction that was open;
+//! 8. appends `Quiet`.
 //!
 //! What a cut can have left, and what becomes of it:
 //!
@@ -29,7 +30,7 @@ use norn_flash::{GuardError, Nor, NorPart, Violation};
 use crate::error::{MountError, StoreError};
 use crate::format::{Entry, FANOUT, Geometry, Granule, Owner, Stream, Tails};
 use crate::heap::SLOTS_BY_TOP;
-use crate::log::{Doubt, Intent, LogEnd};
+use crate::log::{Doubt, Intent, LogEnd, Note};
 use crate::object::{SEALED_TAIL_MIN, Sector};
 use crate::reclaim::Reclamation;
 use crate::units::UnitRows;
@@ -76,6 +77,8 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         })?;
         units.clear(0);
         self.objects.map.space.close_all();
+        self.objects.map.space.is_settling = false;
+        self.objects.map.space.has_lost_count = false;
         Ok(())
     }
 
@@ -120,11 +123,16 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         if end == LogEnd::Quiet {
             return Ok(());
         }
+        self.objects.map.space.is_settling = true;
         self.objects.map.space.log.turn()?;
         if let Some(doubt) = self.objects.map.space.log.doubt().copied() {
             self.settle(&doubt)?;
         }
         self.sweep()?;
+        if self.objects.map.space.log.is_open() {
+            self.undo()?;
+        }
+        self.objects.map.space.is_settling = false;
         self.objects.map.space.log.rest()
     }
 
@@ -149,7 +157,8 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
                 if sector.header.tail < SEALED_TAIL_MIN {
                     continue;
                 }
-                if is_cut && node.index == first {
+                // Seals would be among what is undone.
+                if is_cut && node.index == first || self.objects.map.space.log.note_of(owner.index)?.is_some() {
                     self.copy_in_place(sector)?;
                 } else {
                     self.objects.seal(&sector)?;
@@ -162,11 +171,15 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// Writes an object anew as it is.
     fn copy_in_place(&mut self, sector: Sector) -> Result<(), StoreError<D::Error>> {
         self.make_room()?;
-        // Reclamation has copied what it has moved.
-        if self.objects.map.lookup(sector.header.owner())? == Entry::At(sector.at) {
-            self.move_sector(sector, sector.header.owner())?;
+        let owner = sector.header.owner();
+        if self.objects.map.lookup(owner)? != Entry::At(sector.at) {
+            // Reclamation has copied what it has moved.
+            return Ok(());
         }
-        Ok(())
+        match self.objects.map.space.log.note_of(owner.index)? {
+            Some(note) => self.move_noted(sector, note),
+            None => self.move_sector(sector, owner),
+        }
     }
 
     /// Writes anew what is in doubt (step 5).
@@ -178,6 +191,11 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         };
         let sector = Sector { at, header: self.objects.map.header(at)? };
         let copy = self.objects.copy(&sector, Stream::Updated)?;
+        if let Some(note) = self.objects.map.space.log.note_of(owner.index)?
+            && note.before == Some(entry)
+        {
+            self.objects.map.space.log.note(Note { before: Some(Entry::At(copy)), ..note })?;
+        }
         self.objects.map.copy_path(doubt, Entry::At(copy))?;
         let geometry = self.objects.map.space.log.units.geometry();
         self.objects.map.space.log.units.remove_live(at, sector.header.granules(&geometry));
@@ -187,7 +205,7 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// Counts every sector that the map leads to (step 3).
     ///
     /// Reads each entry of the map, and the header of each sector.
-    fn count_live(&mut self) -> Result<(), StoreError<D::Error>> {
+    pub(crate) fn count_live(&mut self) -> Result<(), StoreError<D::Error>> {
         let top = self.objects.map.top();
         for level in (1..=top).rev() {
             for index in 0..FANOUT.pow(u32::from(top - level)) {
@@ -195,6 +213,12 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
                 if let Entry::At(node) = self.objects.map.lookup(owner)? {
                     self.count_node(node, owner)?;
                 }
+            }
+        }
+        let mut walk = self.objects.map.space.log.walk();
+        while let Some(note) = self.objects.map.space.log.next_note(&mut walk)? {
+            if let Some(sector) = self.replaced(note, &walk)? {
+                self.count(sector.at, Owner::object(note.slot))?;
             }
         }
         Ok(())

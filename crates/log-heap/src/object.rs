@@ -104,6 +104,11 @@ impl Tail {
         last_of(self.deltas)
     }
 
+    /// Whether a delta counts that begins in a place or after it.
+    pub(crate) fn has_from(&self, place: u8) -> bool {
+        self.last().is_some_and(|last| last >= place)
+    }
+
     /// The last delta of the field that was asked for.
     fn last_wanted(&self) -> Option<u8> {
         last_of(self.wanted)
@@ -364,7 +369,7 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
                 None => void = first,
             }
         }
-        self.append_delta(sector, at, DeltaPart::Void(void), &[])
+        self.append_void(sector, at, void)
     }
 
     /// Whether a tail has room for a delta of so many bytes from a place on.
@@ -394,6 +399,11 @@ impl<D: Nor, M: UnitRows> Objects<D, M> {
         value: &[u8],
     ) -> Result<(), StoreError<D::Error>> {
         self.append_delta(sector, number, DeltaPart::First(field), value)
+    }
+
+    /// Appends a void from a place on.
+    pub(crate) fn append_void(&mut self, sector: &Sector, number: u8, from: u8) -> Result<(), StoreError<D::Error>> {
+        self.append_delta(sector, number, DeltaPart::Void(from), &[])
     }
 
     /// Programs the places of a delta, or a void.

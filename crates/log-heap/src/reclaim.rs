@@ -41,9 +41,12 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
     /// # Errors
     /// `Full` when each unit has been tried.
     pub(crate) fn make_room(&mut self) -> Result<(), StoreError<D::Error>> {
+        self.recount()?;
         let (mut reclaimed, reserve) = (0, self.reserve());
+        // What has notes is moved as it is: within a transaction a second round gains nothing.
+        let most = if self.objects.map.space.log.is_open() { self.unit_count() / 2 } else { 2 * self.unit_count() };
         while self.free_count() <= if reclaimed < EAGER { reserve } else { reserve / 2 } {
-            if reclaimed > 2 * self.unit_count() || !self.reclaim_one()? {
+            if reclaimed > most || !self.reclaim_one()? {
                 return Err(StoreError::Full);
             }
             reclaimed += 1;
@@ -70,11 +73,21 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
         }
     }
 
-    fn reserve(&self) -> u32 {
-        self.objects.map.space.log.units.geometry().reserve()
+    /// Counts anew what is live, after a call that found no free unit halfway.
+    pub(crate) fn recount(&mut self) -> Result<(), StoreError<D::Error>> {
+        if self.objects.map.space.has_lost_count {
+            self.objects.map.space.log.units.clear_live();
+            self.count_live()?;
+            self.objects.map.space.has_lost_count = false;
+        }
+        Ok(())
     }
 
-    fn free_count(&self) -> u32 {
+    fn reserve(&self) -> u32 {
+        self.objects.map.space.reserve()
+    }
+
+    pub(crate) fn free_count(&self) -> u32 {
         self.objects.map.space.log.units.free_count()
     }
 
@@ -127,9 +140,13 @@ impl<D: Nor, M: UnitRows> Reclamation<D, M> {
             let Some(header) = self.next_header(at, end)? else {
                 return Err(self.objects.map.medium().corrupted(at, "a live sector that its unit does not show"));
             };
-            let owner = header.owner();
-            if self.objects.map.lookup(owner)? == Entry::At(at) {
-                self.move_sector(Sector { at, header }, owner)?;
+            let (owner, sector) = (header.owner(), Sector { at, header });
+            let note = if owner.level == 0 { self.objects.map.space.log.note_of(owner.index)? } else { None };
+            let is_there = self.objects.map.lookup(owner)? == Entry::At(at);
+            match note {
+                Some(note) if is_there || note.before == Some(Entry::At(at)) => self.move_noted(sector, note)?,
+                None if is_there => self.move_sector(sector, owner)?,
+                _ => {}
             }
             at = at.offset(header.granules(&geometry));
         }

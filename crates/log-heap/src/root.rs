@@ -240,6 +240,7 @@ impl<D: Nor, M: UnitRows> LogHeapIn<D, M> {
         if slot != next {
             self.reclamation().make_room()?;
             if let Some(sector) = self.directory_sector(last)? {
+                let sector = self.make_room_to_replace(sector)?;
                 let extent = self.reclamation().objects.extent(&sector, 0)?;
                 let bytes = &slot.to_le_bytes();
                 let used = self.reclamation().objects.tail(&sector, None)?.used;

@@ -8,7 +8,7 @@
 use norn_flash::{EraseUnit, Nor};
 
 use crate::error::StoreError;
-use crate::format::{Geometry, Granule, Stream, Tails};
+use crate::format::{Geometry, Granule, Stream};
 use crate::log::Log;
 use crate::medium::Medium;
 use crate::units::{Role, UnitRows};
@@ -57,11 +57,15 @@ const STREAMS: [Stream; 3] = [Stream::Updated, Stream::Moved, Stream::Map];
 pub(crate) struct Space<D, M> {
     pub(crate) log: Log<D, M>,
     open: [Option<Frontier>; STREAMS.len()],
+    /// Whether a mount settles what was in doubt: then one unit is open, because the mount may be cut again and again.
+    pub(crate) is_settling: bool,
+    /// Whether a call ended after it had counted sectors to which the map does not lead.
+    pub(crate) has_lost_count: bool,
 }
 
 impl<D: Nor, M: UnitRows> Space<D, M> {
     pub(crate) const fn new(medium: Medium<D>, rows: M) -> Self {
-        Space { log: Log::new(medium, rows), open: [None; STREAMS.len()] }
+        Space { log: Log::new(medium, rows), open: [None; STREAMS.len()], is_settling: false, has_lost_count: false }
     }
 
     /// Closes all units, as a mount finds them.
@@ -86,13 +90,13 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
         Ok(sector)
     }
 
-    /// The stream that takes a sector of `stream`: another one where hardly a unit is free, because each of many mounts
-    /// was cut after it had opened some, and while a mount sweeps, so that it opens one.
+    /// The stream that takes a sector of `stream`: another one while a mount settles, and where hardly a unit is free,
+    /// because each of many mounts was cut after it had opened one.
     fn stream_for(&self, stream: Stream, granules: u32) -> usize {
         let geometry = self.log.units.geometry();
         let fits = |stream: &usize| self.open[*stream].is_some_and(|frontier| frontier.fits(granules, &geometry));
         let is_short = self.log.units.free_count() <= geometry.reserve() / 2;
-        if is_short || matches!(self.log.tails(), Tails::From(_)) {
+        if is_short || self.is_settling {
             let open = (0..self.open.len()).find(fits);
             return [stream as usize].into_iter().find(fits).or(open).unwrap_or(Stream::Updated as usize);
         }
@@ -101,7 +105,10 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
 
     fn open(&mut self, stream: usize) -> Result<Frontier, StoreError<D::Error>> {
         let units = &mut self.log.units;
-        let Some(unit) = units.least_worn_free()? else { return Err(StoreError::Full) };
+        let Some(unit) = units.least_worn_free()? else {
+            self.has_lost_count = true;
+            return Err(StoreError::Full);
+        };
         if let Some(old) = self.open[stream].take() {
             units.set_role(old.unit, Role::Filled);
         }
@@ -113,7 +120,16 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
     /// Live granules that the part may hold.
     pub(crate) fn capacity(&self) -> u32 {
         let geometry = self.log.units.geometry();
-        geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS - geometry.reserve())
+        let notes = u32::from(self.log.notes.units);
+        geometry.room() * (u32::from(geometry.unit_count) - OVERHEAD_UNITS).saturating_sub(self.reserve() + notes)
+    }
+
+    /// Units that a call finds free: within a transaction more, for undoing it. Few notes take no unit of the log.
+    pub(crate) fn reserve(&self) -> u32 {
+        let (geometry, notes) = (self.log.units.geometry(), &self.log.notes);
+        let reserve = geometry.reserve();
+        let has_few = notes.units == 0 && u32::from(notes.here) < geometry.room() / 8;
+        if !notes.is_open || self.is_settling || has_few && geometry.has_large_units() { reserve } else { 2 * reserve }
     }
 
     /// Places that the tail of a new sector gets. They follow what was used of the old one, and get fewer as the part
@@ -126,7 +142,7 @@ impl<D: Nor, M: UnitRows> Space<D, M> {
             // What is moved does not grow: it has to fit where it was.
             Reason::Moved(used, places) => (TAIL_IDLE.max(2 * u32::from(used)), u32::from(places)),
         };
-        let twentieth = self.capacity() / 20;
+        let twentieth = (self.capacity() / 20).max(1);
         let free = (19 * twentieth).saturating_sub(self.log.units.live()).min(3 * twentieth);
         (wanted.min(TAIL_MAX) * free / (3 * twentieth)).min(most) as u8
     }

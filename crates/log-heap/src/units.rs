@@ -82,6 +82,14 @@ impl<D: Nor, M: UnitRows> Units<D, M> {
         (self.live, self.free, self.newest) = (0, u32::from(self.medium.geometry().unit_count), newest);
     }
 
+    /// Forgets what is live, but no role.
+    pub(crate) fn clear_live(&mut self) {
+        for unit in self.all() {
+            self.change(unit, |row| row.live = 0);
+        }
+        self.live = 0;
+    }
+
     pub(crate) fn role(&self, unit: EraseUnit) -> Role {
         self.rows.as_ref()[usize::from(unit.0)].role
     }

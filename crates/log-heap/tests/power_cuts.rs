@@ -5,8 +5,8 @@
 mod model;
 
 use model::{
-    Call, Failure, Harsh, Model, TestHeap, change, contents, draw, draw_put, draw_root_or_header, every_shape, format,
-    mount, parts, perform,
+    Call, Failure, Harsh, Model, TestHeap, change, contents, draw, draw_in_transaction, draw_put, draw_root_or_header,
+    every_shape, format, mount, parts, perform,
 };
 use norn_conformance::{Context, PowerLost, Powered, Run, Subject, Sweep, Tally, Trial, seeds};
 use norn_flash::Nor;
@@ -79,7 +79,7 @@ fn cut_calls(run: &Run, calls: u64, skipped: u64, draw: Draw, sweep: Sweep) -> T
                 subject: &Cut(before_heap),
                 call: &call,
                 shapes: &|_, random: &mut fastrand::Rng| every_shape(random.u64(..)),
-                admitted: &|found: &Model| *found == before || *found == model,
+                admitted: &|found: &Model| *found == before.committed() || *found == model.committed(),
                 go_on: &mut |Cut(heap), found, random, context| {
                     go_on_number += 1;
                     if go_on_number % 5 == 1 {
@@ -102,7 +102,7 @@ fn go_on(mut heap: TestHeap, mut model: Model, most: usize, random: &mut fastran
         if let Ok(created) = perform(&mut heap, &call) {
             change(&mut model, &call, created);
         }
-        assert_eq!(contents(&mut heap, &context), model, "{}", context());
+        assert_eq!(contents(&mut heap, &context), model.now(), "{}", context());
         assert_eq!(heap.device().refusals(), 0, "the part's contract is broken, {}", context());
     }
 }
@@ -123,6 +123,22 @@ fn every_cut_when_units_are_reclaimed() {
         let sweep = Sweep { stride: 2, second_period: 9, second_cuts: 2, ..Sweep::default() };
         let tally = cut_calls(&run, 420, 390, draw, sweep);
         println!("seed {}: {tally:?}", run.seed);
+    }
+}
+
+#[test]
+fn every_cut_in_transactions() {
+    for run in seeds(60..66, REPLAY) {
+        let sweep = Sweep {
+            stride: [3, 37, 37][run.seed as usize / 2 % 3],
+            second_period: 9,
+            second_cuts: 2,
+            ..Sweep::default()
+        };
+        let skipped = [0, 40, 200, 400][run.seed as usize / 2 % 4];
+        let tally = cut_calls(&run, skipped + 30, skipped, draw_in_transaction, sweep);
+        println!("seed {}: {tally:?}", run.seed);
+        assert!(tally.points > 0);
     }
 }
 
@@ -152,20 +168,22 @@ fn every_cut_of_roots_and_headers() {
 /// all is there.
 #[test]
 fn a_failing_supply_fills_nothing_up() {
-    let draws: [(Draw, u64); 2] = [(draw, 100), (draw_put, 1500)];
-    for run in seeds(20..32, REPLAY) {
-        let (draw, most) = draws[run.seed as usize / 6 % 2];
+    let draws: [(Draw, u64); 3] = [(draw, 100), (draw_put, 1500), (draw_in_transaction, 200)];
+    for run in seeds(18..36, REPLAY) {
+        let (draw, most) = draws[run.seed as usize / 6 % 3];
         let mut random = run.random();
         let parts = parts(16);
         let (mut heap, mut model) = (format(parts[run.seed as usize % parts.len()].clone()), Model::default());
         let context = || format!("replay: {}", run.replay());
         for _ in 0..random.usize(20..400) {
             let call = draw(&model, 12, &mut random);
-            let created = perform(&mut heap, &call).unwrap();
-            change(&mut model, &call, created);
+            match perform(&mut heap, &call) {
+                Ok(created) => change(&mut model, &call, created),
+                Err(failure) => assert!(failure == Failure::Full && model.before.is_some(), "{}", context()),
+            }
         }
         let mut device = heap.into_device();
-        let mut allowed = vec![model];
+        let mut allowed = vec![model.committed()];
         for boot in 0..400 {
             device.power_on();
             device.cut_power_after(random.u64(..[6, 40, 150][boot % 3]), Harsh::draw_tear(&mut random));
@@ -182,10 +200,12 @@ fn a_failing_supply_fills_nothing_up() {
                 let before = model.clone();
                 let mut whole = heap.clone();
                 whole.device_mut().cut_power_after(u64::MAX, Tear::Nothing);
-                let created = perform(&mut whole, &call).unwrap();
-                change(&mut model, &call, created);
+                match perform(&mut whole, &call) {
+                    Ok(created) => change(&mut model, &call, created),
+                    Err(failure) => assert!(failure == Failure::Full && model.before.is_some(), "{}", context()),
+                }
                 if perform(&mut heap, &call) == Err(Failure::PowerLost) {
-                    allowed = vec![before, model];
+                    allowed = vec![before.committed(), model.committed()];
                     break;
                 }
             }

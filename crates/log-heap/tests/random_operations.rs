@@ -3,7 +3,7 @@
 
 mod model;
 
-use model::{Call, Failure, Model, change, contents, draw, format, mount, parts, perform};
+use model::{Call, Failure, Model, change, contents, draw, draw_in_transaction, format, mount, parts, perform};
 use norn_conformance::seeds;
 use norn_log_heap::{Layout, Ref};
 
@@ -71,6 +71,38 @@ fn many_appends_are_recorded_no_more() {
                 assert_eq!(u16::from_le_bytes(read), value);
             }
         }
+        assert_eq!(heap.device().0.refusals(), 0);
+    }
+}
+
+#[test]
+fn transactions_hold_what_the_model_holds() {
+    for run in seeds(70..88, REPLAY) {
+        let mut random = run.random();
+        let parts = parts(16);
+        let spec = parts[run.seed as usize % parts.len()].clone();
+        let most = [3, 8, 100_000][run.seed as usize / 6 % 3];
+        let (mut heap, mut model, mut full) = (format(spec), Model::default(), 0);
+        for number in 0..1500 {
+            let call = draw_in_transaction(&model, most, &mut random);
+            let context = || format!("at call {number}, {call:?}; replay: {}", run.replay());
+            match perform(&mut heap, &call) {
+                Ok(created) => change(&mut model, &call, created),
+                Err(failure) => {
+                    assert_eq!(failure, Failure::Full, "{}", context());
+                    assert!(can_grow(&call) || model.before.is_some(), "full {}", context());
+                    assert!(!matches!(call, Call::Abort), "full {}", context());
+                    full += 1;
+                }
+            }
+            assert_eq!(contents(&mut heap, &context), model.now(), "{}", context());
+            if random.u8(..40) == 0 {
+                heap = mount(heap.into_device(), &context);
+                model = model.committed();
+                assert_eq!(contents(&mut heap, &context), model, "after a mount {}", context());
+            }
+        }
+        assert!(most < 1000 || full > 0, "the part never was full");
         assert_eq!(heap.device().0.refusals(), 0);
     }
 }

@@ -95,6 +95,9 @@ calls! {
     call_write_header(heap) { heap.write_header(any(), black_box(&[0; 4])) }
     call_set_root(heap) { heap.set_root(black_box(b"name"), black_box(None)) }
     call_root(heap) { heap.root(black_box(b"name")) }
+    call_begin(heap) { heap.begin() }
+    call_commit(heap) { heap.commit() }
+    call_abort(heap) { heap.abort() }
     call_visit_roots(heap) { heap.visit_roots(|name, reference| { black_box((name, reference)); }) }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use norn_conformance::{Context, Powered};
 use norn_flash::{Address, Collected, EraseUnit, Nor, NorPart, Reprogramming};
 use norn_flash_sim::{NorSim, PartSpec, SimError, Tear, catalogue};
-use norn_log_heap::{AccessError, CreateError, Layout, LogHeapIn, Ref, StoreError, UnitRow};
+use norn_log_heap::{AccessError, CreateError, Layout, LogHeapIn, Ref, StoreError, TransactionError, UnitRow};
 
 pub type TestHeap = LogHeapIn<Harsh, Vec<UnitRow>>;
 
@@ -83,6 +83,20 @@ pub fn parts(units: u16) -> Vec<PartSpec> {
 pub struct Model {
     pub objects: BTreeMap<Ref, Object>,
     pub roots: BTreeMap<Vec<u8>, Ref>,
+    /// What it held before the transaction that is open.
+    pub before: Option<Box<Model>>,
+}
+
+impl Model {
+    /// What calls see.
+    pub fn now(&self) -> Model {
+        Model { before: None, ..self.clone() }
+    }
+
+    /// What is found after a cut.
+    pub fn committed(&self) -> Model {
+        self.before.as_deref().unwrap_or(self).clone()
+    }
 }
 
 /// An object's header, and the values of its fields.
@@ -102,6 +116,9 @@ pub enum Call {
     WriteHeader { reference: Ref, header: Vec<u8> },
     SetRoot { name: Vec<u8>, reference: Option<Ref> },
     Rest,
+    Begin,
+    Commit,
+    Abort,
 }
 
 /// Why a call had no effect.
@@ -139,6 +156,15 @@ impl From<AccessError<SimError>> for Failure {
     }
 }
 
+impl From<TransactionError<SimError>> for Failure {
+    fn from(error: TransactionError<SimError>) -> Self {
+        match error {
+            TransactionError::Store(error) => error.into(),
+            other => panic!("{other}"),
+        }
+    }
+}
+
 pub fn format(spec: PartSpec) -> TestHeap {
     let rows = vec![UnitRow::UNUSED; usize::from(spec.part.unit_count)];
     LogHeapIn::format_in(Harsh(NorSim::new(spec)), rows).unwrap()
@@ -161,6 +187,9 @@ pub fn perform(heap: &mut TestHeap, call: &Call) -> Result<Option<Ref>, Failure>
         Call::WriteHeader { reference, header } => heap.write_header(*reference, header)?,
         Call::SetRoot { name, reference } => heap.set_root(name, *reference)?,
         Call::Rest => heap.rest()?,
+        Call::Begin => heap.begin()?,
+        Call::Commit => heap.commit()?,
+        Call::Abort => heap.abort()?,
     }
     Ok(None)
 }
@@ -193,6 +222,9 @@ pub fn change(model: &mut Model, call: &Call, created: Option<Ref>) {
             model.roots.remove(name);
         }
         Call::Rest => {}
+        Call::Begin => model.before = Some(Box::new(model.clone())),
+        Call::Commit => model.before = None,
+        Call::Abort => *model = model.committed(),
     }
 }
 
@@ -260,6 +292,17 @@ pub fn draw_root_or_header(model: &Model, most: usize, random: &mut fastrand::Rn
             1 => Call::SetRoot { name: draw_name(random), reference: None },
             _ => Call::SetRoot { name: draw_name(random), reference: Some(reference) },
         },
+        _ => draw(model, most, random),
+    }
+}
+
+/// A call that fits what a heap holds, mostly in a transaction.
+pub fn draw_in_transaction(model: &Model, most: usize, random: &mut fastrand::Rng) -> Call {
+    match (model.before.is_some(), random.u8(..16)) {
+        (true, 0) => Call::Commit,
+        (true, 1) => Call::Abort,
+        (false, 0..8) => Call::Begin,
+        (_, 8..12) => draw_put(model, most, random),
         _ => draw(model, most, random),
     }
 }
