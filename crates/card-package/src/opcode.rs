@@ -148,9 +148,30 @@ pub const GET_STATIC: u8 = 0xD8;
 /// To a static field.
 pub const PUT_STATIC: u8 = 0xDC;
 
+/// [`length()`] of each byte, 0 for what is no bytecode: an interpreter looks it up for each bytecode.
+const LENGTHS: [u8; 256] = {
+    let mut lengths = [0; 256];
+    let mut opcode = 0;
+    while opcode < 256 {
+        if let Some(length) = length_of(opcode as u8) {
+            lengths[opcode] = length as u8;
+        }
+        opcode += 1;
+    }
+    lengths
+};
+
 /// Bytes of a bytecode with its operands; none for a byte that is no bytecode. Switches: without their branches.
+#[inline]
 #[must_use]
 pub const fn length(opcode: u8) -> Option<u32> {
+    match LENGTHS[opcode as usize] {
+        0 => None,
+        length => Some(length as u32),
+    }
+}
+
+const fn length_of(opcode: u8) -> Option<u32> {
     Some(match opcode {
         NOP..=CONSTANT_5 | LOAD_0..=LOAD_3 | STORE_0..=STORE_3 | POP..=SWAP => 1,
         LOAD_INT | LOAD_REFERENCE | LOAD_BYTE | LOAD_SHORT | STORE_INT | STORE_REFERENCE | STORE_BYTE | STORE_SHORT => {

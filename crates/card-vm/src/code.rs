@@ -74,12 +74,11 @@ impl Window {
         Ok(self.at(offset))
     }
 
+    /// Bytes that are within the window.
+    #[inline]
     fn at<const N: usize>(&self, offset: u32) -> [u8; N] {
-        let mut read = [0; N];
-        if let Some(bytes) = self.bytes.get(offset as usize..offset as usize + N) {
-            read.copy_from_slice(bytes);
-        }
-        read
+        let rest = self.bytes.get(offset as usize..).unwrap_or(&[]);
+        rest.first_chunk().copied().unwrap_or([0; N])
     }
 
     /// Fills the window from a position on, over the ends of the image's own windows where a bytecode needs that.

@@ -56,6 +56,12 @@ public final class APDU {
     /** Contactless, type B. */
     public static final byte PROTOCOL_MEDIA_CONTACTLESS_TYPE_B = (byte) 0x90;
 
+    /** Contactless, type F. */
+    public static final byte PROTOCOL_MEDIA_CONTACTLESS_TYPE_F = (byte) 0xB0;
+
+    /** The APDU gate of a host controller; its number is that of type F, as in the specification. */
+    public static final byte PROTOCOL_MEDIA_HCI_APDU_GATE = (byte) 0xB0;
+
     /** USB. */
     public static final byte PROTOCOL_MEDIA_USB = (byte) 0xA0;
 
