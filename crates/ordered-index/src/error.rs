@@ -16,6 +16,9 @@ pub enum IndexError<E> {
     Halted,
     /// There is no room for a further key. Nothing has changed; removing keys makes room.
     Full,
+    /// A ring is full, and the key to insert would be the first one to drop: it is below all keys, or those below it
+    /// leave no room for it. Nothing has changed.
+    BelowRing,
     /// The key to insert is there already.
     KeyExists,
     /// The key to update or remove is not there.
@@ -31,6 +34,7 @@ impl<E: fmt::Debug> fmt::Display for IndexError<E> {
             IndexError::Device(error) => write!(f, "the device failed: {error:?}"),
             IndexError::Halted => f.write_str("the device failed earlier: mount the index again"),
             IndexError::Full => f.write_str("no room for a further key"),
+            IndexError::BelowRing => f.write_str("the ring is full, and the key would be the first one to drop"),
             IndexError::KeyExists => f.write_str("the key is there already"),
             IndexError::KeyAbsent => f.write_str("the key is not in the index"),
             IndexError::Corrupted => f.write_str("corrupted: the flash holds something impossible"),

@@ -42,7 +42,7 @@ fn use_all(list: TestList, random: &mut fastrand::Rng) -> u32 {
     let mut pair = Pair { list, map: Default::default(), keys: 60 };
     let (mut errors, mut corrupted) = (0, 0);
     let mut note = |found: Result<(), IndexError<_>>| match found {
-        Ok(()) | Err(IndexError::KeyExists | IndexError::KeyAbsent | IndexError::Full) => {}
+        Ok(()) | Err(IndexError::KeyExists | IndexError::KeyAbsent | IndexError::Full | IndexError::BelowRing) => {}
         Err(IndexError::Corrupted) => corrupted += 1,
         Err(IndexError::Device(_)) => errors += 1,
         Err(IndexError::Halted) => {}

@@ -23,7 +23,11 @@ impl Ring {
 
     /// A key that mostly is the next one, at times a little behind it.
     fn draw(&mut self, random: &mut fastrand::Rng) -> Op {
-        let late = if random.u8(0..12) == 0 { random.u16(0..20) } else { 0 };
+        let late = match random.u8(0..24) {
+            0 | 1 => random.u16(0..20),
+            2 => random.u16(0..self.next.max(1)),
+            _ => 0,
+        };
         self.next += random.u16(1..4);
         Op::InsertInRing(self.next.saturating_sub(late).to_be_bytes(), [random.u8(..); 3])
     }
@@ -52,8 +56,49 @@ impl Ring {
                 assert!(self.pair.map.contains_key(&key), "{}", context());
                 0
             }
+            Err(IndexError::BelowRing) => {
+                let below = self.pair.map.range(..key).count();
+                assert!(below < 64 && self.pair.map.len() > below, "{below} keys below {}", context());
+                0
+            }
             Err(error) => panic!("{error} {}", context()),
         }
+    }
+}
+
+#[test]
+fn a_full_ring_takes_late_keys_unless_they_are_the_least() {
+    for (number, setup) in setups().iter().enumerate() {
+        let mut random = fastrand::Rng::with_seed(number as u64);
+        let mut ring = Ring::new(setup);
+        let (mut dropped, mut into_first, mut refused) = (0, 0, 0);
+        for step in 0..3_000 {
+            let key: Key = match ring.pair.map.first_key_value() {
+                // Near the least keys.
+                Some((&first, _)) if random.bool() => {
+                    (u16::from_be_bytes(first) + random.u16(0..40)).saturating_sub(5).to_be_bytes()
+                }
+                _ => random.u16(..60_000).to_be_bytes(),
+            };
+            let op = Op::InsertInRing(key, [random.u8(..), 1, 1]);
+            let context = || format!("setup {number} at step {step}, {op:?}");
+            let held = ring.pair.map.clone();
+            let gone = ring.step(&op, &context);
+            dropped += gone;
+            into_first += u32::from(gone == 1 && ring.pair.map.range(..key).count() < 8);
+            refused += u32::from(!ring.pair.map.contains_key(&key));
+            if !ring.pair.map.contains_key(&key) {
+                assert_eq!(ring.pair.map, held);
+            }
+            if step % 16 == 0 {
+                ring.pair.check(&context);
+            }
+        }
+        println!(
+            "setup {number}: {dropped} dropped, {into_first} calls for one key among the least, {refused} refused"
+        );
+        assert!(dropped > 100 && into_first > 20 && refused > 20, "{dropped}, {into_first}, {refused}");
+        ring.pair.check(&String::new);
     }
 }
 
@@ -125,7 +170,7 @@ fn a_cut_ring_lacks_least_keys_and_no_others() {
                 after.entry(key).or_insert(value);
             }
             let operations = ring.pair.list.device().operations() - list.device().operations();
-            let sweep = Sweep { stride: 1 + operations / 60, second_period: 3, ..Sweep::default() };
+            let sweep = Sweep { stride: 1 + operations / 30, second_period: 3, ..Sweep::default() };
             let trial = Trial {
                 subject: &Cut(list),
                 call: &op,
@@ -136,6 +181,7 @@ fn a_cut_ring_lacks_least_keys_and_no_others() {
                     let mut map = found.clone();
                     match list.insert_in_ring(&key, &value) {
                         Err(IndexError::KeyExists) => assert!(map.contains_key(&key), "{}", context()),
+                        Err(IndexError::BelowRing) => assert!(!map.contains_key(&key), "{}", context()),
                         outcome => {
                             (0..outcome.unwrap()).for_each(|_| _ = map.pop_first());
                             map.insert(key, value);

@@ -129,7 +129,8 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     }
 
     /// What one [`insert_in_ring`](crate::FatList::insert_in_ring) into a list of `objects` objects costs at most: an
-    /// insertion, and up to three times first objects taken out, for which the head's block may be moved.
+    /// insertion, and up to three times first objects taken out, for which the head's block may be moved; or where the
+    /// key belongs into the first object, a removal, and the bits of further keys of it.
     pub fn ring_bound(&self, objects: u32) -> CallBound {
         let (drops, call, moved) = (u64::from(DROPS_MAX), self.call_bound(objects), self.move_bound());
         let (costs, levels) = (self.costs(), u64::from(self.layout().settings.levels));
@@ -138,9 +139,13 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
             (6 + levels) * costs.hop() + costs.survey_read() + costs.header() + 4 * PROGRAM_UNIT_BYTES_MAX as u64;
         let gone = (u64::from(drop_max(self.layout())) + levels) * (object + costs.pointer_read());
         CallBound {
-            erases: call.erases + u32::from(DROPS_MAX),
-            programmed_bytes: call.programmed_bytes + drops * (moved.programmed_bytes + self.drop_programmed()),
-            read_bytes: call.read_bytes
+            erases: 2 * call.erases + u32::from(DROPS_MAX),
+            programmed_bytes: 2 * call.programmed_bytes
+                + costs.slots() * PROGRAM_UNIT_BYTES_MAX as u64
+                + drops * (moved.programmed_bytes + self.drop_programmed()),
+            read_bytes: 2 * call.read_bytes
+                + costs.slots()
+                    * (2 * costs.search(objects) + 4 * (costs.survey_read() + costs.keys_read() + costs.walk))
                 + costs.census_read()
                 + drops * (costs.step_read(objects) + moved.read_bytes + gone),
         }

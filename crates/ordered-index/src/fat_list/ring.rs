@@ -15,8 +15,11 @@
 //! | the first objects doomed | during 1 or 2 | do 2 and 3 for them |
 //! | doomed objects below the first one that the head leads to | during 3 | mark them dead |
 //!
-//! Invariants: the object of the key that is inserted is never taken out; objects go as a whole, the least keys first,
-//! so that a cut leaves a ring that lacks some of its least keys and no others.
+//! Where no cell can be had, and the key belongs into the first object, the least keys of that are removed one by one,
+//! as far as they are below the new key.
+//!
+//! Invariants: the object of the key that is inserted is never taken out together with others; keys go from the least
+//! one on, as whole objects or one by one, so that a cut leaves a ring that lacks some of its least keys and no others.
 
 use norn_flash::Nor;
 
@@ -26,7 +29,7 @@ use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::replace::Replacements;
 use crate::fat_list::room::Budget;
-use crate::fat_list::search::Node;
+use crate::fat_list::search::{Limit, Node};
 use crate::fat_list::shape::{STEPS_MAX, Shape};
 use crate::fat_list::widths::Widths;
 
@@ -46,7 +49,8 @@ pub(crate) fn drop_max(layout: &Layout) -> u16 {
 impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Adds a key, and drops the least ones where room runs short; returns how many.
     pub(crate) fn insert_entry_in_ring(&mut self, key: &W::Key, value: &W::Value) -> Outcome<u32, D> {
-        let (mut budget, mut dropped, mut has_looked) = (self.open()?, 0, false);
+        let (mut budget, mut dropped) = (self.open()?, 0);
+        let (mut has_looked, mut has_room_within) = (false, false);
         for _ in 0..STEPS_MAX {
             let Some((node, survey)) = self.write_if_roomy(key, value)? else { return Ok(dropped) };
             if !has_looked && self.is_to_drop()? {
@@ -55,15 +59,60 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
                 continue;
             }
             has_looked = true;
-            match self.shape().make_room_for_key(&mut budget, node, &survey, (key, value)) {
+            // Where keys of the same object went, it has room once they are left out of it.
+            let room = match has_room_within && node.low.is_some() {
+                true => self.shape().widen(&mut budget, node, &survey),
+                false => self.shape().make_room_for_key(&mut budget, node, &survey, (key, value)),
+            };
+            match room {
                 Err(IndexError::Full) => match self.shape().drop_first(&mut budget, key)? {
-                    0 => return Err(IndexError::Full),
+                    0 => {
+                        dropped += self.drop_least(&mut budget, key, value)?;
+                        has_room_within = !self.layout().settings.is_soft();
+                    }
                     keys => dropped += keys,
                 },
                 outcome => outcome?,
             }
         }
         self.endless()
+    }
+
+    /// Where a full ring has nothing to drop but the object of `key`: drops the least keys in it, those below `key`, as
+    /// far as it takes; returns how many.
+    ///
+    /// # Errors
+    /// `BelowRing` if they are not enough; `Full` where there is no object.
+    fn drop_least(&mut self, budget: &mut Budget, key: &W::Key, value: &W::Value) -> Outcome<u32, D> {
+        let (mut dropped, head) = (0, self.skip_list().head_node());
+        let node = self.skip_list().descend(Limit::AtMost(key))?;
+        if node.low.is_none() {
+            let is_empty = self.skip_list().successor(&head, 0)?.is_none();
+            return Err(if is_empty { IndexError::Full } else { IndexError::BelowRing });
+        }
+        let cells = self.skip_list().cells();
+        let (mut survey, size) = (cells.survey(node.cell)?, cells.size_of(value));
+        while dropped == 0 || !cells.may_grow(&survey, size) {
+            let (mut least, mut freed) = (None::<(W::Key, u8)>, 0);
+            for slot in survey.slots() {
+                let found = cells.key_at(node.cell, slot)?;
+                if found < *key {
+                    least = Some(least.map_or((found, slot), |least| least.min((found, slot))));
+                    freed += if W::VARIES { cells.size_at(node.cell, slot)? } else { 1 };
+                }
+            }
+            let Some((_, slot)) = least.filter(|_| cells.may_replace(&survey, freed, size)) else {
+                return Err(IndexError::BelowRing);
+            };
+            cells.clear_slot(node.cell, slot)?;
+            dropped += 1;
+            survey = cells.survey(node.cell)?;
+        }
+        self.skip_list().count_removed(dropped);
+        if survey.valid == 0 {
+            self.shape().take_out_empty(budget, key)?;
+        }
+        Ok(dropped)
     }
 
     /// Whether reclaiming a block would copy more objects than there are free cells.

@@ -52,8 +52,8 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
     /// four erases ([`ring_bound`](Self::ring_bound)).
     ///
     /// # Errors
-    /// `KeyExists`, `Corrupted` and the device's. `Full` if the ring is full and the key belongs to its least ones,
-    /// into the first object, which would be the next to drop; and on a part that has no room for two objects.
+    /// `KeyExists`, `Corrupted` and the device's. `BelowRing` if the ring is full and the key would be the first one to
+    /// drop. `Full` on a part that has no room for an object.
     pub fn insert_in_ring(&mut self, key: &[u8; K], value: &[u8; V]) -> Outcome<u32, D> {
         self.insert_entry_in_ring(key, value)
     }
