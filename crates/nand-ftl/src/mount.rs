@@ -222,6 +222,19 @@ where
         Found::Missing => write_round_beside(recycler, suspect)?,
     }
     erase_torn_blocks(recycler)?;
+    if gathers && recycler.log().memory().counts().free_blocks == 0 {
+        // The next mount needs a block that no decision needs. Those that are dead now are, once this page shows that
+        // the mount got further than its first.
+        if suspect.is_some_and(|suspect| suspect.tag.lba == written) {
+            recycler.checkpoint_mut().set_suspect(nobody);
+        }
+        recycler.checkpoint_mut().step_before_gathering()?;
+        unmark_all(recycler, Flag::Locked);
+        if let Some(suspect) = suspect {
+            recycler.log_mut().mark(suspect.page.block, Flag::Locked);
+        }
+        free_dead_blocks(recycler, BLOCKS_OF_MOUNT, Caution::Locked)?;
+    }
     if let Some(suspect) = suspect.filter(|suspect| suspect.tag.lba != written) {
         adopt(recycler, suspect)?;
     }
