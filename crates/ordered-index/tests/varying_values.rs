@@ -199,3 +199,55 @@ fn what_serde_serialises_takes_what_it_needs() {
     assert_eq!(events.get(&2).unwrap(), Some(said));
     assert_eq!(events.insert(&3, &Postcard(Event::Said("x".repeat(100)))), Err(MapError::TooLong));
 }
+
+/// Every bit of every record that counts or once did, flipped after a stop.
+#[test]
+fn a_flipped_bit_of_a_record_is_found_or_changes_nothing() {
+    let widths: Varying<2, 40> = Varying { key_bytes: 2, value_bytes: 40, log_bytes: 240 };
+    let mut list = VaryingList::format(part(4, 1024), widths, Settings::paper_2011()).unwrap();
+    let mut random = fastrand::Rng::with_seed(5);
+    for _ in 0..60 {
+        let (key, length) = (random.u16(..12).to_be_bytes(), random.usize(..30));
+        list.put(&key, &[random.u8(..); 30][..length]).unwrap();
+    }
+    list.stop().unwrap();
+    let read = |list: &mut VaryingList<NorSim, 2, 40>| {
+        let (mut found, mut key, mut value) = (Vec::new(), [0; 2], [0; 40]);
+        let (mut bound, mut hint) = (std::ops::Bound::Unbounded, Default::default());
+        loop {
+            let from = bound.as_ref().map(|key: &[u8; 2]| &key[..]);
+            let step = list.neighbour(from, norn_ordered_index::Direction::Forwards, &mut hint, (&mut key, &mut value));
+            let Some(length) = step? else { return Ok::<_, ByteIndexError<norn_flash_sim::SimError>>(found) };
+            found.push((key, value[..length].to_vec()));
+            bound = std::ops::Bound::Excluded(key);
+        }
+    };
+    let expected = read(&mut list.clone()).unwrap();
+    let (mut found, mut same) = (0, 0);
+    for at in 0..4096 {
+        let address = norn_flash::Address(at);
+        let byte = list.device().peek(address, 1)[0];
+        if byte == 0xFF {
+            continue;
+        }
+        for bit in 0..8 {
+            let mut device = list.clone().into_device();
+            device.poke(address, &[byte ^ 1 << bit]);
+            let Ok(mut list) = VaryingList::<_, 2, 40>::mount(device, widths) else {
+                found += 1;
+                continue;
+            };
+            let mut collected: Collected = Collected::default();
+            let is_whole = list.audit(&mut collected).is_ok() && collected.violations.is_empty();
+            match read(&mut list) {
+                Ok(contents) if contents == expected => same += 1,
+                outcome => {
+                    assert!(outcome.is_err() || !is_whole, "bit {bit} at {at:#x} changes what is read, unnoticed");
+                    found += 1;
+                }
+            }
+        }
+    }
+    println!("{found} flipped bits found, {same} changed nothing");
+    assert!(found > 1_000 && same > 0);
+}
