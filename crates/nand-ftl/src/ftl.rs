@@ -7,7 +7,7 @@
 //!
 //! Invariant: after a failure of the device nothing more is programmed.
 
-use norn_flash::Nand;
+use norn_flash::{Nand, PageAddress};
 
 use crate::counts::{FtlCounters, PageCounts};
 use crate::error::{FtlError, Outcome};
@@ -98,6 +98,15 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     pub fn is_mapped(&self, lba: Lba) -> Result<bool, FtlError<D::Error>> {
         self.check_range(lba, 1)?;
         Ok(self.memory().page(lba.0).is_some())
+    }
+
+    /// Where a logical page lies; `None` if it is not mapped. For tools and tests: collectors move it.
+    ///
+    /// # Errors
+    /// [`FtlError::OutOfRange`].
+    pub fn page_of(&self, lba: Lba) -> Result<Option<PageAddress>, FtlError<D::Error>> {
+        self.check_range(lba, 1)?;
+        Ok(self.memory().page(lba.0).map(|page| self.layout().part.page_at(page)))
     }
 
     /// Reads logical pages from `lba` on into `data`, whose length is a multiple of a page. Pages that were never
@@ -228,6 +237,11 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>> Ftl<D, M> {
     /// Writes the next page of the checkpoint, which needs a free page.
     pub(crate) fn write_checkpoint_page(&mut self) -> Outcome<(), D> {
         self.recycler.checkpoint_mut().step()
+    }
+
+    /// Writes the next page of the checkpoint, so that the journal is empty, which needs a free page.
+    pub(crate) fn empty_journal(&mut self) -> Outcome<(), D> {
+        self.recycler.checkpoint_mut().advance()
     }
 
     /// Refuses what takes `pages` from the reserve.

@@ -1,10 +1,11 @@
 //! The system's jobs: releases in time, and the steps of collectors.
 //!
-//! Invariants: at a meta-period's start a task holds what it declared to write in it, and no more; between its periods
-//! a collector holds π−α.
+//! Invariants: at a meta-period's start a task holds what it declared to write in it, and no more, and later at most
+//! what it needs in two of them; between its periods a collector holds π−α.
 
 use norn_flash::Nand;
 
+use crate::demand::Scheduling;
 use crate::realtime::{CollectorStep, Guarantee, RealTime, SystemJob, TaskError};
 use crate::recycle::{RecycleStep, Recycling};
 use crate::slots::{Job, Slot, Stay};
@@ -24,7 +25,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// The next time at which something is released.
     pub fn next_release_us(&self) -> u64 {
-        let with_event = self.slots.iter().filter(|(_, slot)| slot.collector.is_some() || slot.stay == Stay::Leaving);
+        let with_event =
+            self.slots.present().filter(|(_, slot)| slot.collector.is_some() || slot.stay == Stay::Leaving);
         let slots = with_event.map(|(_, slot)| slot.next_meta_us.min(slot.next_release_us));
         slots.fold(u64::MAX, u64::min)
     }
@@ -32,12 +34,18 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     pub(crate) fn advance_slot(&mut self, index: usize) {
         let now = self.now_us;
         while let Some(mut slot) = self.slots.get(index) {
+            if slot.stay == Stay::Gone {
+                if slot.next_meta_us.saturating_add(self.settling_us()) <= now {
+                    self.slots.vacate(index);
+                }
+                return;
+            }
             let Some(collector) = slot.collector else {
                 if slot.next_meta_us > now {
                     return;
                 }
                 match slot.stay {
-                    Stay::Leaving => self.slots.vacate(index),
+                    Stay::Leaving | Stay::Gone => self.depart(index),
                     Stay::Active => {
                         start_period(&mut slot, now);
                         self.slots.set(index, slot);
@@ -49,7 +57,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
                 if slot.stay == Stay::Leaving && slot.job.is_none() {
                     self.pool.free += collector.task_tokens.min(slot.tokens.task);
                     self.pool.free += slot.tokens.collector;
-                    self.slots.vacate(index);
+                    self.depart(index);
                     return;
                 }
                 start_meta_period(&mut slot, &collector);
@@ -73,25 +81,30 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.slots.set(index, slot);
     }
 
-    /// The slot whose collector has the earliest deadline.
-    fn earliest(&self) -> Option<(u64, usize)> {
-        let jobs = self.slots.iter().filter_map(|(index, slot)| Some((slot.job?.deadline_us, index)));
-        jobs.min_by_key(|&(deadline_us, _)| deadline_us)
+    /// The slot whose collector's job comes first.
+    fn first(&self) -> Option<(SystemJob, usize)> {
+        let jobs = self.slots.present().filter_map(|(index, slot)| {
+            let (deadline_us, period_us) = (slot.job?.deadline_us, slot.collector?.period_us);
+            Some((SystemJob { task: self.slots.handle(index), deadline_us, period_us }, index))
+        });
+        jobs.min_by_key(|(job, _)| match self.config.scheduling {
+            Scheduling::EarliestDeadline => job.deadline_us,
+            Scheduling::RateMonotonic => job.period_us,
+        })
     }
 
-    /// The system job with the earliest deadline.
+    /// The system job that comes first: by its deadline or its period, as [`Scheduling`] says.
     pub fn next_job(&self) -> Option<SystemJob> {
-        let (deadline_us, index) = self.earliest()?;
-        Some(SystemJob { task: self.slots.handle(index), deadline_us })
+        self.first().map(|(job, _)| job)
     }
 
-    /// One step of the system job with the earliest deadline; `None` if there is none. Cost: one copy, one erase or
+    /// One step of the system job that comes first; `None` if there is none. Cost: one copy, one erase or
     /// nothing; one program more if the journal is full.
     ///
     /// # Errors
     /// [`FtlError`](crate::FtlError) when the device fails.
     pub fn collector_step(&mut self) -> Result<Option<CollectorStep>, TaskError<D::Error>> {
-        match self.earliest() {
+        match self.first() {
             None => Ok(None),
             Some((_, index)) => self.collector_job(index).map(Some),
         }
@@ -172,7 +185,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         let collector = slot.collector.expect("a job has a collector");
         let supplied = self.config.alpha.min(slot.tokens.collector);
         take(&mut slot.tokens.collector, supplied);
-        slot.tokens.task += supplied;
+        slot.tokens.task = (slot.tokens.task + supplied).min(collector.tokens_of_task_max());
         slot.tokens.collector = slot.tokens.collector.min(collector.collector_tokens);
         slot.job = None;
         self.slots.set(index, slot);

@@ -127,6 +127,15 @@ impl Layout {
         (left * pages / (self.width * pages + run)) as u32
     }
 
+    /// Programs between two pages of the checkpoint at least, `failures` of them repeated. The page before is the first
+    /// in the journal; a page is due when a program that begins a run may not fit, and each repeat begins one.
+    pub const fn programs_between_pages(&self, failures: u32) -> u32 {
+        let run = self.run_bytes().div_ceil(self.width) as u32;
+        let kept = run.saturating_add(failures.saturating_mul(run));
+        let programs = self.journal_programs().saturating_sub(kept);
+        if programs == 0 { 1 } else { programs }
+    }
+
     /// The entry of the map that a chunk of the checkpoint has itself.
     pub const fn index_of_chunk(&self, chunk: u32) -> u32 {
         self.logical_pages + chunk

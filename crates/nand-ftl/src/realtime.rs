@@ -1,10 +1,11 @@
 //! Real-time garbage collection: tasks with deadlines, their collectors, and the tokens that keep them out of each
 //! other's way.
 //!
-//! A scheduler of the caller's runs it (earliest deadline first), in steps of one flash operation each:
+//! A scheduler of the caller's runs it, by earliest deadline or by fixed priorities ([`Scheduling`]), in steps of one
+//! flash operation each:
 //! 1. [`advance`](RealTime::advance) to the present: collectors are released, tasks give up surplus tokens;
-//! 2. ask [`next_job`](RealTime::next_job) for the collectors' earliest deadline; if none of the tasks has an earlier
-//!    one, run [`collector_step`](RealTime::collector_step), else an operation of the task:
+//! 2. ask [`next_job`](RealTime::next_job) for the collectors' earliest deadline, or for their shortest period; if none
+//!    of the tasks has an earlier one, or a shorter, run [`collector_step`](RealTime::collector_step), else an operation of the task:
 //!    [`write`](RealTime::write), [`read`](RealTime::read);
 //! 3. with nothing else to do: [`background_write`](RealTime::background_write),
 //!    [`background_step`](RealTime::background_step), [`level_step`](RealTime::level_step).
@@ -21,13 +22,16 @@
 
 use norn_flash::{Block, Nand};
 
-use crate::admission::{AdmissionError, Capacity, Load};
+use crate::admission::AdmissionError;
 use crate::audit::Violation;
-use crate::error::{FtlError, Outcome};
+use crate::client::PartClient;
+use crate::demand::Scheduling;
+use crate::error::FtlError;
 use crate::ftl::Ftl;
 use crate::layout::Lba;
-use crate::recycle::{LevelStep, RecycleStep, Recycling};
-use crate::slots::{Slot, Slots, Stay, TaskHandle};
+use crate::recent::Recent;
+use crate::recycle::Recycling;
+use crate::slots::{Slots, TaskHandle};
 use crate::task::{Collector, OperationTimes, Task};
 use crate::tokens::{Pool, TaskTokens, take};
 
@@ -43,6 +47,10 @@ pub struct RealTimeConfig {
     /// Period of the checkpoint's task, which is supplied with a page in each. The shorter it is, the more can tasks
     /// and collectors program.
     pub checkpoint_period_us: u64,
+    /// Which job runs first, and so the test that admits tasks.
+    pub scheduling: Scheduling,
+    /// Who else uses the part.
+    pub client: PartClient,
     /// Blocks that may fail without harm: tokens are held for the pages that each takes away, and time for one
     /// operation that it repeats.
     pub failure_budget: u32,
@@ -55,6 +63,8 @@ pub struct SystemJob {
     pub task: TaskHandle,
     /// When it has to be done.
     pub deadline_us: u64,
+    /// p_G, for fixed priorities.
+    pub period_us: u64,
 }
 
 /// What a step of a system job did. Its cost in flash operations follows.
@@ -189,6 +199,7 @@ pub struct RealTime<D, M, const SLOTS: usize> {
     pub(crate) counters: RealTimeCounters,
     pub(crate) now_us: u64,
     good_blocks: u16,
+    pub(crate) recent: Recent,
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
@@ -202,6 +213,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         if config.alpha == 0 || config.alpha > pages {
             return Err(StartError::Alpha(config.alpha));
         }
+        // No erase waits for a page of the checkpoint from now on: trims of tasks are written at once.
+        ftl.flush().map_err(StartError::Ftl)?;
         let reserve = u64::from(ftl.log().reserve()) + u64::from(config.failure_budget);
         let wanted = u64::from(config.tokens) + reserve * u64::from(pages);
         while u64::from(ftl.free_pages()) < wanted {
@@ -229,6 +242,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             counters: RealTimeCounters::default(),
             now_us: 0,
             good_blocks: ftl.good_blocks(),
+            recent: Recent::default(),
             ftl,
         };
         let checkpoint = Task { cost_us: 0, period_us: config.checkpoint_period_us, writes: 1 };
@@ -291,98 +305,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.pool.free + self.pool.background + self.pool.reserve + self.pool.journal + self.slots.tokens()
     }
 
-    /// The device as the equations see it.
-    pub fn capacity(&self) -> Capacity {
-        Capacity {
-            good_blocks: u32::from(self.ftl.good_blocks()),
-            pages_per_block: self.pages_per_block(),
-            live_pages: self.ftl.layout().entries(),
-            alpha: self.config.alpha,
-            failure_budget: self.config.failure_budget,
-        }
-    }
-
-    /// The tasks that are admitted, the checkpoint's included, as the equations see them.
-    pub fn load(&self) -> Load {
-        let journal_programs = self.ftl.layout().journal_programs();
-        self.slots.iter().fold(Load::with_checkpoint(journal_programs), |load, (_, slot)| {
-            load.with(&slot.task, slot.collector.as_ref())
-        })
-    }
-
     pub(crate) fn pages_per_block(&self) -> u32 {
         u32::from(self.ftl.pages_per_block())
-    }
-
-    /// Admits a task from now on, or says why not (section 4.3). Its first period, and its collector's, begin now.
-    /// Cost: O(slots), no flash.
-    ///
-    /// # Errors
-    /// [`AdmissionError`] with the equation that does not hold.
-    pub fn admit(&mut self, task: Task) -> Result<TaskHandle, AdmissionError> {
-        if task.period_us == 0 || task.cost_us > task.period_us {
-            return Err(AdmissionError::Task(task));
-        }
-        let collector = self.collector_for(&task)?;
-        let index = self.slots.vacant().ok_or(AdmissionError::Slots)?;
-        let tokens = |collector: Collector| u64::from(collector.task_tokens) + u64::from(collector.collector_tokens);
-        let (needed, free) = (collector.map_or(0, tokens), u64::from(self.pool.free));
-        let needed = u32::try_from(needed).ok().filter(|&needed| needed <= self.pool.free);
-        let needed = needed.ok_or(AdmissionError::Tokens { needed: collector.map_or(0, tokens), free })?;
-        let load = self.load().with(&task, collector.as_ref());
-        let others = u64::from(self.pool.free - needed) + u64::from(self.pool.reserve);
-        load.check_recycling(&self.capacity(), others)?;
-        load.check_utilization(&self.config.times, self.config.failure_budget)?;
-        self.check_checkpoint(&load)?;
-        take(&mut self.pool.free, needed);
-        let tokens = collector.map_or(TaskTokens::default(), |collector| TaskTokens {
-            task: collector.task_tokens,
-            collector: collector.collector_tokens,
-        });
-        self.slots.set(index, Slot::new(task, collector, tokens, self.now_us));
-        self.check();
-        Ok(self.slots.handle(index))
-    }
-
-    /// Whether the checkpoint's task has a token for each page that the tasks and collectors make it write in its
-    /// meta-period.
-    fn check_checkpoint(&self, load: &Load) -> Result<(), AdmissionError> {
-        let Some(slot) = self.slots.find(self.checkpoint_task()) else { return Ok(()) };
-        let Some(collector) = slot.collector else { return Ok(()) };
-        let pages = load.checkpoint_pages(collector.meta_period_us);
-        match pages <= u64::from(collector.task_tokens) {
-            true => Ok(()),
-            false => Err(AdmissionError::Checkpoint { pages, tokens: collector.task_tokens }),
-        }
-    }
-
-    fn collector_for(&self, task: &Task) -> Result<Option<Collector>, AdmissionError> {
-        let collector = Collector::of(task, self.config.alpha, self.pages_per_block(), &self.config.times);
-        match collector {
-            Some(collector) if collector.cost_us > collector.period_us || collector.period_us == 0 => {
-                Err(AdmissionError::Collector { cost_us: collector.cost_us, period_us: collector.period_us })
-            }
-            None if task.writes > 0 => Err(AdmissionError::Collector { cost_us: 0, period_us: task.period_us }),
-            collector => Ok(collector),
-        }
-    }
-
-    /// Lets a task go. It may not write any more. Its share of the processor stays its own until the period ends that
-    /// it is in, or the meta-period if it writes: what it has used of that share, no other task can have. Its tokens
-    /// return then, when its collector has made them up. A task that leaves and joins again is admitted as a further
-    /// one until then.
-    ///
-    /// # Errors
-    /// [`TaskError::NoSuchTask`], also for the checkpoint's task.
-    pub fn leave(&mut self, task: TaskHandle) -> Result<(), TaskError<D::Error>> {
-        if task == self.checkpoint_task() {
-            return Err(TaskError::NoSuchTask(task));
-        }
-        let index = self.slots.index_of(task).ok_or(TaskError::NoSuchTask(task))?;
-        // The period that begins now is one that it leaves in.
-        self.advance_slot(index);
-        self.slots.active(task).ok_or(TaskError::NoSuchTask(task))?.stay = Stay::Leaving;
-        Ok(())
     }
 
     /// Reads logical pages, for any client. Cost: a load a page.
@@ -414,13 +338,13 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         self.ftl.check_running()?;
         self.ftl.check_range(lba, count)?;
         self.take_token(task)?;
-        let trimmed = self.ftl.trim_pages(lba, count).and_then(|()| self.ftl.write_checkpoint_page());
+        let trimmed = self.ftl.trim_pages(lba, count).and_then(|()| self.ftl.empty_journal());
         self.checkpoint_pages += u64::from(trimmed.is_ok());
         self.settle();
         Ok(trimmed?)
     }
 
-    fn check_page(&self, lba: Lba, data: &[u8]) -> Result<(), FtlError<D::Error>> {
+    pub(crate) fn check_page(&self, lba: Lba, data: &[u8]) -> Result<(), FtlError<D::Error>> {
         self.ftl.check_running()?;
         let page_bytes = self.ftl.page_bytes();
         if data.len() != usize::from(page_bytes) {
@@ -437,150 +361,6 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         }
         take(&mut slot.tokens.task, 1);
         Ok(())
-    }
-
-    /// Writes one logical page for a task without deadlines (section 3.4.1). Cost: one program; two if the journal is
-    /// full.
-    ///
-    /// # Errors
-    /// [`TaskError::NoToken`] until [`background_step`](Self::background_step) has made some; [`FtlError`].
-    pub fn background_write(&mut self, lba: Lba, data: &[u8]) -> Result<(), TaskError<D::Error>> {
-        self.check_page(lba, data)?;
-        self.pay_for_program()?;
-        let written = self.ftl.write_page(lba.0, data);
-        self.settle();
-        Ok(written?)
-    }
-
-    /// Takes a token for a program without deadline, and another for the page of the checkpoint that will have it in
-    /// its journal, unless that is paid for: so tasks pay only for journals that they fill by themselves.
-    fn pay_for_program(&mut self) -> Result<(), TaskError<D::Error>> {
-        if self.pool.background <= self.pages_per_block() {
-            return Err(TaskError::NoToken);
-        }
-        self.begin_journal()?;
-        if self.pool.journal == 0 {
-            self.take_background_token()?;
-            self.pool.journal = 1;
-        }
-        self.take_background_token()
-    }
-
-    /// Makes room in the journal. Tasks pay for the page of the checkpoint if nobody else added to it.
-    fn begin_journal(&mut self) -> Outcome<(), D> {
-        self.ftl.make_journal_room()?;
-        self.settle();
-        Ok(())
-    }
-
-    fn take_background_token(&mut self) -> Result<(), TaskError<D::Error>> {
-        if self.pool.background <= self.pages_per_block() {
-            return Err(TaskError::NoToken);
-        }
-        take(&mut self.pool.background, 1);
-        Ok(())
-    }
-
-    /// A step of the wear leveler, a task without deadlines (section 3.4.2). Cost: one copy, or nothing; one program
-    /// more if the journal is full.
-    ///
-    /// # Errors
-    /// As [`background_write`](Self::background_write).
-    pub fn level_step(&mut self) -> Result<LevelStep, TaskError<D::Error>> {
-        self.pay_for_program()?;
-        let step = self.ftl.level_step();
-        if matches!(step, Ok(LevelStep::Idle)) {
-            self.pool.background += 1;
-        }
-        self.settle();
-        Ok(step?)
-    }
-
-    /// One step towards tokens for tasks without deadlines: a gift of at most π, or an operation of a recycling. Fills
-    /// the reserve first. Cost: one copy, one erase or nothing; one program more if the journal is full.
-    ///
-    /// # Errors
-    /// [`TaskError::NoToken`] if blocks failed, and the reserve is empty, too; [`FtlError`].
-    pub fn background_step(&mut self) -> Result<BackgroundStep, TaskError<D::Error>> {
-        self.ftl.check_running()?;
-        let pages = self.pages_per_block();
-        let Some(mut recycling) = self.background.take() else { return self.start_background() };
-        if self.ftl.recycler().live_page_from(recycling.victim, 0).is_some()
-            && let Err(error) = self.pay_for_copy()
-        {
-            self.background = Some(recycling);
-            return Err(error);
-        }
-        let step = self.ftl.recycle_step(&mut recycling)?;
-        match step {
-            RecycleStep::Copied => self.background = Some(recycling),
-            RecycleStep::Erased => {
-                self.pool.background += pages;
-                self.counters.background_recycled += 1;
-                self.give_up_background();
-            }
-            RecycleStep::Retired => {}
-        }
-        self.settle();
-        Ok(match step {
-            RecycleStep::Copied => BackgroundStep::Copied,
-            RecycleStep::Erased => BackgroundStep::Erased,
-            RecycleStep::Retired => BackgroundStep::Retired,
-        })
-    }
-
-    /// Takes the tokens of a copy without deadline; the reserve lends those that are lacking.
-    fn pay_for_copy(&mut self) -> Result<(), TaskError<D::Error>> {
-        self.begin_journal()?;
-        let wanted = 2 - self.pool.journal;
-        let lacking = wanted.saturating_sub(self.pool.background);
-        let missing = self.pool.cover(lacking);
-        self.pool.background += lacking - missing;
-        if missing > 0 {
-            return Err(TaskError::NoToken);
-        }
-        take(&mut self.pool.background, wanted);
-        self.pool.journal = 1;
-        Ok(())
-    }
-
-    fn start_background(&mut self) -> Result<BackgroundStep, TaskError<D::Error>> {
-        let (pages, wanted) = (self.pages_per_block(), self.reserve_wanted());
-        if self.pool.background > pages && wanted == 0 {
-            return Ok(BackgroundStep::Ready);
-        }
-        let spare = self.ftl.free_pages().saturating_sub(self.tokens());
-        if spare > 0 {
-            let to_reserve = wanted.min(spare);
-            self.pool.reserve += to_reserve;
-            self.pool.background += (spare - to_reserve).min(pages);
-            self.give_up_background();
-            self.settle();
-            return Ok(BackgroundStep::Gift);
-        }
-        self.background = Some(self.best_to_recycle()?);
-        self.background_step()
-    }
-
-    /// The best block to recycle. By (8) one has α dead pages; if that was lost, there may be none with so many.
-    pub(crate) fn best_to_recycle(&mut self) -> Outcome<Recycling, D> {
-        let best = self.ftl.start_recycling(self.config.alpha as u16);
-        best.or_else(|| self.ftl.start_recycling(1)).ok_or(FtlError::NoSpace)
-    }
-
-    /// Tokens that the reserve lacks.
-    fn reserve_wanted(&self) -> u32 {
-        let blocks = u32::from(self.ftl.log().reserve()) + self.config.failure_budget;
-        (blocks * self.pages_per_block()).saturating_sub(self.pool.reserve)
-    }
-
-    /// Tokens beyond 2π go to the reserve, as far as it lacks some, or are given up.
-    fn give_up_background(&mut self) {
-        let pages = self.pages_per_block();
-        let to_reserve = self.reserve_wanted().min(self.pool.background.saturating_sub(pages));
-        take(&mut self.pool.background, to_reserve);
-        self.pool.reserve += to_reserve;
-        self.pool.background = self.pool.background.min(2 * pages);
     }
 
     /// Blocks that are being recycled, for [`Ftl::audit`].
@@ -610,7 +390,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         let uncovered = if overdrawn > 0 { self.pool.cover(overdrawn) } else { 0 };
         if self.ftl.good_blocks() != self.good_blocks {
             self.good_blocks = self.ftl.good_blocks();
-            self.recheck();
+            self.recheck_recycling();
         }
         if uncovered > 0 {
             self.guarantee = Guarantee::Overdrawn(uncovered);
@@ -635,17 +415,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
         }
     }
 
-    /// Evaluates (8) with the blocks that are left; the budget has been spent on those that are not.
-    fn recheck(&mut self) {
-        let capacity = Capacity { failure_budget: 0, ..self.capacity() };
-        let others = u64::from(self.pool.free) + u64::from(self.pool.reserve);
-        if let Err(error) = self.load().check_recycling(&capacity, others) {
-            self.guarantee = Guarantee::Lost(error);
-        }
-    }
-
     /// ρ ≤ Φ.
-    fn check(&self) {
+    pub(crate) fn check(&self) {
         let overdrawn = matches!(self.guarantee, Guarantee::Overdrawn(_));
         let (tokens, free) = (self.tokens(), self.ftl.free_pages());
         assert!(tokens <= free || overdrawn, "{tokens} tokens, but {free} free pages");

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a handle names the task that it was given for, and no task after that one has left.
 
+use crate::demand::Work;
 use crate::recycle::Recycling;
 use crate::task::{Collector, Task};
 use crate::tokens::TaskTokens;
@@ -27,6 +28,9 @@ pub(crate) enum Stay {
     /// It leaves at its next meta-period, or at its next period if it does not write. Until then its share is its own:
     /// what it has used of that was promised to it alone.
     Leaving,
+    /// It has left: its handle names no task, and it has no tokens. Its share of the processor is kept until no window
+    /// can have jobs of it and of a task that joins.
+    Gone,
 }
 
 /// A task, its collector and where they are in time.
@@ -36,7 +40,7 @@ pub(crate) struct Slot {
     pub collector: Option<Collector>,
     pub stay: Stay,
     pub tokens: TaskTokens,
-    /// Start of the next meta-period; of the next period for a task that does not write.
+    /// Start of the next meta-period; of the next period for a task that does not write; when it left if it is gone.
     pub next_meta_us: u64,
     /// Next release of the collector, and how many are left in this meta-period.
     pub next_release_us: u64,
@@ -57,6 +61,14 @@ impl Slot {
             jobs_left: 0,
             job: None,
         }
+    }
+}
+
+impl Slot {
+    /// The jobs of the task and of its collector.
+    fn works(&self) -> impl Iterator<Item = Work> + Clone + use<> {
+        let collector = self.collector.as_ref().map(Work::of_collector);
+        [Some(Work::of_task(&self.task)), collector].into_iter().flatten()
     }
 }
 
@@ -104,17 +116,24 @@ impl<const SLOTS: usize> Slots<SLOTS> {
         self.slots[index] = Some(slot);
     }
 
-    /// The task has left: its handle names no task any more.
+    /// The task has left: its handle names no task any more. Its share stays.
+    pub fn leave(&mut self, index: usize) {
+        if let Some(slot) = &mut self.slots[index] {
+            (slot.stay, slot.tokens, slot.job) = (Stay::Gone, TaskTokens::default(), None);
+        }
+        self.generations[index] = self.generations[index].wrapping_add(1);
+    }
+
+    /// The share of a task that has left is free.
     pub fn vacate(&mut self, index: usize) {
         self.slots[index] = None;
-        self.generations[index] = self.generations[index].wrapping_add(1);
     }
 
     /// The slot of a handle's task.
     pub fn index_of(&self, task: TaskHandle) -> Option<usize> {
         let index = usize::from(task.slot);
         let is_known = self.generations.get(index) == Some(&task.generation);
-        (is_known && self.slots[index].is_some()).then_some(index)
+        (is_known && self.slots[index].is_some_and(|slot| slot.stay != Stay::Gone)).then_some(index)
     }
 
     /// The task of a handle.
@@ -128,9 +147,24 @@ impl<const SLOTS: usize> Slots<SLOTS> {
         self.slots[usize::from(task.slot)].as_mut().filter(|slot| slot.stay == Stay::Active)
     }
 
-    /// The tasks, with their slots.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Slot)> {
+    /// The tasks, with their slots, those included that have left and whose shares are kept.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Slot)> + Clone {
         self.slots.iter().enumerate().filter_map(|(index, slot)| Some((index, slot.as_ref()?)))
+    }
+
+    /// The tasks that have not left.
+    pub fn present(&self) -> impl Iterator<Item = (usize, &Slot)> {
+        self.iter().filter(|(_, slot)| slot.stay != Stay::Gone)
+    }
+
+    /// The jobs of tasks that have not left.
+    pub fn works(&self) -> impl Iterator<Item = Work> + Clone + '_ {
+        self.iter().filter(|(_, slot)| slot.stay != Stay::Gone).flat_map(|(_, slot)| slot.works())
+    }
+
+    /// The jobs of those that have left and whose shares are kept.
+    pub fn works_gone(&self) -> impl Iterator<Item = Work> + Clone + '_ {
+        self.iter().filter(|(_, slot)| slot.stay == Stay::Gone).flat_map(|(_, slot)| slot.works())
     }
 
     /// Tokens of all tasks and collectors.

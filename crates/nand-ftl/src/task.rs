@@ -96,8 +96,19 @@ impl Collector {
         Some(Collector { cost_us, period_us, meta_period_us, jobs, task_tokens, collector_tokens: kept, supply })
     }
 
-    /// Most tokens that the two hold together: the summand of equation (7).
+    /// Most tokens that the two hold together when a recycling begins: the summand of (7). The task gives up what it
+    /// does not need in this meta-period and the next, and the collector what it is beyond π − α, when a job ends.
     pub const fn tokens_max(&self) -> u64 {
+        self.tokens_of_task_max() as u64 + self.collector_tokens as u64
+    }
+
+    /// Most tokens that the task needs: what it writes in this meta-period, and in the next.
+    pub(crate) const fn tokens_of_task_max(&self) -> u32 {
+        self.task_tokens.saturating_mul(2)
+    }
+
+    /// The summand of (7) as published, for comparison: the collector holds its surplus.
+    pub const fn published_tokens_max(&self) -> u64 {
         self.task_tokens as u64 + self.supply as u64 + 2 * self.collector_tokens as u64
     }
 }

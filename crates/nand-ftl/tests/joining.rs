@@ -8,7 +8,8 @@ use norn_conformance::{Run, seeds};
 use norn_flash_sim::NandSim;
 use norn_flash_sim::nand_catalogue::test_part;
 use norn_nand_ftl::{
-    AdmissionError, CollectorStep, Guarantee, Lba, OperationTimes, RealTime, RealTimeConfig, Task, TaskHandle,
+    AdmissionError, CollectorStep, Guarantee, Lba, OperationTimes, PartClient, RealTime, RealTimeConfig, Scheduling,
+    Task, TaskHandle,
 };
 
 type System = RealTime<NandSim, Vec<u8>, 24>;
@@ -21,8 +22,15 @@ fn started(seed: u64) -> System {
     for lba in 0..LOGICAL_PAGES {
         ftl.write(Lba(lba), &model.bytes(lba as usize, 1)).unwrap();
     }
-    let config =
-        RealTimeConfig { alpha: 5, tokens: 200, times: TIMES, checkpoint_period_us: 100_000, failure_budget: 0 };
+    let config = RealTimeConfig {
+        alpha: 5,
+        tokens: 200,
+        times: TIMES,
+        checkpoint_period_us: 100_000,
+        scheduling: Scheduling::EarliestDeadline,
+        client: PartClient::NONE,
+        failure_budget: 0,
+    };
     System::start(ftl, config).unwrap()
 }
 

@@ -7,8 +7,8 @@ use model::{Model, TestFtl, formatted, mounted};
 use norn_flash_sim::nand_catalogue::test_part;
 use norn_flash_sim::{NandSim, NandSimError, Tear};
 use norn_nand_ftl::{
-    AdmissionError, BackgroundStep, FtlError, Guarantee, Lba, LevelStep, OperationTimes, RealTime, RealTimeConfig,
-    Task, TaskError, TaskHandle,
+    AdmissionError, BackgroundStep, FtlError, Guarantee, Lba, LevelStep, OperationTimes, PartClient, RealTime,
+    RealTimeConfig, Scheduling, Task, TaskError, TaskHandle,
 };
 
 type System = RealTime<NandSim, Vec<u8>, 16>;
@@ -18,7 +18,15 @@ const TIMES: OperationTimes = OperationTimes::paper();
 const PERIOD_US: u64 = 20_000;
 
 fn config(alpha: u32, failure_budget: u32) -> RealTimeConfig {
-    RealTimeConfig { alpha, tokens: 200, times: TIMES, checkpoint_period_us: 100_000, failure_budget }
+    RealTimeConfig {
+        alpha,
+        tokens: 200,
+        times: TIMES,
+        checkpoint_period_us: 100_000,
+        scheduling: Scheduling::EarliestDeadline,
+        client: PartClient::NONE,
+        failure_budget,
+    }
 }
 
 /// A part of 128 blocks of 16 pages, 40% of it used.
@@ -255,7 +263,9 @@ fn what_does_not_fit_is_refused_by_its_equation() {
     let large = Task { cost_us: 1, period_us: 1_000_000_000, writes: 300 };
     assert!(matches!(system.admit(large), Err(AdmissionError::Tokens { .. })));
     let busy = Task { cost_us: 19_000, period_us: 20_000, writes: 0 };
-    assert!(matches!(system.admit(busy), Err(AdmissionError::Utilization { .. })));
+    assert!(matches!(system.admit(busy), Err(AdmissionError::Demand { .. })), "an erase may be under way");
+    let endless = Task { cost_us: 20_000, period_us: 20_000, writes: 0 };
+    assert!(matches!(system.admit(endless), Err(AdmissionError::Utilization { .. })));
     let endless = Task { cost_us: 1, period_us: u64::MAX, writes: 1 };
     assert!(matches!(system.admit(endless), Err(AdmissionError::Collector { .. })), "beyond 64 bits");
     let (ftl, _) = device(3);

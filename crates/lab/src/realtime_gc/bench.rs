@@ -2,7 +2,9 @@
 
 use norn_flash_sim::NandSim;
 use norn_flash_sim::nand_catalogue::k9f2808;
-use norn_nand_ftl::{Ftl, FtlConfig, Lba, OperationTimes, RealTime, RealTimeConfig, Task};
+use norn_nand_ftl::{
+    AdmissionError, Ftl, FtlConfig, Lba, OperationTimes, PartClient, RealTime, RealTimeConfig, Scheduling, Task,
+};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{Baseline, Policy};
@@ -15,6 +17,8 @@ use crate::error::JobError;
 pub const TOTAL_PAGES: u32 = 32_768;
 /// Period of the checkpoint's task where T1 writes two pages in its own.
 pub const CHECKPOINT_PERIOD_US: u64 = 200_000;
+/// It is divided by these, until the checkpoint is supplied with the pages that tasks and collectors make due.
+const CHECKPOINT_PERIOD_PARTS: [u64; 3] = [1, 2, 4];
 /// ρ_init.
 pub const TOKENS: u32 = 256;
 
@@ -130,21 +134,45 @@ pub fn collected(setting: &Setting, admission: Admission) -> Result<(Collected, 
     let mut refusal = String::new();
     let mut ftl = Some(filled(setting.logical_pages()));
     for alpha in alphas.rev() {
-        let config = RealTimeConfig {
-            alpha,
-            tokens: TOKENS,
-            times,
-            checkpoint_period_us: CHECKPOINT_PERIOD_US * 2 / u64::from(setting.t1_writes.max(2)),
-            failure_budget: 0,
-        };
-        // A device that does not start is lost, so that each α has one of its own.
-        let device = ftl.take().unwrap_or_else(|| filled(setting.logical_pages()));
-        match admitted(device, config, setting, admission) {
-            Ok(done) => return Ok(done),
-            Err(why) => refusal = format!("alpha {alpha}: {why}"),
+        for part in CHECKPOINT_PERIOD_PARTS {
+            let config = RealTimeConfig {
+                alpha,
+                tokens: TOKENS,
+                times,
+                checkpoint_period_us: CHECKPOINT_PERIOD_US * 2 / u64::from(setting.t1_writes.max(2)) / part,
+                scheduling: Scheduling::EarliestDeadline,
+                client: PartClient::NONE,
+                failure_budget: 0,
+            };
+            // A device that does not start is lost, so that each has one of its own.
+            let device = ftl.take().unwrap_or_else(|| filled(setting.logical_pages()));
+            match admitted(device, config, setting, admission) {
+                Ok(done) => return Ok(done),
+                Err(Refusal::Checkpoint(why)) => refusal = format!("alpha {alpha}: {why}"),
+                Err(Refusal::Other(why)) => {
+                    refusal = format!("alpha {alpha}: {why}");
+                    break;
+                }
+            }
         }
     }
     Err(JobError::Failed(refusal))
+}
+
+/// Why a set was not admitted.
+enum Refusal {
+    /// A shorter period of the checkpoint may help.
+    Checkpoint(String),
+    Other(String),
+}
+
+impl From<AdmissionError> for Refusal {
+    fn from(error: AdmissionError) -> Self {
+        match error {
+            AdmissionError::Checkpoint { .. } => Refusal::Checkpoint(error.to_string()),
+            _ => Refusal::Other(error.to_string()),
+        }
+    }
 }
 
 fn admitted(
@@ -152,15 +180,15 @@ fn admitted(
     config: RealTimeConfig,
     setting: &Setting,
     admission: Admission,
-) -> Result<(Collected, Vec<Client>), String> {
-    let mut device: RealTimeDevice = RealTime::start(ftl, config).map_err(|error| error.to_string())?;
+) -> Result<(Collected, Vec<Client>), Refusal> {
+    let mut device: RealTimeDevice = RealTime::start(ftl, config).map_err(|error| Refusal::Other(error.to_string()))?;
     let mut handles = [None; 2];
     for (handle, (cpu, reads, writes, period)) in handles.iter_mut().zip(setting.tasks()) {
         let task = match admission {
             Admission::On => Task::new(cpu, reads, writes, period, &config.times),
             Admission::Deceived => Task { cost_us: 0, period_us: period, writes },
         };
-        *handle = Some(device.admit(task).map_err(|error| error.to_string())?);
+        *handle = Some(device.admit(task)?);
     }
     Ok((Collected::new(device), setting.clients(handles)))
 }

@@ -1,10 +1,9 @@
 //! Tables III to V and the examples of sections 3.2, 4.2 and 5.1.2: the equations, evaluated.
 
-use norn_flash_sim::nand_catalogue::k9f2808;
-use norn_nand_ftl::{Capacity, Collector, Load, OperationTimes, Task, programs_per_checkpoint_page};
+use norn_nand_ftl::{Capacity, Collector, Load, OperationTimes, Task};
 use serde::{Deserialize, Serialize};
 
-use super::bench::{CHECKPOINT_PERIOD_US, TOKENS, TOTAL_PAGES};
+use super::bench::{self, Admission, Setting, TOKENS, TOTAL_PAGES};
 use super::paper::PAPER;
 use crate::error::JobError;
 use crate::experiment::{About, Context, Experiment, Job, Outcome};
@@ -53,21 +52,24 @@ pub struct Row {
     tokens_init_limit: f64,
     /// The left side of (14).
     utilization: f64,
-    /// With the checkpoint's task and its pages, and open blocks and other collectors' left out of the candidates; the
-    /// reserve for power cuts included.
+    /// Largest α with which a device admits the paper's tasks, 0 for none.
+    admitted_alpha: u32,
+    /// With it: most tokens when a recycling begins, the checkpoint's and the reserve's included; their limit, where
+    /// free, open and other collectors' blocks are no candidates.
     sound_tokens_max: u64,
     sound_limit: u64,
+    /// With it: the sum of (14), the checkpoint's pages included.
     sound_utilization: f64,
-    /// Largest α that is admitted so, 0 for none.
-    admitted_alpha: u32,
+    /// With it: the period of the checkpoint's task.
+    checkpoint_ms: f64,
 }
 
 fn tasks() -> [Task; 2] {
     [Task::new(3_000, 4, 2, 20_000, &TIMES), Task::new(5_000, 2, 5, 200_000, &TIMES)]
 }
 
-fn load(begin: Load, alpha: u32, tasks: &[Task]) -> Load {
-    tasks.iter().fold(begin, |load, task| load.with(task, Collector::of(task, alpha, PAGES, &TIMES).as_ref()))
+fn load(alpha: u32, tasks: &[Task]) -> Load {
+    tasks.iter().fold(Load::default(), |load, task| load.with(task, Collector::of(task, alpha, PAGES, &TIMES).as_ref()))
 }
 
 /// Tokens of the tasks at the start: the left side of (13).
@@ -76,44 +78,30 @@ fn initial(alpha: u32, tasks: &[Task]) -> u64 {
     collectors.map(|collector| u64::from(collector.task_tokens + collector.collector_tokens)).sum()
 }
 
-/// The task that is supplied with the pages of the checkpoint. Those who fill its journal have the cost.
-fn checkpoint() -> Task {
-    Task { cost_us: 0, period_us: CHECKPOINT_PERIOD_US, writes: 1 }
+/// What a device has, with the paper's tasks and the largest α that is admitted.
+struct Admitted {
+    alpha: u32,
+    tokens_max: u64,
+    limit: u64,
+    utilization: f64,
+    checkpoint_ms: f64,
 }
 
-/// The load with everything that our system adds.
-fn sound_load(alpha: u32) -> Load {
-    let tasks: Vec<Task> = tasks().into_iter().chain([checkpoint()]).collect();
-    load(Load::with_checkpoint(programs_per_checkpoint_page(&k9f2808().part)), alpha, &tasks)
-}
-
-/// ρ_max, its limit and the use of the processor with everything that our system adds.
-fn sound(use_percent: u32, alpha: u32) -> (u64, u64, f64) {
-    let tasks: Vec<Task> = tasks().into_iter().chain([checkpoint()]).collect();
-    let logical_pages = TOTAL_PAGES * use_percent / 100;
-    // A chunk has 116 entries of the map, or 58 of the table of blocks (docs/format/nand-ftl.md).
-    let chunks = logical_pages.div_ceil(116) + 1024_u32.div_ceil(58);
-    let capacity = Capacity {
-        good_blocks: 1024,
-        pages_per_block: PAGES,
-        live_pages: logical_pages + chunks,
-        alpha,
-        failure_budget: 0,
-    };
-    let load = sound_load(alpha);
-    let reserve = u64::from(PAGES.ilog2() + 2) * u64::from(PAGES);
-    let free = u64::from(TOKENS - PAGES).saturating_sub(initial(alpha, &tasks));
-    let tokens_max = free + reserve + 2 * u64::from(PAGES) + load.tokens_max;
-    let limit = capacity.tokens_limit(load.collectors).unwrap_or(0);
-    (tokens_max, limit, load.utilization_per_million(&TIMES, 0) as f64 / 1e6)
-}
-
-fn admitted(use_percent: u32, alpha: u32) -> bool {
-    let (tokens_max, limit, utilization) = sound(use_percent, alpha);
-    let supplied = Collector::of(&checkpoint(), alpha, PAGES, &TIMES).is_some_and(|collector| {
-        sound_load(alpha).checkpoint_pages(collector.meta_period_us) <= u64::from(collector.task_tokens)
-    });
-    tokens_max <= limit && utilization <= 1.0 && supplied
+/// Starts a device, and asks it to admit the paper's tasks.
+fn admitted(use_percent: u32) -> Option<Admitted> {
+    let paper = Setting::paper(bench::Collector::RealTime, 0, 0);
+    let (system, _) = bench::collected(&Setting { use_percent, ..paper }, Admission::On).ok()?;
+    let device = &system.device;
+    let (capacity, load, pool) = (device.capacity(), device.load(), device.pool());
+    let others = u64::from(pool.free) + u64::from(pool.reserve) + 2 * u64::from(PAGES) + 1;
+    let periods = device.collector_of(device.checkpoint_task())?.period_us;
+    Some(Admitted {
+        alpha: capacity.alpha,
+        tokens_max: others + load.tokens_max,
+        limit: capacity.tokens_limit(load.collectors).unwrap_or(0),
+        utilization: load.utilization_per_million(&TIMES, 0) as f64 / 1e6,
+        checkpoint_ms: periods as f64 / f64::from(capacity.alpha) / 1e3,
+    })
 }
 
 impl Experiment for Configuration {
@@ -125,16 +113,17 @@ impl Experiment for Configuration {
             name: "realtime-gc-configuration",
             paper: PAPER,
             reproduces: "Tables III to V, sections 3.2 to 5.1.2",
-            summary: "The equations evaluated with the published parameters, and soundly: (8) at each admission, with the checkpoint as a \
-                      task, and with the blocks left out that cannot be chosen for recycling.",
-            revision: 2,
+            summary: "The equations evaluated with the published parameters; and what a device admits, which evaluates (8) at each admission, \
+                      with the checkpoint as a task and without blocks that cannot be chosen, and looks at the demand of each window \
+                      instead of the sum of (14).",
+            revision: 3,
         }
     }
 
     fn jobs(_: &Settings) -> Vec<Job<Parameters>> {
         let job = |&(use_percent, [alpha, ..]): &(u32, [u32; 5])| Job {
             parameters: Parameters { use_percent, alpha },
-            seconds: 0.01,
+            seconds: 2.0,
         };
         TABLE_5.iter().map(job).collect()
     }
@@ -149,11 +138,10 @@ impl Experiment for Configuration {
             alpha,
             failure_budget: 0,
         };
-        let load = load(Load::default(), alpha, &tasks);
+        let load = load(alpha, &tasks);
         let free = u64::from(TOKENS - PAGES) - initial(alpha, &tasks);
         let published_limit = capacity.published_limit_by_pi() as f64 / f64::from(PAGES);
-        let (sound_tokens_max, sound_limit, sound_utilization) = sound(parameters.use_percent, alpha);
-        let admitted_alpha = (1..=PAGES).rev().find(|&alpha| admitted(parameters.use_percent, alpha)).unwrap_or(0);
+        let admitted = admitted(parameters.use_percent);
         Ok(vec![Row {
             t1_cost_us: tasks[0].cost_us,
             t2_cost_us: tasks[1].cost_us,
@@ -163,14 +151,15 @@ impl Experiment for Configuration {
             t1_tokens: collectors[0].task_tokens,
             t2_tokens: collectors[1].task_tokens,
             collector_tokens: collectors[0].collector_tokens,
-            tokens_max: free + 2 * u64::from(PAGES) + load.tokens_max,
+            tokens_max: free + 2 * u64::from(PAGES) + load.published_tokens_max,
             published_limit,
             tokens_init_limit: (published_limit - 2.0 * f64::from(PAGES)) / 2.0,
             utilization: load.utilization_per_million(&TIMES, 0) as f64 / 1e6,
-            sound_tokens_max,
-            sound_limit,
-            sound_utilization,
-            admitted_alpha,
+            admitted_alpha: admitted.as_ref().map_or(0, |admitted| admitted.alpha),
+            sound_tokens_max: admitted.as_ref().map_or(0, |admitted| admitted.tokens_max),
+            sound_limit: admitted.as_ref().map_or(0, |admitted| admitted.limit),
+            sound_utilization: admitted.as_ref().map_or(0.0, |admitted| admitted.utilization),
+            checkpoint_ms: admitted.as_ref().map_or(0.0, |admitted| admitted.checkpoint_ms),
         }])
     }
 
@@ -236,12 +225,16 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
         "(7) ρ_max",
         "(8) as published: <",
         "(14)",
-        "ρ_max with checkpoint and reserve",
-        "(8) sound: ≤",
-        "(14) with checkpoint",
         "α admitted",
+        "with it: tokens when a recycling begins",
+        "≤",
+        "(14) with checkpoint",
+        "checkpoint's period, ms",
     ];
-    let mut table = Table::new("The published α with ρ_init = 256, and the largest α that is admitted:", &columns);
+    let mut table = Table::new(
+        "The published α with ρ_init = 256, and the largest α with which a device admits the tasks:",
+        &columns,
+    );
     for Outcome { parameters, row } in outcomes {
         let admitted = if row.admitted_alpha > 0 { row.admitted_alpha.to_string() } else { "none".to_owned() };
         table.push(vec![
@@ -251,10 +244,11 @@ fn table(outcomes: &[Outcome<Parameters, Row>]) -> Table {
             row.tokens_max.to_string(),
             format!("{:.1}", row.published_limit),
             format!("{:.4}", row.utilization),
+            admitted,
             row.sound_tokens_max.to_string(),
             row.sound_limit.to_string(),
             format!("{:.4}", row.sound_utilization),
-            admitted,
+            format!("{:.0}", row.checkpoint_ms),
         ]);
     }
     table

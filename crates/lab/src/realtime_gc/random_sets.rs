@@ -2,7 +2,7 @@
 
 use norn_flash_sim::NandSim;
 use norn_flash_sim::nand_catalogue::{k9f2808, test_part};
-use norn_nand_ftl::{Ftl, FtlConfig, Lba, OperationTimes, RealTimeConfig, Task};
+use norn_nand_ftl::{Ftl, FtlConfig, Lba, OperationTimes, PartClient, RealTimeConfig, Scheduling, Task};
 
 use super::bench::CHECKPOINT_PERIOD_US;
 use super::edf::{Background, Client, Leveler, Processor};
@@ -56,6 +56,8 @@ pub fn run_random_set(seed: u64, seconds: u64) -> SetOutcome {
         tokens: random.u32(64..400),
         times: OperationTimes::paper(),
         checkpoint_period_us: CHECKPOINT_PERIOD_US,
+        scheduling: Scheduling::EarliestDeadline,
+        client: PartClient::NONE,
         failure_budget: 0,
     };
     let Ok(mut device) = RealTimeDevice::start(ftl, config) else { return SetOutcome::default() };

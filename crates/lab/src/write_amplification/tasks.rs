@@ -6,7 +6,7 @@
 //! writes: what they keep free costs what less room for dead pages costs.
 
 use norn_flash_sim::{NandSim, NandSpec};
-use norn_nand_ftl::{Ftl, Lba, OperationTimes, RealTimeConfig, Task, TaskHandle};
+use norn_nand_ftl::{Ftl, Lba, OperationTimes, PartClient, RealTimeConfig, Scheduling, Task, TaskHandle};
 
 use super::ours::{formatted, programs};
 use super::steady::Measured;
@@ -185,7 +185,16 @@ impl Candidates<'_> {
         };
         let (alpha, times) = (set.alpha, OperationTimes::paper());
         let checkpoint_period_us = CHECKPOINT_PERIOD_US;
-        let config = RealTimeConfig { alpha, tokens: TOKENS, times, checkpoint_period_us, failure_budget: 0 };
+        let (scheduling, client) = (Scheduling::EarliestDeadline, PartClient::NONE);
+        let config = RealTimeConfig {
+            alpha,
+            tokens: TOKENS,
+            times,
+            checkpoint_period_us,
+            scheduling,
+            client,
+            failure_budget: 0,
+        };
         let refused = |why: String| Ok(Err(Refusal(format!("α = {alpha}, periods × {}: {why}", set.stretch))));
         let mut device = match RealTimeDevice::start(ftl, config) {
             Ok(device) => device,
