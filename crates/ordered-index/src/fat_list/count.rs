@@ -1,8 +1,7 @@
 //! How many keys there are: counted once, then kept in RAM, and left in the head by a stop.
 //!
 //! A stop says in the head how many keys there are, before it says that the list is stopped. So the count is that of
-//! the list as long as the list is stopped. A cut leaves a list that is not, whose keys are counted again when somebody
-//! asks.
+//! the list as long as the list is stopped. A cut leaves a list that is not, whose keys recovery counts.
 //!
 //! Invariant: the count is unknown, or that of the keys that are on flash. After a call that failed midway it may be
 //! neither, but nothing is answered then until the next mount.

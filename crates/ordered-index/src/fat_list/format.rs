@@ -105,6 +105,14 @@ impl Stamp {
 }
 
 impl CellState {
+    /// Whether `word` is the stamp of a settled object that has lost its seal: no cut leaves it in a block that counts.
+    pub fn has_lost_seal(word: u16) -> bool {
+        match CellState::decode(word & !(1 << Flag::Sealed as u16)) {
+            CellState::Live(stamp) => stamp.settled && stamp.kind != Kind::Head,
+            _ => false,
+        }
+    }
+
     /// What `word` says.
     pub fn decode(word: u16) -> CellState {
         let is_set = |flag: Flag| word >> flag as u16 & 1 == 0;
@@ -216,6 +224,12 @@ pub fn may_be_torn_length(word: u16) -> bool {
 pub fn record_code(value_bytes: usize, data: &[u8]) -> u16 {
     let length = (value_bytes as u16).to_le_bytes();
     zeros(data) as u16 & 0x3FF | crc16(&[&length, data]) << 10
+}
+
+/// Whether a cut that hit the programming of a slot can have left it: what its code says of the zeros and of the CRC,
+/// and what is found of both. A cut leaves fewer zeros than there should be, a higher count of them, or ones in the CRC.
+pub fn may_be_torn(said: (u32, u16), found: (u32, u16)) -> bool {
+    found.0 < said.0 || found.0 == said.0 && found.1 & 0x3F & !said.1 == 0
 }
 
 /// The bits of a record's length that have the value's.

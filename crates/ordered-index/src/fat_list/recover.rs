@@ -4,11 +4,13 @@
 //!
 //! | state on flash | cause | action |
 //! |---|---|---|
-//! | the last slot written is not whole | the write was cut | clear its bit |
+//! | the last slot written is not whole, and may be torn | the write was cut | clear its bit |
 //! | the last slot's key is in another slot, too | an update was cut before it cleared the old one's bit | clear that |
 //! | something after the last record, where values vary | the write of a record was cut | close the log |
 //! | keys beyond the object's range | keys were being shifted here | clear their bits |
 //! | an object without keys | it was new, or to be taken out | take it out |
+//!
+//! What no cut leaves is `Corrupted`. The keys are counted on the way.
 //!
 //! Invariant: each step can be cut and done again.
 
@@ -71,6 +73,9 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         for index in 0..self.layout().cells_per_block {
             let cell = Cell { unit, index };
             match self.cells().state(cell)? {
+                CellState::Unsealed if self.cells().has_lost_seal(cell)? => {
+                    return Err(self.cells().damage(cell, 0, "an object that has lost its seal"));
+                }
                 CellState::Unsealed => self.cells().set_flag(cell, Flag::Dead)?,
                 CellState::Malformed => return Err(self.cells().damage(cell, 0, "a stamp that nothing writes")),
                 CellState::Live(stamp) => {
@@ -132,12 +137,14 @@ impl<D: Nor, W: Widths> Shape<D, W> {
 
     fn settle_slots_of(&mut self, cell: Cell) -> Outcome<(), D> {
         self.cells().links(cell)?;
-        if W::VARIES {
-            self.cells().close_torn_log(cell)?;
-        }
+        let is_closed = W::VARIES && self.cells().close_torn_log(cell)?;
         let mut survey = self.cells().survey(cell)?;
         if let Some(last) = survey.written.checked_sub(1).filter(|last| survey.valid >> last & 1 == 1) {
             if self.cells().slot(cell, last)? == Slot::Torn {
+                if is_closed || !self.cells().may_be_torn(cell, last)? {
+                    let address = self.cells().slot_address(cell, last)?;
+                    return Err(self.cells().damage_at(address, "a slot whose code is wrong, and not from a cut"));
+                }
                 self.cells().clear_slot(cell, last)?;
                 survey.valid &= !(1 << last);
             } else {
@@ -156,9 +163,9 @@ impl<D: Nor, W: Widths> Shape<D, W> {
         Ok(())
     }
 
-    /// Clears keys beyond an object's range, and takes an object without keys out.
+    /// Clears keys beyond an object's range, counts the others, and takes an object without keys out.
     fn settle_ranges(&mut self) -> Outcome<(), D> {
-        let (mut node, mut empty) = (self.list().head_node(), None);
+        let (mut node, mut empty, mut keys) = (self.list().head_node(), None, 0);
         while let Some(current) = self.list().successor(&node, 0)? {
             node = current;
             let end = self.list().successor(&node, 0)?.and_then(|next| next.low);
@@ -174,10 +181,12 @@ impl<D: Nor, W: Widths> Shape<D, W> {
                     survey.valid &= !(1 << slot);
                 }
             }
+            keys += survey.keys();
             if survey.valid == 0 {
                 empty = node.low;
             }
         }
+        self.list().keys = Some(keys);
         match empty {
             Some(low) => self.take_out_empty(&mut Budget::of_call(), &low),
             None => Ok(()),

@@ -229,6 +229,28 @@ impl<D: Nor, W: Widths> Replacements<D, W> {
             }
         }
         self.bury(first, kept)?;
-        inner.map_or(Ok(()), |cell| self.finish_taking_out(cell))
+        let Some(inner) = inner else { return Ok(()) };
+        if !self.has_handed_over(inner)? {
+            return Err(self.list.cells().damage(inner, 0, "an object with keys of its own that is being taken out"));
+        }
+        self.finish_taking_out(inner)
+    }
+
+    /// Whether the object before the doomed one in `cell` has all of its keys.
+    fn has_handed_over(&mut self, cell: Cell) -> Outcome<bool, D> {
+        let survey = self.list.cells().survey(cell)?;
+        let Some(low) = self.list.node(cell)?.and_then(|node| node.low) else { return Ok(false) };
+        let left = self.list.descend(Limit::Below(&low))?;
+        if left.low.is_none() {
+            return Ok(survey.valid == 0);
+        }
+        let found = self.list.cells().survey(left.cell)?;
+        for slot in survey.slots() {
+            let key = self.list.cells().key_at(cell, slot)?;
+            if self.list.cells().find(left.cell, &found, &key)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

@@ -88,6 +88,11 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         self.medium.damage(self.layout.field(cell, offset), what)
     }
 
+    /// The error that names damage at an address.
+    pub fn damage_at(&mut self, address: Address, what: &'static str) -> IndexError<D::Error> {
+        self.medium.damage(address, what)
+    }
+
     /// The error that names damage of a block.
     pub fn damaged_block(&mut self, unit: EraseUnit, what: &'static str) -> IndexError<D::Error> {
         self.medium.damage(self.layout.block(unit), what)
@@ -101,6 +106,12 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     pub fn state(&mut self, cell: Cell) -> Outcome<CellState, D> {
         let address = self.layout.cell(cell);
         Ok(CellState::decode(self.medium.read_u16(address)?))
+    }
+
+    /// Whether a cell that is not sealed is an object that was.
+    pub fn has_lost_seal(&mut self, cell: Cell) -> Outcome<bool, D> {
+        let address = self.layout.cell(cell);
+        Ok(CellState::has_lost_seal(self.medium.read_u16(address)?))
     }
 
     /// Where `cell` is not erased, in bytes from its start.

@@ -20,7 +20,7 @@ use super::slots::{Next, Slot, Survey};
 use crate::codes::zeros;
 use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::{
-    VARIED_VALUE_BYTES_MAX, decode_record_length, may_be_torn_length, record_code, record_length,
+    VARIED_VALUE_BYTES_MAX, decode_record_length, may_be_torn, may_be_torn_length, record_code, record_length,
 };
 use crate::fat_list::layout::{Cell, VARYING_KEY_BYTES_MAX};
 use crate::fat_list::widths::{IfVaried, Widths};
@@ -162,12 +162,12 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         Ok(Survey { written: walk.written, valid: walk.bitmap & !rest, log })
     }
 
-    /// After a cut: closes a log in which it left something that is no record.
-    pub fn close_torn_log(&mut self, cell: Cell) -> Outcome<(), D> {
+    /// After a cut: closes a log in which it left something that is no record; whether it did.
+    pub fn close_torn_log(&mut self, cell: Cell) -> Outcome<bool, D> {
         let walk = self.walk(cell)?;
         let rest = self.bits_from(walk.written);
         if walk.bitmap & rest == 0 {
-            return Ok(());
+            return Ok(false);
         }
         // A record that was cut reaches so far at most; what is beyond was never written.
         let longest = walk.at + self.layout.slot_bytes;
@@ -189,7 +189,7 @@ impl<D: Nor, W: Widths> Cells<D, W> {
                 self.clear_slot(cell, slot)?;
             }
         }
-        Ok(())
+        Ok(is_torn)
     }
 
     /// The first byte from `at` on that is not erased, to the log's end.
@@ -234,6 +234,22 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         key.as_mut().copy_from_slice(&data[..key_bytes]);
         value.as_mut().copy_from_slice(&data[key_bytes..]);
         Ok(Slot::Whole(key, value))
+    }
+
+    /// Whether a cut can have left a record whose length is whole and whose code is not.
+    pub(super) fn may_be_torn_record(&mut self, cell: Cell, slot: u8) -> Outcome<bool, D> {
+        let at = self.record_at(cell, slot)?;
+        let Length::Whole(value_bytes, upper_zeros) = self.length_at(cell, at)? else {
+            return Err(self.broken(cell, at));
+        };
+        let mut bytes = [0; RECORD_BYTES_MAX];
+        let entry_bytes = self.widths.key_bytes() + value_bytes;
+        let bytes = &mut bytes[..entry_bytes + 2];
+        self.medium.read(self.layout.field(cell, at + LENGTH_BYTES), bytes)?;
+        let (data, code) = bytes.split_at(entry_bytes);
+        let (said, found) = (u16::from_le_bytes([code[0], code[1]]), record_code(value_bytes, data));
+        let zeros_said = u32::from(upper_zeros) << 10 | u32::from(said & 0x3FF);
+        Ok(may_be_torn((zeros_said, said >> 10), (zeros(data), found >> 10)))
     }
 
     /// The value of `key`, in one walk.

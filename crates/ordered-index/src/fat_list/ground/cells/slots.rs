@@ -4,8 +4,9 @@ use norn_flash::{Address, Nor};
 
 use super::log::Log;
 use super::{Cells, RECORD_BYTES_MAX};
+use crate::codes::zeros;
 use crate::error::Outcome;
-use crate::fat_list::format::slot_code;
+use crate::fat_list::format::{may_be_torn, slot_code};
 use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX};
 use crate::fat_list::widths::{EntryOf, IfVaried, Widths};
 
@@ -106,6 +107,20 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         Ok(Slot::Whole(key, value))
     }
 
+    /// Whether a cut can have left what is in a slot whose code is wrong.
+    pub fn may_be_torn(&mut self, cell: Cell, slot: u8) -> Outcome<bool, D> {
+        if W::VARIES {
+            return self.may_be_torn_record(cell, slot);
+        }
+        let mut bytes = [0; ENTRY_BYTES_MAX + 2];
+        let entry_bytes = self.widths.key_bytes() + self.widths.value_bytes();
+        let bytes = &mut bytes[..entry_bytes + 2];
+        self.medium.read(self.layout.slot(cell, slot), bytes)?;
+        let (data, code) = bytes.split_at(entry_bytes);
+        let (said, found) = (u16::from_le_bytes([code[0], code[1]]), slot_code(data));
+        Ok(may_be_torn((u32::from(said & 0x3FF), said >> 10), (zeros(data), found >> 10)))
+    }
+
     pub fn key_at(&mut self, cell: Cell, slot: u8) -> Outcome<W::Key, D> {
         let mut key = self.widths.zero_key();
         let address = match W::VARIES {
@@ -139,7 +154,8 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// Which slots are in use. Cost: the bitmap, and at most seven slots for the border.
+    /// Which slots are in use. Cost: the bitmap, and at most seven slots for the border. A slot whose bit is cleared is
+    /// never written again, even if it is erased.
     pub fn survey(&mut self, cell: Cell) -> Outcome<Survey<W>, D> {
         if W::VARIES {
             return self.survey_records(cell);
@@ -148,9 +164,9 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         let (mut written, mut erased) = (0, self.layout.settings.slots);
         while written < erased {
             let middle = written + (erased - written) / 2;
-            match self.slot(cell, middle)? {
-                Slot::Erased => erased = middle,
-                Slot::Whole(..) | Slot::Torn => written = middle + 1,
+            match bitmap >> middle & 1 == 1 && self.slot(cell, middle)? == Slot::Erased {
+                true => erased = middle,
+                false => written = middle + 1,
             }
         }
         let mask = if written == 64 { u64::MAX } else { (1 << written) - 1 };
