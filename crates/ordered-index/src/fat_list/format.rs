@@ -227,7 +227,7 @@ pub fn record_code(value_bytes: usize, data: &[u8]) -> u16 {
 }
 
 /// Whether a cut that hit the programming of a slot can have left it: what its code says of the zeros and of the CRC,
-/// and what is found of both. A cut leaves fewer zeros than there should be, a higher count of them, or ones in the CRC.
+/// and what is found of both. A cut leaves too few zeros, too high a count of them, or ones in the CRC.
 pub fn may_be_torn(said: (u32, u16), found: (u32, u16)) -> bool {
     found.0 < said.0 || found.0 == said.0 && found.1 & 0x3F & !said.1 == 0
 }
