@@ -136,6 +136,30 @@ fn what_does_not_fit_is_refused_with_the_reason() {
 }
 
 #[test]
+fn an_image_goes_around_as_many_bad_blocks_as_its_header_names() {
+    let image = code(20_000, 4);
+    let mut part = NandSim::new(nand_catalogue::test_part(32, 4, 512));
+    part.mark_bad(&(0..BAD_BLOCKS_MAX as u16).map(|number| Block(3 + 2 * number)).collect::<Vec<_>>());
+    let room = Room { start: Block(1), blocks: 31 };
+    let written = ImageWriter::<64, 512>::new().write(&mut part, room, 20_000, &mut &image[..]).unwrap();
+    assert_eq!(written.bad_blocks().len(), BAD_BLOCKS_MAX);
+    let mut pager: Pager<_, Lru<4>, 4, 64> = Pager::open(part, room.start, Options::default()).unwrap();
+    let mut bytes = vec![0; image.len()];
+    pager.read(CodeAddress(0), &mut bytes).unwrap();
+    assert_eq!(bytes, image);
+}
+
+#[test]
+fn the_smallest_pages_are_as_large_as_a_header() {
+    let of_pages = |page_bytes: u16| {
+        let part = nand_catalogue::test_part(24, 8, page_bytes).part;
+        Image::without_bad_blocks::<Uncoded>(&part, 32, Block(0), 1000)
+    };
+    assert!(of_pages(64).is_ok());
+    assert!(matches!(of_pages(32), Err(ImageError::PageSize { cache_page_bytes: 32, page_bytes: 32 })));
+}
+
+#[test]
 fn an_image_of_another_layout_is_refused() {
     let mut part = part();
     assert!(matches!(read::<Uncoded>(&part), Err(ImageError::NoImage { start: Block(1), end: Block(9) })));

@@ -4,8 +4,8 @@
 
 use norn_code_pager::policy::{Clock, Greedy, Lru, Policy, S3Fifo, Sieve};
 use norn_code_pager::{
-    Bypass, Code, CodeAddress, Counts, Crc32c, ImageWriter, Options, Pager, Passing, ReadAhead, ReadError, Room,
-    Uncoded,
+    Bypass, CachePage, Code, CodeAddress, Counts, Crc32c, ImageWriter, Options, Pager, Passing, ReadAhead, ReadError,
+    Room, Uncoded,
 };
 use norn_flash::{Block, Column, ColumnAccess, Nand};
 use norn_flash_sim::{NandSim, NandSpec, Noise, nand_catalogue};
@@ -134,6 +134,30 @@ fn the_register_is_loaded_in_the_papers_three_cases() {
     assert_eq!(cost(6 * 64), (0, 0, 64, 64 * 50), "the next block");
     assert_eq!(cost(64), (1, 64, 64, 15_000 + 128 * 50), "behind in the same page");
     assert_eq!(cost(512), (1, 0, 64, 15_000 + 64 * 50), "another page again");
+}
+
+/// Of the pages that a transfer passes over, those that the policy remembers come into the cache: only where the
+/// register cannot be positioned, so that they are transferred anyway.
+#[test]
+fn pages_that_are_passed_over_are_kept_if_they_are_remembered() {
+    let image = code(8192);
+    let comes_along = |passing: Passing, columns: ColumnAccess| {
+        let options = Options { passing, ..Options::default() };
+        let mut pager: Pager<_, S3Fifo<8>, 8, 64, Uncoded, _> =
+            Pager::open_with(written::<Uncoded>(part(columns), &image), START, options, Counts::default()).unwrap();
+        // Page 1 leaves the queue of new pages without a second request, and is remembered.
+        for page in [1, 8, 16, 24, 32] {
+            pager.view(CodeAddress(page * 64)).unwrap();
+        }
+        assert!(pager.policy().remembers(CachePage(1)) && !pager.policy().holds(CachePage(1)));
+        pager.view(CodeAddress(3 * 64)).unwrap();
+        assert!(!pager.policy().holds(CachePage(0)) && !pager.policy().holds(CachePage(2)), "they are not remembered");
+        assert_eq!(pager.view(CodeAddress(64)).unwrap(), &image[64..128]);
+        pager.observer().misses == 6
+    };
+    assert!(comes_along(Passing::FillRemembered, ColumnAccess::Forwards));
+    assert!(!comes_along(Passing::FillRemembered, ColumnAccess::Anywhere));
+    assert!(!comes_along(Passing::Skip, ColumnAccess::Forwards));
 }
 
 #[test]

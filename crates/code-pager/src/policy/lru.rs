@@ -56,7 +56,7 @@ impl<P: PageLane, B: ByteLane> LruIn<P, B> {
     }
 
     /// Makes room for more requests (step 3). Cost: a few operations a frame, or, if a page was not requested for long,
-    /// each stamp is compared with each.
+    /// a few tens.
     #[cold]
     #[inline(never)]
     fn renumber(&mut self) {
@@ -74,17 +74,28 @@ impl<P: PageLane, B: ByteLane> LruIn<P, B> {
         self.now = self.now.wrapping_sub_unsigned(by);
     }
 
-    /// Numbers stamps by how many are below each: none is [`NEVER`], which frames that are emptied later get.
+    /// Numbers stamps by how many different ones are below each: none is [`NEVER`], which frames that are emptied later
+    /// get.
     fn rank(&mut self) {
-        let stamps = self.stamps.as_mut();
-        let mut before = [0; FRAMES_MAX];
-        let before = &mut before[..stamps.len()];
-        before.copy_from_slice(stamps);
-        for (stamp, &old) in stamps.iter_mut().zip(&*before) {
-            let first = (NEVER + 1) as u8;
-            *stamp = before.iter().fold(first, |rank, &other| rank.wrapping_add(u8::from((other as i8) < old as i8)));
+        let place = |stamp: u8| {
+            let at = (stamp as i8).wrapping_sub(NEVER) as u8;
+            (usize::from(at / 32), 1u32 << (at % 32))
+        };
+        let mut used = [0u32; 8];
+        for &stamp in self.stamps.as_ref() {
+            let (word, bit) = place(stamp);
+            used[word] |= bit;
         }
-        self.now = NEVER.wrapping_add_unsigned(before.len() as u8);
+        let mut below = [0u8; 8];
+        for word in 1..used.len() {
+            below[word] = below[word - 1] + used[word - 1].count_ones() as u8;
+        }
+        for stamp in self.stamps.as_mut() {
+            let (word, bit) = place(*stamp);
+            let rank = below[word] + (used[word] & (bit - 1)).count_ones() as u8;
+            *stamp = (NEVER + 1).wrapping_add_unsigned(rank) as u8;
+        }
+        self.now = NEVER.wrapping_add_unsigned(self.stamps.as_ref().len() as u8);
     }
 }
 
