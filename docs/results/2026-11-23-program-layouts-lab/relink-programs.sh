@@ -3,16 +3,22 @@
 # others. Each input is left out of the training once.
 #
 #     cargo build --release -p norn-lab
-#     sh docs/results/2026-11-23-program-layouts-lab/relink-programs.sh [INSTRUCTIONS]
+#     sh docs/results/2026-11-23-program-layouts-lab/relink-programs.sh [INSTRUCTIONS [LINKER]]
 #
-# Takes gcc, make, gold, valgrind, and on the first run the archive of Debian, whose list of sources is kept in a
-# directory of its own. The inputs are those of tools/record-programs. Works in ./relink-programs.
+# Takes gcc, make, gold (or lld, as LINKER), valgrind, and on the first run the archive of Debian, whose list of sources is kept in a
+# directory of its own. The inputs are those of tools/record-programs. Works in ./relink-programs,
+# or ./relink-programs-lld.
 set -eu
 repository=$(cd "$(dirname "$0")/../../.." && pwd)
 lab=$repository/target/release/norn-lab
-instructions=${1:-2000000}
-mkdir -p relink-programs/lists/partial
-cd relink-programs
+instructions=${1:-2000000} linker=${2:-gold}
+case $linker in
+gold) work=relink-programs ordering=-Wl,--section-ordering-file ;;
+lld) work=relink-programs-lld ordering=-Wl,--no-warn-symbol-ordering,--symbol-ordering-file ;;
+*) echo "$linker: gold or lld" >&2; exit 1 ;;
+esac
+mkdir -p $work/lists/partial
+cd $work
 
 if ! [ -e sources.list ]; then
     echo 'deb-src http://deb.debian.org/debian bookworm main' > sources.list
@@ -21,7 +27,7 @@ if ! [ -e sources.list ]; then
     { apt-get $from update && apt-get $from source --download-only gzip m4 mawk; } >&2
 fi
 
-link="-fuse-ld=gold -Wl,-O1"
+link="-fuse-ld=$linker -Wl,-O1"
 for program in gzip m4 mawk; do
     [ -d $program ] && continue
     mkdir $program
@@ -50,8 +56,8 @@ for program in gzip m4 mawk; do
         training=$(ls before/$program/*.runs.zst | grep -v "/$input.runs")
         order=$PWD/$program-without-$input.order
         # shellcheck disable=SC2086 # one word a trace
-        [ -e "$order" ] || "$lab" trace layout --program $program-before --out "$order" $training >&2
-        relinked $program "$program-without-$input" "-Wl,--section-ordering-file,$order"
+        [ -e "$order" ] || "$lab" trace layout --linker $linker --program $program-before --out "$order" $training >&2
+        relinked $program "$program-without-$input" "$ordering,$order"
         record "after" $program "$program-without-$input" "$input"
         echo "$program $input $(costs "$trace"), $(costs "after/$program/$input.runs.zst")"
     done
