@@ -12,6 +12,8 @@
 //!
 //! Invariant: between calls the log has valid records only while the client has a transaction open.
 
+use core::ops::Range;
+
 use norn_flash::{Address, Eeprom, Violation};
 use norn_nor_store::StoreError;
 use norn_object_heap::TransactionError;
@@ -153,6 +155,11 @@ impl<D: Eeprom> EepromHeap<D> {
     /// What the last call that failed with `Corrupted` found, and where.
     pub fn corruption(&self) -> Option<Violation> {
         self.medium.corruption
+    }
+
+    /// Where the commit log is.
+    pub fn log_range(&self) -> Range<Address> {
+        self.log.address(0)..self.log.address(self.log.slots)
     }
 
     /// The device.

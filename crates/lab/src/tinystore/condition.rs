@@ -61,13 +61,18 @@ impl Condition {
         Ok(objects)
     }
 
-    /// The baseline heap with `objects` objects whose fields are all set.
+    /// The updates of `objects` objects.
+    pub fn updates(&self, objects: usize) -> Updates {
+        Updates::new(self.workload, objects, self.shape().fields, self.seed)
+    }
+
+    /// The baseline heap with `objects` objects whose fields are all set; on EEPROM with a commit log of `log_bytes`.
     ///
     /// # Errors
     /// Says that they do not fit.
-    pub fn run<'a>(&self, objects: usize, context: &'a Context<'a>) -> Result<EitherRun<'a>, String> {
+    pub fn run<'a>(&self, objects: usize, log_bytes: u32, context: &'a Context<'a>) -> Result<EitherRun<'a>, String> {
         let (shape, refusal) = (self.shape(), || format!("{objects} objects do not fit"));
-        let updates = Updates::new(self.workload, objects, shape.fields, self.seed);
+        let updates = self.updates(objects);
         match self.medium {
             Medium::Flash => {
                 let heap = flash(catalogue::tinystore(), configuration(LIST_LENGTH, Flags::On));
@@ -75,7 +80,7 @@ impl Condition {
                 run.with_values().map(|run| EitherRun::Flash(Box::new(run)))
             }
             Medium::Eeprom => {
-                let run = Run::new(eeprom(LOG_BYTES), shape, objects, updates, context).ok_or_else(refusal)?;
+                let run = Run::new(eeprom(log_bytes), shape, objects, updates, context).ok_or_else(refusal)?;
                 run.with_values().map(|run| EitherRun::Eeprom(Box::new(run)))
             }
         }

@@ -115,6 +115,11 @@ pub struct Lifetime {
     pub unevenness: f64,
 }
 
+/// What a field holds before the first update.
+pub fn first_value(field: usize) -> u16 {
+    field as u16 | 1
+}
+
 /// A heap with its objects, under updates.
 pub struct Run<'a, H: Subject> {
     heap: H,
@@ -141,12 +146,27 @@ impl<'a, H: Subject> Run<'a, H> {
     pub fn with_values(mut self) -> Result<Self, String> {
         for &object in &self.objects {
             for field in 0..self.shape.fields {
-                let result = self.shape.put(&mut self.heap, object, field, field as u16 | 1);
+                let result = self.shape.put(&mut self.heap, object, field, first_value(field));
                 result.map_err(|error| format!("{error} when fields were first set"))?;
             }
         }
         self.heap.forget_wear();
         Ok(self)
+    }
+
+    /// The heap.
+    pub fn heap(&self) -> &H {
+        &self.heap
+    }
+
+    /// The heap and its objects.
+    pub fn parts(&mut self) -> (&mut H, &[Ref]) {
+        (&mut self.heap, &self.objects)
+    }
+
+    /// Updates so far, those that first set the fields left out.
+    pub fn done(&self) -> u64 {
+        self.done
     }
 
     fn update(&mut self) -> Result<(), String> {

@@ -2,10 +2,14 @@
 //!
 //! A job notes the updates at half of its limit, too; one configuration continues to ten times the limit. Both are the
 //! check that lifetimes at a low limit may be scaled to the paper's.
+//!
+//! On EEPROM the commit log is the first to wear out. So it is measured at several lengths, and so are the fields
+//! alone.
 
 use serde::{Deserialize, Serialize};
 
-use super::condition::{Condition, EitherRun, FULLNESS, UNITS, series_name};
+use super::condition::{Condition, EitherRun, FULLNESS, LOG_BYTES, UNITS, series_name};
+use super::field_wear::field_lifetime;
 use super::paper::PAPER;
 use super::subject::Medium;
 use super::workload::Workload;
@@ -23,6 +27,9 @@ pub struct Lifetimes;
 pub struct Parameters {
     #[serde(flatten)]
     condition: Condition,
+    /// Bytes of EEPROM's commit log, and writes of a field from which its lifetime is scaled.
+    log_bytes: Option<u32>,
+    field_writes: Option<u32>,
     endurance: u32,
 }
 
@@ -35,6 +42,22 @@ pub struct Row {
     updates: Option<u64>,
     updates_at_100_000: Option<f64>,
     unevenness: Option<f64>,
+    /// Updates until a field on EEPROM has been written as often, whatever its log has been through; scaled.
+    field_updates_at_100_000: Option<f64>,
+}
+
+impl Row {
+    fn without_updates(status: String, objects: usize, limit: u32) -> Row {
+        Row {
+            status,
+            objects,
+            limit,
+            updates: None,
+            updates_at_100_000: None,
+            unevenness: None,
+            field_updates_at_100_000: None,
+        }
+    }
 }
 
 /// Erases of a unit, or writes of a byte, in the paper.
@@ -44,6 +67,8 @@ const SECONDS_PER_ERASE: f64 = 0.0012;
 /// The most informative first, for readers of an unfinished run.
 const SIZES: [u32; 3] = [100, 20, 500];
 const QUICK_SIZES: [u32; 1] = [100];
+/// EEPROM's commit logs: an erase unit, as the other experiments have, and more.
+const LOGS: [u32; 3] = [LOG_BYTES, 4 * LOG_BYTES, 8 * LOG_BYTES];
 /// The configuration that continues to ten times the limit.
 const LONG: (Workload, u32, u32) = (Workload::HotAndCold, 50, 100);
 
@@ -59,8 +84,9 @@ impl Experiment for Lifetimes {
             summary: "Field updates until the first unit has been erased, or the first byte written, as often as the endurance limit says; \
                       scaled to the paper's 100,000. The updates at half the limit are noted, too, and one configuration goes on to ten times \
                       the limit, to see whether lifetimes may be scaled. On EEPROM the limit is 10,000 at least, and the wear of creating \
-                      the objects is left out, which does not scale.",
-            revision: 1,
+                      the objects is left out, which does not scale. EEPROM's commit log is the first to wear out: it is measured at \
+                      three lengths, and the fields alone.",
+            revision: 2,
         }
     }
 
@@ -72,7 +98,13 @@ impl Experiment for Lifetimes {
                     for fullness_percent in FULLNESS {
                         let condition =
                             Condition { medium, workload, object_bytes, fullness_percent, seed: settings.seed };
-                        jobs.push(job(condition, settings));
+                        match medium {
+                            Medium::Flash => jobs.push(job(condition, None, settings)),
+                            Medium::Eeprom => {
+                                let logs = settings.choose(&LOGS[..1], &LOGS[..]);
+                                jobs.extend(logs.iter().map(|&log| job(condition, Some(log), settings)));
+                            }
+                        }
                     }
                 }
             }
@@ -81,23 +113,29 @@ impl Experiment for Lifetimes {
     }
 
     fn measure(parameters: &Parameters, context: &Context) -> Result<Vec<Row>, JobError> {
-        let refused = |objects, status| {
-            let limit = parameters.endurance;
-            Ok(vec![Row { status, objects, limit, updates: None, updates_at_100_000: None, unevenness: None }])
-        };
-        let objects = match parameters.condition.objects() {
+        let condition = &parameters.condition;
+        let refused = |objects, status| Ok(vec![Row::without_updates(status, objects, parameters.endurance)]);
+        let objects = match condition.objects() {
             Ok(objects) => objects,
             Err(status) => return refused(0, status),
         };
         let end = parameters.endurance;
         let mut limits: Vec<u32> = [end / 20, end / 10, end / 2, end].into_iter().filter(|&limit| limit >= 5).collect();
         limits.dedup();
-        let lifetime = parameters.condition.run(objects, context).and_then(|run| match run {
-            EitherRun::Flash(mut run) => run.lifetime(&limits),
-            EitherRun::Eeprom(mut run) => run.lifetime(&limits),
+        let scaled = |updates: u64, limit: u32| updates as f64 * PUBLISHED_ENDURANCE / f64::from(limit);
+        let log_bytes = parameters.log_bytes.unwrap_or(LOG_BYTES);
+        let lifetimes = condition.run(objects, log_bytes, context).and_then(|run| match run {
+            EitherRun::Flash(mut run) => Ok((run.lifetime(&limits)?, None)),
+            EitherRun::Eeprom(mut run) => {
+                let lifetime = run.lifetime(&limits)?;
+                let fields = condition.shape().fields;
+                let writes = parameters.field_writes.unwrap_or(end);
+                let of_fields = field_lifetime(&run, condition.updates(objects), objects, fields, writes)?;
+                Ok((lifetime, Some(scaled(of_fields, writes))))
+            }
         });
-        let lifetime = match lifetime {
-            Ok(lifetime) => lifetime,
+        let (lifetime, of_fields) = match lifetimes {
+            Ok(lifetimes) => lifetimes,
             Err(status) => return refused(objects, status),
         };
         let row = |(&limit, &updates): (&u32, &u64)| Row {
@@ -105,8 +143,9 @@ impl Experiment for Lifetimes {
             objects,
             limit,
             updates: Some(updates),
-            updates_at_100_000: Some(updates as f64 * PUBLISHED_ENDURANCE / f64::from(limit)),
+            updates_at_100_000: Some(scaled(updates, limit)),
             unevenness: (limit == end).then_some(lifetime.unevenness),
+            field_updates_at_100_000: of_fields.filter(|_| limit == end),
         };
         Ok(lifetime.updates.iter().map(row).collect())
     }
@@ -116,13 +155,35 @@ impl Experiment for Lifetimes {
         Presentation {
             comparisons: seen.comparisons(),
             tables: vec![seen.table(), seen.scaling_table()],
-            plots: vec![seen.plot()],
+            plots: vec![
+                seen.plot(
+                    "tinystore-figure6",
+                    "Figure 6: field updates until the part is worn out",
+                    EepromWear::WithLog,
+                ),
+                seen.plot(
+                    "tinystore-figure6-fields",
+                    "Figure 6 without the bytes of EEPROM's log: field updates until the part is worn out",
+                    EepromWear::Fields,
+                ),
+            ],
             remarks: Vec::new(),
         }
     }
 }
 
-fn job(condition: Condition, settings: &Settings) -> Job<Parameters> {
+/// What wears out on EEPROM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EepromWear {
+    /// Any byte, with the log that the other experiments have.
+    WithLog,
+    /// Any byte, with a log of this many bytes.
+    WithLogOf(u32),
+    /// A field, whatever the log has been through.
+    Fields,
+}
+
+fn job(condition: Condition, log_bytes: Option<u32>, settings: &Settings) -> Job<Parameters> {
     let is_long = (condition.workload, condition.fullness_percent, condition.object_bytes) == LONG;
     let endurance = match condition.medium {
         // Bytes wear so fast that more is affordable.
@@ -134,7 +195,8 @@ fn job(condition: Condition, settings: &Settings) -> Job<Parameters> {
         Medium::Flash => (u64::from(endurance) * UNITS) as f64 * SECONDS_PER_ERASE,
         Medium::Eeprom => 1.0,
     };
-    Job { parameters: Parameters { condition, endurance }, seconds }
+    let field_writes = log_bytes.map(|_| settings.choose(50, endurance));
+    Job { parameters: Parameters { condition, log_bytes, field_writes, endurance }, seconds }
 }
 
 /// The outcomes, by condition.
@@ -153,70 +215,98 @@ impl Seen<'_> {
         sizes
     }
 
-    /// Updates at 100,000, scaled.
-    fn lifetime(&self, medium: Medium, workload: Workload, fullness: u32, bytes: u32) -> Option<f64> {
-        let is_it = |condition: &Condition| {
-            (condition.medium, condition.workload, condition.fullness_percent, condition.object_bytes)
-                == (medium, workload, fullness, bytes)
+    /// Flash's updates at 100,000, scaled.
+    fn flash(&self, workload: Workload, fullness: u32, bytes: u32) -> Option<f64> {
+        let is_it = |of: &Parameters| of.condition.medium == Medium::Flash && is(of, workload, fullness, bytes);
+        self.last_rows().find(|outcome| is_it(&outcome.parameters))?.row.updates_at_100_000
+    }
+
+    /// EEPROM's updates at 100,000, scaled.
+    fn eeprom(&self, wear: EepromWear, workload: Workload, fullness: u32, bytes: u32) -> Option<f64> {
+        let log = match wear {
+            EepromWear::WithLogOf(log_bytes) => log_bytes,
+            EepromWear::WithLog | EepromWear::Fields => LOG_BYTES,
         };
-        self.last_rows().find(|outcome| is_it(&outcome.parameters.condition))?.row.updates_at_100_000
+        let is_it = |of: &Parameters| of.log_bytes == Some(log) && is(of, workload, fullness, bytes);
+        let row = &self.last_rows().find(|outcome| is_it(&outcome.parameters))?.row;
+        match wear {
+            EepromWear::Fields => row.field_updates_at_100_000,
+            EepromWear::WithLog | EepromWear::WithLogOf(_) => row.updates_at_100_000,
+        }
     }
 
-    /// Lifetimes of a workload over all sizes, at the fullness levels given.
-    fn of(&self, medium: Medium, workload: Workload, fullness: &[u32]) -> Vec<f64> {
+    /// Values over all sizes, at the fullness levels given.
+    fn over_sizes(&self, fullness: &[u32], value: impl Fn(u32, u32) -> Option<f64>) -> Vec<f64> {
         let all = fullness.iter().flat_map(|&full| self.sizes().into_iter().map(move |bytes| (full, bytes)));
-        all.filter_map(|(full, bytes)| self.lifetime(medium, workload, full, bytes)).collect()
+        all.filter_map(|(full, bytes)| value(full, bytes)).collect()
     }
 
-    /// Flash's lifetime divided by EEPROM's, over all sizes.
-    fn ratios(&self, workload: Workload, fullness: &[u32]) -> Vec<f64> {
-        let (flash, eeprom) = (self.of(Medium::Flash, workload, fullness), self.of(Medium::Eeprom, workload, fullness));
-        flash.iter().zip(&eeprom).map(|(flash, eeprom)| flash / eeprom).collect()
+    /// Flash's lifetime divided by EEPROM's.
+    fn ratio_at(&self, wear: EepromWear, workload: Workload, fullness: u32, bytes: u32) -> Option<f64> {
+        Some(self.flash(workload, fullness, bytes)? / self.eeprom(wear, workload, fullness, bytes)?)
+    }
+
+    /// The same over all sizes.
+    fn ratios(&self, wear: EepromWear, workload: Workload, fullness: &[u32]) -> Vec<f64> {
+        self.over_sizes(fullness, |full, bytes| self.ratio_at(wear, workload, full, bytes))
     }
 
     fn comparisons(&self) -> Vec<Comparison> {
-        let single = [Workload::SingleObjectSingleField, Workload::SingleObjectAllFields];
-        let all = |medium| single.iter().flat_map(|&workload| self.of(medium, workload, &FULLNESS)).collect::<Vec<_>>();
-        let eeprom_field = self.of(Medium::Eeprom, Workload::SingleObjectSingleField, &FULLNESS);
-        let flash = all(Medium::Flash);
+        let field = Workload::SingleObjectSingleField;
+        let single = [field, Workload::SingleObjectAllFields];
+        let flash = single.map(|workload| self.over_sizes(&FULLNESS, |full, bytes| self.flash(workload, full, bytes)));
+        let flash = flash.concat();
+        let eeprom_field =
+            self.over_sizes(&FULLNESS, |full, bytes| self.eeprom(EepromWear::WithLog, field, full, bytes));
         let over_single = least(&flash).zip(least(&eeprom_field)).map(|(flash, eeprom)| flash / eeprom);
-        let text =
-            |ratios: &[f64]| Some(format!("{} to {} times EEPROM's", figure(least(ratios)?), figure(most(ratios)?)));
-        let claim = |ratios: Vec<f64>, holds: fn(f64) -> bool| {
-            text(&ratios).map(|text| (ratios.iter().all(|&ratio| holds(ratio)), text))
-        };
-        vec![
+        let mut comparisons = vec![
             Comparison::new("§6.3: updates of one field, EEPROM", Published::Value(100_000.0), least(&eeprom_field)),
             Comparison::new("§6.3: updates of one object, flash, least", Published::AtLeast(74e6), least(&flash)),
             Comparison::new("§6.3: the same, over EEPROM's of one field", Published::AtLeast(730.0), over_single),
             Comparison::new("§6.3: updates of one object, flash, most", Published::AtLeast(4e9), most(&flash)),
-            Comparison::claim(
-                "§6.3: TotallyRandom",
-                "EEPROM endures longer, by less than 10 times",
-                claim(self.ratios(Workload::TotallyRandom, &FULLNESS), |ratio| ratio < 1.0 && ratio > 0.1),
-            ),
-            Comparison::claim(
-                "§6.3: 20/80AllFields",
-                "flash always endures longer",
-                claim(self.ratios(Workload::HotAndCold, &FULLNESS), |ratio| ratio > 1.0),
-            ),
-            Comparison::new(
-                "§6.3: 20/80AllFields, 20% full, objects of 100 bytes: times EEPROM's",
-                Published::Value(10.0),
-                self.ratio_at(Workload::HotAndCold, 20, 100),
-            ),
-            Comparison::claim(
-                "§6.3: 20/80AllFields, nearly full",
-                "flash endures slightly longer",
-                claim(self.ratios(Workload::HotAndCold, &[90]), |ratio| ratio > 1.0 && ratio < 3.0),
-            ),
-            self.scaling(),
-        ]
+        ];
+        comparisons.extend(self.claims(EepromWear::WithLog, ""));
+        comparisons.extend(self.claims(EepromWear::Fields, ", without the bytes of EEPROM's log"));
+        comparisons.push(self.scaling());
+        comparisons
     }
 
-    fn ratio_at(&self, workload: Workload, fullness: u32, bytes: u32) -> Option<f64> {
-        let of = |medium| self.lifetime(medium, workload, fullness, bytes);
-        Some(of(Medium::Flash)? / of(Medium::Eeprom)?)
+    /// The paper's claims for the workloads that spread over the part.
+    fn claims(&self, wear: EepromWear, suffix: &str) -> [Comparison; 4] {
+        let claim = |what: &str, text: &str, ratios: Vec<f64>, holds: fn(f64) -> bool| {
+            let found = least(&ratios).zip(most(&ratios)).map(|(low, high)| {
+                (
+                    ratios.iter().all(|&ratio| holds(ratio)),
+                    format!("{} to {} times EEPROM's", figure(low), figure(high)),
+                )
+            });
+            Comparison::claim(format!("§6.3: {what}{suffix}"), text, found)
+        };
+        [
+            claim(
+                "TotallyRandom",
+                "EEPROM endures longer, by less than 10 times",
+                self.ratios(wear, Workload::TotallyRandom, &FULLNESS),
+                |ratio| ratio < 1.0 && ratio > 0.1,
+            ),
+            claim(
+                "20/80AllFields",
+                "flash always endures longer",
+                self.ratios(wear, Workload::HotAndCold, &FULLNESS),
+                |ratio| ratio > 1.0,
+            ),
+            Comparison::new(
+                format!("§6.3: 20/80AllFields, 20% full, objects of 100 bytes: times EEPROM's{suffix}"),
+                Published::Value(10.0),
+                self.ratio_at(wear, Workload::HotAndCold, 20, 100),
+            ),
+            claim(
+                "20/80AllFields, nearly full",
+                "flash endures slightly longer",
+                self.ratios(wear, Workload::HotAndCold, &[90]),
+                |ratio| ratio > 1.0 && ratio < 3.0,
+            ),
+        ]
     }
 
     /// Lifetimes at half of the limit, scaled, over those at the limit.
@@ -270,43 +360,43 @@ impl Seen<'_> {
     }
 
     fn table(&self) -> Table {
-        let columns = [
-            "workload",
-            "bytes",
-            "full",
-            "flash, millions",
-            "EEPROM, millions",
-            "flash / EEPROM",
-            "flash: most worn unit / mean",
-        ];
-        let mut table = Table::new("Updates at 100,000 erases of a unit or writes of a byte, scaled:", &columns);
+        let logs = LOGS.map(|log| format!("EEPROM, log of {} KB", log / 1024));
+        let mut columns = vec!["workload", "bytes", "full", "flash, millions"];
+        columns.extend(logs.iter().map(String::as_str));
+        columns.extend(["its fields alone", "flash / EEPROM", "flash / its fields", "flash: most worn unit / mean"]);
+        let mut table =
+            Table::new("Updates at 100,000 erases of a unit or writes of a byte, in millions, scaled:", &columns);
         for end in self.last_rows().filter(|end| end.parameters.condition.medium == Medium::Flash) {
-            let of = end.parameters.condition;
-            let lifetime = |medium| self.lifetime(medium, of.workload, of.fullness_percent, of.object_bytes);
-            let millions = |lifetime: Option<f64>| {
-                lifetime.map_or_else(|| end.row.status.clone(), |updates| figure(updates / 1e6))
-            };
-            table.push(vec![
-                of.workload.name().to_owned(),
-                of.object_bytes.to_string(),
-                format!("{}%", of.fullness_percent),
-                millions(lifetime(Medium::Flash)),
-                millions(lifetime(Medium::Eeprom)),
-                self.ratio_at(of.workload, of.fullness_percent, of.object_bytes).map_or_else(String::new, figure),
-                end.row.unevenness.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
-            ]);
+            let Condition { workload, fullness_percent: full, object_bytes: bytes, .. } = end.parameters.condition;
+            let millions = |lifetime: Option<f64>| lifetime.map_or_else(|| "–".to_owned(), |it| figure(it / 1e6));
+            let ratio = |wear| self.ratio_at(wear, workload, full, bytes).map_or_else(String::new, figure);
+            let mut row = vec![
+                workload.name().to_owned(),
+                bytes.to_string(),
+                format!("{full}%"),
+                end.row.updates_at_100_000.map_or_else(|| end.row.status.clone(), |updates| figure(updates / 1e6)),
+            ];
+            let wears = LOGS.map(EepromWear::WithLogOf).into_iter().chain([EepromWear::Fields]);
+            row.extend(wears.map(|wear| millions(self.eeprom(wear, workload, full, bytes))));
+            row.extend([ratio(EepromWear::WithLog), ratio(EepromWear::Fields)]);
+            row.push(end.row.unevenness.map_or_else(String::new, |ratio| format!("{ratio:.3}")));
+            table.push(row);
         }
         table
     }
 
-    fn plot(&self) -> Plot {
+    fn plot(&self, name: &str, title: &str, wear: EepromWear) -> Plot {
         let sizes = self.sizes();
         let panel = |workload: Workload| {
             let bars =
                 [Medium::Eeprom, Medium::Flash].into_iter().flat_map(|medium| FULLNESS.map(|full| (medium, full)));
             let series = bars.map(|(medium, fullness)| {
                 let height = |(group, &bytes): (usize, &u32)| {
-                    Some((group as f64, self.lifetime(medium, workload, fullness, bytes)? / 1e6))
+                    let lifetime = match medium {
+                        Medium::Flash => self.flash(workload, fullness, bytes),
+                        Medium::Eeprom => self.eeprom(wear, workload, fullness, bytes),
+                    };
+                    Some((group as f64, lifetime? / 1e6))
                 };
                 Series::line(series_name(medium, fullness), sizes.iter().enumerate().filter_map(height).collect())
             });
@@ -318,12 +408,18 @@ impl Seen<'_> {
             }
         };
         Plot {
-            name: "tinystore-figure6".to_owned(),
-            title: "Figure 6: field updates until the part is worn out, scaled to 100,000 erases".to_owned(),
+            name: name.to_owned(),
+            title: format!("{title}, scaled to 100,000 erases"),
             panels: Workload::ALL.into_iter().map(panel).collect(),
             columns: 2,
         }
     }
+}
+
+/// Whether a job is of this configuration.
+fn is(parameters: &Parameters, workload: Workload, fullness: u32, bytes: u32) -> bool {
+    let of = &parameters.condition;
+    (of.workload, of.fullness_percent, of.object_bytes) == (workload, fullness, bytes)
 }
 
 fn least(values: &[f64]) -> Option<f64> {

@@ -2,7 +2,8 @@
 //!
 //! `subject.rs` is the heap under measurement with its simulated part, `population.rs` the objects on it and what full
 //! means, `workload.rs` the five workloads, `condition.rs` the three together, `costs.rs` what a run of updates costs
-//! and how long the part lasts. Each other file is an experiment.
+//! and how long the part lasts, `field_wear.rs` how long EEPROM's fields last without its log. Each other file is an
+//! experiment.
 
 use crate::experiment::{AnyExperiment, Erased};
 
@@ -10,13 +11,16 @@ mod array_copy;
 mod call_times;
 mod capacity;
 mod condition;
+mod constraints;
 mod costs;
 mod error_detection;
+mod field_wear;
 mod lifetimes;
 mod limited_parts;
 mod list_length;
 mod paper;
 mod population;
+mod representation;
 mod short_lived;
 mod subject;
 mod table1;
@@ -41,6 +45,8 @@ pub(crate) fn experiments() -> Vec<Box<dyn AnyExperiment>> {
         Erased::<short_lived::ShortLived>::boxed(),
         Erased::<limited_parts::LimitedParts>::boxed(),
         Erased::<update_kinds::UpdateKinds>::boxed(),
+        Erased::<representation::Representations>::boxed(),
+        Erased::<constraints::Constraints>::boxed(),
         Erased::<call_times::CallTimes>::boxed(),
     ]
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 const UNITS: usize = 256;
 
 /// The heap on flash, on any device of which the simulated part can be seen.
-pub type FlashHeap<D = NorSim> = Heap<D, UNITS>;
+pub type FlashHeap<D = NorSim, const MOST_UNITS: usize = UNITS> = Heap<D, MOST_UNITS>;
 /// The heap on EEPROM.
 pub type EepromSubject = EepromHeap<EepromSim>;
 
@@ -106,7 +106,7 @@ pub trait Subject: ObjectHeap {
     fn forget_wear(&mut self);
 }
 
-impl<D: Simulated> Subject for FlashHeap<D> {
+impl<D: Simulated, const MOST_UNITS: usize> Subject for FlashHeap<D, MOST_UNITS> {
     const MEDIUM: Medium = Medium::Flash;
 
     fn totals(&self) -> (Counters, u64) {
@@ -148,6 +148,11 @@ impl Subject for EepromSubject {
 
 /// A fresh heap on a part like `spec` that never wears out.
 pub fn flash(spec: PartSpec, config: Config) -> FlashHeap {
+    flash_of(spec, config)
+}
+
+/// [`flash`] for parts of any number of units.
+pub fn flash_of<const MOST_UNITS: usize>(spec: PartSpec, config: Config) -> FlashHeap<NorSim, MOST_UNITS> {
     let mut part = NorSim::new(spec);
     part.set_endurance(None);
     Heap::format(part, config).expect("the part is suitable")

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::condition::{Condition, EitherRun, FULLNESS, UNITS, series_name};
+use super::condition::{Condition, EitherRun, FULLNESS, LOG_BYTES, UNITS, series_name};
 use super::costs::{Costs, Plan};
 use super::paper::PAPER;
 use super::subject::Medium;
@@ -79,7 +79,7 @@ impl Experiment for UpdateCosts {
             Ok(objects) => objects,
             Err(status) => return Ok(vec![Row { status, objects: 0, costs: None }]),
         };
-        let costs = parameters.condition.run(objects, context).and_then(|run| match run {
+        let costs = parameters.condition.run(objects, LOG_BYTES, context).and_then(|run| match run {
             EitherRun::Flash(mut run) => run.costs(plan),
             EitherRun::Eeprom(mut run) => run.costs(plan),
         });
