@@ -9,17 +9,33 @@ use crate::error::{FtlError, Outcome};
 use crate::layout::Lba;
 use crate::realtime::{BackgroundStep, RealTime, TaskError};
 use crate::recycle::{LevelStep, RecycleStep, Recycling};
+use crate::shares::BackgroundTask;
 use crate::tokens::take;
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
-    /// Writes one logical page for a task without deadlines (section 3.4.1). Cost: one program; two if the journal is
-    /// full.
+    /// Writes one logical page for a task without deadlines (section 3.4.1), whoever that is. Cost: one program; two if
+    /// the journal is full.
+    ///
+    /// # Errors
+    /// As [`background_write_as`](Self::background_write_as).
+    pub fn background_write(&mut self, lba: Lba, data: &[u8]) -> Result<(), TaskError<D::Error>> {
+        self.background_write_as(BackgroundTask::ANYBODY, lba, data)
+    }
+
+    /// Writes one logical page for one of several tasks without deadlines. They share the tokens: one that found none
+    /// has two left to it by those that came later, as long as it asks once a second. Cost: one program; two if the
+    /// journal is full.
     ///
     /// # Errors
     /// [`TaskError::NoToken`] until [`background_step`](Self::background_step) has made some; [`FtlError`].
-    pub fn background_write(&mut self, lba: Lba, data: &[u8]) -> Result<(), TaskError<D::Error>> {
+    pub fn background_write_as(
+        &mut self,
+        task: BackgroundTask,
+        lba: Lba,
+        data: &[u8],
+    ) -> Result<(), TaskError<D::Error>> {
         self.check_page(lba, data)?;
-        self.pay_for_program()?;
+        self.pay_for_program(task)?;
         let written = self.ftl.write_page(lba.0, data);
         self.settle();
         Ok(written?)
@@ -27,8 +43,19 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     /// Takes a token for a program without deadline, and another for the page of the checkpoint that will have it in
     /// its journal, unless that is paid for: so tasks pay only for journals that they fill by themselves.
-    fn pay_for_program(&mut self) -> Result<(), TaskError<D::Error>> {
-        if self.pool.background <= self.pages_per_block() {
+    fn pay_for_program(&mut self, task: BackgroundTask) -> Result<(), TaskError<D::Error>> {
+        let left = self.shares.left_to_others(task, self.now_us).min(self.pages_per_block() / 2);
+        let paid = self.take_tokens_for_program(left);
+        match paid {
+            Ok(()) => self.shares.serve(task),
+            Err(TaskError::NoToken) => self.shares.wait(task, self.now_us),
+            Err(_) => {}
+        }
+        paid
+    }
+
+    fn take_tokens_for_program(&mut self, left: u32) -> Result<(), TaskError<D::Error>> {
+        if self.pool.background <= self.pages_per_block() + left {
             return Err(TaskError::NoToken);
         }
         self.begin_journal()?;
@@ -60,7 +87,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
     /// # Errors
     /// As [`background_write`](Self::background_write).
     pub fn level_step(&mut self) -> Result<LevelStep, TaskError<D::Error>> {
-        self.pay_for_program()?;
+        self.pay_for_program(BackgroundTask::LEVELER)?;
         let step = self.ftl.level_step();
         if matches!(step, Ok(LevelStep::Idle)) {
             self.pool.background += 1;
@@ -119,7 +146,8 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
 
     fn start_background(&mut self) -> Result<BackgroundStep, TaskError<D::Error>> {
         let (pages, wanted) = (self.pages_per_block(), self.reserve_wanted());
-        if self.pool.background > pages && wanted == 0 {
+        let enough = pages + self.shares.wanted(self.now_us).min(pages / 2);
+        if self.pool.background > enough && wanted == 0 {
             return Ok(BackgroundStep::Ready);
         }
         let spare = self.ftl.free_pages().saturating_sub(self.tokens());

@@ -52,6 +52,7 @@ mod realtime;
 mod recent;
 mod recognition;
 mod recycle;
+mod shares;
 mod slots;
 mod task;
 mod tokens;
@@ -70,6 +71,7 @@ pub use realtime::{
 };
 pub use recognition::{recognise, recognition_bytes};
 pub use recycle::{LevelStep, RecycleStep, Recycling};
+pub use shares::BackgroundTask;
 pub use slots::TaskHandle;
 pub use task::{Collector, OperationTimes, Task};
 pub use tokens::{Pool, TaskTokens};

@@ -31,6 +31,7 @@ use crate::ftl::Ftl;
 use crate::layout::Lba;
 use crate::recent::Recent;
 use crate::recycle::Recycling;
+use crate::shares::Shares;
 use crate::slots::{Slots, TaskHandle};
 use crate::task::{Collector, OperationTimes, Task};
 use crate::tokens::{Pool, TaskTokens, take};
@@ -200,6 +201,7 @@ pub struct RealTime<D, M, const SLOTS: usize> {
     pub(crate) now_us: u64,
     good_blocks: u16,
     pub(crate) recent: Recent,
+    pub(crate) shares: Shares,
 }
 
 impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, SLOTS> {
@@ -243,6 +245,7 @@ impl<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>, const SLOTS: usize> RealTime<D, M, S
             now_us: 0,
             good_blocks: ftl.good_blocks(),
             recent: Recent::default(),
+            shares: Shares::default(),
             ftl,
         };
         let checkpoint = Task { cost_us: 0, period_us: config.checkpoint_period_us, writes: 1 };

@@ -137,7 +137,8 @@ impl Processor {
         self.join_as(kind, Task { cost_us: 0, ..kind.task() })
     }
 
-    fn join_as(&mut self, kind: Kind, task: Task) -> Result<(), AdmissionError> {
+    /// A task that does other work than it declares.
+    pub fn join_as(&mut self, kind: Kind, task: Task) -> Result<(), AdmissionError> {
         self.system.advance(self.now_us);
         let handle = self.system.admit(task)?;
         let (next_release_us, deadline_us) = (self.now_us, 0);
@@ -178,6 +179,14 @@ impl Processor {
         self.now_us += took_us;
         while self.client.loads > 0 && self.next_burst_us < self.now_us {
             self.now_us += u64::from(self.client.loads) * (self.client.load_us + TIMES.read_us);
+            self.next_burst_us += self.client.period_us;
+        }
+    }
+
+    /// Nobody needs the processor; what the client loads meanwhile delays nobody.
+    fn idle(&mut self, until_us: u64) {
+        self.now_us = until_us.max(self.now_us);
+        while self.next_burst_us < self.now_us {
             self.next_burst_us += self.client.period_us;
         }
     }
@@ -280,6 +289,8 @@ impl Processor {
     }
 
     fn run_task(&mut self, number: usize, until_us: u64) -> Result<(), Stop> {
+        // Computing stops where the client loads: what it delays is what comes after.
+        let until_us = if self.client.loads > 0 { until_us.min(self.next_burst_us) } else { until_us };
         let member = &mut self.members[number];
         if member.reads_left > 0 {
             member.reads_left -= 1;
@@ -306,7 +317,7 @@ impl Processor {
     fn run_background(&mut self, until_us: u64) -> Result<(), Stop> {
         let until_us = until_us.max(self.now_us + 1);
         if self.random.u8(0..4) == 0 {
-            self.now_us = until_us - 1;
+            self.idle(until_us - 1);
         }
         let (lba, bytes) = (self.choose(), self.bytes());
         let done = match self.random.u8(0..8) {
