@@ -21,20 +21,22 @@ pub struct Lba(pub u32);
 pub(crate) const PAGE_BYTES_MIN: u16 = 128;
 /// Programs of a mount: two pages of the checkpoint, and the suspect again.
 pub(crate) const PROGRAMS_OF_MOUNT: u16 = 3;
+/// Fewest pages of a block: what a mount programs, and one more, so that it takes one block.
+pub(crate) const PAGES_PER_BLOCK_MIN: u16 = 4;
+const _: () = assert!(PROGRAMS_OF_MOUNT < PAGES_PER_BLOCK_MIN);
 /// Bytes of memory for each block.
 pub(crate) const BLOCK_BYTES: usize = 16;
 /// Bytes of memory for each program or trim of the journal.
 pub(crate) const JOURNAL_ENTRY_BYTES: usize = 8;
 
 /// Blocks that the FTL keeps for itself, so that power cuts never leave it without room to collect
-/// (docs/design/nand-ftl.md): log2(pages of a block) + 2, and two more if a mount programs more than a block.
+/// (docs/design/nand-ftl.md): log2(pages of a block) + 2.
 pub const fn reserve_blocks(part: &NandPart) -> u16 {
-    let of_mount = if part.pages_per_block < PROGRAMS_OF_MOUNT + 1 { 2 } else { 0 };
-    part.pages_per_block.ilog2() as u16 + 2 + of_mount
+    part.pages_per_block.ilog2() as u16 + 2
 }
 
 /// Free blocks that are left to the next mount: one for the pages that it programs, and one more, should that block
-/// fail, or should the pages take two.
+/// fail.
 pub(crate) const BLOCKS_OF_MOUNT: u16 = 2;
 
 /// Programs and erases that a write of one page, a trim or a flush takes at most, also on a full part, if at most

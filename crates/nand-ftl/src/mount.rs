@@ -51,7 +51,7 @@ use crate::ground::memory::Memory;
 use crate::ground::memory::blocks::{BlockState, Flag};
 use crate::ground::pages::Pages;
 use crate::ground::replay::{Found, Replayed, replay};
-use crate::layout::{BLOCKS_OF_MOUNT, Layout, PAGE_BYTES_MIN, PROGRAMS_OF_MOUNT, max_logical_pages};
+use crate::layout::{BLOCKS_OF_MOUNT, Layout, PAGE_BYTES_MIN, PAGES_PER_BLOCK_MIN, max_logical_pages};
 use crate::recycle::Recycler;
 
 /// Free blocks to have before a mount programs anything: one is enough unless blocks fail.
@@ -302,20 +302,19 @@ fn free_blocks<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(
     suspect: Option<Written>,
     wanted: u16,
 ) -> Outcome<(), D> {
-    let needed = PROGRAMS_OF_MOUNT.div_ceil(recycler.log().pages_per_block());
     if checkpoint == Found::Newest {
         free_dead_blocks(recycler, wanted, Caution::Whole)?;
-        free_dead_blocks(recycler, needed, Caution::Trimmed)?;
+        free_dead_blocks(recycler, 1, Caution::Trimmed)?;
     } else {
         free_dead_blocks(recycler, wanted, Caution::Locked)?;
     }
-    if recycler.log().memory().counts().free_blocks < needed {
+    if recycler.log().memory().counts().free_blocks == 0 {
         // Better than no mount: what was kept is needed only if the newest page fades.
         unmark_all(recycler, Flag::Locked);
         if let Some(suspect) = suspect {
             recycler.log_mut().mark(suspect.page.block, Flag::Locked);
         }
-        free_dead_blocks(recycler, needed, Caution::Locked)?;
+        free_dead_blocks(recycler, 1, Caution::Locked)?;
     }
     Ok(())
 }
@@ -404,7 +403,7 @@ fn adopt<D: Nand, M: AsRef<[u8]> + AsMut<[u8]>>(recycler: &mut Recycler<D, M>, s
 fn unsuitable(part: &NandPart) -> Option<&'static str> {
     match part {
         part if part.page_bytes < PAGE_BYTES_MIN => Some("pages of fewer than 128 bytes"),
-        part if part.pages_per_block < 2 => Some("blocks of fewer than two pages"),
+        part if part.pages_per_block < PAGES_PER_BLOCK_MIN => Some("blocks of fewer than four pages"),
         part if part.correction.bits > 1 => Some("a part that asks for the correction of more than a bit a code word"),
         part if part.page_count() >= CHUNK_BASE => Some("too many pages"),
         _ => None,

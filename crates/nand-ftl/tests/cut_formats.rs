@@ -78,7 +78,7 @@ fn cut_format(sim: &NandSim, old: Option<&Model>, logical_pages: u32, run: &Run)
 }
 
 fn specs() -> [NandSpec; 3] {
-    [test_part(24, 8, 128), test_part(20, 16, 128), test_part(24, 2, 128)]
+    [test_part(24, 8, 128), test_part(20, 16, 128), test_part(24, 4, 128)]
 }
 
 #[test]

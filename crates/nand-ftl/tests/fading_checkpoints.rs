@@ -32,7 +32,7 @@ fn cut_mount(sim: &mut NandSim, at: u64) -> bool {
 #[test]
 fn a_page_of_the_checkpoint_that_fades_leaves_the_page_before_it() {
     for seed in 0..18 {
-        let spec = [test_part(24, 8, 128), test_part(30, 4, 128), test_part(24, 2, 128)][seed as usize % 3].clone();
+        let spec = [test_part(24, 8, 128), test_part(30, 4, 128), test_part(20, 5, 128)][seed as usize % 3].clone();
         let (mut ftl, mut model, mut random) = worn(&spec, 10, seed);
         for _ in 0..20 {
             let mut torn = ftl.clone();

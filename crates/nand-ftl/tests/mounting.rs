@@ -7,7 +7,7 @@ use model::{Model, Operation, TestFtl, audit, formatted, memory, mounted};
 use norn_flash::{Column, NandPart, PageNumber};
 use norn_flash_sim::NandSim;
 use norn_flash_sim::nand_catalogue::{k9f2808, test_part};
-use norn_nand_ftl::{Ftl, Lba, MountError, max_logical_pages, programs_per_checkpoint_page};
+use norn_nand_ftl::{Ftl, FtlConfig, Lba, MountError, max_logical_pages, programs_per_checkpoint_page};
 
 /// Loads of a mount.
 fn loads(ftl: TestFtl) -> (u64, TestFtl) {
@@ -112,6 +112,26 @@ fn parts_without_a_format_are_refused() {
 }
 
 /// Without any chunk of the map that can be read, pages are found by looking at all of them.
+/// A mount takes one block; of blocks of three pages it would take two, and could lose a page in cuts in a row.
+#[test]
+fn parts_with_blocks_of_fewer_than_four_pages_are_refused() {
+    for (pages, is_refused) in [(2, true), (3, true), (4, false)] {
+        let mut sim = NandSim::new(test_part(24, pages, 128));
+        let part = sim.spec().part;
+        let config = FtlConfig { logical_pages: 8 };
+        let formatted =
+            Ftl::format(&mut sim, vec![0; Ftl::<NandSim, Vec<u8>>::memory_bytes(&part, 8)], config).map(drop);
+        match formatted {
+            Ok(()) => assert!(!is_refused, "blocks of {pages} pages"),
+            Err(error) => {
+                assert!(is_refused, "blocks of {pages} pages: {error}");
+                assert!(error.to_string().contains("blocks of fewer than four pages"), "{error}");
+                assert_eq!(sim.operations(), 0, "nothing was touched");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_lost_chunk_is_made_up_for_by_a_scan() {
     let spec = test_part(24, 8, 128);

@@ -149,7 +149,7 @@ fn brown_outs() {
 #[test]
 fn short_sessions_take_no_room() {
     for seed in [6, 8, 13, 18, 34, 65, 98] {
-        let (blocks, pages) = [(24, 8), (30, 4), (40, 16), (24, 2), (30, 32)][seed as usize % 5];
+        let (blocks, pages) = [(24, 8), (30, 4), (40, 16), (20, 5), (30, 32)][seed as usize % 5];
         let spec = test_part(blocks, pages, 128);
         let (part, logical_pages) = (spec.part, max_logical_pages(&spec.part, 2));
         let (mut ftl, mut model) = formatted(spec, 2, logical_pages, seed);

@@ -31,7 +31,7 @@ fn mount_again(mut sim: NandSim, context: &str) -> TestFtl {
 #[test]
 fn steps_leave_room_for_a_mount() {
     for seed in 0..40 {
-        let spec = [test_part(40, 8, 128), test_part(30, 4, 128), test_part(24, 2, 128), test_part(24, 16, 128)]
+        let spec = [test_part(40, 8, 128), test_part(30, 4, 128), test_part(20, 5, 128), test_part(24, 16, 128)]
             [seed as usize % 4]
             .clone();
         let (mut ftl, mut model, mut random) = full(&spec, seed);
@@ -93,7 +93,7 @@ fn short_sessions(spec: &NandSpec, seed: u64, sessions: u32, operations_max: u64
 
 fn short_sessions_on_parts(seeds: std::ops::Range<u64>) {
     for seed in seeds {
-        let parts = [(24, 8), (30, 4), (40, 16), (24, 2), (30, 32), (60, 8), (26, 3)];
+        let parts = [(24, 8), (30, 4), (40, 16), (24, 4), (30, 32), (60, 8), (26, 5)];
         let (blocks, pages) = parts[seed as usize % parts.len()];
         short_sessions(&test_part(blocks, pages, 128), seed, 600, 6 + seed % 12);
     }

@@ -150,7 +150,7 @@ fn seeds(all: std::ops::Range<u64>) -> std::ops::Range<u64> {
 #[test]
 fn no_shape_loses_an_acknowledged_page() {
     for seed in seeds(0..4) {
-        let spec = [test_part(24, 8, 128), test_part(30, 4, 128), test_part(40, 16, 128), test_part(24, 2, 128)];
+        let spec = [test_part(24, 8, 128), test_part(30, 4, 128), test_part(40, 16, 128), test_part(24, 4, 128)];
         let sweep = Sweep { second_period: 3, ..Sweep::default() };
         let tally = cut_operations(&spec[seed as usize % 4], &sweep, &one_of_each_on_nand, 16, seed);
         assert!(tally.cuts > 200 && tally.second_cuts > 200, "{tally:?}");

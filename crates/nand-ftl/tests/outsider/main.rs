@@ -126,7 +126,7 @@ impl Expected {
 /// row.
 fn live(seed: u64, sessions: u32) {
     let mut random = fastrand::Rng::with_seed(seed);
-    let (blocks, pages) = [(24, 8), (30, 4), (26, 16), (40, 8), (24, 32), (20, 2)][random.usize(0..6)];
+    let (blocks, pages) = [(24, 8), (30, 4), (26, 16), (40, 8), (24, 32), (20, 4)][random.usize(0..6)];
     let page_bytes = [128, 128, 256, 512][random.usize(0..4)];
     let (bad, budget) = [(0, 0), (1, 1), (1, 3)][random.usize(0..3)];
     let mut device = Device::new(blocks, pages, page_bytes, bad, budget, seed);
