@@ -12,9 +12,7 @@ use cortex_m_rt::entry;
 use cortex_m_semihosting::debug;
 use norn_code_pager::policy::Lru;
 use norn_code_pager::{CodeAddress, Image, Options, Pager, Uncoded};
-use norn_flash::{
-    BadMark, Block, Column, ColumnAccess, Correction, Nand, NandPart, PageAddress, Piece,
-};
+use norn_flash::{BadMark, Block, Column, ColumnAccess, Correction, Nand, NandPart, PageAddress, Piece};
 
 /// Bytes of a cache page, and as many frames as make up 2 KB.
 const PAGE: usize = parse(env!("NORN_PAGE_BYTES"));
@@ -126,7 +124,11 @@ fn main() -> ! {
         let address = CodeAddress(u32::from(page) * PAGE as u32);
         requested();
         let found = view(&mut pager, address);
-        if pager.device().fetches == fetches { hit() } else { missed() }
+        if pager.device().fetches == fetches {
+            hit()
+        } else {
+            missed()
+        }
         fetches = pager.device().fetches;
         if found.is_null() {
             exit(false);

@@ -7,9 +7,9 @@
 
 use core::hint::black_box;
 
-use norn_baselines::ObjectHeap;
 #[cfg(not(feature = "flash"))]
 use norn_baselines::EepromHeap;
+use norn_baselines::ObjectHeap;
 use norn_flash::Address;
 #[cfg(not(feature = "flash"))]
 use norn_flash::{Eeprom, EepromPart};
