@@ -4,139 +4,34 @@
 mod javac;
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::fmt::Write;
-use std::path::Path;
 
-use javac::heap::{Exceptions, Heap, Missing};
-use javac::{Compiled, java_lang, jdk, sources};
-use norn_card_linker::{Aid, ClassFile, LinkConfig, LinkedPackage, Natives, Version, link};
-use norn_card_package::{Package, check, opcode as op};
-use norn_card_vm::{End, Form, Machine, Objects, Packages, Stop};
+use javac::program::{Program, VALUES, linked, program};
+use javac::{java_lang, sources};
+use norn_card_package::{check, opcode as op};
+use norn_card_vm::{End, Stop};
 use norn_conformance::seeds;
 
-/// Bytecodes that a run may take.
-const BYTECODES: u32 = 100_000;
-
-const VALUES: [i32; 10] = [i32::MIN, -40000, -1, 0, 1, 2, 7, 255, 70000, i32::MAX];
-
-/// `java.lang` and a program, linked.
-struct Program {
-    lang: LinkedPackage,
-    program: LinkedPackage,
-    headers: [Package; 2],
-}
-
-fn linked(classes: &[Compiled], aid: u8, imports: &[&LinkedPackage]) -> LinkedPackage {
-    let classes: Vec<ClassFile> = classes.iter().map(Compiled::read).collect();
-    let imports: Vec<_> = imports.iter().map(|package| package.exports.clone()).collect();
-    let config = LinkConfig {
-        aid: Aid::new(&[0xF0, 0, 0, 0, aid]).unwrap(),
-        version: Version { major: 1, minor: 0 },
-        applets: Vec::new(),
-        requires: Vec::new(),
-        natives: Natives::Refused,
-        previous: None,
-    };
-    link(&classes, &imports, &config).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Compiles and links a program; what the JDK says of its classes.
-fn program(test: &str, texts: &[(&str, &str)], classes: &[&str]) -> (Program, String) {
-    let (lang_room, lang) = java_lang(test);
-    let (room, compiled) = sources(test, texts, &[&lang_room]);
-    let lang = linked(&lang, 0, &[]);
-    let program = linked(&compiled, 1, &[&lang]);
-    let headers = [check(&mut &lang.image[..]).unwrap(), check(&mut &program.image[..]).unwrap()];
-    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/Results.java");
-    let mut arguments = vec!["java", "-cp", room.to_str().unwrap(), driver.to_str().unwrap()];
-    arguments.extend(classes);
-    arguments.push(":");
-    let values: Vec<String> = VALUES.iter().map(i32::to_string).collect();
-    arguments.extend(values.iter().map(String::as_str));
-    let output = jdk(&arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    (Program { lang, program, headers }, String::from_utf8(output.stdout).unwrap())
-}
-
-impl Program {
-    fn heap(&self) -> Heap {
-        let mut heap = Heap::default();
-        heap.install(0, &self.headers[0], &self.lang.image);
-        heap.install(1, &self.headers[1], &self.program.image);
-        heap
-    }
-
-    /// The number of a method of the program.
-    fn method(&self, class: &str, name: &str) -> u16 {
-        let class = class.replace('.', "/");
-        let layout = self.program.exports.classes.iter().find(|layout| layout.shape.name == class).unwrap();
-        layout.methods[&(name.to_owned(), "(II)I".to_owned())]
-    }
-
-    fn run(
-        &self,
-        heap: &mut Heap,
-        image: &[u8],
-        cells: &mut [i32],
-        method: u16,
-        arguments: &[i32],
-    ) -> Result<End, Stop<Missing, Infallible>> {
-        let object = self.lang.exports.classes.iter().find(|class| class.shape.name == "java/lang/Object").unwrap();
-        let packages = &mut [(self.headers[0], &self.lang.image[..], &[][..]), (self.headers[1], image, &[0][..])];
-        let mut code = Packages { packages, object_class: (0, object.number) };
-        let mut runtime = Exceptions(&self.lang.exports);
-        let mut machine = Machine::new(heap, &mut code, &mut runtime, cells, BYTECODES);
-        machine.run(1, method, arguments)
-    }
-
-    /// The name of an object's class in Java.
-    fn class_name(&self, heap: &mut Heap, reference: i32) -> String {
-        let Ok(Form::Object(class)) = heap.form(reference) else { panic!("an array is thrown") };
-        let exports = [&self.lang.exports, &self.program.exports][usize::from(class.package)];
-        let layout = exports.classes.iter().find(|layout| layout.number == class.class).unwrap();
-        layout.shape.name.replace('/', ".")
-    }
-
-    /// Compares with each line of what the JDK says; returns how many.
-    fn compare(&self, expected: &str, context: &str) -> usize {
-        let mut heap = self.heap();
-        let mut cells = [0; 512];
-        for line in expected.lines() {
-            let words: Vec<&str> = line.split(' ').collect();
-            let arguments = [words[2].parse().unwrap(), words[3].parse().unwrap()];
-            let method = self.method(words[0], words[1]);
-            let found = match self.run(&mut heap, &self.program.image, &mut cells, method, &arguments) {
-                Ok(End::Returned(Some(value))) => value.to_string(),
-                Ok(End::Thrown(thrown)) => self.class_name(&mut heap, thrown),
-                other => format!("{other:?}"),
-            };
-            assert_eq!(found, words[4], "{line}: {context}");
+/// Every opcode in the code of a program.
+fn opcodes(of: &Program) -> BTreeSet<u8> {
+    let image = &of.program.image[..];
+    let source = &mut &*image;
+    let mut found = BTreeSet::new();
+    for number in 0..of.headers[1].methods {
+        let method = of.headers[1].method(source, number).unwrap();
+        let mut at = method.code as usize;
+        while at < method.handlers_at() as usize {
+            let count = |place: usize| usize::from(u16::from_le_bytes([image[at + place], image[at + place + 1]]));
+            found.insert(image[at]);
+            at += op::length(image[at]).unwrap() as usize
+                + match image[at] {
+                    op::TABLE_SWITCH => 2 * count(7),
+                    op::LOOKUP_SWITCH => 6 * count(3),
+                    _ => 0,
+                };
         }
-        expected.lines().count()
     }
-
-    /// Every opcode in the code of the program.
-    fn opcodes(&self) -> BTreeSet<u8> {
-        let image = &self.program.image[..];
-        let source = &mut &*image;
-        let mut found = BTreeSet::new();
-        for number in 0..self.headers[1].methods {
-            let method = self.headers[1].method(source, number).unwrap();
-            let mut at = method.code as usize;
-            while at < method.handlers_at() as usize {
-                let count = |place: usize| usize::from(u16::from_le_bytes([image[at + place], image[at + place + 1]]));
-                found.insert(image[at]);
-                at += op::length(image[at]).unwrap() as usize
-                    + match image[at] {
-                        op::TABLE_SWITCH => 2 * count(7),
-                        op::LOOKUP_SWITCH => 6 * count(3),
-                        _ => 0,
-                    };
-            }
-        }
-        found
-    }
+    found
 }
 
 const EVERY: &str = include_str!("programs/Every.java");
@@ -144,12 +39,12 @@ const EVERY: &str = include_str!("programs/Every.java");
 #[test]
 fn every_bytecode_does_what_the_jdk_does() {
     let (program, expected) = program("every", &[("programs/Every.java", EVERY)], &["programs.Every"]);
-    let count = program.compare(&expected, "");
+    let count = program.compare(program.heap(), &expected, "");
     assert!(count >= 2_000, "{count} results");
     // Those that javac emits for long and double alone, or never.
     let never = [op::NOP, op::POP2, op::DUP2_X1, op::DUP2_X2, op::SWAP];
     let missing: Vec<u8> =
-        (0..=255).filter(|code| op::length(*code).is_some()).filter(|code| !program.opcodes().contains(code)).collect();
+        (0..=255).filter(|code| op::length(*code).is_some()).filter(|code| !opcodes(&program).contains(code)).collect();
     let missing: Vec<_> = missing.into_iter().filter(|code| !never.contains(code)).collect();
     assert!(missing.is_empty(), "bytecodes that no program has: {missing:02X?}");
 }
@@ -290,7 +185,7 @@ fn random_programs_do_what_the_jdk_does() {
         writer.program(60);
         let files = [("programs/Random.java", &*writer.text)];
         let (program, expected) = program(&format!("random-{}", run.seed), &files, &["programs.Random"]);
-        let count = program.compare(&expected, run.replay());
+        let count = program.compare(program.heap(), &expected, run.replay());
         let values = expected.lines().filter(|line| !line.contains("java.lang")).count();
         assert!(count == 6_000 && values > 600, "{values} of {count} are values: {}", run.replay());
     }
@@ -312,7 +207,9 @@ fn programs_without_end_are_stopped() {
     let program = Program { lang, program, headers };
     let image = &program.program.image;
     let run = |name, cells: &mut [i32]| {
-        program.run(&mut program.heap(), image, cells, program.method("programs.Endless", name), &[2, 3])
+        let mut heap = program.heap();
+        let mut exceptions = program.exceptions(&mut heap);
+        program.run((&mut heap, &mut exceptions), image, cells, program.method("programs.Endless", name), &[2, 3])
     };
     assert_eq!(run("loop", &mut [0; 64]), Err(Stop::Limit));
     assert_eq!(run("deep", &mut [0; 256]), Err(Stop::Stack));
@@ -343,10 +240,11 @@ fn damaged_programs_end() {
         // The machine itself has to bear what the checker refuses, too.
         taken += usize::from(check(&mut &image[..]).is_ok());
         let mut heap = program.heap();
+        let mut exceptions = program.exceptions(&mut heap);
         for _ in 0..4 {
             let method = methods[random.usize(..methods.len())];
             let arguments = [VALUES[random.usize(..10)], VALUES[random.usize(..10)]];
-            let end = program.run(&mut heap, &image, &mut [0; 300], method, &arguments);
+            let end = program.run((&mut heap, &mut exceptions), &image, &mut [0; 300], method, &arguments);
             stopped += usize::from(!matches!(end, Ok(_) | Err(Stop::Limit)));
         }
     }

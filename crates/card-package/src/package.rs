@@ -501,6 +501,18 @@ impl Package {
         Ok(array)
     }
 
+    /// Bytes of an array's elements, from a position that [`ArrayStart`] has.
+    ///
+    /// # Errors
+    ///
+    /// [`Wrong::Ends`] where the image ends before.
+    pub fn read<I: Image>(&self, image: &mut I, at: u32, into: &mut [u8]) -> Result<(), ImageError<I::Error>> {
+        for (offset, byte) in (0..).zip(into) {
+            *byte = u8_at(image, at.saturating_add(offset))?;
+        }
+        Ok(())
+    }
+
     /// A static field and what it starts with, by a number below [`Package::starts`].
     ///
     /// # Errors

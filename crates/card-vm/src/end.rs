@@ -17,8 +17,10 @@ pub enum Exception {
     NegativeSize,
     /// `NullPointerException`.
     Null,
-    /// `SystemException` with the reason `NO_RESOURCE`, or `TransactionException` with `BUFFER_FULL`.
+    /// `SystemException` with the reason `NO_RESOURCE`.
     NoRoom,
+    /// `TransactionException` with the reason `BUFFER_FULL`: the open transaction was undone for want of room.
+    TransactionFull,
 }
 
 /// Why an object is not made or changed.
@@ -26,6 +28,8 @@ pub enum Exception {
 pub enum Failure<E> {
     /// There is no room; the program can go on.
     NoRoom,
+    /// There is no room within a transaction, which is undone now; the program can go on.
+    TransactionFull,
     /// The keeper of objects fails.
     Error(E),
 }
@@ -84,6 +88,7 @@ impl<O, C> Trap<O, C> {
     pub(crate) fn failure(failure: Failure<O>) -> Self {
         match failure {
             Failure::NoRoom => Trap::Exception(Exception::NoRoom),
+            Failure::TransactionFull => Trap::Exception(Exception::TransactionFull),
             Failure::Error(error) => Trap::Stop(Stop::Objects(error)),
         }
     }

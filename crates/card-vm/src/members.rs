@@ -17,28 +17,38 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
             op::GET_FIELD..op::PUT_FIELD => {
                 let [slot] = self.operands(1)?;
                 let reference = self.reference()?;
-                let value = self.objects.field(reference, slot).map_err(Trap::objects)?;
+                let value = self
+                    .objects
+                    .field(reference, slot, opcode - op::GET_FIELD + format::BYTE)
+                    .map_err(Trap::objects)?;
                 self.push(value)
             }
             op::PUT_FIELD..op::GET_STATIC => {
                 let [slot] = self.operands(1)?;
                 let value = self.pop()?;
                 let reference = self.reference()?;
-                self.objects.set_field(reference, slot, value).map_err(Trap::failure)
+                self.objects
+                    .set_field(reference, slot, opcode - op::PUT_FIELD + format::BYTE, value)
+                    .map_err(Trap::failure)
             }
             op::GET_STATIC..op::PUT_STATIC => {
                 let (package, slot) = self.static_place()?;
-                let value = self.objects.static_field(package, slot).map_err(Trap::objects)?;
+                let value = self
+                    .objects
+                    .static_field(package, slot, opcode - op::GET_STATIC + format::BYTE)
+                    .map_err(Trap::objects)?;
                 self.push(value)
             }
             op::PUT_STATIC.. => {
                 let (package, slot) = self.static_place()?;
                 let value = self.pop()?;
-                self.objects.set_static_field(package, slot, value).map_err(Trap::failure)
+                self.objects
+                    .set_static_field(package, slot, opcode - op::PUT_STATIC + format::BYTE, value)
+                    .map_err(Trap::failure)
             }
             op::LOAD_INT | op::LOAD_REFERENCE | op::LOAD_BYTE | op::LOAD_SHORT => {
-                let (array, index, _) = self.element_place(opcode)?;
-                let value = self.objects.element(array, index).map_err(Trap::objects)?;
+                let (array, index, kind, _) = self.element_place(opcode)?;
+                let value = self.objects.element(array, index, kind).map_err(Trap::objects)?;
                 self.push(value)
             }
             op::STORE_INT | op::STORE_REFERENCE | op::STORE_BYTE | op::STORE_SHORT => self.store_element(opcode),
@@ -88,12 +98,12 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
         Ok((types::package(self.code, self.frame.package, package)?, u16::from_le_bytes([low, high])))
     }
 
-    /// The array and index on the stack, and what the array is; kinds are those of the bytecode.
-    fn element_place(&mut self, opcode: u8) -> Step<(i32, u16, Form), O, C> {
+    /// The array and index on the stack, what its elements are, and their class; kinds are those of the bytecode.
+    fn element_place(&mut self, opcode: u8) -> Step<(i32, u16, u8, ClassId), O, C> {
         let index = self.pop()?;
         let array = self.reference()?;
         let form = self.objects.form(array).map_err(Trap::objects)?;
-        let Form::Array { kind, length, .. } = form else { return self.damaged(Wrong::Kind) };
+        let Form::Array { kind, class, length } = form else { return self.damaged(Wrong::Kind) };
         let fits = match opcode {
             op::LOAD_BYTE | op::STORE_BYTE => kind == format::BYTE || kind == format::BOOLEAN,
             op::LOAD_SHORT | op::STORE_SHORT => kind == format::SHORT,
@@ -104,21 +114,21 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
             return self.damaged(Wrong::Kind);
         }
         match u16::try_from(index) {
-            Ok(index) if index < length => Ok((array, index, form)),
+            Ok(index) if index < length => Ok((array, index, kind, class)),
             _ => Err(Trap::Exception(Exception::Bounds)),
         }
     }
 
     fn store_element(&mut self, opcode: u8) -> Step<(), O, C> {
         let value = self.pop()?;
-        let (array, index, form) = self.element_place(opcode)?;
-        if let (Form::Array { class, .. }, true) = (form, opcode == op::STORE_REFERENCE && value != 0) {
+        let (array, index, kind, class) = self.element_place(opcode)?;
+        if opcode == op::STORE_REFERENCE && value != 0 {
             let stored = self.objects.form(value).map_err(Trap::objects)?;
             if !types::is_of(self.code, stored, format::TYPE_CLASS, class)? {
                 return Err(Trap::Exception(Exception::ArrayStore));
             }
         }
-        self.objects.set_element(array, index, value).map_err(Trap::failure)
+        self.objects.set_element(array, index, kind, value).map_err(Trap::failure)
     }
 
     fn create(&mut self) -> Step<(), O, C> {

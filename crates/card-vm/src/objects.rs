@@ -28,7 +28,7 @@ pub enum Form {
 }
 
 /// Objects, arrays and static fields. A reference is never 0, which is null. Values go in and come out as ints, with
-/// the sign of their kind.
+/// the sign of their kind, one of [`norn_card_package::format`]: `BYTE` also stands for fields that are `boolean`.
 pub trait Objects {
     /// Why the keeper fails; the program ends then.
     type Error;
@@ -37,7 +37,7 @@ pub trait Objects {
     ///
     /// # Errors
     ///
-    /// [`Failure::NoRoom`] becomes an exception.
+    /// [`Failure::NoRoom`] and [`Failure::TransactionFull`] become exceptions.
     fn create(&mut self, class: ClassId, kinds: &[u8]) -> Result<i32, Failure<Self::Error>>;
 
     /// An array whose elements are zero or null.
@@ -58,43 +58,43 @@ pub trait Objects {
     ///
     /// # Errors
     ///
-    /// If there is no such field.
-    fn field(&mut self, reference: i32, slot: u8) -> Result<i32, Self::Error>;
+    /// If there is no such field, or one of another width.
+    fn field(&mut self, reference: i32, slot: u8, kind: u8) -> Result<i32, Self::Error>;
 
     /// Changes a field, which takes the low bits that its kind has.
     ///
     /// # Errors
     ///
     /// If there is no such field, or no room for its new value.
-    fn set_field(&mut self, reference: i32, slot: u8, value: i32) -> Result<(), Failure<Self::Error>>;
+    fn set_field(&mut self, reference: i32, slot: u8, kind: u8, value: i32) -> Result<(), Failure<Self::Error>>;
 
     /// An element; the index is below the length.
     ///
     /// # Errors
     ///
     /// If there is no such element.
-    fn element(&mut self, reference: i32, index: u16) -> Result<i32, Self::Error>;
+    fn element(&mut self, reference: i32, index: u16, kind: u8) -> Result<i32, Self::Error>;
 
     /// Changes an element, which takes the low bits that its kind has.
     ///
     /// # Errors
     ///
     /// As [`Objects::set_field`].
-    fn set_element(&mut self, reference: i32, index: u16, value: i32) -> Result<(), Failure<Self::Error>>;
+    fn set_element(&mut self, reference: i32, index: u16, kind: u8, value: i32) -> Result<(), Failure<Self::Error>>;
 
     /// A static field of a package.
     ///
     /// # Errors
     ///
     /// If there is no such field.
-    fn static_field(&mut self, package: u8, slot: u16) -> Result<i32, Self::Error>;
+    fn static_field(&mut self, package: u8, slot: u16, kind: u8) -> Result<i32, Self::Error>;
 
     /// Changes a static field.
     ///
     /// # Errors
     ///
     /// As [`Objects::set_field`].
-    fn set_static_field(&mut self, package: u8, slot: u16, value: i32) -> Result<(), Failure<Self::Error>>;
+    fn set_static_field(&mut self, package: u8, slot: u16, kind: u8, value: i32) -> Result<(), Failure<Self::Error>>;
 }
 
 /// What a program meets of the card besides objects.

@@ -1,6 +1,7 @@
 //! Objects in memory, as a card's heap will keep them, and a runtime whose exceptions are made when they are thrown.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use norn_card_linker::ExportTable;
 use norn_card_package::{Package, Start, format};
@@ -48,7 +49,7 @@ impl Heap {
             for (index, bytes) in elements.enumerate() {
                 let mut whole = [0; 4];
                 whole[..width].copy_from_slice(bytes);
-                self.set_element(reference, index as u16, i32::from_le_bytes(whole)).unwrap();
+                self.set_element(reference, index as u16, array.kind, i32::from_le_bytes(whole)).unwrap();
             }
             arrays.push(reference);
             at = array.next();
@@ -62,7 +63,7 @@ impl Heap {
                 Start::Int(value) => value,
                 Start::Array(array) => arrays[usize::from(array)],
             };
-            self.set_static_field(number, slot, value).unwrap();
+            self.set_static_field(number, slot, format::INT, value).unwrap();
         }
     }
 
@@ -111,52 +112,67 @@ impl Objects for Heap {
         Ok(self.object(reference)?.form)
     }
 
-    fn field(&mut self, reference: i32, slot: u8) -> Result<i32, Missing> {
+    fn field(&mut self, reference: i32, slot: u8, _: u8) -> Result<i32, Missing> {
         self.get(reference, usize::from(slot))
     }
 
-    fn set_field(&mut self, reference: i32, slot: u8, value: i32) -> Result<(), Failure<Missing>> {
+    fn set_field(&mut self, reference: i32, slot: u8, _: u8, value: i32) -> Result<(), Failure<Missing>> {
         self.set(reference, usize::from(slot), value)
     }
 
-    fn element(&mut self, reference: i32, index: u16) -> Result<i32, Missing> {
+    fn element(&mut self, reference: i32, index: u16, _: u8) -> Result<i32, Missing> {
         self.get(reference, usize::from(index))
     }
 
-    fn set_element(&mut self, reference: i32, index: u16, value: i32) -> Result<(), Failure<Missing>> {
+    fn set_element(&mut self, reference: i32, index: u16, _: u8, value: i32) -> Result<(), Failure<Missing>> {
         self.set(reference, usize::from(index), value)
     }
 
-    fn static_field(&mut self, package: u8, slot: u16) -> Result<i32, Missing> {
+    fn static_field(&mut self, package: u8, slot: u16, _: u8) -> Result<i32, Missing> {
         self.statics.get(&(package, slot)).map(|(_, value)| *value).ok_or(Missing)
     }
 
-    fn set_static_field(&mut self, package: u8, slot: u16, value: i32) -> Result<(), Failure<Missing>> {
+    fn set_static_field(&mut self, package: u8, slot: u16, _: u8, value: i32) -> Result<(), Failure<Missing>> {
         let (kind, field) = self.statics.get_mut(&(package, slot)).ok_or(Failure::Error(Missing))?;
         *field = narrowed(*kind, value);
         Ok(())
     }
 }
 
-/// Exceptions of the package 0, which is `java.lang`.
-pub struct Exceptions<'a>(pub &'a ExportTable);
+/// Exceptions of the package 0, which is `java.lang`: an object for each, made beforehand.
+pub struct Exceptions([i32; 8]);
 
-impl Runtime<Heap> for Exceptions<'_> {
-    fn exception(&mut self, heap: &mut Heap, exception: Exception) -> Result<i32, Missing> {
-        let name = match exception {
-            Exception::Arithmetic => "java/lang/ArithmeticException",
-            Exception::Bounds => "java/lang/ArrayIndexOutOfBoundsException",
-            Exception::ArrayStore => "java/lang/ArrayStoreException",
-            Exception::ClassCast => "java/lang/ClassCastException",
-            Exception::NegativeSize => "java/lang/NegativeArraySizeException",
-            Exception::Null => "java/lang/NullPointerException",
-            Exception::NoRoom => "java/lang/SecurityException",
-        };
-        let class = self.0.classes.iter().find(|class| class.shape.name == name).unwrap();
-        Ok(heap.keep(Form::Object(ClassId { package: 0, class: class.number }), Vec::new()))
+impl Exceptions {
+    /// For programs that throw none: null, which no handler takes.
+    pub fn none() -> Exceptions {
+        Exceptions([0; 8])
     }
 
-    fn native(&mut self, _: &mut Heap, number: u16, _: &[i32]) -> Result<Native, Missing> {
+    pub fn prepare<O: Objects<Error: Debug>>(exports: &ExportTable, objects: &mut O) -> Exceptions {
+        let names = [
+            "ArithmeticException",
+            "ArrayIndexOutOfBoundsException",
+            "ArrayStoreException",
+            "ClassCastException",
+            "NegativeArraySizeException",
+            "NullPointerException",
+            "SecurityException",
+            "SecurityException",
+        ];
+        Exceptions(names.map(|name| {
+            let is_named = |shape: &str| shape.strip_prefix("java/lang/") == Some(name);
+            let class = exports.classes.iter().find(|class| is_named(&class.shape.name)).unwrap();
+            objects.create(ClassId { package: 0, class: class.number }, &[]).unwrap()
+        }))
+    }
+}
+
+impl<O: Objects> Runtime<O> for Exceptions {
+    fn exception(&mut self, _: &mut O, exception: Exception) -> Result<i32, O::Error> {
+        Ok(self.0[exception as usize])
+    }
+
+    fn native(&mut self, _: &mut O, number: u16, _: &[i32]) -> Result<Native, O::Error> {
         panic!("native method {number} in a package that may not have any")
     }
 }

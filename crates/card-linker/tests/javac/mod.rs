@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 
 pub mod heap;
+pub mod program;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,224 @@
+//! What the card asks of a heap on flash, and TinyStore's heap as one.
+
+use norn_flash::Nor;
+use norn_nor_store::{Features, StoreError, UnitRows};
+use norn_object_heap::{AccessError, CreateError, HeapIn, Layout, Listener, Ref, TransactionError};
+
+use crate::end::Failure;
+
+/// Bytes of the header of each object and array.
+pub const HEADER_BYTES: usize = 4;
+
+/// A heap whose objects have fields of 1, 2 or 4 bytes, whose single changes are atomic and become one by a
+/// transaction. Where a change fails within a transaction, the whole transaction has to be aborted before the next
+/// call.
+pub trait PersistentHeap {
+    /// Names an object or array.
+    type Reference: Copy;
+    /// Why the heap fails.
+    type Error;
+
+    /// The reference of a number; none for a number that no reference has, as all below 65,536 are.
+    fn reference(bits: u32) -> Option<Self::Reference>;
+
+    /// A reference as a number.
+    fn bits(reference: Self::Reference) -> u32;
+
+    /// An object with a field of each width, at least one, all zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NoRoom`] where it does not fit.
+    fn create(&mut self, widths: &[u8], header: [u8; HEADER_BYTES]) -> Result<Self::Reference, Failure<Self::Error>>;
+
+    /// An array of at least one element, all zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`PersistentHeap::create`].
+    fn create_array(
+        &mut self,
+        count: u16,
+        width: u8,
+        header: [u8; HEADER_BYTES],
+    ) -> Result<Self::Reference, Failure<Self::Error>>;
+
+    /// The header of an object or array.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such object.
+    fn header(&mut self, reference: Self::Reference) -> Result<[u8; HEADER_BYTES], Self::Error>;
+
+    /// How many fields or elements there are.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such object.
+    fn count(&mut self, reference: Self::Reference) -> Result<usize, Self::Error>;
+
+    /// Reads a field; the buffer has its width.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such field, or it has another width.
+    fn read_field(&mut self, object: Self::Reference, index: u8, value: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Changes a field.
+    ///
+    /// # Errors
+    ///
+    /// As [`PersistentHeap::read_field`], and [`Failure::NoRoom`].
+    fn write_field(&mut self, object: Self::Reference, index: u8, value: &[u8]) -> Result<(), Failure<Self::Error>>;
+
+    /// Reads an element; the buffer has its width.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such element, or it has another width.
+    fn read_element(&mut self, array: Self::Reference, index: u16, value: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Changes an element.
+    ///
+    /// # Errors
+    ///
+    /// As [`PersistentHeap::read_element`], and [`Failure::NoRoom`].
+    fn write_element(&mut self, array: Self::Reference, index: u16, value: &[u8]) -> Result<(), Failure<Self::Error>>;
+
+    /// The object that a root leads to.
+    ///
+    /// # Errors
+    ///
+    /// If the heap fails.
+    fn root(&mut self, name: [u8; 2]) -> Result<Option<Self::Reference>, Self::Error>;
+
+    /// Makes a root lead to an object, or to none.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NoRoom`], or if the heap fails.
+    fn set_root(&mut self, name: [u8; 2], object: Option<Self::Reference>) -> Result<(), Failure<Self::Error>>;
+
+    /// Whether a transaction is open.
+    fn in_transaction(&self) -> bool;
+
+    /// Opens a transaction; none is open.
+    ///
+    /// # Errors
+    ///
+    /// If the heap fails.
+    fn begin(&mut self) -> Result<(), Self::Error>;
+
+    /// Makes the changes of the open transaction permanent.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NoRoom`] where it is too large: it is undone and closed then.
+    fn commit(&mut self) -> Result<(), Failure<Self::Error>>;
+
+    /// Undoes the open transaction.
+    ///
+    /// # Errors
+    ///
+    /// If the heap fails.
+    fn abort(&mut self) -> Result<(), Self::Error>;
+}
+
+fn has_no_room<E>(error: &StoreError<E>) -> bool {
+    matches!(error, StoreError::Full | StoreError::TransactionTooLarge)
+}
+
+fn creation<E>(error: CreateError<E>) -> Failure<AccessError<E>> {
+    match error {
+        CreateError::Store(error) if !has_no_room(&error) => Failure::Error(AccessError::Store(error)),
+        CreateError::TransactionAborted => Failure::Error(AccessError::TransactionAborted),
+        // Counts and widths are a card's; what remains is too large for the part.
+        _ => Failure::NoRoom,
+    }
+}
+
+fn change<E>(error: AccessError<E>) -> Failure<AccessError<E>> {
+    match error {
+        AccessError::Store(error) if has_no_room(&error) => Failure::NoRoom,
+        error => Failure::Error(error),
+    }
+}
+
+fn end<E>(error: TransactionError<E>) -> AccessError<E> {
+    match error {
+        TransactionError::Store(error) => AccessError::Store(error),
+        // The card begins no second transaction, and ends none twice.
+        _ => AccessError::TransactionAborted,
+    }
+}
+
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> PersistentHeap for HeapIn<D, M, L, F> {
+    type Reference = Ref;
+    type Error = AccessError<D::Error>;
+
+    fn reference(bits: u32) -> Option<Ref> {
+        Ref::from_bits(bits)
+    }
+
+    fn bits(reference: Ref) -> u32 {
+        reference.bits()
+    }
+
+    fn create(&mut self, widths: &[u8], header: [u8; HEADER_BYTES]) -> Result<Ref, Failure<Self::Error>> {
+        HeapIn::create(self, Layout::fields(widths).with_header(&header)).map_err(creation)
+    }
+
+    fn create_array(&mut self, count: u16, width: u8, header: [u8; HEADER_BYTES]) -> Result<Ref, Failure<Self::Error>> {
+        HeapIn::create_array(self, usize::from(count), width, &header).map_err(creation)
+    }
+
+    fn header(&mut self, reference: Ref) -> Result<[u8; HEADER_BYTES], Self::Error> {
+        let mut header = [0; HEADER_BYTES];
+        self.read_header(reference, &mut header)?;
+        Ok(header)
+    }
+
+    fn count(&mut self, reference: Ref) -> Result<usize, Self::Error> {
+        Ok(self.info(reference)?.count)
+    }
+
+    fn read_field(&mut self, object: Ref, index: u8, value: &mut [u8]) -> Result<(), Self::Error> {
+        self.get_field(object, usize::from(index), value)
+    }
+
+    fn write_field(&mut self, object: Ref, index: u8, value: &[u8]) -> Result<(), Failure<Self::Error>> {
+        self.put_field(object, usize::from(index), value).map_err(change)
+    }
+
+    fn read_element(&mut self, array: Ref, index: u16, value: &mut [u8]) -> Result<(), Self::Error> {
+        self.array_load(array, usize::from(index), value)
+    }
+
+    fn write_element(&mut self, array: Ref, index: u16, value: &[u8]) -> Result<(), Failure<Self::Error>> {
+        self.array_store(array, usize::from(index), value).map_err(change)
+    }
+
+    fn root(&mut self, name: [u8; 2]) -> Result<Option<Ref>, Self::Error> {
+        HeapIn::root(self, &name)
+    }
+
+    fn set_root(&mut self, name: [u8; 2], object: Option<Ref>) -> Result<(), Failure<Self::Error>> {
+        HeapIn::set_root(self, &name, object).map_err(change)
+    }
+
+    fn in_transaction(&self) -> bool {
+        HeapIn::in_transaction(self)
+    }
+
+    fn begin(&mut self) -> Result<(), Self::Error> {
+        HeapIn::begin(self).map_err(end)
+    }
+
+    fn commit(&mut self) -> Result<(), Failure<Self::Error>> {
+        HeapIn::commit(self).map_err(|error| change(end(error)))
+    }
+
+    fn abort(&mut self) -> Result<(), Self::Error> {
+        HeapIn::abort(self).map_err(end)
+    }
+}
