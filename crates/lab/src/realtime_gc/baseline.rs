@@ -15,14 +15,24 @@ use super::system::{System, Write};
 const FREE_PAGES: u32 = 100;
 /// A block with this many erases fewer than the average is recycled regardless of its contents.
 const WEAR_LAG: u64 = 2;
+/// The same with less leveling.
+const WEAR_LAG_LONG: u64 = 32;
+/// In idle time blocks are recycled until so many pages more are free than a write needs.
+const FREE_PAGES_IDLE: u32 = 256;
 
 /// How victims are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The block with the fewest erases, if it has at least two fewer than the average; else the largest a(1−u)/(2u).
     CostBenefit,
+    /// The same, and blocks are recycled in idle time, too, page by page (paper, section 5.2).
+    CostBenefitIdle,
+    /// As by cost and benefit, with 32 erases fewer instead of two.
+    CostBenefitLessLeveling,
     /// The fewest live pages; of equal blocks, the first.
     Greedy,
+    /// The same, and what is copied goes to blocks of its own: cold pages apart from hot ones (paper, section 5.4).
+    GreedySeparated,
     /// The fewest live pages; of equal blocks, the one that was opened first.
     GreedyOldest,
 }
@@ -38,6 +48,13 @@ struct BlockInfo {
     invalidated_us: u64,
 }
 
+/// What is programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    Written,
+    Copied,
+}
+
 /// The device.
 pub struct Baseline {
     sim: NandSim,
@@ -47,7 +64,10 @@ pub struct Baseline {
     map: Vec<Option<u32>>,
     owner: Vec<Option<u32>>,
     blocks: Vec<BlockInfo>,
-    open: usize,
+    /// Where pages are written, and where they are copied; the same block unless these are separated.
+    open: [usize; 2],
+    /// A block that is recycled in idle time.
+    idle_victim: Option<usize>,
     free_blocks: Vec<usize>,
     free_pages: u32,
     erase_sum: u64,
@@ -81,8 +101,9 @@ impl Baseline {
             map: vec![None; logical_pages as usize],
             owner: vec![None; part.page_count() as usize],
             blocks: vec![BlockInfo::default(); blocks],
-            open: 0,
-            free_blocks: (1..blocks).rev().collect(),
+            open: if policy == Policy::GreedySeparated { [0, 1] } else { [0, 0] },
+            idle_victim: None,
+            free_blocks: (1 + usize::from(policy == Policy::GreedySeparated)..blocks).rev().collect(),
             free_pages: part.page_count(),
             erase_sum: 0,
             opened: 0,
@@ -104,15 +125,21 @@ impl Baseline {
         self.part.page_at(PageNumber(page))
     }
 
-    fn next_page(&mut self) -> u32 {
+    /// The next page for what is written or copied.
+    fn next_page(&mut self, stream: Stream) -> u32 {
+        let at = if self.policy == Policy::GreedySeparated { stream as usize } else { 0 };
         let pages = u32::from(self.part.pages_per_block);
-        if self.blocks[self.open].used == pages {
-            self.open = self.free_blocks.pop().expect("a block is free while collecting");
+        if self.blocks[self.open[at]].used == pages {
+            let block = self.free_blocks.pop().expect("a block is free while collecting");
+            self.open[at] = block;
+            if self.policy != Policy::GreedySeparated {
+                self.open = [block; 2];
+            }
             self.opened += 1;
-            self.blocks[self.open].opened = self.opened;
+            self.blocks[block].opened = self.opened;
         }
-        let page = self.open as u32 * pages + self.blocks[self.open].used;
-        self.blocks[self.open].used += 1;
+        let page = self.open[at] as u32 * pages + self.blocks[self.open[at]].used;
+        self.blocks[self.open[at]].used += 1;
         self.free_pages -= 1;
         page
     }
@@ -135,13 +162,18 @@ impl Baseline {
     pub fn put(&mut self, lba: u32) {
         if self.free_pages <= self.free_pages_kept {
             let start = self.elapsed_us();
+            // What was begun in idle time comes first.
+            if let Some(victim) = self.idle_victim.take() {
+                while self.copy_next(victim) {}
+                self.free(victim);
+            }
             while self.free_pages <= self.free_pages_kept {
                 let victim = self.victim();
                 self.recycle(victim);
             }
             self.blocking_us.push(self.elapsed_us() - start);
         }
-        let page = self.next_page();
+        let page = self.next_page(Stream::Written);
         let address = self.address(page);
         self.sim.program(address, &[Piece::new(Column(0), &self.page)]).expect("the part works");
         self.point(lba, page);
@@ -149,17 +181,18 @@ impl Baseline {
 
     fn victim(&self) -> usize {
         let pages = u32::from(self.part.pages_per_block);
-        let full = |&block: &usize| block != self.open && self.blocks[block].used == pages;
+        let full = |&block: &usize| !self.open.contains(&block) && self.blocks[block].used == pages;
         let candidates = || (0..self.blocks.len()).filter(full);
         let fewest_live = |&block: &usize| {
             let info = &self.blocks[block];
             (info.live, if self.policy == Policy::GreedyOldest { info.opened } else { 0 })
         };
-        if self.policy != Policy::CostBenefit {
+        if matches!(self.policy, Policy::Greedy | Policy::GreedySeparated | Policy::GreedyOldest) {
             return candidates().min_by_key(fewest_live).expect("blocks are in use");
         }
+        let lag = if self.policy == Policy::CostBenefitLessLeveling { WEAR_LAG_LONG } else { WEAR_LAG };
         let lags = |&block: &usize| {
-            let lagged = (u64::from(self.blocks[block].erases) + WEAR_LAG) * self.blocks.len() as u64;
+            let lagged = (u64::from(self.blocks[block].erases) + lag) * self.blocks.len() as u64;
             self.erase_sum >= lagged
         };
         let lagging = candidates().filter(lags).min_by_key(|&block| self.blocks[block].erases);
@@ -174,18 +207,32 @@ impl Baseline {
     }
 
     fn recycle(&mut self, victim: usize) {
-        let pages = u32::from(self.part.pages_per_block);
+        self.begin_recycling(victim);
+        while self.copy_next(victim) {}
+        self.free(victim);
+    }
+
+    fn begin_recycling(&mut self, victim: usize) {
         self.recycled += 1;
-        self.recycled_full += u64::from(self.blocks[victim].live == pages);
-        for page in victim as u32 * pages..(victim as u32 + 1) * pages {
-            if let Some(lba) = self.owner[page as usize] {
-                let to = self.next_page();
-                let (from, to_address) = (self.address(page), self.address(to));
-                self.sim.copy(from, to_address, &[]).expect("the part works");
-                self.point(lba, to);
-                self.copied += 1;
-            }
-        }
+        self.recycled_full += u64::from(self.blocks[victim].live == u32::from(self.part.pages_per_block));
+    }
+
+    /// Copies a block's first live page; whether there was one.
+    fn copy_next(&mut self, victim: usize) -> bool {
+        let pages = u32::from(self.part.pages_per_block);
+        let mut of_block = victim as u32 * pages..(victim as u32 + 1) * pages;
+        let Some(page) = of_block.find(|&page| self.owner[page as usize].is_some()) else { return false };
+        let lba = self.owner[page as usize].expect("it was found live");
+        let to = self.next_page(Stream::Copied);
+        let (from, to_address) = (self.address(page), self.address(to));
+        self.sim.copy(from, to_address, &[]).expect("the part works");
+        self.point(lba, to);
+        self.copied += 1;
+        true
+    }
+
+    fn free(&mut self, victim: usize) {
+        let pages = u32::from(self.part.pages_per_block);
         self.sim.erase(Block(victim as u16)).expect("the part works");
         let info = &mut self.blocks[victim];
         (info.used, info.erases) = (0, info.erases + 1);
@@ -236,6 +283,27 @@ impl System for Baseline {
 
     fn level(&mut self) -> Write {
         Write::Done
+    }
+
+    fn idle_step(&mut self) -> bool {
+        if self.policy != Policy::CostBenefitIdle {
+            return false;
+        }
+        match self.idle_victim {
+            Some(victim) => {
+                if !self.copy_next(victim) {
+                    self.free(victim);
+                    self.idle_victim = None;
+                }
+            }
+            None if self.free_pages <= self.free_pages_kept + FREE_PAGES_IDLE => {
+                let victim = self.victim();
+                self.begin_recycling(victim);
+                self.idle_victim = Some(victim);
+            }
+            None => return false,
+        }
+        true
     }
 
     fn erase_counts(&self) -> Vec<u32> {

@@ -31,8 +31,28 @@ pub enum Collector {
     RealTimeUnleveled,
     /// On demand, by cost and benefit, with the wear rule.
     CostBenefit,
+    /// The same, and in idle time, too.
+    CostBenefitIdle,
+    /// On demand, by cost and benefit, with less leveling.
+    CostBenefitLessLeveling,
     /// On demand, greedily, without regard to wear.
     Greedy,
+    /// The same, with blocks of their own for what is copied.
+    GreedySeparated,
+}
+
+impl Collector {
+    /// How the device without guarantees chooses; `None` for the one with collectors.
+    fn policy(self) -> Option<Policy> {
+        match self {
+            Collector::RealTime | Collector::RealTimeUnleveled => None,
+            Collector::CostBenefit => Some(Policy::CostBenefit),
+            Collector::CostBenefitIdle => Some(Policy::CostBenefitIdle),
+            Collector::CostBenefitLessLeveling => Some(Policy::CostBenefitLessLeveling),
+            Collector::Greedy => Some(Policy::Greedy),
+            Collector::GreedySeparated => Some(Policy::GreedySeparated),
+        }
+    }
 }
 
 /// A run of the paper's two tasks and its downloader.
@@ -260,8 +280,8 @@ pub struct Run {
 
 /// Runs a setting.
 pub fn run(setting: &Setting, admission: Admission, progress: impl FnMut(u64)) -> Result<Run, JobError> {
-    match setting.collector {
-        Collector::RealTime | Collector::RealTimeUnleveled => {
+    match setting.collector.policy() {
+        None => {
             let (system, clients) = collected(setting, admission)?;
             let alpha = system.device.capacity().alpha;
             let (erased, counters) = (system.erase_counts(), system.device.ftl().counters());
@@ -280,8 +300,7 @@ pub fn run(setting: &Setting, admission: Admission, progress: impl FnMut(u64)) -
             };
             Ok(Run { summary, wear: processor.wear, blocking_us: Vec::new() })
         }
-        Collector::CostBenefit | Collector::Greedy => {
-            let policy = if setting.collector == Collector::Greedy { Policy::Greedy } else { Policy::CostBenefit };
+        Some(policy) => {
             let mut system = Baseline::new(k9f2808(), setting.logical_pages(), policy);
             (0..setting.logical_pages()).for_each(|lba| system.put(lba));
             let (erased, copied) = (system.erase_counts(), system.copied);

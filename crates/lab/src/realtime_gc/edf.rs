@@ -187,7 +187,7 @@ impl<S: System> Processor<S> {
             self.run_system(of_step, end_us);
             return;
         }
-        if !self.run_background() {
+        if !self.run_background() && !self.timed(System::idle_step) {
             let woken = if self.background.leveler == Leveler::On { self.leveler_wakes_us } else { u64::MAX };
             self.now_us = self.next_event_us().min(woken).min(end_us).max(self.now_us + 1);
         }

@@ -39,6 +39,10 @@ pub trait System {
     fn background_step(&mut self);
     /// One operation of the wear leveler.
     fn level(&mut self) -> Write;
+    /// One operation, or a decision, for which there is idle time alone; whether there was one.
+    fn idle_step(&mut self) -> bool {
+        false
+    }
     /// Erases of each block in use.
     fn erase_counts(&self) -> Vec<u32>;
 }

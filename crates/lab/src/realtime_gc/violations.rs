@@ -14,7 +14,7 @@ use crate::settings::Settings;
 /// Figure 12.
 pub struct Violations;
 
-const PATTERNS: [Pattern; 3] = [Pattern::Trace, Pattern::Sequential, Pattern::Random];
+const PATTERNS: [Pattern; 4] = [Pattern::Trace, Pattern::Sequential, Pattern::Random, Pattern::Skewed];
 const ALPHA: u32 = 16;
 
 /// The left side of (14) with the given number of writes of T1.
@@ -37,8 +37,8 @@ impl Experiment for Violations {
             paper: PAPER,
             reproduces: "Figure 12",
             summary: "The share of T1's and T2's jobs that are late when T1 writes 2 to 15 pages a period at 50% use and nobody is rejected: \
-                      admission is told that operations take no time. α = 16; 50% of the logical pages are cold under the trace; no downloader.",
-            revision: 1,
+                      admission is told that operations take no time. α = 16; 97% of the logical pages are cold under the trace; the downloader makes no pause.",
+            revision: 2,
         }
     }
 
@@ -48,7 +48,7 @@ impl Experiment for Violations {
         for pattern in PATTERNS {
             for t1_writes in settings.choose(vec![2, 4, 15], (2..=15).collect()) {
                 let paper = Setting::paper(super::bench::Collector::RealTime, seconds, settings.seed);
-                jobs.push(Setting { pattern, t1_writes, alpha: ALPHA, cold_percent: 50.0, download_us: 0, ..paper });
+                jobs.push(Setting { pattern, t1_writes, alpha: ALPHA, download_us: 1, ..paper });
             }
         }
         jobs.into_iter().map(|parameters| Job { parameters, seconds: seconds as f64 / 60.0 }).collect()

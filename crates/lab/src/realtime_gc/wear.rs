@@ -45,8 +45,8 @@ impl Experiment for Wear {
             reproduces: "Figures 9 and 10",
             summary: "The standard deviation of blocks' erase counts while the paper's workload runs, and the share of blocks with 200 erases or \
                       more, the paper's limit. The downloader uses what tasks leave, or writes a page every 8 ms. 97% of the logical pages are cold if \
-                      nothing else is said. At 70%, the paper's tasks are not admitted: 65% instead.",
-            revision: 2,
+                      nothing else is said.",
+            revision: 3,
         }
     }
 
@@ -59,7 +59,7 @@ impl Experiment for Wear {
         let mut jobs: Vec<Setting> = [Collector::RealTime, Collector::RealTimeUnleveled, Collector::CostBenefit]
             .map(|collector| long(collector, 50, settings.choose(150, LONG_SECONDS), 1))
             .into();
-        for use_percent in settings.choose(vec![], vec![50, 60, 65]) {
+        for use_percent in settings.choose(vec![], vec![50, 60, 70]) {
             jobs.push(long(Collector::CostBenefit, use_percent, SECONDS, 1));
             if use_percent > 50 {
                 jobs.push(long(Collector::RealTime, use_percent, SECONDS, 1));

@@ -15,6 +15,17 @@ pub enum Pattern {
     Sequential,
     /// Everywhere, equally often.
     Random,
+    /// Everywhere, nine times of ten in a tenth of the pages, which lie apart: hot and cold pages share blocks.
+    Skewed,
+}
+
+/// Every so many pages, one is hot where accesses are skewed.
+const HOT_EVERY: u32 = 10;
+
+/// A page of a skewed access: nine of ten are hot.
+fn skewed(random: &mut fastrand::Rng, pages: u32) -> u32 {
+    let page = random.u32(0..pages);
+    if random.u8(0..10) < 9 { page / HOT_EVERY * HOT_EVERY } else { page }
 }
 
 /// Logical pages in front, of status files, metadata and the directory.
@@ -55,6 +66,7 @@ impl Access {
             Pattern::Trace => (self.own + left % self.own_pages) % self.logical_pages,
             Pattern::Sequential => self.cursor,
             Pattern::Random => self.random.u32(0..self.logical_pages),
+            Pattern::Skewed => skewed(&mut self.random, self.logical_pages),
         };
     }
 
@@ -99,7 +111,7 @@ impl Downloader {
                 let hot = (f64::from(logical_pages) * (1.0 - cold_percent / 100.0)) as u32;
                 (META_PAGES, hot.clamp(1, logical_pages - META_PAGES))
             }
-            Pattern::Sequential | Pattern::Random => (0, logical_pages),
+            Pattern::Sequential | Pattern::Random | Pattern::Skewed => (0, logical_pages),
         };
         let random = fastrand::Rng::with_seed(!seed);
         let mut downloader = Downloader { pattern, from, pages, cursor: 0, random, interval_us, due_us: 0, next: 0 };
@@ -113,6 +125,7 @@ impl Downloader {
             Pattern::Trace => self.from + (self.cursor - self.cursor / 33) % self.pages,
             Pattern::Sequential => self.from + self.cursor % self.pages,
             Pattern::Random => self.random.u32(0..self.pages),
+            Pattern::Skewed => skewed(&mut self.random, self.pages),
         };
     }
 
