@@ -1,0 +1,35 @@
+//! What an algorithm refuses.
+
+use core::fmt;
+
+/// What an algorithm refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CryptoError {
+    /// A key has another length than its algorithm takes.
+    KeyLength,
+    /// Data are no whole blocks of 16 bytes.
+    BlockLength,
+    /// The place for the result is too short.
+    OutputLength,
+    /// A private key is 0 or not below the order of the curve, or a point is not on it.
+    NotOnCurve,
+    /// A hash to sign has less than 16 or more than 64 bytes.
+    HashLength,
+    /// There are no random bytes.
+    NoRandom,
+}
+
+impl fmt::Display for CryptoError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::KeyLength => "the key has another length than its algorithm takes",
+            Self::BlockLength => "the data are no whole blocks of 16 bytes",
+            Self::OutputLength => "the place for the result is too short",
+            Self::NotOnCurve => "the key is not one of the curve",
+            Self::HashLength => "the hash has less than 16 or more than 64 bytes",
+            Self::NoRandom => "there are no random bytes",
+        })
+    }
+}
+
+impl core::error::Error for CryptoError {}
