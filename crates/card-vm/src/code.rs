@@ -54,6 +54,12 @@ pub(crate) struct Window {
     bytes: [u8; WINDOW],
 }
 
+/// The bytes of a window.
+pub(crate) struct WindowBytes<'a> {
+    pub start: u32,
+    pub bytes: &'a [u8],
+}
+
 impl Window {
     pub(crate) fn empty() -> Window {
         Window { package: 0, start: 0, length: 0, bytes: [0; WINDOW] }
@@ -72,6 +78,23 @@ impl Window {
             return self.refill(code, package, at);
         }
         Ok(self.at(offset))
+    }
+
+    /// The window's bytes, where it is in a package's image.
+    #[inline]
+    pub(crate) fn of(&self, package: u8) -> Option<WindowBytes<'_>> {
+        let bytes = self.bytes.get(..self.length as usize).filter(|_| package == self.package)?;
+        Some(WindowBytes { start: self.start, bytes })
+    }
+
+    /// Forgets the window where it is full and has fewer bytes than these from a position on: the next request fills
+    /// it from there.
+    #[inline]
+    pub(crate) fn renew_at_end(&mut self, position: u32, bytes: u32) {
+        let offset = position.wrapping_sub(self.start);
+        if offset > 0 && self.length as usize == WINDOW && offset.saturating_add(bytes) > self.length {
+            self.length = 0;
+        }
     }
 
     /// Bytes that are within the window.

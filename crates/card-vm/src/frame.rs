@@ -29,6 +29,15 @@ pub(crate) struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfFrame;
 
+/// The cells of a frame, counted from its first local variable.
+pub(crate) struct FrameCells<'a> {
+    /// Local variables, link, and the whole operand stack, free cells included.
+    pub cells: &'a mut [i32],
+    pub locals: usize,
+    /// The first free cell.
+    pub top: usize,
+}
+
 impl Frame {
     /// The frame below all: an operand stack of the arguments and a result.
     pub(crate) fn outermost(arguments: u8) -> Frame {
@@ -96,6 +105,19 @@ impl Frame {
             return Err(OutOfFrame);
         }
         cells.get_mut(usize::from(self.locals) + usize::from(local)).ok_or(OutOfFrame)
+    }
+
+    /// The cells of the frame; none where there are fewer than it takes.
+    pub(crate) fn cells<'a>(&self, cells: &'a mut [i32]) -> Option<FrameCells<'a>> {
+        let first = usize::from(self.locals);
+        let top = usize::from(self.top).checked_sub(first)?;
+        let cells = cells.get_mut(first..self.limit())?;
+        Some(FrameCells { cells, locals: usize::from(self.local_count), top })
+    }
+
+    /// Moves the end of the operand stack, as [`Frame::cells`] counts.
+    pub(crate) fn set_relative_top(&mut self, top: usize) {
+        self.top = self.locals + top as u16;
     }
 
     /// Drops the arguments of a call, and returns them.

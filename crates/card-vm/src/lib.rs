@@ -28,6 +28,7 @@ mod machine;
 mod members;
 mod objects;
 mod persistent;
+mod quick;
 mod types;
 
 pub use card::{Card, InstallError};

@@ -1,8 +1,9 @@
 //! The loop: one bytecode after the other, calls and exceptions without recursion.
 //!
-//! 1. The opcode at the frame's position is read from the window; `next` is what follows it.
-//! 2. It is carried out on the frame. It leads to `next`, to a branch, into a callee's frame, or back to the caller's.
-//! 3. A trap that is an exception looks for a handler: in the method that runs, then in each caller at its call.
+//! 1. What is on stack and local variables alone is carried out by `quick.rs`, as far as that goes.
+//! 2. The opcode at the frame's position is read from the window; `next` is what follows it.
+//! 3. It is carried out on the frame. It leads to `next`, to a branch, into a callee's frame, or back to the caller's.
+//! 4. A trap that is an exception looks for a handler: in the method that runs, then in each caller at its call.
 
 use core::mem::size_of;
 
@@ -31,10 +32,10 @@ pub struct Machine<'a, O, C, R> {
     runtime: &'a mut R,
     pub(crate) cells: &'a mut [i32],
     pub(crate) frame: Frame,
-    window: Window,
+    pub(crate) window: Window,
     /// The bytecode after the one that is carried out.
     next: u32,
-    left: u32,
+    pub(crate) left: u32,
 }
 
 const _: () = assert!(size_of::<Machine<'_, (), (), ()>>() <= MACHINE_BYTES_MAX, "the machine is as small as stated");
@@ -76,7 +77,7 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
         loop {
             match step {
                 Ok(()) if self.frame.is_outermost() => return Ok(End::Returned(self.frame.pop(self.cells).ok())),
-                Ok(()) => {}
+                Ok(()) => self.run_quickly(),
                 Err(Trap::Stop(stop)) => return Err(stop),
                 Err(Trap::Exception(exception)) => {
                     let thrown = self.runtime.exception(self.objects, exception).map_err(Stop::Objects)?;

@@ -1,0 +1,180 @@
+//! Bytecodes on operand stack and local variables, without leaving the window and the frame.
+//!
+//! 1. The frame's cells and the window's bytes are borrowed once for many bytecodes.
+//! 2. A bytecode that is known here is carried out, if the window has it whole and nothing of it leaves the frame.
+//! 3. Anything else is left as it is, for [`Machine::step`], which knows all bytecodes and how they fail.
+//!
+//! So this changes what bytecodes cost, and nothing else: the step alone would do the same.
+
+use norn_card_package::opcode as op;
+
+use crate::arithmetic::{binary, holds};
+use crate::code::Code;
+use crate::frame::{FrameCells, LINK};
+use crate::machine::Machine;
+use crate::objects::{Objects, Runtime};
+
+/// Bytes of the longest bytecode that is known here.
+const LONGEST: usize = 4;
+
+impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
+    /// Carries out what it can; the frame's position is then at the first bytecode that it cannot.
+    pub(crate) fn run_quickly(&mut self) {
+        let Some(window) = self.window.of(self.frame.package) else { return };
+        let Some(FrameCells { cells, locals, top }) = self.frame.cells(self.cells) else { return };
+        let bottom = locals + LINK;
+        let mut state = Quick { cells, bottom, top };
+        let mut offset = self.frame.position.wrapping_sub(window.start) as usize;
+        while self.left != 0 {
+            let Some([opcode, operands @ ..]) = window.bytes.get(offset..).and_then(<[u8]>::first_chunk::<LONGEST>)
+            else {
+                break;
+            };
+            let Some(forward) = state.carry_out(*opcode, *operands, locals) else { break };
+            self.left -= 1;
+            offset = offset.wrapping_add_signed(forward);
+        }
+        let position = window.start.wrapping_add(offset as u32);
+        let top = state.top;
+        self.frame.set_relative_top(top);
+        self.frame.position = position;
+        self.window.renew_at_end(position, LONGEST as u32);
+    }
+}
+
+/// The cells of a frame from its first local variable on, and where its operand stack starts and ends among them.
+struct Quick<'a> {
+    cells: &'a mut [i32],
+    bottom: usize,
+    top: usize,
+}
+
+impl Quick<'_> {
+    /// How far it is to the next bytecode; none where this one is not carried out, and nothing is changed.
+    #[inline(always)]
+    fn carry_out(&mut self, opcode: u8, operands: [u8; LONGEST - 1], locals: usize) -> Option<isize> {
+        let [first, second, third] = operands;
+        match opcode {
+            op::NULL => self.push(0, 1),
+            op::CONSTANT_M1..=op::CONSTANT_5 => self.push(i32::from(opcode) - i32::from(op::CONSTANT_M1) - 1, 1),
+            op::PUSH_BYTE => self.push(i32::from(first as i8), 2),
+            op::PUSH_SHORT => self.push(i32::from(i16::from_le_bytes([first, second])), 3),
+            op::LOAD_0..=op::LOAD_3 => self.load(opcode - op::LOAD_0, locals, 1),
+            op::LOAD => self.load(first, locals, 2),
+            op::STORE_0..=op::STORE_3 => self.store(opcode - op::STORE_0, locals, 1),
+            op::STORE => self.store(first, locals, 2),
+            op::INCREMENT => self.increment(first, i32::from(second as i8), locals, 3),
+            op::INCREMENT_SHORT => self.increment(first, i32::from(i16::from_le_bytes([second, third])), locals, 4),
+            op::POP => {
+                self.topmost()?;
+                self.top -= 1;
+                Some(1)
+            }
+            op::DUP => {
+                let value = *self.topmost()?;
+                self.push(value, 1)
+            }
+            op::NEGATE => self.unary(i32::wrapping_neg),
+            op::TO_BYTE => self.unary(|value| i32::from(value as i8)),
+            op::TO_SHORT => self.unary(|value| i32::from(value as i16)),
+            op::ADD => self.binary(i32::wrapping_add),
+            op::SUBTRACT => self.binary(i32::wrapping_sub),
+            op::AND => self.binary(|left, right| left & right),
+            op::MULTIPLY..=op::EXCLUSIVE_OR => {
+                let [left, right] = self.two()?;
+                let value = binary(opcode, left, right).ok()??;
+                self.binary(|_, _| value)
+            }
+            op::GOTO => Some(distance(first, second)),
+            op::IF_ZERO..op::IF_INTS => {
+                let value = *self.topmost()?;
+                let forward = if holds(opcode - op::IF_ZERO, value, 0) { distance(first, second) } else { 3 };
+                self.branch(1, forward)
+            }
+            op::IF_NULL => {
+                let forward = if *self.topmost()? == 0 { distance(first, second) } else { 3 };
+                self.branch(1, forward)
+            }
+            op::IF_NOT_NULL => {
+                let forward = if *self.topmost()? != 0 { distance(first, second) } else { 3 };
+                self.branch(1, forward)
+            }
+            op::IF_INTS..op::GOTO => {
+                let [left, right] = self.two()?;
+                let kind = if opcode < op::IF_SAME { op::IF_INTS } else { op::IF_SAME };
+                let forward = if holds(opcode - kind, left, right) { distance(first, second) } else { 3 };
+                self.branch(2, forward)
+            }
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, value: i32, length: isize) -> Option<isize> {
+        *self.cells.get_mut(self.top)? = value;
+        self.top += 1;
+        Some(length)
+    }
+
+    #[inline(always)]
+    fn topmost(&mut self) -> Option<&mut i32> {
+        let place = self.top.checked_sub(1).filter(|place| *place >= self.bottom)?;
+        self.cells.get_mut(place)
+    }
+
+    #[inline(always)]
+    fn two(&self) -> Option<[i32; 2]> {
+        let place = self.top.checked_sub(2).filter(|place| *place >= self.bottom)?;
+        self.cells.get(place..)?.first_chunk().copied()
+    }
+
+    #[inline(always)]
+    fn load(&mut self, local: u8, locals: usize, length: isize) -> Option<isize> {
+        let place = Some(usize::from(local)).filter(|place| *place < locals)?;
+        let value = *self.cells.get(place)?;
+        self.push(value, length)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, local: u8, locals: usize, length: isize) -> Option<isize> {
+        let place = Some(usize::from(local)).filter(|place| *place < locals)?;
+        let value = *self.topmost()?;
+        *self.cells.get_mut(place)? = value;
+        self.top -= 1;
+        Some(length)
+    }
+
+    #[inline(always)]
+    fn increment(&mut self, local: u8, amount: i32, locals: usize, length: isize) -> Option<isize> {
+        let place = Some(usize::from(local)).filter(|place| *place < locals)?;
+        let cell = self.cells.get_mut(place)?;
+        *cell = cell.wrapping_add(amount);
+        Some(length)
+    }
+
+    #[inline(always)]
+    fn unary(&mut self, apply: impl FnOnce(i32) -> i32) -> Option<isize> {
+        let cell = self.topmost()?;
+        *cell = apply(*cell);
+        Some(1)
+    }
+
+    #[inline(always)]
+    fn binary(&mut self, apply: impl FnOnce(i32, i32) -> i32) -> Option<isize> {
+        let [left, right] = self.two()?;
+        self.top -= 1;
+        *self.cells.get_mut(self.top - 1)? = apply(left, right);
+        Some(1)
+    }
+
+    #[inline(always)]
+    fn branch(&mut self, taken: usize, forward: isize) -> Option<isize> {
+        self.top -= taken;
+        Some(forward)
+    }
+}
+
+#[inline(always)]
+fn distance(low: u8, high: u8) -> isize {
+    isize::from(i16::from_le_bytes([low, high]))
+}
