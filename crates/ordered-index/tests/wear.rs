@@ -3,7 +3,9 @@
 mod model;
 
 use model::{Op, Pair, Setup, setups};
-use norn_ordered_index::{OrderedIndex, Settings};
+use norn_flash::Reprogramming;
+use norn_flash_sim::{NorSim, catalogue};
+use norn_ordered_index::{FatList, OrderedIndex, Settings};
 
 /// Erases of the least and the most worn block after `updates` updates of one key among others.
 fn worn(setup: &Setup, others: u8, updates: u16) -> (u32, u32) {
@@ -37,6 +39,22 @@ fn one_key_that_is_updated_all_the_time_wears_all_blocks() {
             assert!(most - least <= gap, "setup {number}, {others} other keys: {least} to {most} erases");
         }
     }
+}
+
+/// Full pools wait for each other in a chain. A call that did not look along all of it moved the block of its last
+/// object again and again: 1,896 erases of it, where the mean is 64.
+#[test]
+fn a_chain_of_full_pools_does_not_wear_one_block() {
+    let spec = catalogue::limited_test_part(64, 1024, 2, Reprogramming::Unlimited);
+    let settings = Settings { turnstile_blocks: 8, levels: 2, slots: 8, keys: 4, pool: 6 };
+    let mut list = FatList::<_, 4, 2>::format(NorSim::new(spec), settings).unwrap();
+    (0..1_000_u32).for_each(|key| list.insert(&key.to_be_bytes(), &[0; 2]).unwrap());
+    for update in 0..100_000_u32 {
+        list.update(&500_u32.to_be_bytes(), &(update as u16).to_le_bytes()).unwrap();
+    }
+    let (most, mean) = (u64::from(list.stats().unwrap().erases_max), list.device().counters().erases / 64);
+    println!("{most} erases at most, {mean} on average");
+    assert!(most <= 2 * mean, "{most} erases at most, {mean} on average");
 }
 
 /// Reclamations of which one looks at wear.

@@ -20,7 +20,7 @@ use crate::fat_list::search::{Limit, Node, Path, SkipList};
 use crate::fat_list::widths::Widths;
 
 /// How far from an object its predecessors are rewritten so that it can be.
-pub(crate) const PROPAGATION_MAX: usize = 4;
+pub(crate) const PROPAGATION_MAX: usize = 8;
 /// Cells that a change of the structure takes at most: those of a split.
 pub(crate) const CELLS_MAX: u32 = 2;
 /// Blocks that a call reclaims at most for cells that it can do without: one for a cell, and one for even wear.
@@ -290,19 +290,29 @@ impl<D: Nor, W: Widths> Room<D, W> {
             return Ok(None);
         }
         let found = self.cells().survey(left.cell)?;
-        Ok(self.cells().can_take(&found, survey).then_some((left, found.next())))
+        let takes = self.cells().can_take(&found, survey) || self.joins_calm() && self.cells().can_join(&found, survey);
+        Ok(takes.then_some((left, found.next())))
     }
 
-    /// Before a block is reclaimed: shifts its objects with few keys into those before them (lazy merging, section
-    /// 0.5.3), as far as the pools have more than enough room, so that no later step of the call is short of it.
+    /// Whether objects that are seldom updated are joined: in a large block as few as are tried free too little for the
+    /// words that they take.
+    fn joins_calm(&self) -> bool {
+        self.layout().cells_per_block <= 2 * u16::from(SHIFTS_MAX)
+    }
+
+    /// Before a block is reclaimed: shifts objects with few keys, or that are seldom updated, into those before them
+    /// (lazy merging, section 0.5.3), as far as the pools have more than enough room, so that no later step of the call
+    /// is short of it.
     pub fn shift_poor_objects(&mut self, unit: EraseUnit) -> Outcome<(), D> {
         let mut left_to_try = SHIFTS_MAX;
+        let joins_calm = self.joins_calm();
         for index in 0..self.layout().cells_per_block {
             let Some(node) = self.list().node(Cell { unit, index })?.filter(|node| node.low.is_some()) else {
                 continue;
             };
             let survey = self.cells().survey(node.cell)?;
-            if !self.cells().is_poor(&survey) {
+            let may_go = self.cells().is_poor(&survey) || joins_calm && self.cells().is_calm(&survey);
+            if !may_go {
                 continue;
             }
             let Some(left) = left_to_try.checked_sub(1) else { break };

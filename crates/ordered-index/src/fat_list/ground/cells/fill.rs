@@ -11,6 +11,11 @@ use super::Cells;
 use super::slots::Survey;
 use crate::fat_list::widths::{IfVaried, Widths};
 
+/// An object is calm while no more than this part of its room is taken by what counts no more.
+const CALM_SHARE: u32 = 3;
+/// This part of the room stays free where calm objects are joined.
+const ROOM_SHARE: u32 = 8;
+
 impl<W: Widths> Survey<W> {
     /// What the keys that count take.
     pub fn load(&self) -> u32 {
@@ -103,6 +108,20 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         let has_slots = !W::VARIES || keys <= keys_max && self.has_slots(survey, other);
         let is_within = survey.load() + other.load() <= self.rich();
         has_slots && is_within && survey.end() + other.load() + self.reserve() <= self.capacity()
+    }
+
+    /// Whether few of an object's slots count no more, so that it is seldom updated.
+    pub fn is_calm(&self, survey: &Survey<W>) -> bool {
+        CALM_SHARE * (survey.end() - survey.load()) <= self.capacity()
+    }
+
+    /// Whether an object that is seldom updated can take the keys of another such one, and has some room left then.
+    pub fn can_join(&self, survey: &Survey<W>, other: &Survey<W>) -> bool {
+        let end = survey.end() + other.load();
+        let leaves_room =
+            ROOM_SHARE * end <= (ROOM_SHARE - 1) * self.capacity() && end + self.reserve() <= self.capacity();
+        let has_slot = u32::from(survey.written) + other.keys() < self.slots();
+        self.is_calm(survey) && self.is_calm(other) && leaves_room && has_slot
     }
 
     /// Whether an object has as many free slots as another one has keys.
