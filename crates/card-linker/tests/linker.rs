@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use javac::{Build, Compiled, applets, card_api, java_lang, sources};
 use norn_card_linker::{Aid, ClassFile, ExportTable, LinkConfig, LinkError, LinkedPackage, Natives, Version, link};
-use norn_card_package::{Image, ImageError, Package, Start, Wrong, check, format, native_name};
+use norn_card_package::{
+    Image, ImageError, KNOWN_CLASSES, KNOWN_METHODS, Package, Start, Wrong, check, format, native_name,
+};
 use norn_conformance::seeds;
 
 const API: [u8; 7] = [0xA0, 0, 0, 0, 0x62, 1, 1];
@@ -103,6 +105,34 @@ fn the_api_and_the_purse_are_linked_one_after_the_other() {
         method.is_native() && native_name(header.native(api_image, &method).unwrap()).is_some()
     });
     assert_eq!(natives.count(), norn_card_package::NATIVES.len());
+}
+
+#[test]
+fn the_image_of_the_api_says_what_the_virtual_machine_knows_of_it() {
+    let api = api("known");
+    let image = &mut &api.package.image[..];
+    let header = check(image).unwrap();
+    let class = |name: &str| api.package.exports.classes.iter().find(|class| class.shape.name == name);
+    let mut found = 0;
+    for (place, name) in (0..).zip(KNOWN_CLASSES) {
+        let number = header.known_class(image, place).unwrap();
+        assert_eq!(number, class(name).map(|class| class.number), "{name}");
+        found += usize::from(number.is_some());
+    }
+    assert!(found >= 20, "{found} classes");
+    for (place, (name, method, descriptor)) in (0..).zip(KNOWN_METHODS) {
+        let slot = header.known_slot(image, place).unwrap().unwrap();
+        let key = &class(name).unwrap().table[usize::from(slot)].key;
+        assert_eq!((&key.0[..], &key.1[..]), (method, descriptor));
+    }
+    // A package that is not the API knows nothing, and damage there is found.
+    let purse = purse(&api, "known-purse").image;
+    assert!(check(&mut &purse[..]).unwrap().known_class(&mut &purse[..], 0).is_err());
+    let mut damaged = api.package.image.clone();
+    *damaged.last_mut().unwrap() = 200;
+    assert!(check(&mut &damaged[..]).is_err());
+    damaged.pop();
+    assert!(check(&mut &damaged[..]).is_err());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::code_check::check_code;
 use crate::error::{ImageError, Wrong};
 use crate::format::{METHOD_HEAD_BYTES, NONE};
 use crate::image::{Image, wrong};
+use crate::known::{KNOWN_CLASSES, KNOWN_METHODS, known_class};
 use crate::native::NATIVES;
 use crate::package::{Class, ClassPlace, MethodPlace, Package, Start};
 
@@ -55,6 +56,27 @@ impl<I: Image> Checker<'_, I> {
         }
         for number in 0..self.package.methods {
             self.method(number)?;
+        }
+        self.known()
+    }
+
+    /// What the virtual machine knows of the API: classes and slots that are there.
+    fn known(&mut self) -> Checked<I> {
+        if !self.package.has_natives {
+            return Ok(());
+        }
+        for place in 0..KNOWN_CLASSES.len() as u8 {
+            if let Some(class) = self.package.known_class(self.image, place)? {
+                self.package.class(self.image, class)?;
+            }
+        }
+        for (place, (class, _, _)) in (0..).zip(KNOWN_METHODS) {
+            let Some(slot) = self.package.known_slot(self.image, place)? else { continue };
+            let class = known_class(class).map(|place| self.package.known_class(self.image, place)).transpose()?;
+            let Some(Some(class)) = class else { return wrong(self.package.known_at, Wrong::Class) };
+            if slot >= self.package.class(self.image, class)?.slots {
+                return wrong(self.package.known_at, Wrong::Method);
+            }
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Every offset and length of a package image. Numbers are little-endian; positions count from the image's start.
 //!
 //! ```text
-//! header 64 │ imports │ applets │ class table │ method table │ kinds of statics │ their first values │ records, code
+//! header 64 │ imports │ applets │ class table │ method table │ kinds of statics │ first values │ records, code │ known
 //! ```
 
 /// The first bytes of an image.
@@ -36,6 +36,9 @@ pub const STARTS: u32 = 36;
 pub const STARTS_AT: u32 = 38;
 /// Where the position of what follows the first values is, three bytes.
 pub const RECORDS_AT: u32 = 41;
+/// Where the position is, three bytes, of what the virtual machine knows of the API: for each known class its number,
+/// then for each known method its slot. Zero in a package without native methods.
+pub const KNOWN_AT: u32 = 44;
 
 /// The package has native methods: a virtual machine takes it for its API's alone.
 pub const PACKAGE_NATIVE: u8 = 1;
@@ -108,5 +111,5 @@ pub const fn width(kind: u8) -> Option<u32> {
     }
 }
 
-const _: () = assert!(RECORDS_AT + 3 <= HEADER_BYTES, "the header holds its numbers");
+const _: () = assert!(KNOWN_AT + 3 <= HEADER_BYTES, "the header holds its numbers");
 const _: () = assert!(AID + AID_BYTES == IMPORTS, "the AID is followed by the counts");

@@ -25,6 +25,7 @@ mod check;
 mod code_check;
 mod error;
 mod image;
+mod known;
 mod native;
 mod package;
 
@@ -32,6 +33,7 @@ pub use aid::{Aid, Version};
 pub use check::check;
 pub use error::{ImageError, Wrong};
 pub use image::Image;
+pub use known::{KNOWN_CLASSES, KNOWN_METHODS, known_class, known_method};
 pub use native::{NATIVES, native_name, native_number};
 pub use package::{
     Applet, ArrayStart, Class, ClassPlace, Handler, Import, InterfaceTable, Method, MethodPlace, Package, Start,

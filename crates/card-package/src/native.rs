@@ -3,9 +3,10 @@
 //! The linker turns a native method of the API into its number here, and refuses any other; the virtual machine carries
 //! the number out. New ones are appended, since images name them by number.
 
+use crate::known::place;
+
 /// Class, name and descriptor of each native method; its number is its place.
-pub const NATIVES: [(&str, &str, &str); 83] = [
-    ("javacard/framework/AID", "initialize", "([BSB)V"),
+pub const NATIVES: [(&str, &str, &str); 69] = [
     ("javacard/framework/AID", "getBytes", "([BS)B"),
     ("javacard/framework/AID", "equals", "(Ljava/lang/Object;)Z"),
     ("javacard/framework/AID", "equals", "([BSB)Z"),
@@ -40,11 +41,7 @@ pub const NATIVES: [(&str, &str, &str); 83] = [
     ("javacard/framework/Applet", "register", "()V"),
     ("javacard/framework/Applet", "register", "([BSB)V"),
     ("javacard/framework/Applet", "selectingApplet", "()Z"),
-    ("javacard/framework/CardException", "getReason", "()S"),
-    ("javacard/framework/CardException", "setReason", "(S)V"),
     ("javacard/framework/CardException", "throwIt", "(S)V"),
-    ("javacard/framework/CardRuntimeException", "getReason", "()S"),
-    ("javacard/framework/CardRuntimeException", "setReason", "(S)V"),
     ("javacard/framework/CardRuntimeException", "throwIt", "(S)V"),
     ("javacard/framework/ISOException", "throwIt", "(S)V"),
     ("javacard/framework/JCSystem", "isTransient", "(Ljava/lang/Object;)B"),
@@ -72,15 +69,6 @@ pub const NATIVES: [(&str, &str, &str); 83] = [
     ("javacard/framework/JCSystem", "requestObjectDeletion", "()V"),
     ("javacard/framework/JCSystem", "getAssignedChannel", "()B"),
     ("javacard/framework/JCSystem", "isAppletActive", "(Ljavacard/framework/AID;)Z"),
-    ("javacard/framework/OwnerPIN", "initialize", "(BB)V"),
-    ("javacard/framework/OwnerPIN", "getValidatedFlag", "()Z"),
-    ("javacard/framework/OwnerPIN", "setValidatedFlag", "(Z)V"),
-    ("javacard/framework/OwnerPIN", "getTriesRemaining", "()B"),
-    ("javacard/framework/OwnerPIN", "check", "([BSB)Z"),
-    ("javacard/framework/OwnerPIN", "isValidated", "()Z"),
-    ("javacard/framework/OwnerPIN", "reset", "()V"),
-    ("javacard/framework/OwnerPIN", "update", "([BSB)V"),
-    ("javacard/framework/OwnerPIN", "resetAndUnblock", "()V"),
     ("javacard/framework/PINException", "throwIt", "(S)V"),
     ("javacard/framework/SystemException", "throwIt", "(S)V"),
     ("javacard/framework/TransactionException", "throwIt", "(S)V"),
@@ -96,8 +84,11 @@ pub const NATIVES: [(&str, &str, &str); 83] = [
 
 /// The number of a native method, by internal name of the class, name and descriptor. Cost: the table is read through.
 #[must_use]
-pub fn native_number(class: &str, name: &str, descriptor: &str) -> Option<u16> {
-    NATIVES.iter().position(|native| *native == (class, name, descriptor)).map(|number| number as u16)
+pub const fn native_number(class: &str, name: &str, descriptor: &str) -> Option<u16> {
+    match place(&NATIVES, class, name, descriptor) {
+        Some(number) => Some(number as u16),
+        None => None,
+    }
 }
 
 /// The method of a number.

@@ -9,11 +9,12 @@ use crate::error::{ImageError, Wrong};
 use crate::format::{
     AID, AID_BYTES, APPLET_BYTES, APPLETS, ARRAY_HEAD_BYTES, ARRAYS, CLASS_ABSTRACT, CLASS_HEAD_BYTES, CLASS_INTERFACE,
     CLASS_SHAREABLE, CLASSES, ENTRY_BYTES, FLAGS, HANDLER_BYTES, HEADER_BYTES, IMPORT_BYTES, IMPORTS,
-    INTERFACE_HEAD_BYTES, LENGTH, MAGIC, METHOD_HEAD_BYTES, METHOD_NATIVE, METHOD_STATIC, METHOD_VALUE, METHODS, NONE,
-    PACKAGE_NATIVE, POSITION_BYTES, RECORDS_AT, REFERENCE, START_ARRAY, START_BYTES, START_INT, STARTS, STARTS_AT,
-    STATICS, VERSION, width,
+    INTERFACE_HEAD_BYTES, KNOWN_AT, LENGTH, MAGIC, METHOD_HEAD_BYTES, METHOD_NATIVE, METHOD_STATIC, METHOD_VALUE,
+    METHODS, NONE, PACKAGE_NATIVE, POSITION_BYTES, RECORDS_AT, REFERENCE, START_ARRAY, START_BYTES, START_INT, STARTS,
+    STARTS_AT, STATICS, VERSION, width,
 };
 use crate::image::{Image, bytes, u8_at, u16_at, u24_at, wrong};
+use crate::known::{KNOWN_BYTES, KNOWN_CLASSES};
 
 /// The header of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,7 @@ pub struct Package {
     pub starts: u16,
     pub(crate) starts_at: u32,
     pub(crate) records_at: u32,
+    pub(crate) known_at: u32,
 }
 
 /// A package that is imported.
@@ -285,6 +287,7 @@ impl Package {
             starts: u16_at(image, STARTS)?,
             starts_at: u24_at(image, STARTS_AT)?,
             records_at: u24_at(image, RECORDS_AT)?,
+            known_at: u24_at(image, KNOWN_AT)?,
         };
         if package.imports > NONE - 2 || package.classes == NONE {
             return wrong(IMPORTS, Wrong::Count);
@@ -292,6 +295,11 @@ impl Package {
         let ordered = package.starts_at <= package.records_at && package.records_at <= package.length;
         if !ordered || package.starts_at != package.kinds_at() + u32::from(package.statics) {
             return wrong(STARTS_AT, Wrong::Place);
+        }
+        let is_after = package.records_at <= package.known_at;
+        let known_fits = is_after && package.known_at.saturating_add(KNOWN_BYTES) <= package.length;
+        if if package.has_natives { !known_fits } else { package.known_at != 0 } {
+            return wrong(KNOWN_AT, Wrong::Place);
         }
         Ok(package)
     }
@@ -310,6 +318,34 @@ impl Package {
 
     fn kinds_at(&self) -> u32 {
         self.methods_at() + u32::from(self.methods) * POSITION_BYTES
+    }
+
+    /// The number of a class of [`KNOWN_CLASSES`], by its place there; none where the package does not have it.
+    ///
+    /// # Errors
+    ///
+    /// [`Wrong::Place`] in a package that is not the API, or beyond the list.
+    pub fn known_class<I: Image>(&self, image: &mut I, place: u8) -> Result<Option<u8>, ImageError<I::Error>> {
+        if usize::from(place) >= KNOWN_CLASSES.len() {
+            return wrong(KNOWN_AT, Wrong::Place);
+        }
+        self.known(image, place.into())
+    }
+
+    /// The slot of a method of [`KNOWN_METHODS`], by its place there; none where the package does not have it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Package::known_class`].
+    pub fn known_slot<I: Image>(&self, image: &mut I, place: u8) -> Result<Option<u8>, ImageError<I::Error>> {
+        self.known(image, KNOWN_CLASSES.len() as u32 + u32::from(place))
+    }
+
+    fn known<I: Image>(&self, image: &mut I, place: u32) -> Result<Option<u8>, ImageError<I::Error>> {
+        if !self.has_natives || place >= KNOWN_BYTES {
+            return wrong(KNOWN_AT, Wrong::Place);
+        }
+        Ok(Some(u8_at(image, self.known_at + place)?).filter(|number| *number != NONE))
     }
 
     /// An imported package, from 0 on.

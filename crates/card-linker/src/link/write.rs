@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use norn_card_package::{Aid, Version, format};
+use norn_card_package::{Aid, KNOWN_CLASSES, KNOWN_METHODS, Version, format};
 
 use super::class_start::{Starts, Value};
 use super::emit::Imports;
@@ -72,11 +72,15 @@ pub(super) fn image(
     if at >= 1 << 24 {
         return Err(LinkError::Package("an image of more than 16 MiB".to_owned()));
     }
+    let known = if package.config.natives == Natives::OfTheApi { known(plan) } else { Vec::new() };
+    let known_at = if known.is_empty() { 0 } else { at };
+    at += known.len();
     let placed: BTreeMap<MethodIndex, usize> = code.iter().map(|(index, _)| *index).zip(code_positions).collect();
     let mut image = header(package, plan, starts, imported.len());
     put_u24(&mut image, format::LENGTH, at);
     put_u24(&mut image, format::STARTS_AT, starts_at);
     put_u24(&mut image, format::RECORDS_AT, records_at);
+    put_u24(&mut image, format::KNOWN_AT, known_at);
     for (aid, version) in imported {
         put_aid(&mut image, aid, version);
     }
@@ -90,13 +94,14 @@ pub(super) fn image(
     image.extend(records.iter().flatten());
     image.extend(code.iter().flat_map(|(_, bytes)| bytes));
     let sizes = Sizes {
-        tables,
+        tables: tables + known.len(),
         statics: records_at - tables,
         classes: records.iter().map(Vec::len).sum(),
         methods: code.iter().map(|(_, bytes)| bytes.len()).sum(),
         by_method: code.iter().map(|(index, bytes)| (method_name(package, *index), bytes.len())).collect(),
         left_out: left_out(package, plan),
     };
+    image.extend(known);
     Ok((image, sizes))
 }
 
@@ -147,6 +152,18 @@ fn header(package: &Package<'_>, plan: &Plan, starts: &Starts, imports: usize) -
     put(format::ARRAYS, &(starts.arrays.len() as u16).to_le_bytes());
     put(format::STARTS, &(first_values(plan, starts).len() as u16).to_le_bytes());
     header
+}
+
+/// The numbers of what the virtual machine knows of its API.
+fn known(plan: &Plan) -> Vec<u8> {
+    let class = |name: &str| plan.layouts.get(name).filter(|layout| plan.classes.contains(&layout.shape.name));
+    let classes = KNOWN_CLASSES.iter().map(|name| class(name).map_or(format::NONE, |layout| layout.number));
+    let slot = |(name, method, descriptor): &(&str, &str, &str)| {
+        let mut table = class(name)?.table.iter();
+        let place = table.position(|slot| slot.key.0 == *method && slot.key.1 == *descriptor)?;
+        u8::try_from(place).ok()
+    };
+    classes.chain(KNOWN_METHODS.iter().map(|method| slot(method).unwrap_or(format::NONE))).collect()
 }
 
 fn applets(package: &Package<'_>, plan: &Plan) -> Result<Vec<u8>, LinkError> {

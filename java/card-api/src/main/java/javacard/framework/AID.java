@@ -2,6 +2,11 @@ package javacard.framework;
 
 /** The identifier of an applet or a package: 5 to 16 bytes, of which the first 5 are its owner's. */
 public class AID {
+    private static final byte LENGTH_MIN = 5;
+    private static final byte LENGTH_MAX = 16;
+
+    private final byte[] bytes;
+
     /**
      * Creates one.
      *
@@ -12,10 +17,12 @@ public class AID {
      */
     public AID(byte[] bArray, short offset, byte length)
             throws SystemException, NullPointerException, ArrayIndexOutOfBoundsException, SecurityException {
-        initialize(bArray, offset, length);
+        if (length < LENGTH_MIN || length > LENGTH_MAX) {
+            SystemException.throwIt(SystemException.ILLEGAL_VALUE);
+        }
+        bytes = new byte[length];
+        Util.arrayCopyNonAtomic(bArray, offset, bytes, (short) 0, length);
     }
-
-    private native void initialize(byte[] bArray, short offset, byte length);
 
     /**
      * Copies all bytes.

@@ -2,13 +2,15 @@ package javacard.framework;
 
 /** An exception with a reason, which methods that throw it declare. */
 public class CardException extends Exception {
+    private short reason;
+
     /**
      * Creates one for the program itself to keep.
      *
      * @param reason the reason it carries
      */
     public CardException(short reason) {
-        setReason(reason);
+        this.reason = reason;
     }
 
     /**
@@ -16,14 +18,18 @@ public class CardException extends Exception {
      *
      * @return what {@link #setReason} was last given
      */
-    public native short getReason();
+    public short getReason() {
+        return reason;
+    }
 
     /**
-     * Sets the reason; the runtime keeps it in RAM, so a transaction does not take it back.
+     * Sets the reason; that of the runtime's own instances is in RAM, so a transaction does not take it back.
      *
      * @param reason the reason it carries from now on
      */
-    public native void setReason(short reason);
+    public void setReason(short reason) {
+        this.reason = reason;
+    }
 
     /**
      * Throws the runtime's own instance.

@@ -2,6 +2,20 @@ package javacard.framework;
 
 /** A PIN that the applet which created it may change. It survives tearing: no cut of the power gains a try. */
 public class OwnerPIN implements PIN {
+    private static final byte NO_VALUE = -1;
+
+    private final byte limit;
+    private final byte[] value;
+    private byte length;
+
+    /** Tries that are left, by {@link #slot}; changed at once, whatever becomes of an open transaction. */
+    private final byte[] tries;
+
+    /** Which of the tries count. A new value has tries of its own, so that those of the old one survive an abort. */
+    private byte slot;
+
+    private final boolean[] validated;
+
     /**
      * Creates a PIN without a value.
      *
@@ -10,44 +24,103 @@ public class OwnerPIN implements PIN {
      * @throws PINException {@link PINException#ILLEGAL_VALUE} for less than 1
      */
     public OwnerPIN(byte tryLimit, byte maxPINSize) throws PINException {
-        initialize(tryLimit, maxPINSize);
+        if (tryLimit < 1 || maxPINSize < 1) {
+            PINException.throwIt(PINException.ILLEGAL_VALUE);
+        }
+        limit = tryLimit;
+        value = new byte[maxPINSize];
+        length = NO_VALUE;
+        tries = new byte[2];
+        Util.arrayFillNonAtomic(tries, (short) 0, (short) 2, tryLimit);
+        validated = JCSystem.makeTransientBooleanArray((short) 1, JCSystem.CLEAR_ON_RESET);
     }
-
-    private native void initialize(byte tryLimit, byte maxPINSize);
 
     /**
      * Returns the flag in RAM that says whether the right value was shown.
      *
      * @return the flag
      */
-    protected native boolean getValidatedFlag();
+    protected boolean getValidatedFlag() {
+        return validated[0];
+    }
 
     /**
      * Sets that flag.
      *
      * @param value the flag from now on
      */
-    protected native void setValidatedFlag(boolean value);
+    protected void setValidatedFlag(boolean value) {
+        validated[0] = value;
+    }
 
-    public native byte getTriesRemaining();
+    public byte getTriesRemaining() {
+        return tries[slot];
+    }
 
-    public native boolean check(byte[] pin, short offset, byte length)
-            throws ArrayIndexOutOfBoundsException, NullPointerException;
+    /** The try is taken before anything is compared, so that a cut of the power does not give it back. */
+    public boolean check(byte[] pin, short offset, byte length)
+            throws ArrayIndexOutOfBoundsException, NullPointerException {
+        setValidatedFlag(false);
+        byte left = tries[slot];
+        if (left == 0) {
+            return false;
+        }
+        Util.arrayFillNonAtomic(tries, slot, (short) 1, (byte) (left - 1));
+        checkRange(pin, offset, length);
+        if (length != this.length || Util.arrayCompare(pin, offset, value, (short) 0, length) != 0) {
+            return false;
+        }
+        setValidatedFlag(true);
+        Util.arrayFillNonAtomic(tries, slot, (short) 1, limit);
+        return true;
+    }
 
-    public native boolean isValidated();
+    public boolean isValidated() {
+        return getValidatedFlag();
+    }
 
-    public native void reset();
+    public void reset() {
+        if (isValidated()) {
+            resetAndUnblock();
+        }
+    }
 
     /**
-     * Sets a new value and restores the tries.
+     * Sets a new value and restores the tries, both or neither; in an open transaction, as it ends.
      *
      * @param pin the value
      * @param offset where it starts
      * @param length its bytes
      * @throws PINException {@link PINException#ILLEGAL_VALUE} for more bytes than the PIN was created for
      */
-    public native void update(byte[] pin, short offset, byte length) throws PINException;
+    public void update(byte[] pin, short offset, byte length) throws PINException {
+        if (length > value.length) {
+            PINException.throwIt(PINException.ILLEGAL_VALUE);
+        }
+        checkRange(pin, offset, length);
+        setValidatedFlag(false);
+        byte other = (byte) (1 - slot);
+        Util.arrayFillNonAtomic(tries, other, (short) 1, limit);
+        boolean isOpen = JCSystem.getTransactionDepth() != 0;
+        if (!isOpen) {
+            JCSystem.beginTransaction();
+        }
+        Util.arrayCopy(pin, offset, value, (short) 0, length);
+        this.length = length;
+        slot = other;
+        if (!isOpen) {
+            JCSystem.commitTransaction();
+        }
+    }
 
     /** Forgets that the right value was shown, and restores the tries. */
-    public native void resetAndUnblock();
+    public void resetAndUnblock() {
+        setValidatedFlag(false);
+        Util.arrayFillNonAtomic(tries, slot, (short) 1, limit);
+    }
+
+    /** Throws what a wrong range of an array throws. */
+    private static void checkRange(byte[] array, short offset, byte length) {
+        Util.arrayCompare(array, offset, array, offset, length);
+    }
 }
