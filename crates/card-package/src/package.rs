@@ -332,7 +332,7 @@ impl Package {
         self.known(image, place.into())
     }
 
-    /// The slot of a method of [`KNOWN_METHODS`], by its place there; none where the package does not have it.
+    /// The slot of a method of [`KNOWN_METHODS`](crate::KNOWN_METHODS), by its place; none where the package does not have it.
     ///
     /// # Errors
     ///

@@ -17,6 +17,8 @@ pub enum InstallError<E> {
     Import(Aid),
     /// There is no room for a package's code, its objects or its number.
     NoRoom,
+    /// The parameters of an applet have so many bytes too many.
+    TooLong(usize),
     /// The applet's `install` threw, or ended without registering: the status word that a reader would see.
     Refused(u16),
     /// Others refer to it, or it is selected on another channel.
@@ -37,14 +39,19 @@ pub trait Card {
     /// [`InstallError`].
     fn install_package(&mut self, image: &[u8]) -> Result<(), InstallError<Self::Error>>;
 
-    /// Makes an instance of an applet of an installed package, by the applet's AID there, which is the instance's as
-    /// well unless the applet registers another one. `parameters` are what follows length and AID, and length and
-    /// control data, in `bArray`: at most 127 bytes.
+    /// Makes an instance of an applet of an installed package, by the applet's AID there. `instance` is the AID that
+    /// the instance has, unless the applet registers itself by another one. `bArray` is length and AID of the instance,
+    /// length 0 of control data, length and bytes of the parameters: 127 bytes at most.
     ///
     /// # Errors
     ///
     /// [`InstallError`].
-    fn install_applet(&mut self, applet: Aid, parameters: &[u8]) -> Result<(), InstallError<Self::Error>>;
+    fn install_applet(
+        &mut self,
+        applet: Aid,
+        instance: Aid,
+        parameters: &[u8],
+    ) -> Result<(), InstallError<Self::Error>>;
 
     /// Deletes an instance of an applet, or a package whose applets have no instances.
     ///

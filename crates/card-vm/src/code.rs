@@ -17,6 +17,9 @@ pub trait Code {
     fn object_class(&self) -> (u8, u8);
 }
 
+/// Why an image of `C` cannot be used.
+pub type CodeError<C> = <<C as Code>::Image as Image>::Error;
+
 /// Packages in a slice, with the numbers of what they import.
 #[derive(Debug)]
 pub struct Packages<'a, I> {

@@ -19,6 +19,8 @@ pub enum Exception {
     Null,
     /// `SystemException` with the reason `NO_RESOURCE`.
     NoRoom,
+    /// `SecurityException`: the firewall refuses.
+    Security,
     /// `TransactionException` with the reason `BUFFER_FULL`: the open transaction was undone for want of room.
     TransactionFull,
 }
@@ -43,6 +45,21 @@ pub enum Native {
     Throws(i32),
     /// By an exception of the virtual machine.
     Exception(Exception),
+    /// By calling a method, whose end is its own.
+    Calls(NativeCalls),
+}
+
+/// A method that a native one calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NativeCalls {
+    /// On whose behalf.
+    pub owner: u8,
+    /// The card's number of its package.
+    pub package: u8,
+    /// Its number there.
+    pub method: u16,
+    /// Its arguments: the object, and others.
+    pub arguments: [i32; 3],
 }
 
 /// How a method ends.

@@ -1,8 +1,8 @@
 //! Frames in the caller's cells.
 //!
 //! ```text
-//!  … caller's operand stack │ arguments, other locals │ caller's method, position, frame │ operand stack │ free …
-//!                           ↑ locals                  ↑ link                             ↑ bottom   top ↑
+//!  … caller's stack │ arguments, other locals │ caller's owner and method, position, frame │ operand stack │ free …
+//!                   ↑ locals                  ↑ link                                       ↑ bottom   top ↑
 //! ```
 //!
 //! A call's arguments are the callee's first locals, where they are. Every access is checked against the frame.
@@ -17,6 +17,8 @@ pub(crate) const LINK: usize = 3;
 pub(crate) struct Frame {
     pub package: u8,
     pub method: u16,
+    /// On whose behalf it runs: an applet's instance, or the runtime.
+    pub owner: u8,
     /// The bytecode that is carried out.
     pub position: u32,
     locals: u16,
@@ -40,10 +42,11 @@ pub(crate) struct FrameCells<'a> {
 
 impl Frame {
     /// The frame below all: an operand stack of the arguments and a result.
-    pub(crate) fn outermost(arguments: u8) -> Frame {
+    pub(crate) fn outermost(arguments: u8, owner: u8) -> Frame {
         Frame {
             package: 0,
             method: 0,
+            owner,
             position: 0,
             locals: 0,
             local_count: 0,
@@ -128,6 +131,18 @@ impl Frame {
         cells.get(start..end).ok_or(OutOfFrame)
     }
 
+    /// Puts the arguments of a call where its frame will be, that of a native method which calls another: beyond the
+    /// operand stack, too. False where there is no room.
+    pub(crate) fn pass(&mut self, cells: &mut [i32], arguments: &[i32]) -> bool {
+        let top = usize::from(self.top);
+        match cells.get_mut(top..top + arguments.len()) {
+            Some(free) if top + arguments.len() <= usize::from(u16::MAX) => free.copy_from_slice(arguments),
+            _ => return false,
+        }
+        self.top += arguments.len() as u16;
+        true
+    }
+
     /// Empties the operand stack, as a handler has it.
     pub(crate) fn empty(&mut self) {
         self.top = self.bottom() as u16;
@@ -139,6 +154,7 @@ impl Frame {
         cells: &mut [i32],
         package: u8,
         number: u16,
+        owner: u8,
         method: &Method,
     ) -> Result<Option<Frame>, OutOfFrame> {
         let end_of_arguments = usize::from(self.top);
@@ -146,6 +162,7 @@ impl Frame {
         let called = Frame {
             package,
             method: number,
+            owner,
             position: method.code,
             locals: self.top,
             local_count: method.locals,
@@ -157,7 +174,7 @@ impl Frame {
         }
         let link = called.link();
         cells[end_of_arguments.min(link)..link].fill(0);
-        cells[link] = i32::from(self.package) << 16 | i32::from(self.method);
+        cells[link] = i32::from(self.owner) << 24 | i32::from(self.package) << 16 | i32::from(self.method);
         cells[link + 1] = self.position as i32;
         cells[link + 2] = i32::from(self.locals) << 16 | i32::from(self.local_count) << 8 | i32::from(self.stack_count);
         Ok(Some(Frame { top: called.bottom() as u16, ..called }))
@@ -170,6 +187,7 @@ impl Frame {
         Some(Frame {
             package: (method >> 16) as u8,
             method: method as u16,
+            owner: (method >> 24) as u8,
             position: position as u32,
             locals: u16::from_le_bytes([low, high]),
             local_count,

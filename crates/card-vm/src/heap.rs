@@ -2,7 +2,9 @@
 
 use norn_flash::Nor;
 use norn_nor_store::{Features, StoreError, UnitRows};
-use norn_object_heap::{AccessError, CreateError, HeapIn, Layout, Listener, Ref, TransactionError};
+use norn_object_heap::{
+    AccessError, CollectError, CreateError, Elements, HeapIn, Layout, Listener, Ref, TracerIn, TransactionError,
+};
 
 use crate::end::Failure;
 
@@ -14,7 +16,7 @@ pub const HEADER_BYTES: usize = 4;
 /// call.
 pub trait PersistentHeap {
     /// Names an object or array.
-    type Reference: Copy;
+    type Reference: Copy + core::fmt::Debug;
     /// Why the heap fails.
     type Error;
 
@@ -85,6 +87,63 @@ pub trait PersistentHeap {
     /// As [`PersistentHeap::read_element`], and [`Failure::NoRoom`].
     fn write_element(&mut self, array: Self::Reference, index: u16, value: &[u8]) -> Result<(), Failure<Self::Error>>;
 
+    /// Reads elements from an index on into a buffer of some whole elements.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such array, or it ends before.
+    fn read_elements(&mut self, array: Self::Reference, first: u16, into: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Changes elements from an index on: all of them or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`PersistentHeap::read_elements`], and [`Failure::NoRoom`].
+    fn write_elements(&mut self, array: Self::Reference, first: u16, from: &[u8]) -> Result<(), Failure<Self::Error>>;
+
+    /// Copies elements between arrays of the same width, which may be one: all of them or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`PersistentHeap::write_elements`].
+    fn copy_elements(
+        &mut self,
+        from: (Self::Reference, u16),
+        to: (Self::Reference, u16),
+        count: u16,
+    ) -> Result<(), Failure<Self::Error>>;
+
+    /// Deletes an object or array.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such object.
+    fn delete(&mut self, reference: Self::Reference) -> Result<(), Failure<Self::Error>>;
+
+    /// The object or array that follows another in an order of the heap's own; the first one after none.
+    ///
+    /// # Errors
+    ///
+    /// If the heap fails.
+    fn next_object(&mut self, after: Option<Self::Reference>) -> Result<Option<Self::Reference>, Self::Error>;
+
+    /// Deletes what no root reaches, and returns how many objects that were. `trace` is called for each object that is
+    /// reached, and says what it refers to; where it returns false, nothing is deleted, and the result is none. No
+    /// transaction is open.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::NoRoom`] for the marks; what `trace` returns, or if the heap fails.
+    fn collect<T>(&mut self, trace: T) -> Result<Option<u32>, Failure<Self::Error>>
+    where
+        T: FnMut(&mut dyn Tracing<Self::Reference, Self::Error>, Self::Reference) -> Result<bool, Self::Error>;
+
+    /// Whether an error says that a reference leads nowhere.
+    fn is_missing(error: &Self::Error) -> bool;
+
+    /// Bytes that new objects may take, about.
+    fn free_bytes(&self) -> u32;
+
     /// The object that a root leads to.
     ///
     /// # Errors
@@ -124,6 +183,44 @@ pub trait PersistentHeap {
     fn abort(&mut self) -> Result<(), Self::Error>;
 }
 
+/// A heap whose garbage is collected: objects are read, and said to be reached.
+pub trait Tracing<R, E> {
+    /// [`PersistentHeap::header`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn header(&mut self, reference: R) -> Result<[u8; HEADER_BYTES], E>;
+
+    /// [`PersistentHeap::count`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn count(&mut self, reference: R) -> Result<usize, E>;
+
+    /// [`PersistentHeap::read_field`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn read_field(&mut self, object: R, index: u8, value: &mut [u8]) -> Result<(), E>;
+
+    /// [`PersistentHeap::read_element`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    fn read_element(&mut self, array: R, index: u16, value: &mut [u8]) -> Result<(), E>;
+
+    /// The object that is traced refers to another one.
+    ///
+    /// # Errors
+    ///
+    /// If the heap fails.
+    fn reached(&mut self, reference: R) -> Result<(), E>;
+}
+
 fn has_no_room<E>(error: &StoreError<E>) -> bool {
     matches!(error, StoreError::Full | StoreError::TransactionTooLarge)
 }
@@ -149,6 +246,28 @@ fn end<E>(error: TransactionError<E>) -> AccessError<E> {
         TransactionError::Store(error) => AccessError::Store(error),
         // The card begins no second transaction, and ends none twice.
         _ => AccessError::TransactionAborted,
+    }
+}
+
+impl<D: Nor, M: UnitRows, L: Listener, F: Features> Tracing<Ref, AccessError<D::Error>> for TracerIn<'_, D, M, L, F> {
+    fn header(&mut self, reference: Ref) -> Result<[u8; HEADER_BYTES], AccessError<D::Error>> {
+        PersistentHeap::header(self.heap(), reference)
+    }
+
+    fn count(&mut self, reference: Ref) -> Result<usize, AccessError<D::Error>> {
+        PersistentHeap::count(self.heap(), reference)
+    }
+
+    fn read_field(&mut self, object: Ref, index: u8, value: &mut [u8]) -> Result<(), AccessError<D::Error>> {
+        PersistentHeap::read_field(self.heap(), object, index, value)
+    }
+
+    fn read_element(&mut self, array: Ref, index: u16, value: &mut [u8]) -> Result<(), AccessError<D::Error>> {
+        PersistentHeap::read_element(self.heap(), array, index, value)
+    }
+
+    fn reached(&mut self, reference: Ref) -> Result<(), AccessError<D::Error>> {
+        TracerIn::reached(self, reference)
     }
 }
 
@@ -196,6 +315,61 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> PersistentHeap for HeapIn<D,
 
     fn write_element(&mut self, array: Ref, index: u16, value: &[u8]) -> Result<(), Failure<Self::Error>> {
         self.array_store(array, usize::from(index), value).map_err(change)
+    }
+
+    fn read_elements(&mut self, array: Ref, first: u16, into: &mut [u8]) -> Result<(), Self::Error> {
+        self.array_read(array, usize::from(first), into)
+    }
+
+    fn write_elements(&mut self, array: Ref, first: u16, from: &[u8]) -> Result<(), Failure<Self::Error>> {
+        self.array_write(array, usize::from(first), from).map_err(change)
+    }
+
+    fn copy_elements(
+        &mut self,
+        (array, first): (Ref, u16),
+        (to, at): (Ref, u16),
+        count: u16,
+    ) -> Result<(), Failure<Self::Error>> {
+        let from = Elements { array, first: usize::from(first), count: usize::from(count) };
+        self.array_copy(from, (to, usize::from(at))).map_err(change)
+    }
+
+    fn delete(&mut self, reference: Ref) -> Result<(), Failure<Self::Error>> {
+        HeapIn::delete(self, reference).map_err(change)
+    }
+
+    fn next_object(&mut self, after: Option<Ref>) -> Result<Option<Ref>, Self::Error> {
+        HeapIn::next_object(self, after)
+    }
+
+    fn collect<T>(&mut self, mut trace: T) -> Result<Option<u32>, Failure<Self::Error>>
+    where
+        T: FnMut(&mut dyn Tracing<Ref, Self::Error>, Ref) -> Result<bool, Self::Error>,
+    {
+        let mut is_stopped = false;
+        let collected = HeapIn::collect(self, &[], |tracer, reference| match trace(tracer, reference)? {
+            true => Ok(()),
+            false => {
+                is_stopped = true;
+                Err(AccessError::Stale(reference))
+            }
+        });
+        match collected {
+            Ok(collected) => Ok(Some(collected.deleted)),
+            Err(_) if is_stopped => Ok(None),
+            Err(CollectError::Access(error)) => Err(change(error)),
+            Err(CollectError::TooManyObjects { .. }) => Err(Failure::NoRoom),
+            Err(CollectError::TransactionOpen) => Err(Failure::Error(AccessError::TransactionAborted)),
+        }
+    }
+
+    fn is_missing(error: &Self::Error) -> bool {
+        matches!(error, AccessError::Stale(_))
+    }
+
+    fn free_bytes(&self) -> u32 {
+        u32::try_from(self.ready_bytes()).unwrap_or(u32::MAX)
     }
 
     fn root(&mut self, name: [u8; 2]) -> Result<Option<Ref>, Self::Error> {

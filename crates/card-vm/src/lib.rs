@@ -3,8 +3,8 @@
 //! A [`Machine`] runs a method to its end: frames and operand stack are cells that the caller lends, code comes through
 //! [`Code`] in windows, objects are behind [`Objects`], native methods and the runtime's exceptions behind [`Runtime`].
 //! It does not recurse and does not allocate. [`Persistent`] keeps objects, arrays and static fields on a heap on
-//! flash, any [`PersistentHeap`], and has a card's transactions. Firewall, transient arrays and applets are not built
-//! yet: [`Card`] is what a host will ask of them, and nothing implements it.
+//! flash, any [`PersistentHeap`], and has a card's transactions. [`AppletCard`] is a whole card, with firewall,
+//! transient arrays, applets and APDUs: [`Card`] is what a host asks of it.
 //!
 //! Images come from the linker, which has proved their types. Where damage could break more than values, the machine
 //! checks itself: the operand stack stays within its frame, locals within the method's, positions within the image.
@@ -18,23 +18,40 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod applet_card;
 mod arithmetic;
 mod card;
 mod code;
+mod command;
 mod end;
+mod firewall;
 mod frame;
 mod heap;
 mod machine;
 mod members;
+mod memory;
+mod native;
 mod objects;
+mod package_store;
 mod persistent;
 mod quick;
+mod ram;
+mod registry;
+mod runtime;
+mod select;
+mod session;
+mod trace;
 mod types;
 
+pub use applet_card::{AppletCard, CardError, ErrorOf};
 pub use card::{Card, InstallError};
-pub use code::{Code, Packages};
-pub use end::{End, Exception, Failure, Native, Stop};
-pub use heap::{HEADER_BYTES, PersistentHeap};
+pub use code::{Code, CodeError, Packages};
+pub use end::{End, Exception, Failure, Native, NativeCalls, Stop};
+pub use heap::{HEADER_BYTES, PersistentHeap, Tracing};
 pub use machine::{MACHINE_BYTES_MAX, Machine};
-pub use objects::{ClassId, Form, Objects, Runtime};
+pub use memory::INSTANCES_MAX;
+pub use objects::{ClassId, Form, NativeCall, Objects, PACKAGE_OWNER, RUNTIME, Runtime, Standing, TEMPORARY_END};
+pub use package_store::{AddError, PackageStore};
 pub use persistent::{ObjectError, Persistent, STATICS_MAX, StaticsError, TransactionRefusal};
+pub use ram::APDU_BUFFER_BYTES;
+pub use session::CHANNELS;

@@ -7,20 +7,18 @@
 
 use core::mem::size_of;
 
-use norn_card_package::{Image, ImageError, Method, Wrong, opcode as op};
+use norn_card_package::{ClassPlace, ImageError, Method, Wrong, opcode as op};
 
 use crate::arithmetic::{binary, holds, shuffle};
-use crate::code::{Code, Window};
+use crate::code::{Code, CodeError, Window};
 use crate::end::{End, Exception, Native, Stop, Trap};
 use crate::frame::{Frame, OutOfFrame};
-use crate::objects::{Objects, Runtime};
+use crate::objects::{NativeCall, Objects, RUNTIME, Runtime};
 use crate::types;
 
 /// Bytes of RAM that a machine takes at most beside what it borrows, on a machine of 64 bits.
 pub const MACHINE_BYTES_MAX: usize = 176;
 
-/// Why an image of `C` cannot be used.
-pub(crate) type CodeError<C> = <<C as Code>::Image as Image>::Error;
 /// What a step leads to if not to the next bytecode.
 pub(crate) type Step<T, O, C> = Result<T, Trap<<O as Objects>::Error, CodeError<C>>>;
 
@@ -29,7 +27,7 @@ pub(crate) type Step<T, O, C> = Result<T, Trap<<O as Objects>::Error, CodeError<
 pub struct Machine<'a, O, C, R> {
     pub(crate) objects: &'a mut O,
     pub(crate) code: &'a mut C,
-    runtime: &'a mut R,
+    pub(crate) runtime: &'a mut R,
     pub(crate) cells: &'a mut [i32],
     pub(crate) frame: Frame,
     pub(crate) window: Window,
@@ -40,7 +38,7 @@ pub struct Machine<'a, O, C, R> {
 
 const _: () = assert!(size_of::<Machine<'_, (), (), ()>>() <= MACHINE_BYTES_MAX, "the machine is as small as stated");
 
-impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
+impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
     /// A machine that carries out at most `bytecodes` of them in all runs. `cells` hold frames and operand stacks.
     pub fn new(objects: &'a mut O, code: &'a mut C, runtime: &'a mut R, cells: &'a mut [i32], bytecodes: u32) -> Self {
         Machine {
@@ -48,7 +46,7 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
             code,
             runtime,
             cells,
-            frame: Frame::outermost(0),
+            frame: Frame::outermost(0, RUNTIME),
             window: Window::empty(),
             next: 0,
             left: bytecodes,
@@ -61,19 +59,25 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
         self.left
     }
 
-    /// Runs a method, by the card's number of its package and its own there, to its end. `arguments` start with the
-    /// object, where it is called on one.
+    /// Runs a method on somebody's behalf, by the card's number of its package and its own there, to its end.
+    /// `arguments` start with the object, where it is called on one.
     ///
     /// # Errors
     ///
     /// If the program was stopped: what it changed is there.
-    pub fn run(&mut self, package: u8, method: u16, arguments: &[i32]) -> Result<End, Stop<O::Error, CodeError<C>>> {
+    pub fn run(
+        &mut self,
+        owner: u8,
+        (package, method): (u8, u16),
+        arguments: &[i32],
+    ) -> Result<End, Stop<O::Error, CodeError<C>>> {
         let Ok(count) = u8::try_from(arguments.len()) else { return Err(Stop::Stack) };
-        self.frame = Frame::outermost(count);
+        self.frame = Frame::outermost(count, owner);
+        self.objects.set_owner(owner);
         for argument in arguments {
             self.frame.push(self.cells, *argument).map_err(|OutOfFrame| Stop::Stack)?;
         }
-        let mut step = self.enter(package, method, Some(count));
+        let mut step = self.enter(package, method, Some(count), owner);
         loop {
             match step {
                 Ok(()) if self.frame.is_outermost() => return Ok(End::Returned(self.frame.pop(self.cells).ok())),
@@ -153,7 +157,11 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
             op::INVOKE_VIRTUAL..=op::INVOKE_INTERFACE => return self.invoke(opcode),
             op::THROW => {
                 let thrown = self.pop()?;
-                return Err(if thrown == 0 { Trap::Exception(Exception::Null) } else { Trap::Throw(thrown) });
+                if thrown == 0 {
+                    return Err(Trap::Exception(Exception::Null));
+                }
+                self.throwable(thrown)?;
+                return Err(Trap::Throw(thrown));
             }
             _ => self.on_objects(opcode)?,
         }
@@ -288,23 +296,36 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
     fn return_from(&mut self, opcode: u8) -> Step<(), O, C> {
         let value = if opcode == op::RETURN_VALUE { Some(self.pop()?) } else { None };
         let Some(caller) = self.frame.caller(self.cells) else { return self.damaged(Wrong::Local) };
-        self.frame = caller;
+        self.return_to(caller);
         value.map_or(Ok(()), |value| self.push(value))
     }
 
+    /// Goes on in a caller's frame, on behalf of whom it ran.
+    fn return_to(&mut self, caller: Frame) {
+        if caller.owner != self.frame.owner {
+            self.objects.set_owner(caller.owner);
+        }
+        self.frame = caller;
+    }
+
     fn invoke(&mut self, opcode: u8) -> Step<(), O, C> {
-        let (package, method, arguments) = match opcode {
+        let (package, method, arguments, owner) = match opcode {
             op::INVOKE_VIRTUAL => {
                 let [slot, arguments] = self.operands(1)?;
-                let form = self.receiver(arguments)?;
+                let reference = self.receiver(arguments)?;
+                let owner = self.callable(reference, None)?;
+                let form = self.objects.form(reference).map_err(Trap::objects)?;
                 let (package, method) = types::entry(self.code, types::class_of(self.code, form), slot)?;
-                (package, method, Some(arguments))
+                (package, method, Some(arguments), owner)
             }
             op::INVOKE_INTERFACE => {
                 let [package, class, method, arguments] = self.operands(1)?;
-                let form = self.receiver(arguments)?;
-                let (package, method) = self.through_interface(form, package, class, method)?;
-                (package, method, Some(arguments))
+                let reference = self.receiver(arguments)?;
+                let interface = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
+                let owner = self.callable(reference, Some(interface))?;
+                let form = self.objects.form(reference).map_err(Trap::objects)?;
+                let (package, method) = self.through_interface(form, interface, method)?;
+                (package, method, Some(arguments), owner)
             }
             _ => {
                 let [package, low, high] = self.operands(1)?;
@@ -314,18 +335,18 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
                     let found = self.header(package, method)?;
                     self.receiver(found.arguments)?;
                 }
-                (package, method, None)
+                (package, method, None, self.frame.owner)
             }
         };
-        self.enter(package, method, arguments)
+        self.enter(package, method, arguments, owner)
     }
 
-    /// What the object is that a call is on, below its other arguments.
-    fn receiver(&mut self, arguments: u8) -> Step<crate::objects::Form, O, C> {
+    /// The object that a call is on, below its other arguments.
+    fn receiver(&mut self, arguments: u8) -> Step<i32, O, C> {
         let reference = self.frame.peek(self.cells, arguments);
         match self.inside(reference)? {
             0 => Err(Trap::Exception(Exception::Null)),
-            reference => self.objects.form(reference).map_err(Trap::objects),
+            reference => Ok(reference),
         }
     }
 
@@ -338,7 +359,7 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
 
     /// Goes to a method's first bytecode, or carries it out where it is native. A call by slot says how many arguments
     /// it has.
-    fn enter(&mut self, package: u8, number: u16, arguments: Option<u8>) -> Step<(), O, C> {
+    fn enter(&mut self, package: u8, number: u16, arguments: Option<u8>, owner: u8) -> Step<(), O, C> {
         let method = self.header(package, number)?;
         if arguments.is_some_and(|arguments| arguments != method.arguments) {
             return self.damaged(Wrong::Method);
@@ -350,8 +371,13 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
         if !self.frame.is_outermost() {
             self.frame.position = self.next;
         }
-        match self.frame.call(self.cells, package, number, &method) {
-            Ok(Some(frame)) => self.frame = frame,
+        match self.frame.call(self.cells, package, number, owner, &method) {
+            Ok(Some(frame)) => {
+                if owner != self.frame.owner {
+                    self.objects.set_owner(owner);
+                }
+                self.frame = frame;
+            }
             Ok(None) => return Err(Trap::Stop(Stop::Stack)),
             Err(OutOfFrame) => return Err(Trap::damaged(here, Wrong::Local)),
         }
@@ -363,14 +389,22 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
             Some((header, image)) if header.has_natives => header.native(image, method)?,
             _ => return self.damaged(Wrong::Native),
         };
-        let mut frame = self.frame;
+        let (mut frame, previous) = (self.frame, self.previous_owner());
         let Ok(arguments) = frame.arguments(self.cells, method.arguments) else { return self.damaged(Wrong::Local) };
-        let end = self.runtime.native(self.objects, number, arguments).map_err(Trap::objects)?;
+        let (owner, objects, code) = (frame.owner, &mut *self.objects, &mut *self.code);
+        let call = NativeCall { objects, code, number, owner, previous, arguments };
+        let end = self.runtime.native(call).map_err(Trap::Stop)?;
         // Handlers are looked for at the call, whose position the frame still has.
         self.frame = frame;
         match end {
             Native::Throws(thrown) => Err(Trap::Throw(thrown)),
             Native::Exception(exception) => Err(Trap::Exception(exception)),
+            Native::Calls(calls) => {
+                if !self.frame.pass(self.cells, &calls.arguments) {
+                    return Err(Trap::Stop(Stop::Stack));
+                }
+                self.enter(calls.package, calls.method, Some(calls.arguments.len() as u8), calls.owner)
+            }
             Native::Returns(value) => {
                 if method.has_value() {
                     self.push(value)?;
@@ -379,6 +413,16 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
                 Ok(())
             }
         }
+    }
+
+    /// On whose behalf the code ran before the last call across the firewall.
+    fn previous_owner(&self) -> u8 {
+        let mut frame = self.frame;
+        while frame.owner == self.frame.owner && !frame.is_outermost() {
+            let Some(caller) = frame.caller(self.cells) else { break };
+            frame = caller;
+        }
+        frame.owner
     }
 
     /// Goes to the handler of an object that is thrown; false where there is none.
@@ -396,7 +440,7 @@ impl<'a, O: Objects, C: Code, R: Runtime<O>> Machine<'a, O, C, R> {
                 return Ok(true);
             }
             let Some(caller) = self.frame.caller(self.cells) else { return Err(Stop::Stack) };
-            self.frame = caller;
+            self.return_to(caller);
             // The position is after the call; the call itself is what a handler covers.
             at = self.frame.position.saturating_sub(1);
         }

@@ -11,12 +11,13 @@ use crate::types;
 /// Elements of an array at most.
 const LENGTH_MAX: i32 = i16::MAX as i32;
 
-impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
+impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
     pub(crate) fn on_objects(&mut self, opcode: u8) -> Step<(), O, C> {
         match opcode {
             op::GET_FIELD..op::PUT_FIELD => {
                 let [slot] = self.operands(1)?;
                 let reference = self.reference()?;
+                self.usable(reference)?;
                 let value = self
                     .objects
                     .field(reference, slot, opcode - op::GET_FIELD + format::BYTE)
@@ -27,6 +28,8 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
                 let [slot] = self.operands(1)?;
                 let value = self.pop()?;
                 let reference = self.reference()?;
+                self.usable(reference)?;
+                self.storable(opcode - op::PUT_FIELD + format::BYTE, value)?;
                 self.objects
                     .set_field(reference, slot, opcode - op::PUT_FIELD + format::BYTE, value)
                     .map_err(Trap::failure)
@@ -42,6 +45,7 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
             op::PUT_STATIC.. => {
                 let (package, slot) = self.static_place()?;
                 let value = self.pop()?;
+                self.storable(opcode - op::PUT_STATIC + format::BYTE, value)?;
                 self.objects
                     .set_static_field(package, slot, opcode - op::PUT_STATIC + format::BYTE, value)
                     .map_err(Trap::failure)
@@ -54,6 +58,7 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
             op::STORE_INT | op::STORE_REFERENCE | op::STORE_BYTE | op::STORE_SHORT => self.store_element(opcode),
             op::ARRAY_LENGTH => {
                 let reference = self.reference()?;
+                self.usable(reference)?;
                 match self.objects.form(reference).map_err(Trap::objects)? {
                     Form::Array { length, .. } => self.push(i32::from(length)),
                     Form::Object(_) => self.damaged(Wrong::Kind),
@@ -102,6 +107,7 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
     fn element_place(&mut self, opcode: u8) -> Step<(i32, u16, u8, ClassId), O, C> {
         let index = self.pop()?;
         let array = self.reference()?;
+        self.usable(array)?;
         let form = self.objects.form(array).map_err(Trap::objects)?;
         let Form::Array { kind, class, length } = form else { return self.damaged(Wrong::Kind) };
         let fits = match opcode {
@@ -123,6 +129,7 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
         let value = self.pop()?;
         let (array, index, kind, class) = self.element_place(opcode)?;
         if opcode == op::STORE_REFERENCE && value != 0 {
+            self.storable(format::REFERENCE, value)?;
             let stored = self.objects.form(value).map_err(Trap::objects)?;
             if !types::is_of(self.code, stored, format::TYPE_CLASS, class)? {
                 return Err(Trap::Exception(Exception::ArrayStore));
@@ -162,20 +169,14 @@ impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
 
     fn is_of_named_type(&mut self, reference: i32) -> Step<bool, O, C> {
         let [kind, package, class] = self.operands(1)?;
-        let form = self.objects.form(reference).map_err(Trap::objects)?;
         let class = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
+        self.castable(reference, kind, class)?;
+        let form = self.objects.form(reference).map_err(Trap::objects)?;
         Ok(types::is_of(self.code, form, kind, class)?)
     }
 
     /// The code of an interface's method for an object.
-    pub(crate) fn through_interface(
-        &mut self,
-        form: Form,
-        package: u8,
-        class: u8,
-        method: u8,
-    ) -> Step<(u8, u16), O, C> {
-        let interface = types::class_id(self.code, self.frame.package, ClassPlace { package, class })?;
+    pub(crate) fn through_interface(&mut self, form: Form, interface: ClassId, method: u8) -> Step<(u8, u16), O, C> {
         let class = types::class_of(self.code, form);
         match types::slot_through(self.code, class, interface, method)? {
             Some(slot) => Ok(types::entry(self.code, class, slot)?),

@@ -1,6 +1,7 @@
 //! What the interpreter asks of the keeper of objects, and of the runtime.
 
-use crate::end::{Exception, Failure, Native};
+use crate::code::{Code, CodeError};
+use crate::end::{Exception, Failure, Native, Stop};
 
 /// A class: the number that the card gave its package, and the class's number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,25 @@ pub enum Form {
         /// How many elements.
         length: u16,
     },
+}
+
+/// The owner of what belongs to the runtime, whose context may use every object.
+pub const RUNTIME: u8 = 0;
+/// The first owner that stands for a package instead of an applet's instance: that of the arrays that static fields
+/// start with.
+pub const PACKAGE_OWNER: u8 = 0x80;
+/// References from 1 to below this are the runtime's temporary objects: no field, static field or element takes them.
+pub const TEMPORARY_END: i32 = 1 << 16;
+
+/// What the firewall has to know of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// An applet's instance, [`RUNTIME`], or a package from [`PACKAGE_OWNER`] on.
+    pub owner: u8,
+    /// Whether every context may use it: a global array.
+    pub is_global: bool,
+    /// Whether it may be used only while its context is selected: an array that deselection clears.
+    pub needs_selection: bool,
 }
 
 /// Objects, arrays and static fields. A reference is never 0, which is null. Values go in and come out as ints, with
@@ -53,6 +73,16 @@ pub trait Objects {
     ///
     /// If it leads nowhere.
     fn form(&mut self, reference: i32) -> Result<Form, Self::Error>;
+
+    /// Whose an object is, for the firewall.
+    ///
+    /// # Errors
+    ///
+    /// If the reference leads nowhere.
+    fn standing(&mut self, reference: i32) -> Result<Standing, Self::Error>;
+
+    /// Says on whose behalf objects are made from now on.
+    fn set_owner(&mut self, owner: u8);
 
     /// A field.
     ///
@@ -97,8 +127,25 @@ pub trait Objects {
     fn set_static_field(&mut self, package: u8, slot: u16, kind: u8, value: i32) -> Result<(), Failure<Self::Error>>;
 }
 
+/// What a native method is called with.
+#[derive(Debug)]
+pub struct NativeCall<'a, O, C> {
+    /// The objects.
+    pub objects: &'a mut O,
+    /// The packages.
+    pub code: &'a mut C,
+    /// Its number in [`norn_card_package::NATIVES`].
+    pub number: u16,
+    /// On whose behalf it is called.
+    pub owner: u8,
+    /// On whose behalf the code ran before that, where it called across the firewall; else `owner`.
+    pub previous: u8,
+    /// Its arguments, the object first where it is called on one.
+    pub arguments: &'a [i32],
+}
+
 /// What a program meets of the card besides objects.
-pub trait Runtime<O: Objects> {
+pub trait Runtime<O: Objects, C: Code> {
     /// The object that stands for an exception of the virtual machine; its class is that of the exception.
     ///
     /// # Errors
@@ -106,10 +153,16 @@ pub trait Runtime<O: Objects> {
     /// If there is none; the program ends then.
     fn exception(&mut self, objects: &mut O, exception: Exception) -> Result<i32, O::Error>;
 
-    /// Carries a native method out, by its number in [`norn_card_package::NATIVES`].
+    /// Carries a native method out.
     ///
     /// # Errors
     ///
-    /// If the keeper of objects fails; the program ends then.
-    fn native(&mut self, objects: &mut O, number: u16, arguments: &[i32]) -> Result<Native, O::Error>;
+    /// If the keeper of objects or an image fails; the program ends then.
+    fn native(&mut self, call: NativeCall<'_, O, C>) -> Result<Native, Stop<O::Error, CodeError<C>>>;
+
+    /// The context of an owner: the number of the package that may use its objects.
+    fn context(&self, objects: &O, owner: u8) -> u8;
+
+    /// Whether an applet of a context is selected, so that its arrays may be used that deselection clears.
+    fn is_selected(&self, objects: &O, context: u8) -> bool;
 }

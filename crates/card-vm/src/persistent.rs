@@ -14,10 +14,10 @@ use norn_card_package::{Image, ImageError, Package, Start, format};
 
 use crate::end::Failure;
 use crate::heap::{HEADER_BYTES, PersistentHeap};
-use crate::objects::{ClassId, Form, Objects};
+use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, Standing};
 
 /// In the first byte of a header: no fields, or no elements.
-const EMPTY: u8 = 0x80;
+pub(crate) const EMPTY: u8 = 0x80;
 /// Static fields that a package may have: the fields of an object of the heap.
 pub const STATICS_MAX: u16 = 255;
 
@@ -97,21 +97,6 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         self.heap
     }
 
-    /// Whose objects are those that are made from now on: the number of an applet's instance.
-    pub fn set_owner(&mut self, owner: u8) {
-        self.owner = owner;
-    }
-
-    /// Whose an object is.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such object.
-    pub fn owner(&mut self, reference: i32) -> Result<u8, ObjectError<H::Error>> {
-        let [_, _, _, owner] = self.header(reference)?;
-        Ok(owner)
-    }
-
     /// Gives a package its static fields, with what they start with, all or none.
     ///
     /// # Errors
@@ -171,7 +156,7 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
             let (slot, start) = package.start(image, place).map_err(StaticsError::Image)?;
             let value = match start {
                 Start::Int(value) => value,
-                Start::Array(array) => self.array_of_statics(array, package, image)?,
+                Start::Array(array) => self.array_of_statics((number, array), package, image)?,
             };
             let kind = package.static_kind(image, slot).map_err(StaticsError::Image)?;
             let bytes = value.to_le_bytes();
@@ -184,7 +169,7 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
     /// An array that a static field starts with, by its number in the image.
     fn array_of_statics<I: Image>(
         &mut self,
-        number: u16,
+        (room, number): (u8, u16),
         package: &Package,
         image: &mut I,
     ) -> Result<i32, StaticsError<H::Error, I::Error>> {
@@ -194,7 +179,7 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         }
         let start = package.array(image, at).map_err(StaticsError::Image)?;
         let width = width(start.kind);
-        let header = array_header(start.kind, ClassId { package: 0, class: 0 }, 0, start.length);
+        let header = array_header(start.kind, ClassId { package: 0, class: 0 }, PACKAGE_OWNER | room, start.length);
         let array = self.heap.create_array(start.length.max(1), width, header).map_err(no_statics)?;
         for index in 0..start.length {
             let mut element = [0; 4];
@@ -204,6 +189,21 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
             self.heap.write_element(array, index, element).map_err(no_statics)?;
         }
         Ok(H::bits(array) as i32)
+    }
+
+    /// Whether a package has its static fields.
+    pub(crate) fn has_statics(&self, number: u8) -> bool {
+        self.statics.get(usize::from(number)).is_some_and(Option::is_some)
+    }
+
+    /// Takes a package's static fields away: they are garbage then.
+    pub(crate) fn forget(&mut self, number: u8) -> Change<H> {
+        if self.has_statics(number) {
+            let named = self.heap.set_root(root(number), None);
+            self.refused(named)?;
+            self.statics[usize::from(number)] = None;
+        }
+        Ok(())
     }
 
     /// Opens a transaction.
@@ -250,13 +250,34 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         self.heap.in_transaction()
     }
 
-    fn reference(&self, bits: i32) -> Result<H::Reference, ObjectError<H::Error>> {
+    pub(crate) fn reference(&self, bits: i32) -> Result<H::Reference, ObjectError<H::Error>> {
         H::reference(bits as u32).ok_or(ObjectError::Reference(bits))
     }
 
-    fn header(&mut self, reference: i32) -> Result<[u8; HEADER_BYTES], ObjectError<H::Error>> {
+    pub(crate) fn header(&mut self, reference: i32) -> Result<[u8; HEADER_BYTES], ObjectError<H::Error>> {
         let found = self.reference(reference)?;
-        self.heap.header(found).map_err(ObjectError::Heap)
+        self.heap.header(found).map_err(|error| {
+            if H::is_missing(&error) { ObjectError::Reference(reference) } else { ObjectError::Heap(error) }
+        })
+    }
+
+    /// What an object with a header is.
+    pub(crate) fn form_of(
+        &mut self,
+        reference: i32,
+        [first, package, class, _]: [u8; HEADER_BYTES],
+    ) -> Result<Form, ObjectError<H::Error>> {
+        let class = ClassId { package, class };
+        match first & !EMPTY {
+            format::TYPE_CLASS => Ok(Form::Object(class)),
+            kind if first & EMPTY != 0 => Ok(Form::Array { kind, class, length: 0 }),
+            kind => {
+                let found = self.reference(reference)?;
+                let count = self.heap.count(found).map_err(ObjectError::Heap)?;
+                let length = u16::try_from(count).map_err(|_| ObjectError::Reference(reference))?;
+                Ok(Form::Array { kind, class, length })
+            }
+        }
     }
 
     fn statics(&self, package: u8, slot: u16) -> Result<(H::Reference, u8), ObjectError<H::Error>> {
@@ -267,7 +288,10 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
     }
 
     /// What a heap's refusal means; the transaction in which it happens is undone at once.
-    fn refused<T>(&mut self, result: Result<T, Failure<H::Error>>) -> Result<T, Failure<ObjectError<H::Error>>> {
+    pub(crate) fn refused<T>(
+        &mut self,
+        result: Result<T, Failure<H::Error>>,
+    ) -> Result<T, Failure<ObjectError<H::Error>>> {
         match result {
             Ok(value) => Ok(value),
             Err(Failure::Error(error)) => Err(Failure::Error(ObjectError::Heap(error))),
@@ -305,12 +329,21 @@ fn no_statics<E, I>(failure: Failure<E>) -> StaticsError<E, I> {
 fn read<E>(kind: u8, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<i32, E> {
     let mut bytes = [0; 4];
     fill(&mut bytes[..usize::from(width(kind))])?;
-    let value = i32::from_le_bytes(bytes);
-    Ok(match kind {
+    Ok(value(kind, &bytes))
+}
+
+/// A value of a kind, with its sign.
+pub(crate) fn value(kind: u8, bytes: &[u8]) -> i32 {
+    let mut whole = [0; 4];
+    for (place, byte) in whole.iter_mut().zip(bytes) {
+        *place = *byte;
+    }
+    let value = i32::from_le_bytes(whole);
+    match kind {
         format::BOOLEAN | format::BYTE => i32::from(value as i8),
         format::SHORT => i32::from(value as i16),
         _ => value,
-    })
+    }
 }
 
 /// The bytes of a value of a kind.
@@ -341,18 +374,17 @@ impl<H: PersistentHeap, const PACKAGES: usize> Objects for Persistent<H, PACKAGE
     }
 
     fn form(&mut self, reference: i32) -> Result<Form, Self::Error> {
-        let [first, package, class, _] = self.header(reference)?;
-        let class = ClassId { package, class };
-        match first & !EMPTY {
-            format::TYPE_CLASS => Ok(Form::Object(class)),
-            kind if first & EMPTY != 0 => Ok(Form::Array { kind, class, length: 0 }),
-            kind => {
-                let found = self.reference(reference)?;
-                let count = self.heap.count(found).map_err(ObjectError::Heap)?;
-                let length = u16::try_from(count).map_err(|_| ObjectError::Reference(reference))?;
-                Ok(Form::Array { kind, class, length })
-            }
-        }
+        let header = self.header(reference)?;
+        self.form_of(reference, header)
+    }
+
+    fn standing(&mut self, reference: i32) -> Result<Standing, Self::Error> {
+        let [_, _, _, owner] = self.header(reference)?;
+        Ok(Standing { owner, is_global: false, needs_selection: false })
+    }
+
+    fn set_owner(&mut self, owner: u8) {
+        self.owner = owner;
     }
 
     fn field(&mut self, reference: i32, slot: u8, kind: u8) -> Result<i32, Self::Error> {

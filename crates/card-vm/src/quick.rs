@@ -17,7 +17,7 @@ use crate::objects::{Objects, Runtime};
 /// Bytes of the longest bytecode that is known here.
 const LONGEST: usize = 4;
 
-impl<O: Objects, C: Code, R: Runtime<O>> Machine<'_, O, C, R> {
+impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
     /// Carries out what it can; the frame's position is then at the first bytecode that it cannot.
     pub(crate) fn run_quickly(&mut self) {
         let Some(window) = self.window.of(self.frame.package) else { return };

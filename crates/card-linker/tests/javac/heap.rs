@@ -5,7 +5,10 @@ use std::fmt::Debug;
 
 use norn_card_linker::ExportTable;
 use norn_card_package::{Package, Start, format};
-use norn_card_vm::{ClassId, Exception, Failure, Form, Native, Objects, Runtime};
+use norn_card_vm::{
+    ClassId, Code, CodeError, Exception, Failure, Form, Native, NativeCall, Objects, RUNTIME, Runtime, Standing, Stop,
+    TEMPORARY_END,
+};
 
 /// A reference, slot or element that leads nowhere, as damaged code may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +21,7 @@ struct Object {
     values: Vec<i32>,
 }
 
-/// Objects by reference, from 1, and static fields by package.
+/// Objects by reference, above those of temporary objects, and static fields by package.
 #[derive(Default)]
 pub struct Heap {
     objects: Vec<Object>,
@@ -68,14 +71,14 @@ impl Heap {
     }
 
     fn object(&mut self, reference: i32) -> Result<&mut Object, Missing> {
-        let place = usize::try_from(reference).ok().and_then(|number| number.checked_sub(1));
+        let place = usize::try_from(reference).ok().and_then(|number| number.checked_sub(TEMPORARY_END as usize));
         place.and_then(|place| self.objects.get_mut(place)).ok_or(Missing)
     }
 
     fn keep(&mut self, form: Form, kinds: Vec<u8>) -> i32 {
         let values = vec![0; kinds.len()];
         self.objects.push(Object { form, kinds, values });
-        self.objects.len() as i32
+        TEMPORARY_END + self.objects.len() as i32 - 1
     }
 
     fn get(&mut self, reference: i32, index: usize) -> Result<i32, Missing> {
@@ -112,6 +115,13 @@ impl Objects for Heap {
         Ok(self.object(reference)?.form)
     }
 
+    fn standing(&mut self, reference: i32) -> Result<Standing, Missing> {
+        self.object(reference)?;
+        Ok(Standing { owner: RUNTIME, is_global: false, needs_selection: false })
+    }
+
+    fn set_owner(&mut self, _: u8) {}
+
     fn field(&mut self, reference: i32, slot: u8, _: u8) -> Result<i32, Missing> {
         self.get(reference, usize::from(slot))
     }
@@ -140,12 +150,12 @@ impl Objects for Heap {
 }
 
 /// Exceptions of the package 0, which is `java.lang`: an object for each, made beforehand.
-pub struct Exceptions([i32; 8]);
+pub struct Exceptions([i32; 9]);
 
 impl Exceptions {
     /// For programs that throw none: null, which no handler takes.
     pub fn none() -> Exceptions {
-        Exceptions([0; 8])
+        Exceptions([0; 9])
     }
 
     pub fn prepare<O: Objects<Error: Debug>>(exports: &ExportTable, objects: &mut O) -> Exceptions {
@@ -158,6 +168,7 @@ impl Exceptions {
             "NullPointerException",
             "SecurityException",
             "SecurityException",
+            "SecurityException",
         ];
         Exceptions(names.map(|name| {
             let is_named = |shape: &str| shape.strip_prefix("java/lang/") == Some(name);
@@ -167,12 +178,20 @@ impl Exceptions {
     }
 }
 
-impl<O: Objects> Runtime<O> for Exceptions {
+impl<O: Objects, C: Code> Runtime<O, C> for Exceptions {
     fn exception(&mut self, _: &mut O, exception: Exception) -> Result<i32, O::Error> {
         Ok(self.0[exception as usize])
     }
 
-    fn native(&mut self, _: &mut O, number: u16, _: &[i32]) -> Result<Native, O::Error> {
-        panic!("native method {number} in a package that may not have any")
+    fn native(&mut self, call: NativeCall<'_, O, C>) -> Result<Native, Stop<O::Error, CodeError<C>>> {
+        panic!("native method {} in a package that may not have any", call.number)
+    }
+
+    fn context(&self, _: &O, _: u8) -> u8 {
+        0
+    }
+
+    fn is_selected(&self, _: &O, _: u8) -> bool {
+        true
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod heap;
 pub mod program;
+pub mod store;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use norn_card_linker::{Aid, ClassFile, LinkConfig, LinkedPackage, Natives, Version, link};
 use norn_card_package::{Package, check};
-use norn_card_vm::{End, Form, Machine, Objects, Packages, Stop};
+use norn_card_vm::{End, Form, Machine, Objects, Packages, RUNTIME, Stop};
 
 use super::heap::{Exceptions, Heap};
 use super::{Compiled, java_lang, jdk, sources};
@@ -91,7 +91,7 @@ impl Program {
         let packages = &mut [(self.headers[0], &self.lang.image[..], &[][..]), (self.headers[1], image, &[0][..])];
         let mut code = Packages { packages, object_class: (0, object.number) };
         let mut machine = Machine::new(heap, &mut code, runtime, cells, BYTECODES);
-        machine.run(1, method, arguments)
+        machine.run(RUNTIME, (1, method), arguments)
     }
 
     /// The name of an object's class in Java.

@@ -1,0 +1,451 @@
+//! Applets on a card whose objects are on simulated flash, driven by APDUs, with power cuts.
+
+mod javac;
+
+use std::fmt::Debug;
+use std::sync::OnceLock;
+
+use javac::store::Store;
+use javac::{Build, Compiled, applets, card_api, java_lang, sources};
+use norn_card_linker::{Aid, ClassFile, LinkConfig, LinkedPackage, Natives, Version, link};
+use norn_card_vm::{AppletCard, Card, InstallError};
+use norn_conformance::seeds;
+use norn_flash_sim::{NorSim, Tear, catalogue};
+use norn_object_heap::{Config, Heap};
+
+type Flash = Heap<NorSim, 64>;
+type TestCard = AppletCard<Flash, Store, 8, 512, 256>;
+
+const API: [u8; 5] = [0xF0, 0, 0, 0, 1];
+const PURSE: [u8; 7] = [0xF0, 0, 0, 0, 2, 0, 1];
+const SERVER: [u8; 7] = [0xF0, 0, 0, 0, 3, 0, 1];
+const CLIENT: [u8; 7] = [0xF0, 0, 0, 0, 4, 0, 1];
+const PIN: [u8; 4] = [1, 2, 3, 4];
+
+fn aid(bytes: &[u8]) -> Aid {
+    Aid::new(bytes).unwrap()
+}
+
+fn config(name: &[u8], applets: &[(&[u8], &str)]) -> LinkConfig {
+    LinkConfig {
+        aid: aid(name),
+        version: Version { major: 1, minor: 0 },
+        applets: applets.iter().map(|(name, class)| (aid(name), (*class).to_owned())).collect(),
+        requires: Vec::new(),
+        natives: Natives::Refused,
+        previous: None,
+    }
+}
+
+fn read(classes: &[Compiled]) -> Vec<ClassFile> {
+    classes.iter().map(Compiled::read).collect()
+}
+
+/// The API and the purse, linked once for all tests.
+struct Linked {
+    lang: std::path::PathBuf,
+    main: std::path::PathBuf,
+    api: LinkedPackage,
+    purse: LinkedPackage,
+}
+
+fn linked() -> &'static Linked {
+    static LINKED: OnceLock<Linked> = OnceLock::new();
+    LINKED.get_or_init(|| {
+        let (lang, mut classes) = java_lang("card");
+        let (main, rest) = card_api("card", &lang);
+        classes.extend(rest);
+        let api = LinkConfig { natives: Natives::OfTheApi, ..config(&API, &[]) };
+        let api = link(&read(&classes), &[], &api).unwrap_or_else(|error| panic!("{error}"));
+        let classes = read(&applets("card", Build::Release(8), &lang, &main));
+        let purse = config(&PURSE[..6], &[(&PURSE, "purse/Purse")]);
+        let purse =
+            link(&classes, std::slice::from_ref(&api.exports), &purse).unwrap_or_else(|error| panic!("{error}"));
+        Linked { lang, main, api, purse }
+    })
+}
+
+/// Packages of an applet that shares an object, and of one that uses it.
+fn sharing() -> &'static [LinkedPackage; 2] {
+    static SHARING: OnceLock<[LinkedPackage; 2]> = OnceLock::new();
+    SHARING.get_or_init(|| {
+        let linked = linked();
+        let texts = [
+            ("server/Counter.java", include_str!("programs/card/server/Counter.java")),
+            ("server/Server.java", include_str!("programs/card/server/Server.java")),
+        ];
+        let (room, classes) = sources("card-server", &texts, &[&linked.lang, &linked.main]);
+        let exports = [linked.api.exports.clone()];
+        let server = config(&SERVER[..6], &[(&SERVER, "server/Server")]);
+        let server = link(&read(&classes), &exports, &server).unwrap_or_else(|error| panic!("{error}"));
+        let texts = [("client/Client.java", include_str!("programs/card/client/Client.java"))];
+        let (_, classes) = sources("card-client", &texts, &[&linked.lang, &linked.main, &room]);
+        let exports = [linked.api.exports.clone(), server.exports.clone()];
+        let client = config(&CLIENT[..6], &[(&CLIENT, "client/Client")]);
+        let client = link(&read(&classes), &exports, &client).unwrap_or_else(|error| panic!("{error}"));
+        [server, client]
+    })
+}
+
+fn sharing_card() -> TestCard {
+    let mut card = new_card();
+    for package in sharing() {
+        card.install_package(&package.image).unwrap();
+    }
+    for applet in [SERVER, CLIENT] {
+        card.install_applet(aid(&applet), aid(&applet), &[]).unwrap();
+    }
+    card
+}
+
+/// The answer of the client to an instruction.
+fn ask(card: &mut TestCard, instruction: u8) -> Vec<u8> {
+    let (data, status) = send(card, &[0x80, instruction, 0, 0, 0]).unwrap();
+    assert_eq!(status, 0x9000, "{instruction:02x}");
+    data
+}
+
+fn mounted(device: NorSim, store: Store) -> TestCard {
+    AppletCard::mount(Flash::mount(device).unwrap(), store, 200_000).unwrap()
+}
+
+/// A card with the API.
+fn new_card() -> TestCard {
+    let device = NorSim::new(catalogue::test_part(16, 4096));
+    let heap = Flash::format(device, Config::default()).unwrap();
+    let mut card: TestCard = AppletCard::mount(heap, Store::default(), 200_000).unwrap();
+    card.install_package(&linked().api.image).unwrap();
+    card
+}
+
+fn card_with_purse() -> TestCard {
+    let mut card = new_card();
+    card.install_package(&linked().purse.image).unwrap();
+    card.install_applet(aid(&PURSE), aid(&PURSE), &PIN).unwrap();
+    card
+}
+
+/// Sends a command; data and status word.
+fn send<C: Card<Error: Debug>>(card: &mut C, command: &[u8]) -> Result<(Vec<u8>, u16), C::Error> {
+    let mut response = [0; 300];
+    let length = card.process(command, &mut response)?;
+    let (data, status) = response[..length].split_last_chunk::<2>().unwrap();
+    Ok((data.to_vec(), u16::from_be_bytes(*status)))
+}
+
+fn select(name: &[u8]) -> Vec<u8> {
+    [&[0x00, 0xA4, 0x04, 0x00, name.len() as u8][..], name].concat()
+}
+
+fn status<C: Card<Error: Debug>>(card: &mut C, command: &[u8]) -> u16 {
+    send(card, command).unwrap().1
+}
+
+const VERIFY: [u8; 9] = [0x80, 0x20, 0, 0, 4, 1, 2, 3, 4];
+const WRONG: [u8; 9] = [0x80, 0x20, 0, 0, 4, 1, 2, 3, 5];
+const BALANCE: [u8; 5] = [0x80, 0x50, 0, 0, 4];
+
+fn amount(instruction: u8, amount: u16) -> [u8; 7] {
+    let [high, low] = amount.to_be_bytes();
+    [0x80, instruction, 0, 0, 2, high, low]
+}
+
+fn credit(of: u16) -> [u8; 7] {
+    amount(0x30, of)
+}
+
+fn debit(of: u16) -> [u8; 7] {
+    amount(0x40, of)
+}
+
+#[test]
+fn a_purse_is_installed_selected_and_used() {
+    let mut card = card_with_purse();
+    assert_eq!(status(&mut card, &BALANCE), 0x6E00);
+    assert_eq!(send(&mut card, &select(&PURSE)).unwrap(), (vec![], 0x9000));
+    assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![0, 0, 0, 0], 0x9000));
+    assert_eq!(status(&mut card, &credit(100)), 0x6982);
+    assert_eq!(status(&mut card, &WRONG), 0x63C2);
+    assert_eq!(status(&mut card, &VERIFY), 0x9000);
+    assert_eq!(status(&mut card, &credit(500)), 0x9000);
+    assert_eq!(status(&mut card, &debit(120)), 0x9000);
+    assert_eq!(status(&mut card, &debit(1000)), 0x6985);
+    assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![1, 124, 0, 1], 0x9000));
+    assert_eq!(status(&mut card, &[0x80, 0x99, 0, 0]), 0x6D00);
+    assert_eq!(status(&mut card, &[0x90, 0x50, 0, 0]), 0x6E00);
+    // Power goes and comes: nothing is selected, the PIN has to be shown again, the money is there.
+    let (heap, store) = card.into_parts();
+    let mut card = mounted(heap.into_device(), store);
+    assert_eq!(status(&mut card, &select(&PURSE[..5])), 0x9000);
+    assert_eq!(status(&mut card, &debit(1)), 0x6982);
+    assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![1, 124, 0, 1], 0x9000));
+    for left in [0x63C2, 0x63C1, 0x63C0, 0x63C0] {
+        assert_eq!(status(&mut card, &WRONG), left);
+    }
+    assert_eq!(status(&mut card, &VERIFY), 0x63C0);
+    card.reset().unwrap();
+    assert_eq!(status(&mut card, &select(&PURSE)), 0x6999);
+}
+
+#[test]
+fn packages_and_applets_are_installed_and_deleted_once() {
+    let mut card = card_with_purse();
+    let purse = &linked().purse.image;
+    let package = aid(&PURSE[..6]);
+    assert_eq!(card.install_package(purse), Err(InstallError::Exists(package)));
+    assert_eq!(card.install_applet(aid(&PURSE), aid(&PURSE), &PIN), Err(InstallError::Exists(aid(&PURSE))));
+    assert_eq!(card.install_applet(package, aid(&PURSE), &PIN), Err(InstallError::Missing(package)));
+    assert_eq!(card.delete(package), Err(InstallError::InUse));
+    assert_eq!(card.delete(aid(&API)), Err(InstallError::InUse));
+    assert_eq!(status(&mut card, &select(&PURSE)), 0x9000);
+    assert_eq!(card.delete(aid(&PURSE)), Err(InstallError::InUse));
+    card.reset().unwrap();
+    // A second instance with a PIN of its own.
+    let other = aid(&[&PURSE[..], &[2]].concat());
+    card.install_applet(aid(&PURSE), other, &[9, 9, 9, 9]).unwrap();
+    assert_eq!(status(&mut card, &select(other.as_bytes())), 0x9000);
+    assert_eq!(status(&mut card, &VERIFY), 0x63C2);
+    card.reset().unwrap();
+    card.delete(other).unwrap();
+    card.delete(aid(&PURSE)).unwrap();
+    assert_eq!(card.delete(aid(&PURSE)), Err(InstallError::Missing(aid(&PURSE))));
+    card.delete(package).unwrap();
+    card.delete(aid(&API)).unwrap();
+    assert_eq!(status(&mut card, &select(&PURSE)), 0x6999);
+    assert_eq!(card.install_package(purse), Err(InstallError::Import(aid(&API))));
+    assert_eq!(card.install_package(&purse[..20]), Err(InstallError::Image));
+    card.install_package(&linked().api.image).unwrap();
+    card.install_package(purse).unwrap();
+    let long = [7; 120];
+    assert_eq!(card.install_applet(aid(&PURSE), aid(&PURSE), &long), Err(InstallError::TooLong(3)));
+    // A PIN of nine bytes is one too many: `install` throws.
+    assert_eq!(card.install_applet(aid(&PURSE), aid(&PURSE), &[1; 9]), Err(InstallError::Refused(0x6F00)));
+    card.install_applet(aid(&PURSE), aid(&PURSE), &PIN).unwrap();
+    assert_eq!(status(&mut card, &select(&PURSE)), 0x9000);
+}
+
+#[test]
+fn nothing_is_lost_by_many_installations() {
+    let mut card = card_with_purse();
+    card.collect().unwrap();
+    let before = objects(&mut card);
+    let other = aid(&[&PURSE[..], &[2]].concat());
+    for _ in 0..200 {
+        card.install_applet(aid(&PURSE), other, &[9, 9, 9, 9]).unwrap();
+        card.delete(other).unwrap();
+    }
+    assert_eq!(objects(&mut card), before);
+    assert_eq!(card.collect().unwrap(), 0);
+}
+
+/// How many objects and arrays there are.
+fn objects(card: &mut TestCard) -> usize {
+    let (mut count, mut after) = (0, None);
+    while let Some(object) = card.heap().next_object(after).unwrap() {
+        (count, after) = (count + 1, Some(object));
+    }
+    count
+}
+
+/// Balance, debits and tries that are left.
+fn state(card: &mut TestCard) -> (u16, u16, u16) {
+    assert_eq!(status(card, &select(&PURSE)), 0x9000);
+    let (answer, status) = send(card, &BALANCE).unwrap();
+    assert_eq!(status, 0x9000);
+    let word = |at: usize| u16::from_be_bytes([answer[at], answer[at + 1]]);
+    let tries = send(card, &WRONG).unwrap().1;
+    (word(0), word(2), tries)
+}
+
+#[test]
+fn contexts_are_kept_apart_and_shared_objects_are_called_across() {
+    let mut card = sharing_card();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    assert_eq!(ask(&mut card, 1), [0, 5]);
+    assert_eq!(ask(&mut card, 1), [0, 10]);
+    assert_eq!(ask(&mut card, 2), [127], "what of another context is refused");
+    assert_eq!(ask(&mut card, 3), [31], "what temporary objects are kept");
+    assert_eq!(ask(&mut card, 0x0C), CLIENT, "the previous context");
+    // The server's array that deselection clears may be used while it is selected alone.
+    assert_eq!(ask(&mut card, 0x0D), [0, 77]);
+    assert_eq!(ask(&mut card, 0x0B), [7, 1, 1, 0, 1, 5, 1, 1, 0, 0, 3, 0, 1]);
+}
+
+#[test]
+fn transient_arrays_are_cleared_when_they_should_be() {
+    let mut card = sharing_card();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    assert_eq!(ask(&mut card, 4), [0, 0, 0, 0, 0, 1, 2, 0, 5]);
+    assert_eq!(ask(&mut card, 4), [1, 1, 1, 1, 1, 1, 2, 0, 5]);
+    // The server's array was filled by its constructor, and is cleared once it was selected and is no more.
+    assert_eq!(status(&mut card, &select(&SERVER)), 0x9000);
+    assert_eq!(ask(&mut card, 0), [0, 9]);
+    assert_eq!(ask(&mut card, 0), [0, 10]);
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    assert_eq!(ask(&mut card, 4), [2, 0, 0, 1, 1, 1, 2, 0, 5]);
+    assert_eq!(ask(&mut card, 0x11), [0, 5], "a transaction that deselect left open");
+    assert_eq!(status(&mut card, &select(&SERVER)), 0x9000);
+    assert_eq!(ask(&mut card, 0), [0, 0]);
+    card.reset().unwrap();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    assert_eq!(ask(&mut card, 4), [0, 0, 0, 0, 0, 1, 2, 0, 5]);
+    let (heap, store) = card.into_parts();
+    let mut card = mounted(heap.into_device(), store);
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    assert_eq!(ask(&mut card, 4), [0, 0, 0, 0, 0, 1, 2, 0, 5]);
+}
+
+#[test]
+fn transactions_and_failures_end_as_the_specification_says() {
+    let mut card = sharing_card();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    assert_eq!(ask(&mut card, 5), [0, 1, 1, 2, 0, 5, 0, 6]);
+    for (instruction, expected) in
+        [(6, 0x6A81), (8, 0x6F00), (9, 0x6F00), (0x0A, 0x6A82), (0x13, 0x6F00), (0x14, 0x6F00), (0x77, 0x6D00)]
+    {
+        assert_eq!(send(&mut card, &[0x80, instruction, 0, 0, 0]).unwrap(), (vec![], expected), "{instruction:02x}");
+    }
+    // Each count of the endless loop was kept, what the failed transactions did was not.
+    let [high, low] = ask(&mut card, 0x11)[..] else { panic!("two bytes") };
+    assert!(u16::from_be_bytes([high, low]) > 1000);
+    assert_eq!(ask(&mut card, 7)[..2], [1, 1]);
+    assert_eq!(ask(&mut card, 7)[3], 0);
+    assert_eq!(ask(&mut card, 0x10), [1, 1, 2, 1, 4, 1, 1, 1]);
+    assert_eq!(ask(&mut card, 0x12), [0, 0, 0, 68, 255, 1, 200, 69, 3, 3, 68]);
+}
+
+#[test]
+fn objects_that_nothing_reaches_are_deleted_on_request() {
+    let mut card = sharing_card();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    ask(&mut card, 0x0E);
+    let before = objects(&mut card);
+    for _ in 0..50 {
+        ask(&mut card, 0x0E);
+        ask(&mut card, 0x12);
+    }
+    assert_eq!(objects(&mut card), before);
+    // Transient arrays are traced, and their room comes back.
+    assert_eq!(ask(&mut card, 4)[4], 0);
+    ask(&mut card, 0x0E);
+    assert_eq!(ask(&mut card, 4)[4], 1);
+}
+
+#[test]
+fn long_commands_and_answers_stream_through_the_buffer() {
+    let mut card = sharing_card();
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    for length in [0, 1, 5, 255, 256, 300, 1000, 5000] {
+        let data: Vec<u8> = (0..length).map(|at| at as u8).collect();
+        let head = [0x80, 0x0F, 0, 0];
+        let command = match length {
+            0 => [&head[..], &[0]].concat(),
+            1..256 => [&head[..], &[length as u8], &data, &[0]].concat(),
+            _ => [&head[..], &[0], &(length as u16).to_be_bytes()[..], &data, &[0, 0]].concat(),
+        };
+        let mut response = vec![0; 33_000];
+        let sent = card.process(&command, &mut response).unwrap();
+        assert_eq!(response[..sent], [&data[..], &[0x90, 0]].concat(), "{length}");
+        assert_eq!(ask(&mut card, 0x0E), [0x80]);
+    }
+    // Lengths that are wrong, and an extended command for an applet that takes none.
+    for wrong in
+        [&[][..], &[0x80], &[0x80, 1, 2], &[0x80, 1, 2, 3, 0, 0], &[0x80, 1, 2, 3, 4, 5], &[0x80, 1, 2, 3, 0, 0, 0, 1]]
+    {
+        assert_eq!(send(&mut card, wrong).unwrap(), (vec![], 0x6700), "{wrong:02x?}");
+    }
+    assert_eq!(status(&mut card, &select(&SERVER)), 0x9000);
+    assert_eq!(status(&mut card, &[0x80, 1, 0, 0, 0, 1, 0]), 0x6700);
+    // An answer that the reader has no room for.
+    assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
+    let mut small = [0; 5];
+    let sent = card.process(&[&[0x80, 0x0F, 0, 0, 20][..], &[1; 20], &[0]].concat(), &mut small).unwrap();
+    assert_eq!(small[..sent], [0x6F, 0]);
+}
+
+#[test]
+fn channels_are_opened_and_closed() {
+    let mut card = sharing_card();
+    let manage = |p1, p2| [0, 0x70, p1, p2, 1];
+    assert_eq!(status(&mut card, &[0x01, 0xA0, 0, 0]), 0x6881);
+    assert_eq!(status(&mut card, &[0x40, 0xA0, 0, 0]), 0x6881);
+    assert_eq!(send(&mut card, &manage(0, 0)).unwrap(), (vec![1], 0x9000));
+    assert_eq!(send(&mut card, &manage(0, 3)).unwrap(), (vec![], 0x9000));
+    assert_eq!(send(&mut card, &manage(0, 0)).unwrap(), (vec![2], 0x9000));
+    assert_eq!(status(&mut card, &manage(0, 0)), 0x6A81);
+    let on = |channel: u8, mut command: Vec<u8>| {
+        command[0] |= channel;
+        command
+    };
+    assert_eq!(status(&mut card, &on(1, select(&CLIENT))), 0x9000);
+    // Not multiselectable: its context is selected once.
+    assert_eq!(status(&mut card, &on(2, select(&CLIENT))), 0x6985);
+    assert_eq!(status(&mut card, &select(&SERVER)), 0x9000);
+    assert_eq!(send(&mut card, &[0x81, 0x11, 0, 0, 0]).unwrap(), (vec![0, 5], 0x9000));
+    assert_eq!(send(&mut card, &[0x80, 0x11, 0, 0, 0]).unwrap(), (vec![0, 9], 0x9000));
+    // The server is active on the basic channel and not multiselectable: the client may not have its object.
+    assert_eq!(status(&mut card, &[0x81, 0x01, 0, 0, 0]), 0x6F00);
+    assert_eq!(card.delete(aid(&CLIENT)), Err(InstallError::InUse));
+    assert_eq!(status(&mut card, &manage(0x80, 1)), 0x9000);
+    assert_eq!(status(&mut card, &manage(0x80, 1)), 0x6881);
+    assert_eq!(status(&mut card, &manage(0x80, 0)), 0x6881);
+    assert_eq!(status(&mut card, &manage(0x40, 0)), 0x6A86);
+    assert_eq!(status(&mut card, &[0x81, 0x11, 0, 0, 0]), 0x6881);
+    card.delete(aid(&CLIENT)).unwrap();
+}
+
+#[test]
+fn a_power_cut_in_a_session_leaves_whole_debits_and_gives_no_try_back() {
+    let run = seeds(0..1, "-p norn-card-linker --test card a_power_cut_in_a_session").next().unwrap();
+    let mut random = run.random();
+    let mut start = card_with_purse();
+    assert_eq!(status(&mut start, &select(&PURSE)), 0x9000);
+    assert_eq!(status(&mut start, &VERIFY), 0x9000);
+    assert_eq!(status(&mut start, &credit(300)), 0x9000);
+    let (heap, store) = start.into_parts();
+    let device = heap.into_device();
+    let session: [(&[u8], u16); 6] = [
+        (&select(&PURSE), 0x9000),
+        (&WRONG, 0x63C2),
+        (&VERIFY, 0x9000),
+        (&debit(100), 0x9000),
+        (&credit(7), 0x9000),
+        (&debit(30), 0x9000),
+    ];
+    // What balance and debits are after each command, and the fewest tries that a cut within it leaves.
+    let states = [(300, 0), (300, 0), (300, 0), (200, 1), (207, 1), (177, 2)];
+    for operation in 0.. {
+        let mut card = mounted(device.clone(), store.clone());
+        card.heap().device_mut().cut_power_after(operation, Tear::draw(&mut random));
+        let answered = session.iter().take_while(|(command, expected)| match send(&mut card, command) {
+            Ok((_, status)) => {
+                assert_eq!(status, *expected, "{}", run.replay());
+                true
+            }
+            Err(_) => false,
+        });
+        let done = answered.count();
+        if done == session.len() {
+            assert!(operation > 30, "{operation} cuts");
+            println!("{operation} cut points in a session of the purse");
+            return;
+        }
+        let (heap, store) = card.into_parts();
+        let mut device = heap.into_device();
+        assert_eq!(device.refusals(), 0);
+        device.power_on();
+        let mut card = mounted(device, store);
+        let (balance, debits, tries) = state(&mut card);
+        let before = if done == 0 { (300, 0) } else { states[done - 1] };
+        let context = format!("cut {operation} in command {done}: {balance} {debits} {tries:04x}, {}", run.replay());
+        assert!((balance, debits) == before || (balance, debits) == states[done], "{context}");
+        // The answer to one more wrong PIN: a try is gone from when the wrong one is compared until the right one is.
+        let expected: &[u16] = match done {
+            0 => &[0x63C2],
+            1 => &[0x63C2, 0x63C1],
+            2 => &[0x63C1, 0x63C0, 0x63C2],
+            _ => &[0x63C2],
+        };
+        assert!(expected.contains(&tries), "{context}");
+    }
+}

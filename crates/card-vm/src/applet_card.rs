@@ -1,0 +1,500 @@
+//! A card: packages, applets and their objects, and what a reader or a host asks of them.
+//!
+//! Every call of an applet's code is a run of its own: on behalf of the instance, with so many bytecodes at most. A
+//! transaction that is open when it ends is undone. An `ISOException` ends it with its reason, anything else with 6F00;
+//! so does the limit, which no handler catches.
+//!
+//! A package is in the store before its static fields are made, and leaves it before they go: when power comes, one
+//! without its static fields is taken away, and so are static fields without a package.
+//!
+//! Source: Runtime Environment Specification, Java Card Platform, Classic Edition 3.0.5, chapters 3 and 4.
+
+use norn_card_package::{Aid, ImageError, Package, check};
+
+use crate::card::{Card, InstallError};
+use crate::code::CodeError;
+use crate::command::{Command, WRONG_LENGTH};
+use crate::end::{End, Failure, Stop};
+use crate::heap::PersistentHeap;
+use crate::machine::Machine;
+use crate::memory::{INSTANCES_MAX, Memory, MemoryError};
+use crate::objects::{Form, Objects};
+use crate::package_store::{AddError, PackageStore};
+use crate::persistent::{ObjectError, StaticsError, TransactionRefusal};
+use crate::ram::{APDU_BUFFER, Known, Ram, known};
+use crate::session::{Installing, Session, State};
+use crate::trace::{Users, trace};
+use crate::types;
+
+/// Bytes of `bArray` at most: its length is a byte.
+const INSTALL_BYTES: usize = 127;
+/// 9000.
+pub(crate) const DONE: u16 = 0x9000;
+/// What an applet's failure is to a reader.
+pub(crate) const UNKNOWN: u16 = 0x6F00;
+
+/// Why a memory of the card fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardError<H, C> {
+    /// The heap.
+    Heap(H),
+    /// What keeps the packages.
+    Packages(C),
+    /// What the runtime keeps of its own on the heap is damaged.
+    Damaged,
+}
+
+/// The errors of a card's memories.
+pub type ErrorOf<H, S> = CardError<<H as PersistentHeap>::Error, CodeError<S>>;
+
+/// How a run of an applet's code has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// It returned.
+    Returned(i32),
+    /// It failed, with this status word.
+    Status(u16),
+}
+
+/// A card over a heap and a store of packages. `CELLS` are those of frames and operand stacks.
+///
+/// RAM: 4 bytes a cell, `TRANSIENT` bytes of arrays, 8 bytes a package, and some 700 more, beside heap and store.
+#[derive(Debug)]
+pub struct AppletCard<
+    H: PersistentHeap,
+    S: PackageStore,
+    const PACKAGES: usize,
+    const TRANSIENT: usize,
+    const CELLS: usize,
+> {
+    pub(crate) memory: Memory<H, PACKAGES, TRANSIENT>,
+    pub(crate) packages: S,
+    pub(crate) state: State,
+    cells: [i32; CELLS],
+    bytecodes: u32,
+}
+
+impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT: usize, const CELLS: usize>
+    AppletCard<H, S, PACKAGES, TRANSIENT, CELLS>
+{
+    /// The card that a mounted heap and a store have. A run of an applet's code may take so many bytecodes.
+    ///
+    /// # Errors
+    ///
+    /// If a memory fails.
+    pub fn mount(heap: H, packages: S, bytecodes: u32) -> Result<Self, ErrorOf<H, S>> {
+        let memory = Memory::mount(heap, Ram::new(Known::nothing())).map_err(Self::objects)?;
+        let mut card = AppletCard { memory, packages, state: State::new(), cells: [0; CELLS], bytecodes };
+        card.power_up()?;
+        Ok(card)
+    }
+
+    /// The packages' store.
+    pub fn packages(&mut self) -> &mut S {
+        &mut self.packages
+    }
+
+    /// The heap.
+    pub fn heap(&mut self) -> &mut H {
+        self.memory.heap()
+    }
+
+    /// Heap and store; what is in RAM is lost.
+    pub fn into_parts(self) -> (H, S) {
+        (self.memory.persistent.into_heap(), self.packages)
+    }
+
+    /// The identifier and the package of an instance, by a number from 1 to [`INSTANCES_MAX`].
+    ///
+    /// # Errors
+    ///
+    /// If the heap fails.
+    pub fn instance(&mut self, number: u8) -> Result<Option<(Aid, u8)>, ErrorOf<H, S>> {
+        let Some(instance) = self.state.instance(number) else { return Ok(None) };
+        let aid = self.memory.aid_bytes(instance.aid).map_err(Self::objects)?;
+        Ok(Some((aid, self.memory.contexts.of(number))))
+    }
+
+    /// What a power cut has left half done is undone, and what RAM knows of the card is read.
+    fn power_up(&mut self) -> Result<(), ErrorOf<H, S>> {
+        if self.memory.persistent.in_transaction() {
+            self.abort()?;
+        }
+        self.memory.ram.reset();
+        self.memory.read_used().map_err(Self::objects)?;
+        self.state = State::new();
+        for number in 0..PACKAGES as u8 {
+            let statics = self.packages.package(number).map(|(package, _)| package.statics);
+            let has_statics = self.memory.persistent.has_statics(number);
+            match statics {
+                Some(1..) if !has_statics => self.packages.remove(number).map_err(CardError::Packages)?,
+                None if has_statics => self.forget_statics(number)?,
+                _ => {}
+            }
+        }
+        self.read_known()?;
+        self.state.instances = self.memory.instances().map_err(Self::objects)?;
+        Ok(())
+    }
+
+    fn forget_statics(&mut self, number: u8) -> Result<(), ErrorOf<H, S>> {
+        match self.memory.persistent.forget(number) {
+            Ok(()) | Err(Failure::NoRoom | Failure::TransactionFull) => Ok(()),
+            Err(Failure::Error(error)) => Err(Self::objects(error)),
+        }
+    }
+
+    /// Looks for the API, the one package with native methods.
+    fn read_known(&mut self) -> Result<(), ErrorOf<H, S>> {
+        for number in 0..PACKAGES as u8 {
+            let Some((package, image)) = self.packages.package(number) else { continue };
+            if package.has_natives {
+                let package = *package;
+                match Known::read(number, &package, image) {
+                    Ok(known) => self.memory.ram.known = known,
+                    Err(ImageError::Read(error)) => return Err(CardError::Packages(error)),
+                    // The image has been checked when it was installed: nothing is known of a damaged one.
+                    Err(ImageError::Wrong { .. }) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn objects(error: MemoryError<H>) -> ErrorOf<H, S> {
+        match error {
+            ObjectError::Heap(error) => CardError::Heap(error),
+            // A damaged registry: nothing of the runtime's own is read otherwise.
+            ObjectError::Reference(_) | ObjectError::Package(_) => CardError::Damaged,
+        }
+    }
+
+    fn abort(&mut self) -> Result<(), ErrorOf<H, S>> {
+        match self.memory.abort() {
+            Err(TransactionRefusal::Heap(error)) => Err(CardError::Heap(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a method of an object, by the place of its slot among the known ones.
+    pub(crate) fn call(
+        &mut self,
+        (command, response): (Command<'_>, &mut [u8]),
+        (instance, class, place): (u8, Option<u8>, u8),
+        arguments: &[i32],
+    ) -> Result<(Ended, usize), ErrorOf<H, S>> {
+        let Some(&applet) = arguments.first() else { return Ok((Ended::Status(UNKNOWN), 0)) };
+        let Form::Object(of) = self.memory.form(applet).map_err(Self::objects)? else {
+            return Ok((Ended::Status(UNKNOWN), 0));
+        };
+        let number = self.memory.ram.known.slot(place);
+        let slot = match class {
+            None => Ok(Some(number)),
+            Some(interface) => {
+                let interface = self.memory.ram.known.class(interface);
+                types::slot_through(&mut self.packages, of, interface, number)
+            }
+        };
+        let entry = match slot {
+            Ok(Some(slot)) => types::entry(&mut self.packages, of, slot),
+            Ok(None) => return Ok((Ended::Status(UNKNOWN), 0)),
+            Err(error) => Err(error),
+        };
+        match entry {
+            Ok(method) => self.run((command, response), instance, method, arguments),
+            Err(ImageError::Read(error)) => Err(CardError::Packages(error)),
+            Err(ImageError::Wrong { .. }) => Ok((Ended::Status(UNKNOWN), 0)),
+        }
+    }
+
+    /// Runs a method, and says how it ended and how many bytes it answered.
+    fn run(
+        &mut self,
+        (command, response): (Command<'_>, &mut [u8]),
+        owner: u8,
+        method: (u8, u16),
+        arguments: &[i32],
+    ) -> Result<(Ended, usize), ErrorOf<H, S>> {
+        let mut session = Session::new(&mut self.state, command, response);
+        let (objects, code) = (&mut self.memory, &mut self.packages);
+        let mut machine = Machine::new(objects, code, &mut session, &mut self.cells, self.bytecodes);
+        let end = machine.run(owner, method, arguments);
+        let (sent, fits) = (session.sent, session.sent <= session.response.len());
+        let ended = match end {
+            Ok(End::Returned(value)) if fits => Ended::Returned(value.unwrap_or(0)),
+            Ok(End::Thrown(thrown)) if fits => Ended::Status(self.status_of(thrown)?),
+            Err(Stop::Objects(ObjectError::Heap(error))) => return Err(CardError::Heap(error)),
+            Err(Stop::Image(ImageError::Read(error))) => return Err(CardError::Packages(error)),
+            _ => Ended::Status(UNKNOWN),
+        };
+        if self.memory.persistent.in_transaction() {
+            self.abort()?;
+        }
+        let sent = if matches!(ended, Ended::Status(UNKNOWN)) { 0 } else { sent };
+        Ok((ended, sent))
+    }
+
+    /// The status word that an exception answers: its reason, where it is an `ISOException`.
+    fn status_of(&mut self, thrown: i32) -> Result<u16, ErrorOf<H, S>> {
+        let iso = self.memory.ram.known.class(const { known("javacard/framework/ISOException") });
+        let Ok(Form::Object(class)) = self.memory.form(thrown) else { return Ok(UNKNOWN) };
+        match types::is_below(&mut self.packages, class, iso) {
+            Ok(true) => {}
+            Ok(false) | Err(ImageError::Wrong { .. }) => return Ok(UNKNOWN),
+            Err(ImageError::Read(error)) => return Err(CardError::Packages(error)),
+        }
+        match self.memory.field(thrown, 0, norn_card_package::format::SHORT) {
+            Ok(reason) => Ok(reason as u16),
+            Err(ObjectError::Heap(error)) => Err(CardError::Heap(error)),
+            Err(_) => Ok(UNKNOWN),
+        }
+    }
+
+    /// Deletes what nothing reaches.
+    ///
+    /// # Errors
+    ///
+    /// If a memory fails.
+    pub fn collect(&mut self) -> Result<u32, ErrorOf<H, S>> {
+        let mut end_of_used = 0;
+        let Memory { persistent, ram, .. } = &mut self.memory;
+        let packages = &mut self.packages;
+        let collected = persistent
+            .heap()
+            .collect(|heap, reference| trace::<H, S, TRANSIENT>(heap, (packages, ram, &mut end_of_used), reference));
+        self.memory.forget();
+        match collected {
+            Ok(Some(deleted)) => {
+                match self.memory.set_used(end_of_used) {
+                    Err(Failure::Error(error)) => return Err(Self::objects(error)),
+                    _ => self.memory.ram.clear_from(end_of_used),
+                }
+                Ok(deleted)
+            }
+            // Garbage stays where there is no room for marks, or where an image is damaged.
+            Ok(None) | Err(Failure::NoRoom | Failure::TransactionFull) => Ok(0),
+            Err(Failure::Error(error)) => Err(CardError::Heap(error)),
+        }
+    }
+
+    /// Whether an object that is not an instance's own refers to one that is.
+    fn is_used(&mut self, instance: u8) -> Result<bool, ErrorOf<H, S>> {
+        let own = self.memory.heap().root(crate::registry::root(instance)).map_err(CardError::Heap)?.map(H::bits);
+        let mut after = None;
+        while let Some(object) = self.memory.heap().next_object(after).map_err(CardError::Heap)? {
+            after = Some(object);
+            let [_, _, _, owner] = self.memory.heap().header(object).map_err(CardError::Heap)?;
+            if owner == instance || Some(H::bits(object)) == own {
+                continue;
+            }
+            let Memory { persistent, ram, .. } = &mut self.memory;
+            let mut users = Users { heap: persistent.heap(), owner: instance, found: false };
+            let (packages, mut end) = (&mut self.packages, 0);
+            trace::<H, S, TRANSIENT>(&mut users, (packages, ram, &mut end), object).map_err(CardError::Heap)?;
+            if users.found {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn applet(&mut self, aid: Aid) -> Result<Option<(u8, u16)>, ErrorOf<H, S>> {
+        for number in 0..PACKAGES as u8 {
+            let Some((package, image)) = self.packages.package(number) else { continue };
+            let package: Package = *package;
+            for place in 0..package.applets {
+                match package.applet(image, place) {
+                    Ok(applet) if applet.aid == aid => return Ok(Some((number, applet.install))),
+                    Err(ImageError::Read(error)) => return Err(CardError::Packages(error)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn find_instance(&mut self, aid: Aid) -> Result<Option<u8>, ErrorOf<H, S>> {
+        for number in 1..=INSTANCES_MAX {
+            if self.instance(number)?.is_some_and(|(found, _)| found == aid) {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
+    fn delete_instance(&mut self, number: u8) -> Result<(), InstallError<ErrorOf<H, S>>> {
+        const EVENT: u8 = known("javacard/framework/AppletEvent");
+        if self.state.selected.contains(&number) {
+            return Err(InstallError::InUse);
+        }
+        let Some(instance) = self.state.instance(number) else { return Err(InstallError::Unsupported) };
+        let form = self.memory.form(instance.applet).map_err(Self::objects).map_err(InstallError::Memory)?;
+        let event = self.memory.ram.known.class(EVENT);
+        let Form::Object(class) = form else { return Err(InstallError::Unsupported) };
+        if types::is_below(&mut self.packages, class, event).unwrap_or(false) {
+            let none = (Command::none(), &mut [][..]);
+            self.call(none, (number, Some(EVENT), UNINSTALL), &[instance.applet]).map_err(InstallError::Memory)?;
+        }
+        self.collect().map_err(InstallError::Memory)?;
+        if self.is_used(number).map_err(InstallError::Memory)? {
+            return Err(InstallError::InUse);
+        }
+        self.memory.unregister(number).map_err(|failure| no_room(failure, Self::objects))?;
+        self.state.instances[usize::from(number)] = Default::default();
+        self.memory.contexts.0[usize::from(number)] = norn_card_package::format::NONE;
+        self.collect().map_err(InstallError::Memory)?;
+        Ok(())
+    }
+
+    fn delete_package(&mut self, number: u8) -> Result<(), InstallError<ErrorOf<H, S>>> {
+        let has_instance = (1..=INSTANCES_MAX)
+            .any(|instance| self.state.instance(instance).is_some() && self.memory.contexts.of(instance) == number);
+        let is_imported = (0..PACKAGES as u8).any(|other| {
+            let imports = self.packages.package(other).map_or(0, |(package, _)| package.imports);
+            (0..imports).any(|import| self.packages.import(other, import) == Some(number))
+        });
+        if has_instance || is_imported {
+            return Err(InstallError::InUse);
+        }
+        self.packages.remove(number).map_err(|error| InstallError::Memory(CardError::Packages(error)))?;
+        self.forget_statics(number).map_err(InstallError::Memory)?;
+        self.read_known().map_err(InstallError::Memory)?;
+        self.collect().map_err(InstallError::Memory)?;
+        Ok(())
+    }
+}
+
+/// `AppletEvent.uninstall`, by its place in the list of known methods.
+const UNINSTALL: u8 = match norn_card_package::known_method("javacard/framework/AppletEvent", "uninstall", "()V") {
+    Some(place) => place,
+    None => panic!("the list of known methods has it"),
+};
+
+fn no_room<E, F>(failure: Failure<E>, error: impl FnOnce(E) -> F) -> InstallError<F> {
+    match failure {
+        Failure::NoRoom | Failure::TransactionFull => InstallError::NoRoom,
+        Failure::Error(failed) => InstallError::Memory(error(failed)),
+    }
+}
+
+impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT: usize, const CELLS: usize> Card
+    for AppletCard<H, S, PACKAGES, TRANSIENT, CELLS>
+{
+    type Error = ErrorOf<H, S>;
+
+    fn install_package(&mut self, image: &[u8]) -> Result<(), InstallError<Self::Error>> {
+        let Ok(package) = check(&mut &*image) else { return Err(InstallError::Image) };
+        let number = match self.packages.add(image) {
+            Ok(number) => number,
+            Err(AddError::NoRoom) => return Err(InstallError::NoRoom),
+            Err(AddError::Exists(aid)) => return Err(InstallError::Exists(aid)),
+            Err(AddError::Import(aid)) => return Err(InstallError::Import(aid)),
+            Err(AddError::Image(ImageError::Wrong { .. })) => return Err(InstallError::Image),
+            Err(AddError::Image(ImageError::Read(error))) => {
+                return Err(InstallError::Memory(CardError::Packages(error)));
+            }
+        };
+        let made = match number {
+            number if usize::from(number) < PACKAGES => self.memory.persistent.install(number, &package, &mut &*image),
+            _ => Err(StaticsError::NoRoom),
+        };
+        if let Err(refusal) = made {
+            self.packages.remove(number).map_err(|error| InstallError::Memory(CardError::Packages(error)))?;
+            return Err(match refusal {
+                StaticsError::Heap(error) => InstallError::Memory(CardError::Heap(error)),
+                StaticsError::Image(_) => InstallError::Image,
+                _ => InstallError::NoRoom,
+            });
+        }
+        self.read_known().map_err(InstallError::Memory)
+    }
+
+    fn install_applet(
+        &mut self,
+        applet: Aid,
+        instance: Aid,
+        parameters: &[u8],
+    ) -> Result<(), InstallError<Self::Error>> {
+        let found = self.applet(applet).map_err(InstallError::Memory)?;
+        let Some((package, install)) = found else { return Err(InstallError::Missing(applet)) };
+        if self.find_instance(instance).map_err(InstallError::Memory)?.is_some() {
+            return Err(InstallError::Exists(instance));
+        }
+        let Some(number) = (1..=INSTANCES_MAX).find(|number| self.state.instance(*number).is_none()) else {
+            return Err(InstallError::NoRoom);
+        };
+        let name = instance.as_bytes();
+        let length = 3 + name.len() + parameters.len();
+        if length > INSTALL_BYTES {
+            return Err(InstallError::TooLong(length - INSTALL_BYTES));
+        }
+        let buffer = &mut self.memory.ram.buffer;
+        buffer.fill(0);
+        buffer[0] = name.len() as u8;
+        buffer[1..=name.len()].copy_from_slice(name);
+        buffer[name.len() + 2] = parameters.len() as u8;
+        buffer[name.len() + 3..length].copy_from_slice(parameters);
+        self.memory.contexts.0[usize::from(number)] = package;
+        self.state.installing = Some(Installing { aid: instance, registered: None, instance: number });
+        let none = (Command::none(), &mut [][..]);
+        let ran = self.run(none, number, (package, install), &[APDU_BUFFER, 0, length as i32]);
+        let installing = self.state.installing.take();
+        let registered = installing.and_then(|applet| applet.registered);
+        let refusal = match (ran, registered) {
+            (Err(error), _) => return Err(InstallError::Memory(error)),
+            (Ok((Ended::Returned(_), _)), Some((applet, aid))) => {
+                match self.memory.register(number, (applet, package), aid) {
+                    Ok(instance) => {
+                        self.state.instances[usize::from(number)] = instance;
+                        return Ok(());
+                    }
+                    Err(failure) => no_room(failure, Self::objects),
+                }
+            }
+            (Ok((Ended::Returned(_), _)), None) => InstallError::Refused(UNKNOWN),
+            (Ok((Ended::Status(status), _)), _) => InstallError::Refused(status),
+        };
+        self.memory.contexts.0[usize::from(number)] = norn_card_package::format::NONE;
+        self.collect().map_err(InstallError::Memory)?;
+        Err(refusal)
+    }
+
+    fn delete(&mut self, aid: Aid) -> Result<(), InstallError<Self::Error>> {
+        if let Some(number) = self.find_instance(aid).map_err(InstallError::Memory)? {
+            return self.delete_instance(number);
+        }
+        let of_package = |number: &u8| self.packages.package(*number).is_some_and(|(package, _)| package.aid == aid);
+        match (0..PACKAGES as u8).find(of_package) {
+            Some(number) => self.delete_package(number),
+            None => Err(InstallError::Missing(aid)),
+        }
+    }
+
+    fn reset(&mut self) -> Result<(), Self::Error> {
+        self.power_up()
+    }
+
+    fn process(&mut self, command: &[u8], response: &mut [u8]) -> Result<usize, Self::Error> {
+        let Some((body, _)) = response.split_last_chunk_mut::<2>() else { return Ok(0) };
+        let room = body.len();
+        let (sent, status) = match Command::parse(command) {
+            Some(command) => self.carry_out(command, body)?,
+            None => (0, WRONG_LENGTH),
+        };
+        if self.state.deletion_requested {
+            self.state.deletion_requested = false;
+            self.collect()?;
+        }
+        let sent = sent.min(room);
+        response[sent..sent + 2].copy_from_slice(&status.to_be_bytes());
+        Ok(sent + 2)
+    }
+}
+
+/// A status word for how a run has ended.
+pub(crate) fn status(ended: Ended) -> u16 {
+    match ended {
+        Ended::Returned(_) => DONE,
+        Ended::Status(status) => status,
+    }
+}

@@ -1,0 +1,409 @@
+//! All objects of a card: those on flash, transient arrays, and the runtime's own in RAM.
+//!
+//! ```text
+//! a transient array on flash   kind and TRANSIENT_RESET or TRANSIENT_DESELECT │ package │ class │ owner
+//!                              fields: u16 offset in RAM, u16 elements
+//! end of what is used of RAM   an object with one field of 2 bytes, found by the root "tr"
+//! ```
+//!
+//! Invariant: no transient array ends beyond what the object of "tr" says; it is moved before an array is made, so that
+//! a power cut between the two loses room until the next collection, and nothing else.
+
+use norn_card_package::format;
+
+use crate::end::Failure;
+use crate::heap::{HEADER_BYTES, PersistentHeap};
+use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, Standing, TEMPORARY_END};
+use crate::persistent::{ObjectError, Persistent, TransactionRefusal, value};
+use crate::ram::{APDU_BUFFER, Block, Place, Ram, block_bytes};
+
+/// In the first byte of a header: an array that a reset clears.
+pub(crate) const TRANSIENT_RESET: u8 = 0x40;
+/// In the first byte of a header: an array that deselection clears.
+pub(crate) const TRANSIENT_DESELECT: u8 = 0x20;
+/// Both.
+pub(crate) const TRANSIENT: u8 = TRANSIENT_RESET | TRANSIENT_DESELECT;
+/// The object that says how much of the RAM for transient arrays is used.
+const USED_ROOT: [u8; 2] = *b"tr";
+/// In place of a package, in headers of the runtime's own objects without references.
+const PLAIN: [u8; HEADER_BYTES] = [format::TYPE_CLASS, format::NONE, format::NONE, 0];
+
+/// What is known of the object that was asked for last, so that its header is not read again.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    reference: i32,
+    header: [u8; HEADER_BYTES],
+    /// Of a transient array.
+    block: Option<(u16, u16)>,
+}
+
+/// Objects on a heap `H` of at most `PACKAGES` packages, with `TRANSIENT` bytes of RAM for transient arrays.
+#[derive(Debug)]
+pub struct Memory<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> {
+    pub(crate) persistent: Persistent<H, PACKAGES>,
+    pub(crate) ram: Ram<TRANSIENT_BYTES>,
+    /// Where free RAM for transient arrays starts.
+    used: u16,
+    owner: u8,
+    last: Option<Last>,
+    /// The context of each owner, for arrays that deselection clears.
+    pub(crate) contexts: Contexts,
+}
+
+/// The package of each applet's instance, by its number; [`format::NONE`] where there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Contexts(pub(crate) [u8; INSTANCES_MAX as usize + 1]);
+
+/// Instances of applets that a card has at most; their numbers start at 1.
+pub const INSTANCES_MAX: u8 = 16;
+
+impl Contexts {
+    /// The context of an owner.
+    pub(crate) fn of(&self, owner: u8) -> u8 {
+        match owner.checked_sub(PACKAGE_OWNER) {
+            Some(package) => package,
+            // The runtime's is that of the API, which has no applets.
+            None => self.0.get(usize::from(owner)).copied().unwrap_or(format::NONE),
+        }
+    }
+}
+
+/// Why objects cannot be read or changed.
+pub(crate) type MemoryError<H> = ObjectError<<H as PersistentHeap>::Error>;
+type Change<H> = Result<(), Failure<MemoryError<H>>>;
+
+impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Memory<H, PACKAGES, TRANSIENT_BYTES> {
+    /// The objects of a mounted heap. Cost: that of [`Persistent::mount`] and a field.
+    pub(crate) fn mount(heap: H, ram: Ram<TRANSIENT_BYTES>) -> Result<Self, MemoryError<H>> {
+        let persistent = Persistent::mount(heap).map_err(ObjectError::Heap)?;
+        let contexts = Contexts([format::NONE; INSTANCES_MAX as usize + 1]);
+        let mut memory = Memory { persistent, ram, used: 0, owner: 0, last: None, contexts };
+        memory.read_used()?;
+        Ok(memory)
+    }
+
+    /// The heap.
+    pub(crate) fn heap(&mut self) -> &mut H {
+        self.persistent.heap()
+    }
+
+    /// Reads again how much of the RAM is used, as after an abort; what is above it is cleared.
+    pub(crate) fn read_used(&mut self) -> Result<(), MemoryError<H>> {
+        self.last = None;
+        let mut used = [0; 2];
+        if let Some(object) = self.heap().root(USED_ROOT).map_err(ObjectError::Heap)? {
+            self.heap().read_field(object, 0, &mut used).map_err(ObjectError::Heap)?;
+        }
+        self.used = u16::from_le_bytes(used);
+        self.ram.clear_from(self.used);
+        Ok(())
+    }
+
+    /// Says how much of the RAM is used from now on.
+    pub(crate) fn set_used(&mut self, used: u16) -> Change<H> {
+        let found = self.heap().root(USED_ROOT).map_err(|error| Failure::Error(ObjectError::Heap(error)))?;
+        let object = match found {
+            Some(object) => object,
+            None => {
+                let made = self.heap().create(&[2], PLAIN);
+                let object = self.changed(made)?;
+                let named = self.heap().set_root(USED_ROOT, Some(object));
+                self.changed(named)?;
+                object
+            }
+        };
+        let written = self.heap().write_field(object, 0, &used.to_le_bytes());
+        self.changed(written)?;
+        self.used = used;
+        Ok(())
+    }
+
+    /// Bytes of RAM that are free for transient arrays, their heads included.
+    pub(crate) fn free_transient(&self) -> u16 {
+        (TRANSIENT_BYTES as u16).saturating_sub(self.used)
+    }
+
+    /// A transient array whose elements are zero or null; `NoRoom` stands for the RAM, too.
+    pub(crate) fn create_transient(
+        &mut self,
+        (kind, class): (u8, ClassId),
+        length: u16,
+        event: u8,
+    ) -> Result<i32, Failure<MemoryError<H>>> {
+        let bytes = u32::from(length) * format::width(kind).unwrap_or(1);
+        let end = u32::from(self.used) + block_bytes(bytes);
+        let Some(end) = u16::try_from(end).ok().filter(|end| usize::from(*end) <= TRANSIENT_BYTES) else {
+            return Err(Failure::NoRoom);
+        };
+        let offset = self.used;
+        self.set_used(end)?;
+        let header = [kind | event, class.package, class.class, self.owner];
+        let made = self.heap().create(&[2, 2], header);
+        let array = self.changed(made)?;
+        for (field, value) in [(0, offset), (1, length)] {
+            let written = self.heap().write_field(array, field, &value.to_le_bytes());
+            self.changed(written)?;
+        }
+        Ok(H::bits(array) as i32)
+    }
+
+    /// What kind of transient array a reference leads to: [`TRANSIENT_RESET`], [`TRANSIENT_DESELECT`], or 0 for others.
+    pub(crate) fn transience(&mut self, reference: i32) -> Result<u8, MemoryError<H>> {
+        if is_temporary(reference) {
+            return Ok(0);
+        }
+        let [first, ..] = self.look_up(reference)?.header;
+        Ok(first & TRANSIENT)
+    }
+
+    fn look_up(&mut self, reference: i32) -> Result<Last, MemoryError<H>> {
+        if let Some(last) = self.last.filter(|last| last.reference == reference) {
+            return Ok(last);
+        }
+        let header = self.persistent.header(reference)?;
+        let [first, ..] = header;
+        let block = if first & TRANSIENT == 0 {
+            None
+        } else {
+            let field = |slot| self.persistent.field(reference, slot, format::SHORT).map(|value| value as u16);
+            let [offset, length] = [0, 1].map(field);
+            Some((offset?, length?))
+        };
+        let last = Last { reference, header, block };
+        self.last = Some(last);
+        Ok(last)
+    }
+
+    /// Where an array is in RAM; none for one on flash.
+    fn place(&mut self, reference: i32) -> Result<Option<Place>, MemoryError<H>> {
+        if reference == APDU_BUFFER {
+            return Ok(Some(Place::Buffer));
+        }
+        if is_temporary(reference) {
+            return Err(ObjectError::Reference(reference));
+        }
+        let last = self.look_up(reference)?;
+        let Some((offset, length)) = last.block else { return Ok(None) };
+        let [first, _, _, owner] = last.header;
+        let width = format::width(first & !TRANSIENT).unwrap_or(1);
+        let context = (first & TRANSIENT == TRANSIENT_DESELECT).then(|| self.contexts.of(owner));
+        let bytes = u16::try_from(u32::from(length) * width).map_err(|_| ObjectError::Reference(reference))?;
+        Ok(Some(Place::Block(Block { offset, bytes, context })))
+    }
+
+    /// The bytes in RAM of an array that is there; none for one on flash.
+    pub(crate) fn in_ram(&mut self, reference: i32) -> Result<Option<&mut [u8]>, MemoryError<H>> {
+        let Some(place) = self.place(reference)? else { return Ok(None) };
+        self.ram.elements(place).map(Some).ok_or(ObjectError::Reference(reference))
+    }
+
+    fn ram_element(&mut self, reference: i32, index: u16, kind: u8) -> Result<Option<&mut [u8]>, MemoryError<H>> {
+        let width = format::width(kind).unwrap_or(1) as usize;
+        let start = usize::from(index) * width;
+        match self.in_ram(reference)? {
+            None => Ok(None),
+            Some(bytes) => match bytes.get_mut(start..start + width) {
+                Some(element) => Ok(Some(element)),
+                None => Err(ObjectError::Reference(reference)),
+            },
+        }
+    }
+
+    /// After a change: where it has undone the open transaction, arrays that were made in it are gone.
+    pub(crate) fn settled<T>(
+        &mut self,
+        changed: Result<T, Failure<MemoryError<H>>>,
+    ) -> Result<T, Failure<MemoryError<H>>> {
+        if let Err(Failure::TransactionFull) = changed {
+            self.read_used().map_err(Failure::Error)?;
+        }
+        changed
+    }
+
+    /// After a change of the heap itself.
+    pub(crate) fn changed<T>(&mut self, result: Result<T, Failure<H::Error>>) -> Result<T, Failure<MemoryError<H>>> {
+        let changed = self.persistent.refused(result);
+        self.settled(changed)
+    }
+
+    /// Commits the open transaction.
+    pub(crate) fn commit(&mut self) -> Result<(), TransactionRefusal<H::Error>> {
+        let ended = self.persistent.commit();
+        self.ended(ended)
+    }
+
+    /// Undoes the open transaction.
+    pub(crate) fn abort(&mut self) -> Result<(), TransactionRefusal<H::Error>> {
+        let ended = self.persistent.abort();
+        match self.ended(ended) {
+            Ok(()) => self.read_used().map_err(heap_failure),
+            refused => refused,
+        }
+    }
+
+    fn ended(&mut self, end: Result<(), TransactionRefusal<H::Error>>) -> Result<(), TransactionRefusal<H::Error>> {
+        if let Err(TransactionRefusal::Full) = end {
+            self.read_used().map_err(heap_failure)?;
+        }
+        end
+    }
+
+    /// Reads from an array of bytes on flash.
+    pub(crate) fn read_bytes(&mut self, array: i32, first: u16, into: &mut [u8]) -> Result<(), MemoryError<H>> {
+        let array = self.persistent.reference(array)?;
+        self.heap().read_elements(array, first, into).map_err(ObjectError::Heap)
+    }
+
+    /// Writes to an array of bytes on flash, all or nothing.
+    pub(crate) fn write_bytes(&mut self, array: i32, first: u16, from: &[u8]) -> Change<H> {
+        let array = self.persistent.reference(array).map_err(Failure::Error)?;
+        let written = self.heap().write_elements(array, first, from);
+        self.changed(written)
+    }
+
+    /// Writes to an array of bytes on flash what stays, whatever becomes of an open transaction.
+    pub(crate) fn write_bytes_outside(&mut self, array: i32, first: u16, from: &[u8]) -> Change<H> {
+        self.write_bytes(array, first, from)
+    }
+
+    /// Copies bytes from an array in RAM to one on flash, all or nothing.
+    pub(crate) fn write_from_ram(&mut self, (from, at): (i32, u16), (to, first): (i32, u16), count: u16) -> Change<H> {
+        let array = self.persistent.reference(to).map_err(Failure::Error)?;
+        let place = self.place(from).map_err(Failure::Error)?;
+        let elements = place.and_then(|place| self.ram.elements(place));
+        let bytes = elements.and_then(|bytes| bytes.get(usize::from(at)..)?.get(..usize::from(count)));
+        let bytes = bytes.ok_or(Failure::Error(ObjectError::Reference(from)))?;
+        let written = self.persistent.heap().write_elements(array, first, bytes);
+        self.changed(written)
+    }
+
+    /// Copies bytes between arrays on flash, all or nothing.
+    pub(crate) fn copy_bytes(&mut self, (from, at): (i32, u16), (to, first): (i32, u16), count: u16) -> Change<H> {
+        let from = self.persistent.reference(from).map_err(Failure::Error)?;
+        let to = self.persistent.reference(to).map_err(Failure::Error)?;
+        let copied = self.heap().copy_elements((from, at), (to, first), count);
+        self.changed(copied)
+    }
+
+    /// What the objects' keeper knows of headers is void: objects were deleted, or an abort has taken some back.
+    pub(crate) fn forget(&mut self) {
+        self.last = None;
+    }
+}
+
+fn heap_failure<E>(error: ObjectError<E>) -> TransactionRefusal<E> {
+    match error {
+        ObjectError::Heap(error) => TransactionRefusal::Heap(error),
+        // The object of "tr" is there, or the heap would say so.
+        _ => TransactionRefusal::NotInProgress,
+    }
+}
+
+/// Whether a reference is one of the runtime's temporary objects, or null.
+pub(crate) fn is_temporary(reference: i32) -> bool {
+    (0..TEMPORARY_END).contains(&reference)
+}
+
+impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Objects
+    for Memory<H, PACKAGES, TRANSIENT_BYTES>
+{
+    type Error = MemoryError<H>;
+
+    fn create(&mut self, class: ClassId, kinds: &[u8]) -> Result<i32, Failure<Self::Error>> {
+        let made = self.persistent.create(class, kinds);
+        self.settled(made)
+    }
+
+    fn create_array(&mut self, kind: u8, class: ClassId, length: u16) -> Result<i32, Failure<Self::Error>> {
+        let made = self.persistent.create_array(kind, class, length);
+        self.settled(made)
+    }
+
+    fn form(&mut self, reference: i32) -> Result<Form, Self::Error> {
+        if is_temporary(reference) {
+            return self.ram.form(reference).ok_or(ObjectError::Reference(reference));
+        }
+        let last = self.look_up(reference)?;
+        let [first, package, class, _] = last.header;
+        match last.block {
+            Some((_, length)) => {
+                Ok(Form::Array { kind: first & !TRANSIENT, class: ClassId { package, class }, length })
+            }
+            None => self.persistent.form_of(reference, last.header),
+        }
+    }
+
+    fn standing(&mut self, reference: i32) -> Result<Standing, Self::Error> {
+        if is_temporary(reference) {
+            return Ok(Ram::<TRANSIENT_BYTES>::standing(reference));
+        }
+        let [first, _, _, owner] = self.look_up(reference)?.header;
+        Ok(Standing { owner, is_global: false, needs_selection: first & TRANSIENT == TRANSIENT_DESELECT })
+    }
+
+    fn set_owner(&mut self, owner: u8) {
+        self.owner = owner;
+        self.persistent.set_owner(owner);
+    }
+
+    fn field(&mut self, reference: i32, slot: u8, kind: u8) -> Result<i32, Self::Error> {
+        if is_temporary(reference) {
+            let reason = self.ram.reason(reference).filter(|_| slot == 0);
+            return reason.map(|reason| i32::from(*reason)).ok_or(ObjectError::Reference(reference));
+        }
+        self.persistent.field(reference, slot, kind)
+    }
+
+    fn set_field(&mut self, reference: i32, slot: u8, kind: u8, value: i32) -> Change<H> {
+        if is_temporary(reference) {
+            let reason = self.ram.reason(reference).filter(|_| slot == 0);
+            let reason = reason.ok_or(Failure::Error(ObjectError::Reference(reference)))?;
+            *reason = value as i16;
+            return Ok(());
+        }
+        let changed = self.persistent.set_field(reference, slot, kind, value);
+        self.settled(changed)
+    }
+
+    fn element(&mut self, reference: i32, index: u16, kind: u8) -> Result<i32, Self::Error> {
+        match self.ram_element(reference, index, kind)? {
+            Some(element) => {
+                let value = value(kind, element);
+                if kind != format::REFERENCE || is_temporary(value) {
+                    return Ok(value);
+                }
+                // An object that was made in a transaction which was undone: the array in RAM still names it.
+                match self.look_up(value) {
+                    Err(ObjectError::Reference(_)) => Ok(0),
+                    Err(error) => Err(error),
+                    Ok(_) => Ok(value),
+                }
+            }
+            None => self.persistent.element(reference, index, kind),
+        }
+    }
+
+    fn set_element(&mut self, reference: i32, index: u16, kind: u8, value: i32) -> Change<H> {
+        let value = if kind == format::BOOLEAN { value & 1 } else { value };
+        match self.ram_element(reference, index, kind).map_err(Failure::Error)? {
+            Some(element) => {
+                let bytes = value.to_le_bytes();
+                element.copy_from_slice(&bytes[..element.len()]);
+                Ok(())
+            }
+            None => {
+                let changed = self.persistent.set_element(reference, index, kind, value);
+                self.settled(changed)
+            }
+        }
+    }
+
+    fn static_field(&mut self, package: u8, slot: u16, kind: u8) -> Result<i32, Self::Error> {
+        self.persistent.static_field(package, slot, kind)
+    }
+
+    fn set_static_field(&mut self, package: u8, slot: u16, kind: u8, value: i32) -> Change<H> {
+        let changed = self.persistent.set_static_field(package, slot, kind, value);
+        self.settled(changed)
+    }
+}
