@@ -101,6 +101,17 @@ pub trait PersistentHeap {
     /// As [`PersistentHeap::read_elements`], and [`Failure::NoRoom`].
     fn write_elements(&mut self, array: Self::Reference, first: u16, from: &[u8]) -> Result<(), Failure<Self::Error>>;
 
+    /// Changes bytes of an array of bytes, at once: also where a transaction is open, which does not take them back. A
+    /// power cut leaves any of up to 32 bytes each changed or not. A heap without a [`Journaled`](crate::Journaled)
+    /// around it has no room for that in a transaction.
+    ///
+    /// # Errors
+    ///
+    /// As [`PersistentHeap::write_elements`].
+    fn write_outside(&mut self, array: Self::Reference, first: u16, from: &[u8]) -> Result<(), Failure<Self::Error>> {
+        if self.in_transaction() { Err(Failure::NoRoom) } else { self.write_elements(array, first, from) }
+    }
+
     /// Copies elements between arrays of the same width, which may be one: all of them or none.
     ///
     /// # Errors

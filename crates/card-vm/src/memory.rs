@@ -263,7 +263,9 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
 
     /// Writes to an array of bytes on flash what stays, whatever becomes of an open transaction.
     pub(crate) fn write_bytes_outside(&mut self, array: i32, first: u16, from: &[u8]) -> Change<H> {
-        self.write_bytes(array, first, from)
+        let array = self.persistent.reference(array).map_err(Failure::Error)?;
+        let written = self.heap().write_outside(array, first, from);
+        self.changed(written)
     }
 
     /// Copies bytes from an array in RAM to one on flash, all or nothing.
