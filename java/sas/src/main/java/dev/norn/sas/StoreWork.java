@@ -4,11 +4,13 @@ import dev.norn.sas.exception.ContainerException;
 import dev.norn.sas.exception.ObjectDestroyed;
 import dev.norn.sas.runtime.References;
 import dev.norn.sas.runtime.Session;
+import dev.norn.sas.runtime.SnapshotReads;
 import dev.norn.sas.store.heap.DirectoryEntry;
 import dev.norn.sas.store.heap.Range;
 import dev.norn.sas.store.memory.Format;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.transaction.Directory;
+import dev.norn.sas.store.transaction.Snapshot;
 import dev.norn.sas.store.transaction.StoreTransaction;
 import java.util.List;
 
@@ -29,19 +31,25 @@ final class StoreWork {
     }
 
     static Range container(String name) {
-        DirectoryEntry entry = Directory.findLasting(transaction(), DirectoryEntry.Kind.CONTAINER, name);
+        Snapshot snapshot = SnapshotReads.running();
+        DirectoryEntry entry = snapshot != null ? snapshot.entry(DirectoryEntry.Kind.CONTAINER, name)
+                : Directory.findLasting(transaction(), DirectoryEntry.Kind.CONTAINER, name);
         if (entry == null) {
             throw new ContainerException("there is no container " + name);
         }
-        return Directory.range(transaction().store(), entry);
+        return Directory.range(Store.current().attached(), entry);
     }
 
     static List<String> names(DirectoryEntry.Kind kind) {
-        return Directory.list(transaction(), kind).stream().map(DirectoryEntry::name).sorted().toList();
+        Snapshot snapshot = SnapshotReads.running();
+        var entries = snapshot != null ? snapshot.entries(kind) : Directory.list(transaction(), kind);
+        return entries.stream().map(DirectoryEntry::name).sorted().toList();
     }
 
     static Object root(String name) {
-        DirectoryEntry entry = Directory.find(transaction(), DirectoryEntry.Kind.ROOT, name);
+        Snapshot snapshot = SnapshotReads.running();
+        DirectoryEntry entry = snapshot != null ? snapshot.entry(DirectoryEntry.Kind.ROOT, name)
+                : Directory.find(transaction(), DirectoryEntry.Kind.ROOT, name);
         if (entry == null) {
             return null;
         }

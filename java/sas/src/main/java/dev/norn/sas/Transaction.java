@@ -1,9 +1,12 @@
 package dev.norn.sas;
 
 import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.exception.SnapshotTooOld;
 import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.exception.TransactionConflict;
 import dev.norn.sas.runtime.Session;
+import dev.norn.sas.runtime.SnapshotReads;
 import java.util.Objects;
 
 /**
@@ -41,9 +44,9 @@ public final class Transaction {
         Session.get().abort();
     }
 
-    /** Whether this thread has begun a transaction. */
+    /** Whether this thread has begun a transaction, also a read-only one. */
     public static boolean isActive() {
-        return Session.get().isActive();
+        return Session.get().isActive() || SnapshotReads.isActive();
     }
 
     /** The body of a transaction, with a result. */
@@ -72,6 +75,22 @@ public final class Transaction {
             action.run();
             return null;
         });
+    }
+
+    /**
+     * Runs the body in a read-only transaction: it sees what is committed when it begins, to its end, whatever others
+     * commit. It takes no locks and no place among the 48 transactions that run. It waits for no other transaction, and
+     * none waits for it; at its end, it waits for a sync that is under way of what it has seen. What would change the
+     * store throws {@link SASException}; {@code Transaction.run} in it is a part of it. Inside an open transaction, the
+     * body is a part of that one, with its locks.
+     *
+     * <p>Cost: a copy of each object that it uses, and a look into a table for each access. While one runs in any
+     * program, each commit keeps a copy of what it changes, in a ring of 256 MB in the pool.
+     *
+     * @throws SnapshotTooOld if others have changed more than the ring keeps since this began
+     */
+    public static <T, X extends Exception> T read(Body<T, X> body) throws X {
+        return SnapshotReads.run(Objects.requireNonNull(body, "the body is null"));
     }
 
     /** As {@link #run}, with a result. */

@@ -4,6 +4,7 @@ import dev.norn.sas.runtime.ChangeCounts;
 import dev.norn.sas.runtime.References;
 import dev.norn.sas.runtime.SasObject;
 import dev.norn.sas.runtime.Session;
+import dev.norn.sas.runtime.SnapshotReads;
 import java.util.function.Supplier;
 
 /** For classes whose methods are each atomic. */
@@ -28,6 +29,9 @@ public final class Transactions {
      */
     @SuppressWarnings("unchecked")
     public static <T> T running(T object) {
+        if (SnapshotReads.isActive()) {
+            return object;
+        }
         SasObject its = Factory.isPersistent(object) ? References.holding((SasObject) object) : null;
         return its == null ? object : (T) its;
     }

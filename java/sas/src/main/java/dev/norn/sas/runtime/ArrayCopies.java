@@ -43,14 +43,17 @@ public final class ArrayCopies {
      */
     static Object load(long reference) {
         Session session = Session.get();
-        return session.isActive() ? session.arrays().copy(reference) : session.arrays().snapshot(reference);
+        return session.isActive() || session.reads() != null ? session.arrays().copy(reference)
+                : session.arrays().snapshot(reference);
     }
 
     private Object copy(long reference) {
         Object copy = copies.get(reference);
         if (copy == null) {
-            session.transaction().lockShared(reference);
-            copy = newArray(reference);
+            if (session.isActive()) {
+                session.transaction().lockShared(reference);
+            }
+            copy = newArray(SnapshotReads.place(session, reference));
             add(reference, copy);
             meet(reference, copy);
         }
@@ -60,7 +63,7 @@ public final class ArrayCopies {
     private Object snapshot(long reference) {
         Object snapshot = loading.get(reference);
         if (snapshot == null) {
-            snapshot = Committed.read(reference, () -> newArray(reference));
+            snapshot = Committed.read(reference, () -> newArray(offsetOf(reference)));
             meet(reference, snapshot);
         }
         return snapshot;
@@ -91,13 +94,17 @@ public final class ArrayCopies {
 
     private void fill(long reference, Object array) {
         if (session.isActive()) {
-            read(reference, array);
+            read(offsetOf(reference), array);
             return;
         }
-        Committed.read(reference, () -> {
-            read(reference, array);
-            return array;
-        });
+        if (session.reads() != null) {
+            read(SnapshotReads.place(session, reference), array);
+        } else {
+            Committed.read(reference, () -> {
+                read(offsetOf(reference), array);
+                return array;
+            });
+        }
         StrayArrays.add(array, reference);
     }
 
@@ -129,8 +136,7 @@ public final class ArrayCopies {
         return reference != null ? reference : StrayArrays.get(array);
     }
 
-    private static Object newArray(long reference) {
-        long at = offsetOf(reference);
+    private static Object newArray(long at) {
         int number = classOf(Memory.getLong(at));
         Class<?> type = number == CLASS_ARRAY ? Classes.find(componentName(at))
                 : PRIMITIVE_TYPES[number - CLASS_ARRAY - 1];
@@ -142,15 +148,14 @@ public final class ArrayCopies {
 
     /** The name of the component class of an array of references is a value. The word after the length refers to it. */
     private static String componentName(long at) {
-        return (String) Values.decode(StoreTransaction.value(Memory.getLong(at + ARRAY_HEADER_BYTES)));
+        return (String) Values.decode(References.value(Memory.getLong(at + ARRAY_HEADER_BYTES)));
     }
 
     private static long elements(long at) {
         return at + ARRAY_HEADER_BYTES + (classOf(Memory.getLong(at)) == CLASS_ARRAY ? 8 : 0);
     }
 
-    private static void read(long reference, Object copy) {
-        long at = offsetOf(reference);
+    private static void read(long at, Object copy) {
         long from = elements(at);
         switch (copy) {
             case Object[] objects -> {
@@ -251,7 +256,8 @@ public final class ArrayCopies {
         // Writing references back may adopt arrays, which are then written back too.
         for (int i = 0; i < order.size(); i++) {
             Object copy = copies.get(order.get(i));
-            if (copy != null) {
+            // Whoever has it locked has destroyed it: what the transaction changed before goes with it.
+            if (copy != null && !isDestroyed(Memory.getLong(offsetOf(order.get(i))))) {
                 write(order.get(i), copy);
             }
         }
@@ -306,6 +312,7 @@ public final class ArrayCopies {
 
     /** Takes over an element that was stored into a copy which no transaction held. In a transaction. */
     void storeStray(long reference, Object array, int index) {
+        SnapshotReads.refuseChanges(session);
         Object own = copy(reference);
         System.arraycopy(array, index, own, index, 1);
     }
@@ -352,7 +359,7 @@ public final class ArrayCopies {
                 StrayArrays.add(copy, reference);
                 try {
                     Committed.read(reference, () -> {
-                        read(reference, copy);
+                        read(offsetOf(reference), copy);
                         return null;
                     });
                 } catch (dev.norn.sas.exception.ObjectDestroyed e) {
@@ -398,7 +405,7 @@ public final class ArrayCopies {
             if (before != null) {
                 System.arraycopy(before, 0, copy, 0, Array.getLength(copy));
             } else if (session.transaction().store().isObject(entry.getKey())) {
-                read(entry.getKey(), copy);
+                read(offsetOf(entry.getKey()), copy);
             } else if (adopted.remove(copy) != null) {
                 giveBack(copy);
             } else {

@@ -48,8 +48,10 @@ public interface InPlace {
 
     /** Where the array is if the running transaction may read it, and locks it for that; 0 outside transactions. */
     static long reading(SasObject array) {
-        boolean isHeld = array.$sas$holder() == Thread.currentThread() || Session.read(array) != null;
-        return isHeld ? offsetOf(array.$sas$reference()) : 0;
+        if (array.$sas$holder() == Thread.currentThread()) {
+            return offsetOf(array.$sas$reference());
+        }
+        return Session.read(array) == null ? 0 : SnapshotReads.place(Session.get(), array.$sas$reference());
     }
 
     /** The length of the array at this offset. */
@@ -75,7 +77,7 @@ public interface InPlace {
         long at = offsetOf(array.$sas$reference());
         if (its.$sas$kept() == null) {
             // Of a small one, the lock has kept an image as a whole.
-            session.changes(its, blocks(its.$sas$bytes(), StoreTransaction.isTouched(at) ? 0 : -1));
+            session.changing().add(its, blocks(its.$sas$bytes(), StoreTransaction.isTouched(at) ? 0 : -1));
         }
         long end = distance + bytes;
         for (long from = distance & -1L << BLOCK_BITS; from < end; from += 1L << BLOCK_BITS) {
@@ -91,7 +93,7 @@ public interface InPlace {
      */
     private static long keepRun(Session session, InPlace its, long at, long first, long end) {
         long[] kept = its.$sas$kept();
-        long[] logged = session.logged(its);
+        long[] logged = session.changing().of(its);
         boolean isLogged = has(logged, first);
         long last = first;
         for (long next = first + (1L << BLOCK_BITS); next < end && !has(kept, next) && has(logged, next) == isLogged;

@@ -29,7 +29,8 @@ public final class Monitors {
         if (!isPersistent(object)) {
             return object;
         }
-        if (Session.write((SasObject) object) == null) {
+        // What a read-only transaction sees does not change, so it needs no lock.
+        if (!SnapshotReads.isActive() && Session.write((SasObject) object) == null) {
             throw new SASException("synchronized on a persistent " + object.getClass().getName()
                     + " needs a transaction, which then holds the lock to its end");
         }

@@ -187,7 +187,7 @@ public final class Promotion {
         object.$sas$store();
         if (object instanceof InPlace array) {
             array.$sas$write(Format.offsetOf(object.$sas$reference()));
-            session.changesAll(array);
+            session.changing().addAll(array);
         }
     }
 

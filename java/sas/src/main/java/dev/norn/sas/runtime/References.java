@@ -50,15 +50,24 @@ public final class References {
         return switch ((int) word & TAG_MASK) {
             case TAG_OBJECT -> loadObject(word);
             case TAG_INLINE -> Values.decodeInline(word);
-            case TAG_VALUE -> Values.decode(StoreTransaction.value(word));
+            case TAG_VALUE -> Values.decode(value(word));
             case TAG_TEMPORARY -> Temporaries.get(word, owner, offset);
             default -> throw new SASException("the word " + Long.toHexString(word) + " at offset " + offset + " of "
                     + owner.getClass().getName() + " is no reference: the store is damaged");
         };
     }
 
+    /** The bytes of a value, as the thread's transaction sees it. */
+    static byte[] value(long word) {
+        SnapshotReads reads = Session.get().reads();
+        return reads == null ? StoreTransaction.value(word) : reads.value(word);
+    }
+
     private static Object loadObject(long word) {
         Session session = Session.get();
+        if (session.reads() != null) {
+            return newHandle(word, Memory.getLong(SnapshotReads.place(session, word)));
+        }
         SasObject known = session.isActive() ? session.holding(word) : null;
         if (known != null) {
             return known;
@@ -69,7 +78,10 @@ public final class References {
         }
         // If a larger object covers the place now, its data could look like a header of that generation.
         store.requireObject(word);
-        long header = Memory.getLong(offsetOf(word));
+        return newHandle(word, Memory.getLong(offsetOf(word)));
+    }
+
+    private static Object newHandle(long word, long header) {
         int number = classOf(header);
         if (isArray(number)) {
             return ArrayCopies.load(word);
@@ -79,8 +91,7 @@ public final class References {
 
     /** Reads a field that holds a reference of any kind. */
     public static Object get(SasObject handle, int offset) {
-        return holding(handle) != null ? load(Access.word(handle.$sas$reference(), offset), handle, offset)
-                : committed(handle, offset, null);
+        return holding(handle) != null ? load(word(handle, offset), handle, offset) : committed(handle, offset, null);
     }
 
     /**
@@ -91,8 +102,12 @@ public final class References {
         if (holding(handle) == null) {
             return committed(handle, offset, kept);
         }
-        long word = Access.word(handle.$sas$reference(), offset);
+        long word = word(handle, offset);
         return isHandleOf(kept, word) ? kept : load(word, handle, offset);
+    }
+
+    private static long word(SasObject handle, int offset) {
+        return Memory.getLong(SnapshotReads.place(Session.get(), handle.$sas$reference()) + offset);
     }
 
     /**
@@ -322,7 +337,9 @@ public final class References {
 
     private static int storedHash(SasObject handle) {
         Nobody.requireOpenStore(handle);
-        return CurrentStore.get().hashOf(handle.$sas$reference());
+        SnapshotReads reads = Session.get().reads();
+        return reads == null ? CurrentStore.get().hashOf(handle.$sas$reference())
+                : reads.hashOf(handle.$sas$reference());
     }
 
     /**

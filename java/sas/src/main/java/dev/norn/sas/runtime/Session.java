@@ -10,9 +10,7 @@ import dev.norn.sas.store.transaction.StoreTransaction;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
@@ -68,11 +66,7 @@ public final class Session implements StoreTransaction.Tenant {
     private Throwable broken;
     /** Objects that transactions have used since one of them had its handles forget their targets. */
     private int uses;
-    /**
-     * Of arrays in place that this transaction changes, the blocks of which the undo stream has images, or that need
-     * none.
-     */
-    private final Map<InPlace, long[]> changing = new IdentityHashMap<>();
+    private final ChangedBlocks changing = new ChangedBlocks();
     private final Promotion promotion = new Promotion(this);
     /** Whether {@link #run} was about to undo the transaction. */
     private boolean hasToUndo;
@@ -84,6 +78,8 @@ public final class Session implements StoreTransaction.Tenant {
 
     /** What the transaction has adopted. */
     private final List<Promotion.Temporary> temporaries = new ArrayList<>();
+
+    private SnapshotReads reads;
 
     /** The class that a conflict kept from getting its number. */
     private Classes.Info wanted;
@@ -107,9 +103,21 @@ public final class Session implements StoreTransaction.Tenant {
         return transaction != null && transaction.isActive();
     }
 
+    /** The read-only transaction that is open; null if none is. */
+    SnapshotReads reads() {
+        return reads;
+    }
+
+    /** A read-only transaction begins, or ends: then it is null. No copy of an array is its own any more. */
+    void reads(SnapshotReads its) {
+        reads = its;
+        arrays.end();
+    }
+
     /** @throws SASException if a transaction is open in this thread, or no store */
     public void begin() {
         endUndo();
+        SnapshotReads.refuseChanges(this);
         if (isActive()) {
             throw new SASException("this thread has begun a transaction already");
         }
@@ -211,10 +219,7 @@ public final class Session implements StoreTransaction.Tenant {
         written = NONE;
         writtenCount = 0;
         savedCount = 0;
-        if (!changing.isEmpty()) {
-            changing.keySet().forEach(array -> array.$sas$kept(null));
-            changing.clear();
-        }
+        changing.clear();
     }
 
     /**
@@ -231,26 +236,9 @@ public final class Session implements StoreTransaction.Tenant {
         }
     }
 
-    /**
-     * The array is changed for the first time, or for the first time after a savepoint; these of its blocks need no
-     * images.
-     */
-    void changes(InPlace array, long[] blocks) {
-        long[] logged = changing.get(array);
-        if (logged == null) {
-            changing.put(array, blocks);
-        }
-        array.$sas$kept(blocks);
-    }
-
-    /** The array is new: its allocation is undone and logged as a whole. */
-    void changesAll(InPlace array) {
-        changing.put(array, InPlace.blocks(array.$sas$bytes(), -1));
-    }
-
-    /** The blocks of which the undo stream has images, or that need none. */
-    long[] logged(InPlace array) {
-        return changing.get(array);
+    /** What the transaction has changed of arrays in place. */
+    ChangedBlocks changing() {
+        return changing;
     }
 
     /** Makes the object's handle ask again: the object is gone. */
@@ -307,13 +295,12 @@ public final class Session implements StoreTransaction.Tenant {
 
     /** Takes note of what becomes persistent by adoption. */
     void keepTemporaries(List<Promotion.Temporary> more) {
-        if (!more.isEmpty()) {
-            temporaries.addAll(more);
-        }
+        temporaries.addAll(more);
     }
 
     private void requireActive() {
         if (!isActive()) {
+            SnapshotReads.refuseChanges(this);
             throw new SASException("this thread has begun no transaction");
         }
     }
@@ -324,7 +311,7 @@ public final class Session implements StoreTransaction.Tenant {
      */
     public <T, X extends Exception> T within(Body<T, X> action) throws X {
         endUndo();
-        return isActive() ? action.run() : alone(action);
+        return isActive() || reads != null ? action.run() : alone(action);
     }
 
     private <T, X extends Exception> T alone(Body<T, X> action) throws X {
@@ -344,7 +331,7 @@ public final class Session implements StoreTransaction.Tenant {
     public <T, X extends Exception> T nested(Body<T, X> action) throws X {
         endUndo();
         if (!isActive()) {
-            return alone(action);
+            return reads != null ? action.run() : alone(action);
         }
         Savepoint its = new Savepoint(savepoint);
         open(its);
@@ -368,7 +355,7 @@ public final class Session implements StoreTransaction.Tenant {
         its.newClasses = newClasses.count();
         its.temporaries = temporaries.size();
         its.arrays = arrays.snapshot();
-        its.takeBlocks(changing.keySet());
+        changing.open(its);
         transaction.openSavepoint();
         its.transactionNumber = transactionNumber;
     }
@@ -402,7 +389,7 @@ public final class Session implements StoreTransaction.Tenant {
             return;
         }
         transaction.releaseSavepoint();
-        changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : its.allBlocksOf(array)));
+        changing.release(its);
     }
 
     /** Takes back what came after the savepoint. If that fails, the transaction can only be undone. */
@@ -412,7 +399,7 @@ public final class Session implements StoreTransaction.Tenant {
         }
         try {
             transaction.returnToSavepoint();
-            changing.forEach((array, logged) -> array.$sas$kept(its.outer == null ? logged : its.blocksOf(array)));
+            changing.restore(its);
             for (int i = its.written; i < writtenCount; i++) {
                 reload(((SasObject) written[i]).$sas$reference());
             }
@@ -440,7 +427,7 @@ public final class Session implements StoreTransaction.Tenant {
             its.$sas$load(Format.offsetOf(reference));
         } else {
             forget(reference);
-            changing.remove(its);
+            changing.forget(its);
         }
     }
 
@@ -513,7 +500,7 @@ public final class Session implements StoreTransaction.Tenant {
      * Undoes a transaction that should have been undone when the stack or the memory was exhausted. No step may
      * continue in it.
      */
-    private void endUndo() {
+    void endUndo() {
         if (hasToUndo) {
             if (isActive()) {
                 abort();
@@ -591,7 +578,7 @@ public final class Session implements StoreTransaction.Tenant {
         Nobody.requireOpenStore(handle);
         Session session = get();
         if (!session.isActive()) {
-            return null;
+            return session.reads == null ? null : session.reads.handle(handle);
         }
         try {
             return session.hold(handle, session.transaction.lockShared(handle.$sas$reference()));
@@ -605,6 +592,7 @@ public final class Session implements StoreTransaction.Tenant {
         Nobody.requireOpenStore(handle);
         Session session = get();
         if (!session.isActive()) {
+            SnapshotReads.refuseChanges(session);
             return null;
         }
         try {
@@ -688,7 +676,7 @@ public final class Session implements StoreTransaction.Tenant {
         handle.$sas$settle();
         if (handle instanceof InPlace array) {
             array.$sas$elements(null);
-            array.$sas$kept(changing.get(array));
+            array.$sas$kept(changing.of(array));
         }
         holding[place] = handle;
         written[writtenCount++] = handle;

@@ -88,17 +88,26 @@ public final class DirectoryReader {
         for (long reference = Memory.getLong(offsetOf(DIRECTORY) + kind.head()); reference != 0;) {
             DirectoryEntry entry = entry(reference);
             entries.add(entry);
-            reference = Memory.getLong(offsetOf(reference) + ENTRY_NEXT);
+            reference = next(offsetOf(reference));
         }
         return entries;
     }
 
     private static DirectoryEntry entry(long reference) {
-        long at = offsetOf(reference);
+        return entry(reference, offsetOf(reference));
+    }
+
+    /** The entry with this reference, which is here, or of which a copy is. */
+    public static DirectoryEntry entry(long reference, long at) {
         String text = new String(Memory.bytes(at + ENTRY_TEXT, Memory.getInt(at + ENTRY_TEXT_LENGTH)),
                 StandardCharsets.UTF_8);
         return new DirectoryEntry(reference, text, Memory.getLong(at + ENTRY_FIRST), Memory.getLong(at + ENTRY_SECOND),
                 Memory.getLong(at + ENTRY_THIRD));
+    }
+
+    /** The reference of the entry after this one; 0 if it is the last. */
+    public static long next(long at) {
+        return Memory.getLong(at + ENTRY_NEXT);
     }
 
     /**

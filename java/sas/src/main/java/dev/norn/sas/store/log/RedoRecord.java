@@ -28,13 +28,10 @@ public final class RedoRecord {
     private ByteBuffer buffer = first;
     /** What recent records needed, in bytes. */
     private int recentBytes = FIRST_BYTES;
-    /** Entries that {@link #isOfObject} names. */
-    private int objects;
 
     /** The record's beginning, without operations. */
     public void clear() {
         buffer.clear().position(LogRecords.HEADER_BYTES);
-        objects = 0;
     }
 
     public boolean isEmpty() {
@@ -45,11 +42,6 @@ public final class RedoRecord {
     public ByteBuffer complete() {
         room(LogRecords.CHECK_BYTES);
         return buffer;
-    }
-
-    /** How many entries of the record {@link #isOfObject} names. */
-    public int objects() {
-        return objects;
     }
 
     /** Bytes that the buffer takes. */
@@ -84,7 +76,6 @@ public final class RedoRecord {
 
     /** Adds what an undo entry says was done. */
     public void add(long entry) {
-        objects += isOfObject(entry) ? 1 : 0;
         long offset = TransactionSlot.offset(entry);
         switch (TransactionSlot.kind(entry)) {
             case ENTRY_IMAGE -> addChanges(entry, offset, OBJECT_HEADER_BYTES);

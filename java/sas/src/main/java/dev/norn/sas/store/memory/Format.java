@@ -9,7 +9,7 @@ package dev.norn.sas.store.memory;
  */
 public final class Format {
     public static final long MAGIC = 0x4E4F524E5341_5331L;
-    public static final long VERSION = 6;
+    public static final long VERSION = 7;
 
     // The pool's header, at 0.
     public static final long POOL_MAGIC = 0;
@@ -38,6 +38,7 @@ public final class Format {
     public static final long LOG_RESERVED = 176;
     public static final long SYNC_LATCH = 192;
     public static final long CHECKPOINT_LATCH = 200;
+    public static final long VERSIONS_LATCH = 208;
     public static final long NEXT_INCARNATION = 320;
     public static final long SYNC_COUNT = 384;
     public static final long COMMIT_COUNT = 392;
@@ -48,6 +49,15 @@ public final class Format {
     /** Which file the lock file is whose attachments use the pool. */
     public static final long POOL_LOCK_DEVICE = 424;
     public static final long POOL_LOCK_INODE = 432;
+    /** A bit for each place of {@link #READERS} whose process reads a snapshot: while one is set, versions are kept. */
+    public static final long SNAPSHOTS = 448;
+    /** The position after the last version, which only grows. */
+    public static final long VERSIONS_HEAD = 512;
+    /** Bytes of the ring of versions that the pool's file has storage for. */
+    public static final long VERSIONS_BACKED = 520;
+    /** The owners of the bits of {@link #SNAPSHOTS}; 0 where there is none. */
+    public static final long READERS = 576;
+    public static final int READERS_MAX = 64;
 
     // Slots: one for each transaction that runs.
     public static final long SLOTS = 8192;
@@ -62,6 +72,8 @@ public final class Format {
     public static final long SLOT_RECORD_END = 48;
     public static final long SLOT_BACKED = 56;
     public static final long SLOT_TRANSACTION = 64;
+    /** Counts the slot's transactions, so that a reader of its undo stream sees whether it is another. */
+    public static final long SLOT_COUNT = 72;
 
     public static final long STATE_FREE = 0;
     public static final long STATE_ACTIVE = 1;
@@ -80,6 +92,12 @@ public final class Format {
     public static final long UNSYNCED = 128 << 10;
     public static final int UNSYNCED_BITS = 12;
 
+    // The newest version of the objects with a hash, by its position in the ring of versions.
+    public static final long CHAINS = 512 << 10;
+    public static final int CHAINS_BITS = 16;
+    /** Up to here, the control area is backed from the beginning. */
+    public static final long CONTROL_BYTES = 1 << 20;
+
     public static final long UNDO = 1L << 30;
     public static final long UNDO_BYTES = 256L << 20;
 
@@ -91,6 +109,16 @@ public final class Format {
     public static final int ENTRY_RANGE = 5;
     public static final int ENTRY_CONTAINER = 6;
     public static final int ENTRY_HEADER_BYTES = 16;
+
+    // A ring of versions, which snapshots read: what objects and values were before a commit changed or freed them.
+    public static final long VERSIONS = 13L << 30;
+    public static final long VERSIONS_BYTES = 256L << 20;
+    public static final int VERSION_BEFORE = 0;
+    public static final int VERSION_REFERENCE = 8;
+    public static final int VERSION_UNTIL = 16;
+    public static final int VERSION_LENGTH = 24;
+    public static final int VERSION_AT = 32;
+    public static final int VERSION_HEADER_BYTES = 40;
 
     // Containers.
     public static final long CONTAINERS = 16L << 30;

@@ -15,6 +15,7 @@ import java.io.IOException;
  * CHECKPOINT   the containers' files, the log's header  yes
  * SYNC         the sync of the log                      yes
  * LOG          the end of the log                       yes
+ * VERSIONS     the ring of versions for snapshots       only backing of storage
  * GROW         a container's number of pages, and       only backing of storage
  *              which of them large objects have
  * page         a page's starts and generation           none
@@ -145,7 +146,7 @@ public final class Latch {
      */
     public static void recover(TransactionSlot slot) throws IOException {
         long ofContainer = Memory.getVolatile(slot.head + SLOT_LATCH);
-        for (long word : new long[] {CHECKPOINT_LATCH, SYNC_LATCH, LOG_LATCH, ofContainer}) {
+        for (long word : new long[] {CHECKPOINT_LATCH, SYNC_LATCH, LOG_LATCH, VERSIONS_LATCH, ofContainer}) {
             if (has(slot, word)) {
                 slot.pool.recoverer().settle(slot, word);
                 unlatch(slot, word);
@@ -197,7 +198,8 @@ public final class Latch {
 
         private String name() {
             return word == CHECKPOINT_LATCH ? "checkpoints" : word == LOG_LATCH ? "the log's end"
-                    : word == SYNC_LATCH ? "the log's sync" : "storage in a container";
+                    : word == SYNC_LATCH ? "the log's sync"
+                    : word == VERSIONS_LATCH ? "versions for snapshots" : "storage in a container";
         }
     }
 }

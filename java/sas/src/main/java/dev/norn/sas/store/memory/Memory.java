@@ -27,6 +27,11 @@ public final class Memory {
      */
     public static final long MASK = SPACE - 1;
 
+    /** Where memory of this JVM alone begins, after as many bytes as an object's fields can be from its offset. */
+    public static final long OWN = SPACE + (1L << 32);
+    /** Bytes of it; it takes storage where something was stored. */
+    public static final long OWN_BYTES = 64L << 30;
+
     private static final int PROT_READ = 1;
     private static final int PROT_WRITE = 2;
     private static final int MAP_SHARED = 1;
@@ -35,6 +40,7 @@ public final class Memory {
     private static final int MAP_ANONYMOUS = 0x20;
     private static final int MAP_NORESERVE = 0x4000;
     private static final int MADV_RANDOM = 1;
+    private static final int MADV_DONTNEED = 4;
 
     private static final MethodHandle MMAP;
     private static final MethodHandle MADVISE;
@@ -61,7 +67,7 @@ public final class Memory {
                 FunctionDescriptor.of(word, word, word, number, number, number, word));
         MADVISE = linker.downcallHandle(linker.defaultLookup().findOrThrow("madvise"),
                 FunctionDescriptor.of(number, word, word, number));
-        long length = SPACE + (1L << 32);
+        long length = OWN + OWN_BYTES;
         long base = mmap(0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
         if (base == -1) {
             throw new ExceptionInInitializerError("cannot reserve " + length
@@ -99,6 +105,16 @@ public final class Memory {
     /** Puts zeros in the place of what was mapped; the range stays reserved. */
     public static void unmap() {
         mmap(ALL.address(), SPACE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1);
+    }
+
+    /** Gives storage of the JVM's own memory back; it has zeros then. */
+    static void forgetOwn(long offset, long length) {
+        try {
+            // If the kernel does not take the advice, the storage stays.
+            int ignored = (int) MADVISE.invokeExact(ALL.address() + offset, length, MADV_DONTNEED);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
     }
 
     public static boolean getBoolean(long offset) {

@@ -108,7 +108,7 @@ public final class PagePool {
         Memory.unmap();
         channel.truncate(0);
         map();
-        back(0, 1 << 20);
+        back(0, CONTROL_BYTES);
     }
 
     /** Whether other processes used the store when the pool was opened. */

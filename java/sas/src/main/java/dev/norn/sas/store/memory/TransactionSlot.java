@@ -72,6 +72,7 @@ public final class TransactionSlot {
         newest = 0;
         Memory.putRelease(head + SLOT_TAIL, 0);
         Memory.putRelease(head + SLOT_TRANSACTION, transaction);
+        Memory.putRelease(head + SLOT_COUNT, Memory.getLong(head + SLOT_COUNT) + 1);
         state(STATE_ACTIVE);
     }
 

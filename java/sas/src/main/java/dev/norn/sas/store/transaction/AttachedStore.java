@@ -51,6 +51,7 @@ public final class AttachedStore {
     private final Locks locks;
     private Checkpointer checkpointer;
     private final SlotTable slots = new SlotTable(this);
+    private final SnapshotReaders snapshotReaders = new SnapshotReaders(this);
     /** What was lost with a damaged log; null if that is not accepted. */
     private final List<String> losses;
     private volatile boolean isOpen;
@@ -380,6 +381,7 @@ public final class AttachedStore {
     private void detach() {
         if (isOpen) {
             isOpen = false;
+            snapshotReaders.close();
             Memory.unmap();
             closeFiles();
         }
@@ -565,6 +567,15 @@ public final class AttachedStore {
         if (checkpointer != null) {
             checkpointer.look();
         }
+    }
+
+    SnapshotReaders snapshotReaders() {
+        return snapshotReaders;
+    }
+
+    /** What is committed now, for a read-only transaction, which has to close it. */
+    public Snapshot snapshot() {
+        return new Snapshot(this);
     }
 
     Locks locks() {

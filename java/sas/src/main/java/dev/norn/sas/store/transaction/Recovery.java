@@ -4,6 +4,8 @@ import static dev.norn.sas.store.memory.Format.*;
 
 import dev.norn.sas.store.heap.Allocator;
 import dev.norn.sas.store.heap.Range;
+import dev.norn.sas.store.log.RedoRecord;
+import dev.norn.sas.store.log.Unsynced;
 import dev.norn.sas.store.memory.Latch;
 import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.memory.Recoverer;
@@ -31,9 +33,11 @@ import java.io.IOException;
  */
 public final class Recovery implements Recoverer {
     private final AttachedStore store;
+    private final Versions versions;
 
     Recovery(AttachedStore store) {
         this.store = store;
+        versions = new Versions(store.pages());
     }
 
     /**
@@ -58,7 +62,7 @@ public final class Recovery implements Recoverer {
                 return true;
             }
         }
-        return false;
+        return store.snapshotReaders().isAnyGone();
     }
 
     /** Whether the one who has this slot is gone: his process, or his thread of this one. Costs a system call. */
@@ -114,8 +118,9 @@ public final class Recovery implements Recoverer {
         return store.log().takeNoMoreChanges("cannot put the log in order after a change that failed", cause);
     }
 
-    /** Never waits for another slot. */
+    /** Never waits for another slot. Frees the places of dead readers, too. */
     void freeLatches() throws IOException {
+        store.snapshotReaders().forgetGone();
         for (int i = 0; i < SLOTS_MAX; i++) {
             if (isLost(i)) {
                 Latch.recover(new TransactionSlot(store.pages(), i));
@@ -138,6 +143,7 @@ public final class Recovery implements Recoverer {
         Memory.putVolatile(slot.head + SLOT_WAITS_FOR, 0);
         if (slot.state() == STATE_COMMITTING) {
             store.log().sync(slot, Memory.getLong(slot.head + SLOT_RECORD_END));
+            markChanged(slot, Memory.getLong(slot.head + SLOT_RECORD_END));
             slot.state(STATE_COMMITTED);
         }
         if (slot.state() == STATE_COMMITTED) {
@@ -218,6 +224,25 @@ public final class Recovery implements Recoverer {
         int length = TransactionSlot.length(entry);
         Memory.putLong(offset, Memory.getLong(content));
         Memory.copy(content + OBJECT_HEADER_BYTES, offset + OBJECT_HEADER_BYTES, length - OBJECT_HEADER_BYTES);
+    }
+
+    /**
+     * Says of all that the slot's transaction has changed up to where the log has to be durable for a reader, and keeps
+     * versions of it for snapshots. Comes before the first lock is released; may be done again.
+     */
+    void markChanged(TransactionSlot slot, long end) {
+        int objects = 0;
+        for (long entry = slot.first(); entry < slot.end(); entry = TransactionSlot.next(entry)) {
+            if (RedoRecord.isOfObject(entry)) {
+                Unsynced.mark(TransactionSlot.offset(entry), end);
+                objects++;
+            }
+            if (objects > Unsynced.WORDS) {
+                Unsynced.markAll(end);
+                break;
+            }
+        }
+        versions.keep(slot, end);
     }
 
     /** Does what follows a durable commit: releases the locks, and gives freed storage back. */

@@ -441,7 +441,8 @@ public final class StoreTransaction {
         }
         try {
             if (hasChanges) {
-                markUnsynced();
+                // A slot whose process dies in here has a record that counts, and is recovered from its beginning.
+                store.recovery().markChanged(slot, awaited);
             }
             slot.state(STATE_COMMITTED);
             store.recovery().finish(slot);
@@ -483,22 +484,6 @@ public final class StoreTransaction {
     /** The transaction has seen the effect of an unknown transaction. */
     private void hasSeenAll() {
         awaited = Memory.getVolatile(LOG_TAIL);
-    }
-
-    /**
-     * Called before the first lock is released. A slot whose process dies in here has a record that counts, and is
-     * recovered from its beginning.
-     */
-    private void markUnsynced() {
-        if (record.objects() > Unsynced.WORDS) {
-            Unsynced.markAll(awaited);
-            return;
-        }
-        for (long entry = slot.first(); entry < slot.end(); entry = TransactionSlot.next(entry)) {
-            if (RedoRecord.isOfObject(entry)) {
-                Unsynced.mark(TransactionSlot.offset(entry), awaited);
-            }
-        }
     }
 
     /** Returns the position after the record. When this throws, the transaction was undone, or is left to recovery. */

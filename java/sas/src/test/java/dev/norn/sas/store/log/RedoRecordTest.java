@@ -1,5 +1,7 @@
 package dev.norn.sas.store.log;
 
+import static dev.norn.sas.store.memory.Format.LOG_TAIL;
+import static dev.norn.sas.store.memory.Format.UNSYNCED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -9,12 +11,14 @@ import dev.norn.sas.Store;
 import dev.norn.sas.Transaction;
 import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.runtime.Session;
+import dev.norn.sas.store.memory.Memory;
 import dev.norn.sas.store.transaction.FaultyLog;
 import dev.norn.sas.store.transaction.StoreTransaction;
 import dev.norn.sas.util.SasList;
 import dev.norn.sas.util.SasLongArray;
 import java.lang.reflect.Field;
 import java.nio.file.Path;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -106,7 +110,9 @@ class RedoRecordTest {
             }
             Transaction.commit();
             assertTrue(!record.isEmpty());
-            assertTrue(record.objects() > 0 && record.objects() < 10, "objects of the record: " + record.objects());
+            long marked = LongStream.range(0, Unsynced.WORDS)
+                    .filter(i -> Memory.getVolatile(UNSYNCED + i * 8) == Memory.getVolatile(LOG_TAIL)).count();
+            assertTrue(marked > 0 && marked < 10, "objects of the record: " + marked);
         }
     }
 }
