@@ -22,7 +22,7 @@ use crate::objects::{Form, Objects};
 use crate::package_store::{AddError, PackageStore};
 use crate::persistent::{ObjectError, StaticsError, TransactionRefusal};
 use crate::ram::{APDU_BUFFER, Known, Ram, known};
-use crate::session::{Installing, Session, State};
+use crate::session::{Installing, Protocol, Session, State};
 use crate::trace::{Users, trace};
 use crate::types;
 
@@ -84,9 +84,14 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
     /// If a memory fails.
     pub fn mount(heap: H, packages: S, bytecodes: u32) -> Result<Self, ErrorOf<H, S>> {
         let memory = Memory::mount(heap, Ram::new(Known::nothing())).map_err(Self::objects)?;
-        let mut card = AppletCard { memory, packages, state: State::new(), cells: [0; CELLS], bytecodes };
+        let mut card = AppletCard { memory, packages, state: State::new(Protocol::T1), cells: [0; CELLS], bytecodes };
         card.power_up()?;
         Ok(card)
+    }
+
+    /// Says which protocol applets are told of; T=1 before.
+    pub fn set_protocol(&mut self, protocol: Protocol) {
+        self.state.protocol = protocol;
     }
 
     /// The packages' store.
@@ -122,7 +127,7 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
         }
         self.memory.ram.reset();
         self.memory.read_used().map_err(Self::objects)?;
-        self.state = State::new();
+        self.state = State::new(self.state.protocol);
         for number in 0..PACKAGES as u8 {
             let statics = self.packages.package(number).map(|(package, _)| package.statics);
             let has_statics = self.memory.persistent.has_statics(number);

@@ -27,6 +27,24 @@ pub enum InstallError<E> {
     Memory(E),
 }
 
+impl<E> InstallError<E> {
+    /// The same with another error of the memory.
+    pub fn map_memory<F>(self, map: impl FnOnce(E) -> F) -> InstallError<F> {
+        match self {
+            InstallError::Unsupported => InstallError::Unsupported,
+            InstallError::Missing(aid) => InstallError::Missing(aid),
+            InstallError::Exists(aid) => InstallError::Exists(aid),
+            InstallError::Image => InstallError::Image,
+            InstallError::Import(aid) => InstallError::Import(aid),
+            InstallError::NoRoom => InstallError::NoRoom,
+            InstallError::TooLong(bytes) => InstallError::TooLong(bytes),
+            InstallError::Refused(status) => InstallError::Refused(status),
+            InstallError::InUse => InstallError::InUse,
+            InstallError::Memory(error) => InstallError::Memory(map(error)),
+        }
+    }
+}
+
 /// A card with its power on. What fails with an error of a memory has to be reset before it is used again.
 pub trait Card {
     /// Why a memory fails.

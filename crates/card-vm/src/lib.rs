@@ -56,4 +56,4 @@ pub use outside::{JournalError, Journaled};
 pub use package_store::{AddError, PackageStore};
 pub use persistent::{ObjectError, Persistent, STATICS_MAX, StaticsError, TransactionRefusal};
 pub use ram::APDU_BUFFER_BYTES;
-pub use session::CHANNELS;
+pub use session::{CHANNELS, Protocol};

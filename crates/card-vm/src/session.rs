@@ -3,6 +3,15 @@
 use crate::command::Command;
 use crate::memory::{Contexts, INSTANCES_MAX};
 
+/// The protocol between card and reader, as applets are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Bytes: an applet does not know whether its answer is wanted, and is told that 256 bytes are.
+    T0,
+    /// Blocks.
+    T1,
+}
+
 /// Logical channels of a card.
 pub const CHANNELS: u8 = 4;
 
@@ -40,10 +49,11 @@ pub(crate) struct State {
     /// The applet that `process` is called on is being selected by this command.
     pub selecting: bool,
     pub deletion_requested: bool,
+    pub protocol: Protocol,
 }
 
 impl State {
-    pub fn new() -> State {
+    pub fn new(protocol: Protocol) -> State {
         State {
             instances: [Instance::default(); INSTANCES_MAX as usize + 1],
             selected: [0; CHANNELS as usize],
@@ -52,6 +62,7 @@ impl State {
             installing: None,
             selecting: false,
             deletion_requested: false,
+            protocol,
         }
     }
 

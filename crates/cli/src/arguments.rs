@@ -8,6 +8,7 @@ use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 use norn_nbd::Address;
 use norn_object_heap::{Config, DeltaRecords, ErrorDetection, InitializationFlags};
 
+use crate::card::arguments::CardCommand;
 use crate::image::Opener;
 use crate::log::Span;
 use crate::log::moment::Moment;
@@ -26,6 +27,11 @@ Examples:
   norn nbd serve disk.img --listen unix:disk.sock            for nbdcopy, qemu, fio
   norn code install part.img app.bin --program-version 1.0.0
                                                              a program on a simulated NAND part; code update replaces it
+  norn card new my.card                                      a Java Card with its API
+  norn card install my.card out/card/purse.jar --param 31323334
+                                                             an applet on it; its PIN is 1234
+  norn card apdu my.card 00A4040006F00000000201 8050000004   select it, and ask for the balance
+  norn card serve my.card --vpcd 127.0.0.1:35963             for pcscd, with the driver vpcd
   norn log append thermo.img readings.csv                    append a sensor's readings
   norn log append thermo.img readings.csv --follow           and those that are written to the file later
   norn log mean thermo.img yesterdayT10:00 yesterdayT11:00   print the mean of a time span
@@ -62,6 +68,9 @@ pub enum Command {
     /// Store a sensor's readings by time in an image file, and query them. An example of the ordered index.
     #[command(subcommand)]
     Log(LogCommand),
+    /// Make a Java Card, install applets on it, send it commands, and serve it to PC/SC.
+    #[command(subcommand)]
+    Card(CardCommand),
     /// List the simulated flash parts: geometry, times, and where the figures are from.
     Parts,
 }
@@ -100,6 +109,7 @@ impl Command {
             | Command::Heap(HeapCommand::Create(_))
             | Command::Log(LogCommand::Create(_))
             | Command::Nbd(NbdCommand::Create(_))
+            | Command::Card(_)
             | Command::Parts => return None,
         };
         Some((image.clone(), opener))

@@ -43,6 +43,14 @@ pub enum Error {
         /// What failed.
         failure: CodeFailure,
     },
+    /// A card failed.
+    #[error("{}: {failure}", card.display())]
+    Card {
+        /// The card.
+        card: PathBuf,
+        /// What failed.
+        failure: Box<norn_card_image::CardFailure>,
+    },
     /// The requested unit does not exist on the part.
     #[error("{}: {source}", image.display())]
     NoSuchUnit {

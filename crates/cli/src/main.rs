@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod card;
 mod code;
 mod error;
 mod heap;
@@ -29,6 +30,7 @@ use crate::arguments::{
     Arguments, CodeCommand, Command, DumpArguments, HeapCommand, LogCommand, NbdCommand, PlotArguments,
     ProgramArguments, PurseArguments, ReadArguments, ShowArguments,
 };
+use crate::card::arguments::CardCommand;
 use crate::error::Error;
 use crate::heap::dump::{Before, Extent};
 use crate::heap::listing::Values;
@@ -69,6 +71,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Nbd(command) => block_device(command),
         Command::Code(command) => programs(command),
         Command::Log(command) => keep_log(command),
+        Command::Card(command) => cards(&command),
         Command::Parts => print(&parts::catalogue_text(), Verdict::Sound),
     }
 }
@@ -141,6 +144,33 @@ fn programs(command: CodeCommand) -> Result<ExitCode, Error> {
         }
     };
     print(&done, Verdict::Sound)
+}
+
+fn cards(command: &CardCommand) -> Result<ExitCode, Error> {
+    let in_card = |failure| Error::Card { card: command.card().clone(), failure: Box::new(failure) };
+    let done = match command {
+        CardCommand::New(arguments) => card::create(arguments),
+        CardCommand::Install(arguments) => card::install(arguments),
+        CardCommand::Delete(arguments) => card::delete(arguments),
+        CardCommand::Ls(arguments) => card::list(&arguments.card),
+        CardCommand::Show(arguments) => card::show(&arguments.card),
+        CardCommand::Apdu(arguments) => {
+            let sent = card::send(arguments).map_err(in_card)?;
+            let verdict = if sent.is_expected() { Verdict::Sound } else { Verdict::Findings };
+            return print(&sent, verdict);
+        }
+        CardCommand::Serve(arguments) => card::serve(arguments, |text| {
+            // Whoever reads our output may have gone; the card is served on.
+            let _ = print(&text, Verdict::Sound);
+        }),
+        CardCommand::Check(arguments) => {
+            let found = card::check(&arguments.card).map_err(in_card)?;
+            let lines: String = found.iter().map(|line| format!("{line}\n")).collect();
+            let verdict = if found.is_empty() { Verdict::Sound } else { Verdict::Findings };
+            return print(&format!("{lines}violations: {}\n", found.len()), verdict);
+        }
+    };
+    print(&done.map_err(in_card)?, Verdict::Sound)
 }
 
 fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {

@@ -172,6 +172,11 @@ impl NorSim {
         self.instrument.cut_power_after(operations, tear);
     }
 
+    /// Whether the power is on: no planned cut has been met since it came.
+    pub fn is_powered(&self) -> bool {
+        !self.instrument.is_off()
+    }
+
     /// Turns the power on again, and drops a planned cut.
     pub fn power_on(&mut self) {
         self.instrument.power_on();

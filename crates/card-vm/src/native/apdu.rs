@@ -12,6 +12,7 @@ use crate::code::Code;
 use crate::end::Native;
 use crate::heap::PersistentHeap;
 use crate::ram::{APDU, APDU_BUFFER, APDU_BUFFER_BYTES};
+use crate::session::Protocol;
 
 numbers! {
     GET_BUFFER = "javacard/framework/APDU" "getBuffer" "()[B";
@@ -52,8 +53,6 @@ const ILLEGAL_USE: i16 = 1;
 const BUFFER_BOUNDS: i16 = 2;
 const BAD_LENGTH: i16 = 3;
 
-/// `APDU.PROTOCOL_T1`, over a medium with contacts.
-const PROTOCOL_T1: i32 = 1;
 /// Bytes of a block of T=1 at most.
 const BLOCK_BYTES: i32 = 254;
 
@@ -68,7 +67,7 @@ impl<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>
             GET_BUFFER | GET_CURRENT_APDU_BUFFER => APDU_BUFFER,
             GET_CURRENT_APDU => APDU,
             GET_IN_BLOCK_SIZE | GET_OUT_BLOCK_SIZE => BLOCK_BYTES,
-            GET_PROTOCOL => PROTOCOL_T1,
+            GET_PROTOCOL => i32::from(self.session.state.protocol == Protocol::T1),
             GET_NAD | WAIT_EXTENSION => 0,
             GET_CURRENT_STATE => i32::from(self.session.apdu_state),
             GET_CLA_CHANNEL => i32::from(self.session.state.channel),
@@ -144,7 +143,8 @@ impl<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>
     fn set_outgoing(&mut self) -> Step<i32, H, C> {
         self.in_states(0..=FULL_INCOMING)?;
         self.session.apdu_state = OUTGOING;
-        Ok(self.session.command.expected.map_or(0, i32::from))
+        let unsaid = if self.session.state.protocol == Protocol::T0 { 256 } else { 0 };
+        Ok(self.session.command.expected.map_or(unsaid, i32::from))
     }
 
     fn set_length(&mut self, length: i32) -> Step<(), H, C> {

@@ -1,0 +1,25 @@
+//! Java Cards in directories of the host: what commands and applications open.
+//!
+//! ```text
+//! CARD/nor.img             a simulated NOR part: the object heap, and its journal in the last erase unit
+//! CARD/packages/NN.ncp     the images of packages, by the card's numbers
+//! CARD/packages/NN.exports what other packages are linked against
+//! ```
+//!
+//! [`CardImage`] is such a card: packages are linked from jars or directories of class files and installed, applets made
+//! and deleted, APDUs answered. [`ServedCard`] is one as a reader sees it. Its power is cut at operations of the part.
+#![forbid(unsafe_code)]
+
+mod card;
+mod device;
+mod failure;
+mod jar;
+mod served;
+mod store;
+
+pub use card::{CardImage, Installed, Power, Report, Wanted};
+pub use device::SharedNor;
+pub use failure::CardFailure;
+pub use jar::{AppletOf, Classes, Manifest, aid_of};
+pub use norn_card_vm::Protocol;
+pub use served::ServedCard;

@@ -1,0 +1,154 @@
+//! `norn card`: Java Cards in directories: made, filled with applets, driven by APDUs, served to PC/SC, shown, checked.
+
+pub mod arguments;
+mod script;
+mod serve;
+
+use std::fmt::{self, Display};
+use std::path::Path;
+
+use norn_card_image::{CardFailure, CardImage, Installed, Report, Wanted};
+use norn_card_linker::Aid;
+use norn_flash_sim::Counters;
+
+use crate::table::{Side, table, text};
+use crate::wear::Wear;
+use arguments::{DeleteArguments, InstallArguments, NewArguments};
+pub use script::send;
+pub use serve::serve;
+
+/// Makes a card.
+///
+/// # Errors
+/// When there is something at its place, the part does not serve, or the API cannot be linked.
+pub fn create(arguments: &NewArguments) -> Result<String, CardFailure> {
+    let NewArguments { card, api, part } = arguments;
+    if !api.exists() {
+        let message = "the API's classes are not there: `tools/card-jars out/card` makes out/card/card-api.jar";
+        return Err(CardFailure::Jar { file: api.clone(), message: message.to_owned() });
+    }
+    let (_, installed) = CardImage::create(card, part, api)?;
+    let (name, part) = (&part.name, part.part);
+    let card = card.display();
+    Ok(format!(
+        "{card}: a card on a {name} of {} units of {} bytes\n{}",
+        part.unit_count,
+        part.unit_size_bytes,
+        Linked(&installed)
+    ))
+}
+
+/// A package that was linked and installed, for people.
+struct Linked<'a>(&'a Installed);
+
+impl Display for Linked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Installed { package, version, sizes, .. } = self.0;
+        let whole = sizes.tables + sizes.statics + sizes.classes + sizes.methods;
+        let (classes, methods) = sizes.left_out;
+        writeln!(
+            f,
+            "package {package} {version}: {whole} bytes ({} tables, {} static fields, {} classes, {} methods); {classes} \
+             classes and {methods} methods that nothing reaches are left out",
+            sizes.tables, sizes.statics, sizes.classes, sizes.methods
+        )
+    }
+}
+
+/// Links and installs a package, and makes an instance of each of its applets.
+///
+/// # Errors
+/// When the package is refused, with the place; what was installed before stays.
+pub fn install(arguments: &InstallArguments) -> Result<String, CardFailure> {
+    let mut card = CardImage::open(&arguments.card)?;
+    let mut done = String::new();
+    let instances: Vec<(Aid, Aid)> = match arguments.instance {
+        Some(instance) => vec![instance],
+        None => {
+            let package = arguments.aid.map(|aid| (aid, arguments.package_version));
+            let wanted = Wanted { package, applets: arguments.applets.clone() };
+            let installed = card.install(&arguments.classes, &wanted)?;
+            done += &Linked(&installed).to_string();
+            let applets = installed.applets.into_iter().filter(|_| !arguments.package_only);
+            applets.map(|applet| (applet, applet)).collect()
+        }
+    };
+    for (applet, instance) in instances {
+        card.install_applet(applet, instance, &arguments.param.0)?;
+        done += &format!("applet {instance} is installed\n");
+    }
+    Ok(done)
+}
+
+/// Deletes an applet or a package.
+///
+/// # Errors
+/// When it is not there, or in use.
+pub fn delete(arguments: &DeleteArguments) -> Result<String, CardFailure> {
+    let mut card = CardImage::open(&arguments.card)?;
+    card.delete(arguments.aid)?;
+    Ok(format!("{} is deleted\n", arguments.aid))
+}
+
+/// Lists packages and applets.
+///
+/// # Errors
+/// When the card cannot be opened.
+pub fn list(card: &Path) -> Result<String, CardFailure> {
+    Ok(listing(&CardImage::open(card)?.report()?))
+}
+
+fn listing(report: &Report) -> String {
+    let columns = [
+        ("Package", Side::Left),
+        ("Version", Side::Left),
+        ("Bytes", Side::Right),
+        ("Applet", Side::Left),
+        ("Instances", Side::Left),
+    ];
+    let mut packages = table(columns);
+    for (package, version, bytes, applets) in &report.packages {
+        let of_package = report.instances.iter().filter(|(_, of)| of == package);
+        let instances: Vec<String> = of_package.map(|(instance, _)| instance.to_string()).collect();
+        let applets: Vec<String> = applets.iter().map(Aid::to_string).collect();
+        packages.add_row([
+            package.to_string(),
+            version.to_string(),
+            bytes.to_string(),
+            applets.join(" "),
+            instances.join(" "),
+        ]);
+    }
+    text(&packages)
+}
+
+/// Shows what a card holds and takes.
+///
+/// # Errors
+/// When the card cannot be opened.
+pub fn show(path: &Path) -> Result<String, CardFailure> {
+    let mut card = CardImage::open(path)?;
+    let report = card.report()?;
+    let part = card.part().sim();
+    let counters: Counters = part.counters();
+    let (flash, free) = report.flash;
+    let (ram, transient) = report.ram;
+    let packages: u32 = report.packages.iter().map(|(_, _, bytes, _)| bytes).sum();
+    Ok(format!(
+        "{}\nobjects    {} on flash\nflash      {flash} bytes ({}), {free} of them ready for objects\npackages   {packages} \
+         bytes of code and tables\nRAM        {ram} bytes of the virtual machine, {transient} of them for transient \
+         arrays, without heap and pager\nerases     {}\npart       {counters}\n",
+        listing(&report),
+        report.objects,
+        part.spec().name,
+        Wear::of(part.erase_counts()),
+    ))
+}
+
+/// What is wrong with a card.
+///
+/// # Errors
+/// When the card cannot be opened.
+pub fn check(path: &Path) -> Result<Vec<String>, CardFailure> {
+    CardImage::open(path)?.check()
+}

@@ -1,0 +1,136 @@
+//! `norn card apdu`: commands from arguments or a script, with power cuts.
+
+use std::fmt::{self, Display};
+use std::fs;
+
+use norn_card_image::{CardFailure, CardImage, Power};
+use norn_flash_sim::Tear;
+
+use super::arguments::{ApduArguments, Bytes, bytes};
+
+/// Bytes of the longest answer: data and status word.
+const ANSWER_MAX: usize = 32_767 + 2;
+
+/// A line of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Line {
+    Command(Vec<u8>, Option<u16>),
+    Reset,
+}
+
+/// What was sent, and what was answered.
+#[derive(Debug, Default)]
+pub struct Sent {
+    text: String,
+    cuts: u32,
+    unexpected: u32,
+}
+
+impl Sent {
+    /// Whether every status word was the expected one.
+    pub fn is_expected(&self) -> bool {
+        self.unexpected == 0
+    }
+}
+
+impl Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        if self.cuts > 0 {
+            writeln!(f, "power cuts: {}", self.cuts)?;
+        }
+        if self.unexpected > 0 {
+            writeln!(f, "unexpected status words: {}", self.unexpected)?;
+        }
+        Ok(())
+    }
+}
+
+/// Sends commands, and says what was answered.
+///
+/// # Errors
+/// When a script has a mistake, before anything is sent; when the card cannot be opened, or its memory fails.
+pub fn send(arguments: &ApduArguments) -> Result<Sent, CardFailure> {
+    let lines = lines(arguments)?;
+    let mut card = CardImage::open(&arguments.card)?;
+    let mut random = arguments.cut_power.map(fastrand::Rng::with_seed);
+    let (mut sent, mut response) = (Sent::default(), vec![0; ANSWER_MAX]);
+    let plan = |card: &CardImage, random: &mut Option<fastrand::Rng>| {
+        if let Some(random) = random {
+            let operations = random.u64(0..2 * u64::from(arguments.cuts_every));
+            card.cut_power_after(operations, Tear::draw(random));
+        }
+    };
+    plan(&card, &mut random);
+    for line in lines {
+        let (command, expected) = match line {
+            Line::Reset => {
+                card.reset()?;
+                sent.text += "-- reset\n";
+                continue;
+            }
+            Line::Command(command, expected) => (command, expected),
+        };
+        sent.text += &format!("> {}\n", Hexadecimal(&command));
+        match card.send(&command, &mut response) {
+            Ok(length) => {
+                let (data, status) = response[..length].split_at(length.saturating_sub(2));
+                let status = u16::from_be_bytes([status[0], status[1]]);
+                let wrong = expected.filter(|expected| *expected != status);
+                sent.unexpected += u32::from(wrong.is_some());
+                let wrong = wrong.map_or(String::new(), |expected| format!(", expected {expected:04X}"));
+                let separator = if data.is_empty() { "" } else { " " };
+                sent.text += &format!("< {}{separator}{status:04X}{wrong}\n", Hexadecimal(data));
+            }
+            Err(CardFailure::PowerLost) => {
+                sent.cuts += 1;
+                sent.text += "-- the power was cut; the card is reset\n";
+                card.reset()?;
+                plan(&card, &mut random);
+            }
+            Err(failure) => return Err(failure),
+        }
+        debug_assert_eq!(card.power(), Power::On);
+    }
+    Ok(sent)
+}
+
+fn lines(arguments: &ApduArguments) -> Result<Vec<Line>, CardFailure> {
+    let Some(path) = &arguments.script else {
+        return Ok(arguments.commands.iter().map(|Bytes(bytes)| Line::Command(bytes.clone(), None)).collect());
+    };
+    let text = fs::read_to_string(path).map_err(|error| CardFailure::File { file: path.clone(), error })?;
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let wrong =
+            |message: String| CardFailure::Jar { file: path.clone(), message: format!("line {number}: {message}") };
+        let line = line.split('#').next().unwrap_or("").trim();
+        if line.is_empty() {
+            continue;
+        }
+        if line == "reset" {
+            lines.push(Line::Reset);
+            continue;
+        }
+        let (command, expected) = match line.split_once('=') {
+            None => (line, None),
+            Some((command, status)) => {
+                let status = u16::from_str_radix(status.trim(), 16)
+                    .map_err(|_| wrong(format!("`{}` is no status word of four digits", status.trim())))?;
+                (command, Some(status))
+            }
+        };
+        let Bytes(command) = bytes(command).map_err(wrong)?;
+        lines.push(Line::Command(command, expected));
+    }
+    Ok(lines)
+}
+
+/// Bytes for people.
+struct Hexadecimal<'a>(&'a [u8]);
+
+impl Display for Hexadecimal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
+    }
+}

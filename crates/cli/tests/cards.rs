@@ -1,0 +1,121 @@
+//! `norn card`: a card is made, gets applets, answers commands through power cuts and resets, and loses nothing;
+//! mistakes are named with what helps.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use norn_desk::Desk;
+
+/// A desk with a card's API and the purse as jars.
+fn desk() -> Desk {
+    static JARS: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let jars = JARS.get_or_init(|| {
+        let jars = tempfile::tempdir().unwrap();
+        let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/card-jars");
+        assert!(Command::new(tool).arg(jars.path()).status().unwrap().success());
+        jars
+    });
+    let desk = Desk::of(env!("CARGO_BIN_EXE_norn"));
+    for jar in ["card-api.jar", "purse.jar"] {
+        desk.write(jar, std::fs::read(jars.path().join(jar)).unwrap());
+    }
+    desk
+}
+
+fn with_purse() -> Desk {
+    let desk = desk();
+    let made = desk.succeed("card new my.card --api card-api.jar");
+    assert!(made.starts_with("my.card: a card on a tinystore of 56 units of 8192 bytes\npackage F000000001 1.0: "));
+    let installed = desk.succeed("card install my.card purse.jar --param 31323334");
+    assert!(installed.starts_with("package F000000002 1.0: "), "{installed}");
+    assert!(installed.ends_with("\napplet F00000000201 is installed\n"), "{installed}");
+    desk
+}
+
+const SELECT: &str = "00A4040006F00000000201";
+
+#[test]
+fn an_applet_is_installed_used_and_deleted() {
+    let desk = with_purse();
+    let listed = desk.succeed("card ls my.card");
+    assert!(listed.contains("F000000002  1.0") && listed.contains("F00000000201  F00000000201"), "{listed}");
+    let answered = desk.succeed(&format!("card apdu my.card {SELECT} 80200000043132333400"));
+    assert_eq!(answered, format!("> {SELECT}\n< 9000\n> 80200000043132333400\n< 9000\n"));
+    let script = "# a debit\n00 A4 04 00 06 F00000000201 = 9000\n80 20 00 00 04 31323334=9000\n8030000002 01F4 = 9000\n\
+                  8040000002 0064 = 9000\n8050000004 = 9000\nreset\n8050000004 = 6E00\n";
+    desk.write("debit.apdu", script);
+    let answered = desk.succeed("card apdu my.card --script debit.apdu");
+    assert!(answered.contains("> 8050000004\n< 01900001 9000\n-- reset\n> 8050000004\n< 6E00\n"), "{answered}");
+    assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
+    let shown = desk.succeed("card show my.card");
+    for said in ["objects    10 on flash", "tinystore", "transient", "erases     min"] {
+        assert!(shown.contains(said), "{shown}");
+    }
+    // A second instance, with a PIN of its own.
+    let second = "card install my.card purse.jar --instance F00000000201=F0000000020102 --param 39393939";
+    assert_eq!(desk.succeed(second), "applet F0000000020102 is installed\n");
+    let answered = desk.succeed("card apdu my.card 00A4040007F0000000020102 802000000439393939");
+    assert!(answered.ends_with("> 802000000439393939\n< 9000\n"), "{answered}");
+    assert_eq!(desk.succeed("card delete my.card F0000000020102"), "F0000000020102 is deleted\n");
+    desk.succeed("card delete my.card F00000000201");
+    desk.succeed("card delete my.card F000000002");
+    assert!(!desk.succeed("card ls my.card").contains("F000000002"));
+}
+
+#[test]
+fn a_script_with_power_cuts_goes_on_after_each() {
+    let desk = with_purse();
+    let mut script = String::new();
+    for _ in 0..40 {
+        script += &format!("{SELECT}\n802000000431323334\n80300000020001\n");
+    }
+    desk.write("credits.apdu", &script);
+    let answered = desk.succeed("card apdu my.card --script credits.apdu --cut-power 7 --cuts-every 20");
+    let cuts = answered.matches("the power was cut; the card is reset").count();
+    assert!(cuts > 10, "{answered}");
+    assert!(answered.ends_with(&format!("power cuts: {cuts}\n")), "{answered}");
+    let again = with_purse();
+    again.write("credits.apdu", &script);
+    assert_eq!(again.succeed("card apdu my.card --script credits.apdu --cut-power 7 --cuts-every 20"), answered);
+    assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
+    let answered = desk.succeed(&format!("card apdu my.card {SELECT} 8050000004"));
+    let balance = u32::from_str_radix(&answered[answered.len() - 14..answered.len() - 10], 16).unwrap();
+    assert!((1..=40).contains(&balance), "{answered}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let desk = with_purse();
+    desk.fail("card new my.card --api card-api.jar", &["my.card exists, and a card is never made over it"]);
+    desk.fail("card new other.card --api none.jar", &["none.jar", "tools/card-jars"]);
+    desk.fail("card new other.card --api purse.jar", &["purse"]);
+    assert!(!desk.path("other.card").exists() && !desk.path("other.part").exists());
+    desk.fail("card new other.card --api card-api.jar --part stm32l4", &["stm32l4", "programmed several times"]);
+    desk.fail("card install my.card purse.jar", &["F000000002 is on the card already"]);
+    desk.fail("card install my.card none.jar", &["none.jar"]);
+    desk.write("text.jar", "no jar");
+    desk.fail("card install my.card text.jar", &["text.jar"]);
+    desk.fail("card delete my.card F000000009", &["no package or applet F000000009 is on the card"]);
+    desk.fail("card delete my.card F000000001", &["in use"]);
+    desk.fail("card delete my.card F0000", &["5 to 16 bytes"]);
+    desk.fail("card ls none.card", &["none.card"]);
+    desk.fail("card apdu my.card 00A", &["hexadecimal"]);
+    desk.write("wrong.apdu", "00A40400\n00A4 = 9\n\nfoo\n");
+    desk.fail("card apdu my.card --script wrong.apdu", &["wrong.apdu", "line 4", "`foo`"]);
+    desk.write("status.apdu", "00A40400 = nine\n");
+    desk.fail("card apdu my.card --script status.apdu", &["line 1", "nine"]);
+    // An unexpected status word is a finding.
+    desk.write("unexpected.apdu", "8050000004 = 9000\n");
+    let answer = desk.run("card apdu my.card --script unexpected.apdu");
+    assert_eq!(
+        (answer.code, answer.output.as_str()),
+        (1, "> 8050000004\n< 6E00, expected 9000\nunexpected status words: 1\n")
+    );
+    // A package that is not whole.
+    let image = desk.path("my.card/packages/01.ncp");
+    let mut bytes = std::fs::read(&image).unwrap();
+    bytes.truncate(100);
+    std::fs::write(&image, bytes).unwrap();
+    desk.fail("card ls my.card", &["my.card"]);
+}
