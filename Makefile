@@ -1,13 +1,12 @@
 # What there is to do: `make` or `make help` lists it.
 
-IMAGE = out/purse.img
-SCRIPT = examples/purse.txt
+CARD = out/wallet.card
 SEED = 2006
 
 .PHONY: help run test test-java test-long crash-faults bench lab bobc hot compare size lint
 
 help:
-	@echo "make run        electronic purses on simulated flash, with power cuts; again: goes on with the same image"
+	@echo "make run        a purse on a Java Card pays, with power cuts in the middle; again: goes on with the same card"
 	@echo "make test       every test that ends in minutes"
 	@echo "make test-java  of these, the ones of Java objects in a persistent store: needs a JDK 25 and Maven"
 	@echo "make test-long  wide power-cut sweeps, damaged images, fuzzing, other stores: long"
@@ -22,8 +21,9 @@ help:
 
 run:
 	@tools/ensure-rust
-	@mkdir -p out
-	cargo run --locked --release --quiet -p norn-cli -- purse $(IMAGE) $(SCRIPT) --cut-power $(SEED)
+	@echo "compiling the card's API and the purse, and building the card: the first time takes a minute or two"
+	@tools/card-jars out/card
+	cargo run --locked --release -p norn-wallet -- $(CARD) --seed $(SEED)
 
 test: test-java
 	@tools/ensure-rust

@@ -71,7 +71,7 @@ pub struct Report {
     pub objects: usize,
     /// Bytes of the part, and of these that new objects may take before a unit is reclaimed, about.
     pub flash: (u32, u32),
-    /// Bytes of RAM: the virtual machine with frames, transient arrays and APDU buffer; and of these the transient arrays.
+    /// Bytes of RAM: the virtual machine with frames, transient arrays and APDU buffer; of these, the transient arrays.
     pub ram: (usize, usize),
 }
 
@@ -227,8 +227,8 @@ impl CardImage {
     ///
     /// # Errors
     ///
-    /// [`CardFailure::PowerLost`] where the power was cut; [`CardFailure::Damaged`] where a memory fails. The card has to
-    /// be reset then.
+    /// [`CardFailure::PowerLost`] where the power was cut; [`CardFailure::Damaged`] where a memory fails. The card has
+    /// to be reset then.
     pub fn send(&mut self, command: &[u8], response: &mut [u8]) -> Result<usize, CardFailure> {
         match self.vm()?.process(command, response) {
             Ok(length) => Ok(length),

@@ -6,8 +6,9 @@
 //! CARD/packages/NN.exports what other packages are linked against
 //! ```
 //!
-//! [`CardImage`] is such a card: packages are linked from jars or directories of class files and installed, applets made
-//! and deleted, APDUs answered. [`ServedCard`] is one as a reader sees it. Its power is cut at operations of the part.
+//! [`CardImage`] is such a card: packages are linked from jars or directories of class files and installed, applets
+//! made and deleted, APDUs answered. [`ServedCard`] is one as a reader sees it. Its power is cut at operations of the
+//! part.
 #![forbid(unsafe_code)]
 
 mod card;

@@ -15,7 +15,8 @@ use crate::parts;
 pub enum CardCommand {
     /// Make a card with its API in a new directory. An existing one is never touched.
     ///
-    /// The API is a jar of java/card-api: `tools/card-jars out/card` makes out/card/card-api.jar and the example applets.
+    /// The API is a jar of java/card-api: `tools/card-jars out/card` makes out/card/card-api.jar and the example
+    /// applets.
     New(NewArguments),
     /// Link a package from a jar or a directory of class files, install it, and make an instance of each applet in it.
     ///
@@ -121,8 +122,8 @@ pub struct ApduArguments {
     /// Commands in hexadecimal digits, spaces within one allowed if it is quoted.
     #[arg(value_name = "HEX", value_parser = bytes, required_unless_present = "script")]
     pub commands: Vec<Bytes>,
-    /// A file with a command on each line; `= 9000` after one expects a status word, `reset` resets the card, `#` begins
-    /// a remark.
+    /// A file with a command on each line; `= 9000` after one expects a status word, `reset` resets the card, `#`
+    /// begins a remark.
     #[arg(long, value_name = "FILE", conflicts_with = "commands")]
     pub script: Option<PathBuf>,
     /// Cut the power at random operations of the part, drawn from this seed.
