@@ -63,6 +63,12 @@ pub struct Report {
     pub counters: Counters,
     /// Simulated time of the part.
     pub elapsed_ns: u64,
+    /// Requests for code.
+    pub look_ups: u64,
+    /// Pages of the NAND part that were loaded for it, those of recoveries included.
+    pub loads: u64,
+    /// Simulated time of the NAND part.
+    pub nand_ns: u64,
 }
 
 /// Balance and count of debits.
@@ -91,7 +97,8 @@ pub fn open(path: &Path, job: &Job<'_>, tell: &impl Fn(&str)) -> Result<CardImag
     }
     tell(&format!("{}: a new card", path.display()));
     let part = norn_flash_sim::catalogue::tinystore();
-    let (mut card, api) = CardImage::create(path, &part, job.api)?;
+    let nand = norn_flash_sim::nand_catalogue::k9f2808();
+    let (mut card, api) = CardImage::create(path, &part, &nand, job.api)?;
     tell(&format!("package {} is linked and installed: the API", api.package));
     let purse = card.install(job.purse, &Wanted::default())?;
     tell(&format!("package {} is linked and installed: the purse", purse.package));
@@ -111,6 +118,7 @@ pub fn run(path: &Path, job: &Job<'_>, tell: impl Fn(&str)) -> Result<Report, Ca
     let mut shop =
         Shop { card, applet: aid_of("F00000000201")?, random: Rng::with_seed(job.seed), report: Report::default() };
     let (counters, elapsed) = (shop.card.counters(), shop.card.part().sim().elapsed_ns());
+    let code = shop.card.code()?;
     let mut books = shop.insert()?;
     for payment in 1..=job.payments {
         if books.balance < AMOUNT_MAX {
@@ -130,6 +138,10 @@ pub fn run(path: &Path, job: &Job<'_>, tell: impl Fn(&str)) -> Result<Report, Ca
     shop.report.balance = found.balance;
     shop.report.counters = shop.card.counters() - counters;
     shop.report.elapsed_ns = shop.card.part().sim().elapsed_ns() - elapsed;
+    let after = shop.card.code()?;
+    shop.report.look_ups = after.look_ups - code.look_ups;
+    shop.report.loads = after.part.loads - code.part.loads;
+    shop.report.nand_ns = after.elapsed_ns - code.elapsed_ns;
     Ok(shop.report)
 }
 

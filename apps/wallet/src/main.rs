@@ -65,6 +65,12 @@ fn execute(arguments: &Arguments) -> Result<Report, CardFailure> {
         each(counters.erases),
         each(report.elapsed_ns) / 1e6
     );
+    println!(
+        "code       a payment, recoveries included: {:.0} requests of the pager, {:.1} loads, {:.2} ms of the NAND part",
+        each(report.look_ups),
+        each(report.loads),
+        each(report.nand_ns) / 1e6
+    );
     let card = CardImage::open(&arguments.card)?.report()?;
     let (flash, free) = card.flash;
     let (ram, transient) = card.ram;
@@ -72,8 +78,11 @@ fn execute(arguments: &Arguments) -> Result<Report, CardFailure> {
     for (package, version, bytes, applets) in &card.packages {
         println!("           package {package} {version}: {bytes} bytes, {} applets", applets.len());
     }
+    let (room, rooms, nand) = card.nand;
+    println!("           {rooms} packages of up to {room} bytes; the NAND part since it was made: {nand}");
+    let pager = card.pager_ram;
     println!(
-        "RAM        {ram} bytes of the virtual machine, {transient} of them for transient arrays, without the heap"
+        "RAM        {ram} bytes of the virtual machine, {transient} of them for transient arrays; {pager} of the pager"
     );
     println!("time       {:.1} s", start.elapsed().as_secs_f64());
     Ok(report)

@@ -2,19 +2,31 @@
 
 use std::fmt::Display;
 use std::fs;
+use std::io;
 use std::mem::size_of;
 use std::path::{Path, PathBuf};
 
 use norn_card_linker::{Aid, ExportTable, LinkConfig, Natives, Sizes, Version, link};
-use norn_card_vm::{AppletCard, Card, CardError, INSTANCES_MAX, InstallError, Journaled, Protocol};
+use norn_card_vm::{
+    AppletCard, Card, CardError, Code as _, INSTANCES_MAX, InstallError, Journaled, NandPackages, Protocol,
+};
+use norn_code_pager::policy::Clock;
+use norn_code_pager::{Counts, Crc32c, Options};
 use norn_flash::{Collected, Nor, NorPartition, Reprogramming};
-use norn_flash_sim::{Counters, NorSim, PartSpec, Tear};
+use norn_flash_sim::{Counters, NandCounters, NandSim, NandSpec, NorSim, PartSpec, Tear};
 use norn_object_heap::{Config, Heap, SectorPtr};
 
 use crate::device::SharedNor;
 use crate::failure::CardFailure;
 use crate::jar::Classes;
-use crate::store::{FileStore, PACKAGES, write_whole};
+
+/// Packages that a card holds at most.
+const PACKAGES: usize = 16;
+/// Frames and bytes of the pager's cache: 2 KiB.
+const FRAMES: usize = 32;
+const PAGE: usize = 64;
+/// Bytes of the part's largest page.
+const PART_PAGE: usize = 4096;
 
 /// Erase units that a part may have.
 const UNITS_MAX: usize = 256;
@@ -27,7 +39,8 @@ const BYTECODES: u32 = 10_000_000;
 
 type FlashHeap = Heap<NorPartition<SharedNor>, UNITS_MAX>;
 type CardHeap = Journaled<FlashHeap, NorPartition<SharedNor>>;
-type Vm = AppletCard<CardHeap, FileStore, PACKAGES, TRANSIENT, CELLS>;
+type Packages = NandPackages<NandSim, Clock<FRAMES>, PACKAGES, FRAMES, PAGE, PART_PAGE, Crc32c, Counts>;
+type Vm = AppletCard<CardHeap, Packages, PACKAGES, TRANSIENT, CELLS>;
 
 /// Whether the card's power is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +58,19 @@ pub struct Wanted {
     pub package: Option<(Aid, Version)>,
     /// Its applets: AIDs and classes, with slashes in the names.
     pub applets: Vec<(Aid, String)>,
+}
+
+/// What fetching code has cost.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeCost {
+    /// Requests of the cache, since the card was opened.
+    pub look_ups: u64,
+    /// Those that found their page.
+    pub hits: u64,
+    /// What the NAND part did since it was made.
+    pub part: NandCounters,
+    /// Simulated time of the NAND part since it was made.
+    pub elapsed_ns: u64,
 }
 
 /// A package that was linked and installed.
@@ -71,6 +97,10 @@ pub struct Report {
     pub objects: usize,
     /// Bytes of the part, and of these that new objects may take before a unit is reclaimed, about.
     pub flash: (u32, u32),
+    /// Bytes that a package may have, how many packages there may be, and what the part has done since it was made.
+    pub nand: (u32, usize, NandCounters),
+    /// Bytes of RAM of the pager: frames, policy, rooms and packages' headers.
+    pub pager_ram: usize,
     /// Bytes of RAM: the virtual machine with frames, transient arrays and APDU buffer; of these, the transient arrays.
     pub ram: (usize, usize),
 }
@@ -81,7 +111,11 @@ pub struct CardImage {
     path: PathBuf,
     device: SharedNor,
     vm: Option<Vm>,
+    /// A memory has failed: the card has to be reset.
+    is_failed: bool,
     protocol: Protocol,
+    /// Requests of the cache before the last reset: all, and those that found their page.
+    requests: (u64, u64),
 }
 
 fn partitions(device: &SharedNor) -> Option<[NorPartition<SharedNor>; 2]> {
@@ -97,7 +131,12 @@ impl CardImage {
     /// # Errors
     ///
     /// [`CardFailure`]; nothing is left at the card's place then.
-    pub fn create(path: &Path, spec: &PartSpec, api: &Path) -> Result<(CardImage, Installed), CardFailure> {
+    pub fn create(
+        path: &Path,
+        spec: &PartSpec,
+        nand: &NandSpec,
+        api: &Path,
+    ) -> Result<(CardImage, Installed), CardFailure> {
         if path.exists() {
             return Err(CardFailure::Exists(path.to_owned()));
         }
@@ -113,7 +152,7 @@ impl CardImage {
         if making.exists() {
             fs::remove_dir_all(&making).map_err(CardFailure::file(&making))?;
         }
-        let made = CardImage::make(&making, spec, api);
+        let made = CardImage::make(&making, spec, nand, api);
         match made {
             Ok(installed) => {
                 fs::rename(&making, path).map_err(CardFailure::file(path))?;
@@ -127,14 +166,22 @@ impl CardImage {
         }
     }
 
-    fn make(path: &Path, spec: &PartSpec, api: &Path) -> Result<Installed, CardFailure> {
-        let packages = path.join("packages");
-        fs::create_dir_all(&packages).map_err(CardFailure::file(&packages))?;
+    fn make(path: &Path, spec: &PartSpec, nand: &NandSpec, api: &Path) -> Result<Installed, CardFailure> {
+        let exports = path.join("exports");
+        fs::create_dir_all(&exports).map_err(CardFailure::file(&exports))?;
+        NandSim::create_image(&path.join("nand.img"), nand.clone())?;
         let device = SharedNor::new(NorSim::create_image(&path.join("nor.img"), spec.clone())?);
         let damaged = CardFailure::Damaged;
         let Some([heap, _]) = partitions(&device) else { return Err(CardFailure::Part(spec.name.clone())) };
         FlashHeap::format(heap, Config::default()).map_err(|error| damaged(error.to_string()))?;
-        let mut card = CardImage { path: path.to_owned(), device, vm: None, protocol: Protocol::T1 };
+        let mut card = CardImage {
+            path: path.to_owned(),
+            device,
+            vm: None,
+            is_failed: false,
+            protocol: Protocol::T1,
+            requests: (0, 0),
+        };
         card.boot()?;
         card.install_package(api, &Wanted::default(), Natives::OfTheApi)
     }
@@ -146,7 +193,14 @@ impl CardImage {
     /// [`CardFailure`].
     pub fn open(path: &Path) -> Result<CardImage, CardFailure> {
         let device = SharedNor::new(NorSim::open_image(&path.join("nor.img"))?);
-        let mut card = CardImage { path: path.to_owned(), device, vm: None, protocol: Protocol::T1 };
+        let mut card = CardImage {
+            path: path.to_owned(),
+            device,
+            vm: None,
+            is_failed: false,
+            protocol: Protocol::T1,
+            requests: (0, 0),
+        };
         card.boot()?;
         Ok(card)
     }
@@ -156,8 +210,18 @@ impl CardImage {
     }
 
     fn boot(&mut self) -> Result<(), CardFailure> {
-        self.vm = None;
-        let packages = FileStore::open(&self.path.join("packages")).map_err(Self::damaged)?;
+        let nand = match self.vm.take() {
+            Some(vm) => {
+                let (_, packages) = vm.into_parts();
+                let (mut nand, counts) = packages.into_parts();
+                self.requests.0 += counts.look_ups();
+                self.requests.1 += counts.hits;
+                nand.power_on();
+                nand
+            }
+            None => NandSim::open_image(&self.path.join("nand.img"))?,
+        };
+        let packages = Packages::mount(nand, Options::default(), Counts::default()).map_err(Self::damaged)?;
         let Some([heap, journal]) = partitions(&self.device) else {
             return Err(Self::damaged("a part of one erase unit"));
         };
@@ -166,6 +230,7 @@ impl CardImage {
         let mut vm = AppletCard::mount(heap, packages, BYTECODES).map_err(|error| self.lost_or(describe(&error)))?;
         vm.set_protocol(self.protocol);
         self.vm = Some(vm);
+        self.is_failed = false;
         Ok(())
     }
 
@@ -200,6 +265,19 @@ impl CardImage {
         self.device.sim().counters()
     }
 
+    /// What fetching code has cost.
+    ///
+    /// # Errors
+    ///
+    /// [`CardFailure`].
+    pub fn code(&mut self) -> Result<CodeCost, CardFailure> {
+        let (look_ups, hits) = self.requests;
+        let packages = self.vm()?.packages();
+        let counts = *packages.observer();
+        let (part, elapsed_ns) = packages.with_device(|part| (part.counters(), part.elapsed_ns()));
+        Ok(CodeCost { look_ups: look_ups + counts.look_ups(), hits: hits + counts.hits, part, elapsed_ns })
+    }
+
     /// Cuts the power at an operation of the part from now on.
     pub fn cut_power_after(&self, operations: u64, tear: Tear) {
         self.device.sim().cut_power_after(operations, tear);
@@ -211,7 +289,7 @@ impl CardImage {
     ///
     /// [`CardFailure`].
     pub fn reset(&mut self) -> Result<(), CardFailure> {
-        if self.power() == Power::Lost || self.vm.is_none() {
+        if self.power() == Power::Lost || self.is_failed {
             self.device.sim().power_on();
             return self.boot();
         }
@@ -220,7 +298,7 @@ impl CardImage {
     }
 
     fn vm(&mut self) -> Result<&mut Vm, CardFailure> {
-        self.vm.as_mut().ok_or(CardFailure::PowerLost)
+        self.vm.as_mut().filter(|_| !self.is_failed).ok_or(CardFailure::PowerLost)
     }
 
     /// Carries a command out, and returns the length of its answer.
@@ -233,21 +311,25 @@ impl CardImage {
         match self.vm()?.process(command, response) {
             Ok(length) => Ok(length),
             Err(error) => {
-                self.vm = None;
+                self.is_failed = true;
                 Err(self.lost_or(describe(&error)))
             }
         }
     }
 
+    fn exports_path(&self, aid: Aid) -> PathBuf {
+        self.path.join("exports").join(format!("{aid}.exports"))
+    }
+
     /// What installed packages export.
     fn exports(&mut self) -> Result<Vec<ExportTable>, CardFailure> {
-        let store = self.vm()?.packages();
-        let paths: Vec<PathBuf> = store.packages().map(|(number, _)| store.exports_path(number.into())).collect();
-        let read = |path: &PathBuf| {
-            let text = fs::read_to_string(path).map_err(CardFailure::file(path))?;
-            ExportTable::from_text(&text).map_err(|message| CardFailure::Jar { file: path.clone(), message })
+        let installed: Vec<Aid> = self.vm()?.packages().packages().map(|(_, package)| package.aid).collect();
+        let read = |aid: &Aid| {
+            let path = self.exports_path(*aid);
+            let text = fs::read_to_string(&path).map_err(CardFailure::file(&path))?;
+            ExportTable::from_text(&text).map_err(|message| CardFailure::Jar { file: path, message })
         };
-        paths.iter().map(read).collect()
+        installed.iter().map(read).collect()
     }
 
     /// Links a package from a jar or directory, against those that are on the card, and installs it.
@@ -274,14 +356,11 @@ impl CardImage {
         let linked = link(&classes, &imports, &config)?;
         let exports =
             linked.exports.to_text().map_err(|message| CardFailure::Jar { file: path.to_owned(), message })?;
+        // Before the package: what it exports counts once it is there.
+        let path = self.exports_path(aid);
+        write_whole(&path, exports.as_bytes()).map_err(CardFailure::file(&path))?;
         let installed = self.vm()?.install_package(&linked.image);
         self.installed(installed)?;
-        let store = self.vm()?.packages();
-        let number = store.packages().find(|(_, package)| package.aid == aid).map(|(number, _)| number);
-        if let Some(number) = number {
-            let path = store.exports_path(number.into());
-            write_whole(&path, exports.as_bytes()).map_err(CardFailure::file(&path))?;
-        }
         let applets = config.applets.into_iter().map(|(aid, _)| aid).collect();
         Ok(Installed { package: aid, version, sizes: linked.sizes, applets })
     }
@@ -293,7 +372,7 @@ impl CardImage {
         match result.map_err(|error| error.map_memory(|error| describe(&error))) {
             Ok(()) => Ok(()),
             Err(InstallError::Memory(message)) => {
-                self.vm = None;
+                self.is_failed = true;
                 Err(self.lost_or(message))
             }
             Err(refusal) => Err(CardFailure::Install(refusal)),
@@ -332,7 +411,6 @@ impl CardImage {
         let mut packages = Vec::new();
         let numbers: Vec<u8> = vm.packages().packages().map(|(number, _)| number).collect();
         for number in numbers {
-            use norn_card_vm::Code as _;
             let Some((package, image)) = vm.packages().package(number) else { continue };
             let package = *package;
             let applets = (0..package.applets).map(|place| package.applet(image, place).map(|applet| applet.aid));
@@ -352,13 +430,16 @@ impl CardImage {
         while let Some(object) = heap.next_object(after).map_err(|error| damaged(error.to_string()))? {
             (objects, after) = (objects + 1, Some(object));
         }
-        let free = u32::try_from(heap.ready_bytes()).unwrap_or(u32::MAX);
+        let package_room = vm.packages().room_bytes();
+        let free = u32::try_from(vm.heap().heap().ready_bytes()).unwrap_or(u32::MAX);
         Ok(Report {
             packages: packages.into_iter().map(|(_, package)| package).collect(),
             instances,
             objects,
             flash: (size, free),
-            ram: (size_of::<Vm>() - size_of::<CardHeap>() - size_of::<FileStore>(), TRANSIENT),
+            nand: (package_room, PACKAGES, vm.packages().with_device(|part| part.counters())),
+            ram: (size_of::<Vm>() - size_of::<CardHeap>() - size_of::<Packages>(), TRANSIENT),
+            pager_ram: size_of::<Packages>() - size_of::<NandSim>() - size_of::<Counts>(),
         })
     }
 
@@ -375,7 +456,21 @@ impl CardImage {
         let audited = heap.audit(&mut collected);
         device.sim().thaw_counters();
         audited.map_err(|error| CardFailure::Damaged(error.to_string()))?;
-        Ok(collected.violations.iter().map(|found| format!("{}: {}", found.address, found.what)).collect())
+        let mut found: Vec<String> =
+            collected.violations.iter().map(|found| format!("{}: {}", found.address, found.what)).collect();
+        let vm = self.vm()?;
+        for number in 0..PACKAGES as u8 {
+            match (vm.is_installed(number), vm.packages().package(number).map(|(package, _)| package.aid)) {
+                (true, None) => found.push(format!("package {number}: installed, and its image is damaged or gone")),
+                (_, Some(aid)) => {
+                    if let Err(error) = vm.packages().verify(number) {
+                        found.push(format!("package {aid}: {error}"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -385,4 +480,12 @@ fn describe<H: Display, C: Display>(error: &CardError<H, C>) -> String {
         CardError::Packages(error) => error.to_string(),
         CardError::Damaged => "the registry of applets is damaged".to_owned(),
     }
+}
+
+/// Writes a file that is there whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = path.with_extension("part");
+    fs::write(&part, bytes)?;
+    fs::File::open(&part)?.sync_all()?;
+    fs::rename(&part, path)
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! CARD/nor.img             a simulated NOR part: the object heap, and its journal in the last erase unit
-//! CARD/packages/NN.ncp     the images of packages, by the card's numbers
-//! CARD/packages/NN.exports what other packages are linked against
+//! CARD/nand.img            a simulated NAND part: the images of packages
+//! CARD/exports/AID.exports what other packages are linked against
 //! ```
 //!
 //! [`CardImage`] is such a card: packages are linked from jars or directories of class files and installed, applets
@@ -16,9 +16,8 @@ mod device;
 mod failure;
 mod jar;
 mod served;
-mod store;
 
-pub use card::{CardImage, Installed, Power, Report, Wanted};
+pub use card::{CardImage, CodeCost, Installed, Power, Report, Wanted};
 pub use device::SharedNor;
 pub use failure::CardFailure;
 pub use jar::{AppletOf, Classes, Manifest, aid_of};

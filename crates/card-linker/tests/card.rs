@@ -7,13 +7,14 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use javac::store::Store;
 use javac::{Build, Compiled, applets, card_api, java_lang, sources};
 use norn_card_linker::{Aid, ClassFile, LinkConfig, LinkedPackage, Natives, Version, link};
-use norn_card_vm::{AppletCard, Card, InstallError, Journaled};
+use norn_card_vm::{AppletCard, Card, InstallError, Journaled, NandPackages};
+use norn_code_pager::Options;
+use norn_code_pager::policy::Clock;
 use norn_conformance::seeds;
 use norn_flash::{Address, EraseUnit, Nor, NorPart, NorPartition};
-use norn_flash_sim::{NorSim, Tear, catalogue};
+use norn_flash_sim::{NandSim, NorSim, Tear, catalogue, nand_catalogue};
 use norn_object_heap::{Config, Heap};
 
 /// A part that heap and journal share, so that one cut is both's.
@@ -44,7 +45,8 @@ impl Nor for Device {
 const UNITS: u16 = 16;
 
 type Flash = Heap<NorPartition<Device>, 64>;
-type TestCard = AppletCard<Journaled<Flash, NorPartition<Device>>, Store, 8, 512, 256>;
+type Packages = NandPackages<NandSim, Clock<16>, 8, 16, 64, 512>;
+type TestCard = AppletCard<Journaled<Flash, NorPartition<Device>>, Packages, 8, 512, 256>;
 
 const API: [u8; 5] = [0xF0, 0, 0, 0, 1];
 const PURSE: [u8; 7] = [0xF0, 0, 0, 0, 2, 0, 1];
@@ -140,18 +142,19 @@ fn parts(device: NorSim) -> [NorPartition<Device>; 2] {
     [0..UNITS, UNITS..UNITS + 1].map(|units| NorPartition::new(device.clone(), units).unwrap())
 }
 
-fn mounted(device: NorSim, store: Store) -> TestCard {
+fn mounted(device: NorSim, nand: NandSim) -> TestCard {
     let [heap, journal] = parts(device);
     let heap = Journaled::mount(Flash::mount(heap).unwrap(), journal).unwrap();
-    AppletCard::mount(heap, store, 200_000).unwrap()
+    let packages = Packages::mount(nand, Options::default(), ()).unwrap();
+    AppletCard::mount(heap, packages, 200_000).unwrap()
 }
 
 /// The part and the packages of a card whose power is cut.
-fn unmounted(card: TestCard) -> (NorSim, Store) {
-    let (heap, store) = card.into_parts();
+fn unmounted(card: TestCard) -> (NorSim, NandSim) {
+    let (heap, packages) = card.into_parts();
     let (_, journal) = heap.into_parts();
     let device = journal.into_device().0.borrow().clone();
-    (device, store)
+    (device, packages.into_parts().0)
 }
 
 /// A card with the API.
@@ -159,7 +162,9 @@ fn new_card() -> TestCard {
     let [heap, journal] = parts(NorSim::new(catalogue::test_part(UNITS + 1, 4096)));
     let heap = Flash::format(heap, Config::default()).unwrap();
     let heap = Journaled::mount(heap, journal).unwrap();
-    let mut card: TestCard = AppletCard::mount(heap, Store::default(), 200_000).unwrap();
+    let nand = NandSim::new(nand_catalogue::test_part(32, 16, 512));
+    let packages = Packages::mount(nand, Options::default(), ()).unwrap();
+    let mut card: TestCard = AppletCard::mount(heap, packages, 200_000).unwrap();
     card.install_package(&linked().api.image).unwrap();
     card
 }
@@ -225,8 +230,8 @@ fn a_purse_is_installed_selected_and_used() {
     assert_eq!(status(&mut card, &[0x80, 0x99, 0, 0]), 0x6D00);
     assert_eq!(status(&mut card, &[0x90, 0x50, 0, 0]), 0x6E00);
     // Power goes and comes: nothing is selected, the PIN has to be shown again, the money is there.
-    let (device, store) = unmounted(card);
-    let mut card = mounted(device, store);
+    let (device, nand) = unmounted(card);
+    let mut card = mounted(device, nand);
     assert_eq!(status(&mut card, &select(&PURSE[..5])), 0x9000);
     assert_eq!(status(&mut card, &debit(1)), 0x6982);
     assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![1, 124, 0, 1], 0x9000));
@@ -340,8 +345,8 @@ fn transient_arrays_are_cleared_when_they_should_be() {
     card.reset().unwrap();
     assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
     assert_eq!(ask(&mut card, 4), [0, 0, 0, 0, 0, 1, 2, 0, 5]);
-    let (device, store) = unmounted(card);
-    let mut card = mounted(device, store);
+    let (device, nand) = unmounted(card);
+    let mut card = mounted(device, nand);
     assert_eq!(status(&mut card, &select(&CLIENT)), 0x9000);
     assert_eq!(ask(&mut card, 4), [0, 0, 0, 0, 0, 1, 2, 0, 5]);
 }
@@ -452,7 +457,7 @@ fn a_power_cut_in_a_session_leaves_whole_debits_and_gives_no_try_back() {
     assert_eq!(status(&mut start, &select(&PURSE)), 0x9000);
     assert_eq!(status(&mut start, &VERIFY), 0x9000);
     assert_eq!(status(&mut start, &credit(300)), 0x9000);
-    let (device, store) = unmounted(start);
+    let (device, nand) = unmounted(start);
     let session: [(&[u8], u16); 6] = [
         (&select(&PURSE), 0x9000),
         (&WRONG, 0x63C2),
@@ -464,7 +469,7 @@ fn a_power_cut_in_a_session_leaves_whole_debits_and_gives_no_try_back() {
     // What balance and debits are after each command, and the fewest tries that a cut within it leaves.
     let states = [(300, 0), (300, 0), (300, 0), (200, 1), (207, 1), (177, 2)];
     for operation in 0.. {
-        let mut card = mounted(device.clone(), store.clone());
+        let mut card = mounted(device.clone(), nand.clone());
         cut_after(&mut card, operation, Tear::draw(&mut random));
         let answered = session.iter().take_while(|(command, expected)| match send(&mut card, command) {
             Ok((_, status)) => {
@@ -479,10 +484,10 @@ fn a_power_cut_in_a_session_leaves_whole_debits_and_gives_no_try_back() {
             println!("{operation} cut points in a session of the purse");
             return;
         }
-        let (mut device, store) = unmounted(card);
+        let (mut device, nand) = unmounted(card);
         assert_eq!(device.refusals(), 0);
         device.power_on();
-        let mut card = mounted(device, store);
+        let mut card = mounted(device, nand);
         let (balance, debits, tries) = state(&mut card);
         let before = if done == 0 { (300, 0) } else { states[done - 1] };
         let context = format!("cut {operation} in command {done}: {balance} {debits} {tries:04x}, {}", run.replay());
@@ -496,4 +501,79 @@ fn a_power_cut_in_a_session_leaves_whole_debits_and_gives_no_try_back() {
         };
         assert!(expected.contains(&tries), "{context}");
     }
+}
+
+/// Installs the purse and deletes it again; how many of its four steps were done.
+fn install_and_delete(card: &mut TestCard) -> usize {
+    let steps: [&dyn Fn(&mut TestCard) -> bool; 4] = [
+        &|card| card.install_package(&linked().purse.image).is_ok(),
+        &|card| card.install_applet(aid(&PURSE), aid(&PURSE), &PIN).is_ok(),
+        &|card| card.delete(aid(&PURSE)).is_ok(),
+        &|card| card.delete(aid(&PURSE[..6])).is_ok(),
+    ];
+    steps.iter().take_while(|step| step(card)).count()
+}
+
+/// Cuts the power of one of the two parts at each operation of installation and deletion.
+fn cut_installations(of_nand: Part, replay: &str, random: &mut fastrand::Rng) -> u64 {
+    let start = new_card();
+    let (device, nand) = unmounted(start);
+    let mut start = mounted(device.clone(), nand.clone());
+    start.collect().unwrap();
+    let before = objects(&mut start);
+    for operation in 0.. {
+        let mut card = mounted(device.clone(), nand.clone());
+        let tear = Tear::draw(random);
+        match of_nand {
+            Part::Nand => card.packages().with_device(|part| part.cut_power_after(operation, tear)),
+            Part::Nor => cut_after(&mut card, operation, tear),
+        }
+        let done = install_and_delete(&mut card);
+        let (mut device, mut nand) = unmounted(card);
+        assert_eq!((device.refusals(), nand.refusals()), (0, 0));
+        if done == 4 {
+            return operation;
+        }
+        device.power_on();
+        nand.power_on();
+        let mut card = mounted(device, nand);
+        let context = format!("cut {operation} of {of_nand:?} after {done} steps, {replay}");
+        // The package is whole or gone, and so is the applet.
+        let selected = status(&mut card, &select(&PURSE));
+        assert!([0x9000, 0x6999].contains(&selected), "{context}: {selected:04x}");
+        assert!(done != 2 || selected == 0x9000 || of_nand == Part::Nor, "{context}");
+        if selected == 0x9000 {
+            assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![0; 4], 0x9000), "{context}");
+        }
+        // It goes on: what is there is deleted, everything is installed and deleted again, and nothing is left over.
+        card.reset().unwrap();
+        for name in [&PURSE[..], &PURSE[..6]] {
+            match card.delete(aid(name)) {
+                Ok(()) | Err(InstallError::Missing(_)) => {}
+                Err(other) => panic!("{context}: {other:?}"),
+            }
+        }
+        assert_eq!(install_and_delete(&mut card), 4, "{context}");
+        card.collect().unwrap();
+        assert_eq!(objects(&mut card), before, "{context}");
+    }
+    unreachable!("operations do not end")
+}
+
+/// A part of the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Nor,
+    Nand,
+}
+
+#[test]
+fn a_power_cut_leaves_packages_and_applets_installed_or_not() {
+    let run = seeds(0..1, "-p norn-card-linker --test card a_power_cut_leaves_packages").next().unwrap();
+    let mut random = run.random();
+    // Few operations, in several shapes each.
+    let nand: u64 = (0..6).map(|_| cut_installations(Part::Nand, run.replay(), &mut random)).sum();
+    let nor = cut_installations(Part::Nor, run.replay(), &mut random);
+    println!("{nand} cut points of the NAND part and {nor} of the NOR part in an installation and a deletion");
+    assert!(nand > 50 && nor > 100, "{nand} and {nor} cuts");
 }

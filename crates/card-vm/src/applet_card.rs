@@ -4,8 +4,8 @@
 //! transaction that is open when it ends is undone. An `ISOException` ends it with its reason, anything else with 6F00;
 //! so does the limit, which no handler catches.
 //!
-//! A package is in the store before its static fields are made, and leaves it before they go: when power comes, one
-//! without its static fields is taken away, and so are static fields without a package.
+//! A package is installed if its static fields are there, or an object in their place. It is in the store before they
+//! are made, and leaves it after they went: when power comes, what is in the store without them is cleared.
 //!
 //! Source: Runtime Environment Specification, Java Card Platform, Classic Edition 3.0.5, chapters 3 and 4.
 
@@ -129,12 +129,9 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
         self.memory.read_used().map_err(Self::objects)?;
         self.state = State::new(self.state.protocol);
         for number in 0..PACKAGES as u8 {
-            let statics = self.packages.package(number).map(|(package, _)| package.statics);
-            let has_statics = self.memory.persistent.has_statics(number);
-            match statics {
-                Some(1..) if !has_statics => self.packages.remove(number).map_err(CardError::Packages)?,
-                None if has_statics => self.forget_statics(number)?,
-                _ => {}
+            let is_installed = self.memory.persistent.has_statics(number);
+            if !is_installed && self.packages.package(number).is_some() {
+                self.packages.remove(number).map_err(CardError::Packages)?;
             }
         }
         self.read_known()?;
@@ -142,11 +139,9 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
         Ok(())
     }
 
-    fn forget_statics(&mut self, number: u8) -> Result<(), ErrorOf<H, S>> {
-        match self.memory.persistent.forget(number) {
-            Ok(()) | Err(Failure::NoRoom | Failure::TransactionFull) => Ok(()),
-            Err(Failure::Error(error)) => Err(Self::objects(error)),
-        }
+    /// Whether a package of a number is installed; its image may be missing, where a memory has lost it.
+    pub fn is_installed(&self, number: u8) -> bool {
+        self.memory.persistent.has_statics(number)
     }
 
     /// Looks for the API, the one package with native methods.
@@ -361,8 +356,8 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
         if has_instance || is_imported {
             return Err(InstallError::InUse);
         }
+        self.memory.persistent.forget(number).map_err(|failure| no_room(failure, Self::objects))?;
         self.packages.remove(number).map_err(|error| InstallError::Memory(CardError::Packages(error)))?;
-        self.forget_statics(number).map_err(InstallError::Memory)?;
         self.read_known().map_err(InstallError::Memory)?;
         self.collect().map_err(InstallError::Memory)?;
         Ok(())
@@ -403,15 +398,15 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
             number if usize::from(number) < PACKAGES => self.memory.persistent.install(number, &package, &mut &*image),
             _ => Err(StaticsError::NoRoom),
         };
-        if let Err(refusal) = made {
-            self.packages.remove(number).map_err(|error| InstallError::Memory(CardError::Packages(error)))?;
-            return Err(match refusal {
-                StaticsError::Heap(error) => InstallError::Memory(CardError::Heap(error)),
-                StaticsError::Image(_) => InstallError::Image,
-                _ => InstallError::NoRoom,
-            });
-        }
-        self.read_known().map_err(InstallError::Memory)
+        let refusal = match made {
+            Ok(()) => return self.read_known().map_err(InstallError::Memory),
+            // Whether the package is installed is not known: when power comes it is.
+            Err(StaticsError::Heap(error)) => return Err(InstallError::Memory(CardError::Heap(error))),
+            Err(StaticsError::Image(_)) => InstallError::Image,
+            Err(_) => InstallError::NoRoom,
+        };
+        self.packages.remove(number).map_err(|error| InstallError::Memory(CardError::Packages(error)))?;
+        Err(refusal)
     }
 
     fn install_applet(

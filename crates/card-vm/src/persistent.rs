@@ -118,9 +118,6 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         if self.heap.in_transaction() {
             return Err(StaticsError::TransactionOpen);
         }
-        if package.statics == 0 {
-            return Ok(());
-        }
         self.heap.begin().map_err(StaticsError::Heap)?;
         let made = self.make_statics(number, package, image);
         match made {
@@ -145,12 +142,15 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         package: &Package,
         image: &mut I,
     ) -> Result<H::Reference, StaticsError<H::Error, I::Error>> {
-        let mut widths = [0; STATICS_MAX as usize];
+        let mut widths = [1; STATICS_MAX as usize];
         for (slot, place) in (0..package.statics).zip(&mut widths) {
             *place = width(package.static_kind(image, slot).map_err(StaticsError::Image)?);
         }
-        let header = [format::TYPE_CLASS, number, format::NONE, 0];
-        let statics = self.heap.create(&widths[..usize::from(package.statics)], header).map_err(no_statics)?;
+        // One without static fields has an object nevertheless: it says that the package is installed.
+        let empty = if package.statics == 0 { EMPTY } else { 0 };
+        let header = [format::TYPE_CLASS | empty, number, format::NONE, 0];
+        let widths = &widths[..usize::from(package.statics.max(1))];
+        let statics = self.heap.create(widths, header).map_err(no_statics)?;
         self.heap.set_root(root(number), Some(statics)).map_err(no_statics)?;
         for place in 0..package.starts {
             let (slot, start) = package.start(image, place).map_err(StaticsError::Image)?;
@@ -191,7 +191,7 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         Ok(H::bits(array) as i32)
     }
 
-    /// Whether a package has its static fields.
+    /// Whether a package has its static fields, which says that it is installed.
     pub(crate) fn has_statics(&self, number: u8) -> bool {
         self.statics.get(usize::from(number)).is_some_and(Option::is_some)
     }

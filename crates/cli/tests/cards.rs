@@ -26,7 +26,7 @@ fn desk() -> Desk {
 fn with_purse() -> Desk {
     let desk = desk();
     let made = desk.succeed("card new my.card --api card-api.jar");
-    assert!(made.starts_with("my.card: a card on a tinystore of 56 units of 8192 bytes\npackage F000000001 1.0: "));
+    assert!(made.starts_with("my.card: a card on a tinystore of 56 units of 8192 bytes, its packages on a k9f2808\n"));
     let installed = desk.succeed("card install my.card purse.jar --param 31323334");
     assert!(installed.starts_with("package F000000002 1.0: "), "{installed}");
     assert!(installed.ends_with("\napplet F00000000201 is installed\n"), "{installed}");
@@ -49,7 +49,7 @@ fn an_applet_is_installed_used_and_deleted() {
     assert!(answered.contains("> 8050000004\n< 01900001 9000\n-- reset\n> 8050000004\n< 6E00\n"), "{answered}");
     assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
     let shown = desk.succeed("card show my.card");
-    for said in ["objects    10 on flash", "tinystore", "transient", "erases     min"] {
+    for said in ["objects    12 on flash", "tinystore", "transient", "erases     min"] {
         assert!(shown.contains(said), "{shown}");
     }
     // A second instance, with a PIN of its own.
@@ -112,10 +112,26 @@ fn mistakes_are_named() {
         (answer.code, answer.output.as_str()),
         (1, "> 8050000004\n< 6E00, expected 9000\nunexpected status words: 1\n")
     );
-    // A package that is not whole.
-    let image = desk.path("my.card/packages/01.ncp");
-    let mut bytes = std::fs::read(&image).unwrap();
-    bytes.truncate(100);
-    std::fs::write(&image, bytes).unwrap();
-    desk.fail("card ls my.card", &["my.card"]);
+    // A package whose image has gone.
+    let path = desk.path("my.card/nand.img");
+    let mut nand = norn_flash_sim::NandSim::open_image(&path).unwrap();
+    let header = nand_block_of(&mut nand);
+    norn_flash::Nand::erase(&mut nand, header).unwrap();
+    drop(nand);
+    let answer = desk.run("card check my.card");
+    assert_eq!(answer.code, 1);
+    assert_eq!(answer.output, "package 1: installed, and its image is damaged or gone\nviolations: 1\n");
+}
+
+/// The block with the header of the second package: the second one of those that are programmed at their start.
+fn nand_block_of(nand: &mut norn_flash_sim::NandSim) -> norn_flash::Block {
+    use norn_flash::Nand;
+    let blocks = Nand::part(nand).blocks();
+    let mut headers = blocks.filter(|block| {
+        let mut magic = [0; 4];
+        nand.load(block.page(0)).unwrap();
+        nand.fetch(&mut magic).unwrap();
+        magic == *b"NPAG"
+    });
+    headers.nth(1).unwrap()
 }

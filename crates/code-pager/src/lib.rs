@@ -5,7 +5,8 @@
 //! load. The replacement [`Policy`](policy::Policy) is a type: [`Lru`](policy::Lru), [`Clock`](policy::Clock),
 //! [`Sieve`](policy::Sieve), [`S3Fifo`](policy::S3Fifo) and [`Greedy`](policy::Greedy). [`Crc32c`] puts an
 //! error-correcting code after each cache page. [`ImageWriter`] writes images around bad blocks. [`Rooms`] holds two
-//! programs, so that an update survives a cut of the power at any operation. [`LentPager`] and [`ImageWriterIn`] take
+//! programs, so that an update survives a cut of the power at any operation. A [`Shelf`] has many images behind one
+//! cache. [`LentPager`] and [`ImageWriterIn`] take
 //! their sizes at run time, and their memory from the caller.
 //!
 //! ```
@@ -44,6 +45,7 @@ mod program;
 mod recognition;
 mod register;
 mod rooms;
+mod shelf;
 mod switch;
 mod update;
 mod writer;
@@ -60,5 +62,6 @@ pub use pager::{Bypass, Options, Pager, PagerIn, Passing, ReadAhead};
 pub use program::{Boot, RollBack, RoomContent, Status};
 pub use recognition::{TWO_ROOMS, recognise};
 pub use rooms::Rooms;
+pub use shelf::Shelf;
 pub use switch::{Standing, State};
 pub use writer::{ImageWriter, ImageWriterIn, Source};

@@ -3,7 +3,6 @@
 
 pub mod heap;
 pub mod program;
-pub mod store;
 
 use std::fs;
 use std::path::{Path, PathBuf};

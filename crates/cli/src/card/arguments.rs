@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use norn_card_image::aid_of;
 use norn_card_linker::{Aid, Version};
-use norn_flash_sim::PartSpec;
+use norn_flash_sim::{NandSpec, PartSpec, nand_catalogue};
 
 use crate::parts;
 
@@ -74,6 +74,9 @@ pub struct NewArguments {
     /// The NOR part that its objects are on: one of unlimited reprogramming, of `norn parts`.
     #[arg(long, value_name = "NAME", default_value = "tinystore", value_parser = parts::by_name)]
     pub part: PartSpec,
+    /// The NAND part that its packages are on: one of `norn parts`.
+    #[arg(long, value_name = "NAME", default_value = "k9f2808", value_parser = nand_catalogue::named)]
+    pub nand: NandSpec,
 }
 
 /// A package to be installed.

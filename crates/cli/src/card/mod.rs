@@ -22,18 +22,19 @@ pub use serve::serve;
 /// # Errors
 /// When there is something at its place, the part does not serve, or the API cannot be linked.
 pub fn create(arguments: &NewArguments) -> Result<String, CardFailure> {
-    let NewArguments { card, api, part } = arguments;
+    let NewArguments { card, api, part, nand } = arguments;
     if !api.exists() {
         let message = "the API's classes are not there: `tools/card-jars out/card` makes out/card/card-api.jar";
         return Err(CardFailure::Jar { file: api.clone(), message: message.to_owned() });
     }
-    let (_, installed) = CardImage::create(card, part, api)?;
+    let (_, installed) = CardImage::create(card, part, nand, api)?;
     let (name, part) = (&part.name, part.part);
     let card = card.display();
     Ok(format!(
-        "{card}: a card on a {name} of {} units of {} bytes\n{}",
+        "{card}: a card on a {name} of {} units of {} bytes, its packages on a {}\n{}",
         part.unit_count,
         part.unit_size_bytes,
+        nand.name,
         Linked(&installed)
     ))
 }
@@ -134,10 +135,12 @@ pub fn show(path: &Path) -> Result<String, CardFailure> {
     let (flash, free) = report.flash;
     let (ram, transient) = report.ram;
     let packages: u32 = report.packages.iter().map(|(_, _, bytes, _)| bytes).sum();
+    let (room, rooms, nand) = report.nand;
+    let pager = report.pager_ram;
     Ok(format!(
         "{}\nobjects    {} on flash\nflash      {flash} bytes ({}), {free} of them ready for objects\npackages   {packages} \
-         bytes of code and tables\nRAM        {ram} bytes of the virtual machine, {transient} of them for transient \
-         arrays, without heap and pager\nerases     {}\npart       {counters}\n",
+         bytes of {rooms} packages of up to {room}\nRAM        {ram} bytes of the virtual machine, {transient} of them for \
+         transient arrays; {pager} of the pager; the heap beside them\nNAND       {nand}\nerases     {}\npart       {counters}\n",
         listing(&report),
         report.objects,
         part.spec().name,

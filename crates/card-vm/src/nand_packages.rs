@@ -1,0 +1,278 @@
+//! Packages on NAND: an image for each in a room of a shelf, read through one cache.
+//!
+//! A package's number is its room. What RAM knows of a package is its header and the numbers of what it imports; the
+//! rest is read through the cache when it is needed.
+
+use norn_card_package::{Image, ImageError, Package, known_class};
+use norn_code_pager::policy::Policy;
+use norn_code_pager::{Code as ErrorCode, CodeAddress, Crc32c, Observer, Options, ReadError, Shelf};
+use norn_flash::Nand;
+
+use crate::code::Code;
+use crate::package_store::{AddError, PackageStore};
+
+/// Packages that one package imports at most.
+pub const IMPORTS_MAX: usize = 8;
+
+/// Why packages on NAND cannot be read or changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NandPackagesError<E> {
+    /// An image cannot be read.
+    Read(ReadError<E>),
+    /// The shelf cannot be opened, or an image not be written.
+    Shelf(norn_code_pager::ImageError<E>),
+    /// The device failed.
+    Device(E),
+}
+
+impl<E: core::fmt::Debug> core::fmt::Display for NandPackagesError<E> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            NandPackagesError::Read(error) => write!(out, "a package cannot be read: {error:?}"),
+            NandPackagesError::Shelf(error) => write!(out, "the packages' part: {error:?}"),
+            NandPackagesError::Device(error) => write!(out, "the packages' part: {error:?}"),
+        }
+    }
+}
+
+/// The image in a room.
+#[derive(Debug)]
+pub struct RoomImage<D, P, const ROOMS: usize, const FRAMES: usize, const PAGE: usize, C, O> {
+    shelf: Shelf<D, P, ROOMS, FRAMES, PAGE, C, O>,
+    room: u8,
+}
+
+impl<
+    D: Nand,
+    P: Policy + Default,
+    const ROOMS: usize,
+    const FRAMES: usize,
+    const PAGE: usize,
+    C: ErrorCode,
+    O: Observer,
+> Image for RoomImage<D, P, ROOMS, FRAMES, PAGE, C, O>
+{
+    type Error = NandPackagesError<D::Error>;
+
+    fn window(&mut self, at: u32) -> Result<&[u8], Self::Error> {
+        match self.shelf.size_bytes(self.room.into()) {
+            Some(size) if at < size => {
+                self.shelf.view(self.room.into(), CodeAddress(at)).map_err(NandPackagesError::Read)
+            }
+            _ => Ok(&[]),
+        }
+    }
+}
+
+/// A package, and the numbers of what it imports.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    package: Package,
+    imports: [u8; IMPORTS_MAX],
+}
+
+/// At most `ROOMS` packages on a part, behind a cache of `FRAMES` pages of `PAGE` bytes. `PART_PAGE` is at least the
+/// bytes of a page of the part. RAM: the shelf, and 76 bytes a room; `PART_PAGE` of stack while a package is added.
+#[derive(Debug)]
+pub struct NandPackages<
+    D,
+    P,
+    const ROOMS: usize,
+    const FRAMES: usize,
+    const PAGE: usize,
+    const PART_PAGE: usize,
+    C = Crc32c,
+    O = (),
+> {
+    image: RoomImage<D, P, ROOMS, FRAMES, PAGE, C, O>,
+    known: [Option<Known>; ROOMS],
+    object_class: (u8, u8),
+}
+
+type ErrorOf<D> = NandPackagesError<<D as Nand>::Error>;
+
+impl<
+    D: Nand,
+    P: Policy + Default,
+    const ROOMS: usize,
+    const FRAMES: usize,
+    const PAGE: usize,
+    const PART_PAGE: usize,
+    C: ErrorCode,
+    O: Observer,
+> NandPackages<D, P, ROOMS, FRAMES, PAGE, PART_PAGE, C, O>
+{
+    /// The packages of a part. One whose image is damaged is left out, and so are those that import it. Cost: nine
+    /// loads a room, and those of each package's header.
+    ///
+    /// # Errors
+    ///
+    /// If the part does not serve, or fails.
+    pub fn mount(device: D, options: Options, observer: O) -> Result<Self, ErrorOf<D>> {
+        let shelf = Shelf::mount(device, options, observer).map_err(NandPackagesError::Shelf)?;
+        let image = RoomImage { shelf, room: 0 };
+        let mut packages = NandPackages { image, known: [None; ROOMS], object_class: (0, 0) };
+        // A package may have a lower number than one that it imports: as many rounds as find something.
+        let mut is_changed = true;
+        while is_changed {
+            is_changed = false;
+            for number in 0..ROOMS as u8 {
+                if packages.known[usize::from(number)].is_some() || packages.size_bytes(number).is_none() {
+                    continue;
+                }
+                match packages.take(number) {
+                    Ok(()) => is_changed = true,
+                    Err(AddError::Image(ImageError::Read(NandPackagesError::Read(ReadError::Device(error))))) => {
+                        return Err(NandPackagesError::Device(error));
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+        Ok(packages)
+    }
+
+    /// Bytes of a package's image; none where the room is empty.
+    pub fn size_bytes(&self, number: u8) -> Option<u32> {
+        self.image.shelf.size_bytes(number.into())
+    }
+
+    /// Bytes that a package may have, on a part without bad blocks.
+    pub fn room_bytes(&self) -> u32 {
+        let part = self.image.shelf.device().part();
+        let per_page = u32::from(part.page_bytes) / (PAGE + C::BYTES) as u32;
+        u32::from(self.image.shelf.room_blocks() - 1) * u32::from(part.pages_per_block) * per_page * PAGE as u32
+    }
+
+    /// The packages that are there.
+    pub fn packages(&self) -> impl Iterator<Item = (u8, &Package)> {
+        (0..).zip(&self.known).filter_map(|(number, known)| Some((number, &known.as_ref()?.package)))
+    }
+
+    /// Checks every byte of a package against the check that was written with it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the image, or the device's.
+    pub fn verify(&mut self, number: u8) -> Result<(), ErrorOf<D>> {
+        self.image.shelf.verify(number.into()).map_err(NandPackagesError::Shelf)
+    }
+
+    /// The observer of the cache.
+    pub fn observer(&self) -> &O {
+        self.image.shelf.observer()
+    }
+
+    /// Lends the device; the cache is empty afterwards.
+    pub fn with_device<T>(&mut self, operate: impl FnOnce(&mut D) -> T) -> T {
+        self.image.shelf.with_device(operate)
+    }
+
+    /// The device and the observer.
+    pub fn into_parts(self) -> (D, O) {
+        self.image.shelf.into_parts()
+    }
+
+    /// Reads the header of the image in a room, and finds what it imports.
+    fn take(&mut self, number: u8) -> Result<(), AddError<ErrorOf<D>>> {
+        self.image.room = number;
+        let package = Package::open(&mut self.image).map_err(AddError::Image)?;
+        if self.packages().any(|(_, other)| other.aid == package.aid) {
+            return Err(AddError::Exists(package.aid));
+        }
+        let mut imports = [0; IMPORTS_MAX];
+        if usize::from(package.imports) > IMPORTS_MAX {
+            return Err(AddError::NoRoom);
+        }
+        for (import, place) in (0..package.imports).zip(&mut imports) {
+            let import = package.import(&mut self.image, import).map_err(AddError::Image)?;
+            let missing = AddError::Import(import.aid);
+            let (found, imported) = self.packages().find(|(_, package)| package.aid == import.aid).ok_or(missing)?;
+            if !imported.version.serves(import.version) {
+                return Err(AddError::Import(import.aid));
+            }
+            *place = found;
+        }
+        if package.has_natives {
+            let object = const {
+                match known_class("java/lang/Object") {
+                    Some(place) => place,
+                    None => panic!("the list of known classes has it"),
+                }
+            };
+            let object = package.known_class(&mut self.image, object).map_err(AddError::Image)?;
+            self.object_class = (number, object.unwrap_or(0));
+        }
+        self.known[usize::from(number)] = Some(Known { package, imports });
+        Ok(())
+    }
+}
+
+impl<
+    D: Nand,
+    P: Policy + Default,
+    const ROOMS: usize,
+    const FRAMES: usize,
+    const PAGE: usize,
+    const PART_PAGE: usize,
+    C: ErrorCode,
+    O: Observer,
+> Code for NandPackages<D, P, ROOMS, FRAMES, PAGE, PART_PAGE, C, O>
+{
+    type Image = RoomImage<D, P, ROOMS, FRAMES, PAGE, C, O>;
+
+    #[inline]
+    fn package(&mut self, number: u8) -> Option<(&Package, &mut Self::Image)> {
+        let known = self.known.get(usize::from(number))?.as_ref()?;
+        self.image.room = number;
+        Some((&known.package, &mut self.image))
+    }
+
+    fn import(&self, package: u8, import: u8) -> Option<u8> {
+        let known = self.known.get(usize::from(package))?.as_ref()?;
+        known.imports.get(..usize::from(known.package.imports))?.get(usize::from(import)).copied()
+    }
+
+    fn object_class(&self) -> (u8, u8) {
+        self.object_class
+    }
+}
+
+impl<
+    D: Nand,
+    P: Policy + Default,
+    const ROOMS: usize,
+    const FRAMES: usize,
+    const PAGE: usize,
+    const PART_PAGE: usize,
+    C: ErrorCode,
+    O: Observer,
+> PackageStore for NandPackages<D, P, ROOMS, FRAMES, PAGE, PART_PAGE, C, O>
+{
+    fn add(&mut self, image: &[u8]) -> Result<u8, AddError<ErrorOf<D>>> {
+        use norn_code_pager::ImageError as Unwritten;
+        let is_free = |number: &u8| self.known.get(usize::from(*number)).is_some_and(Option::is_none);
+        let Some(number) = (0..ROOMS as u8).find(is_free) else { return Err(AddError::NoRoom) };
+        match self.image.shelf.write::<PART_PAGE>(number.into(), image) {
+            Ok(()) => {}
+            Err(Unwritten::TooLarge { .. } | Unwritten::TooManyBadBlocks { .. }) => return Err(AddError::NoRoom),
+            Err(error) => return Err(AddError::Image(ImageError::Read(NandPackagesError::Shelf(error)))),
+        }
+        match self.take(number) {
+            Ok(()) => Ok(number),
+            Err(refusal) => {
+                let cleared = self.image.shelf.clear(number.into());
+                cleared.map_err(|error| AddError::Image(ImageError::Read(NandPackagesError::Device(error))))?;
+                Err(refusal)
+            }
+        }
+    }
+
+    fn remove(&mut self, number: u8) -> Result<(), ErrorOf<D>> {
+        if let Some(known) = self.known.get_mut(usize::from(number)) {
+            *known = None;
+            self.image.shelf.clear(number.into()).map_err(NandPackagesError::Device)?;
+        }
+        Ok(())
+    }
+}
