@@ -450,6 +450,53 @@ fn channels_are_opened_and_closed() {
 }
 
 #[test]
+fn any_bytes_as_commands_are_answered_and_lose_nothing() {
+    let mut card = sharing_card();
+    card.install_package(&linked().purse.image).unwrap();
+    card.install_applet(aid(&PURSE), aid(&PURSE), &PIN).unwrap();
+    for command in [&select(&PURSE)[..], &VERIFY, &credit(500), &debit(100)] {
+        assert_eq!(status(&mut card, command), 0x9000);
+    }
+    let run = seeds(0..1, "-p norn-card-linker --test card any_bytes").next().unwrap();
+    let mut random = run.random();
+    let known =
+        [select(&PURSE), select(&CLIENT), select(&SERVER), BALANCE.to_vec(), VERIFY.to_vec(), vec![0, 0x70, 0, 0, 1]];
+    let mut done = 0;
+    for _ in 0..2_000 {
+        let mut command = known[random.usize(0..known.len())].clone();
+        match random.u8(0..6) {
+            0 => command = vec![0x80 | random.u8(0..4), random.u8(0..0x15), 0, 0, random.u8(..)],
+            1 => {
+                command = vec![0; random.usize(0..300)];
+                random.fill(&mut command);
+            }
+            2 => command.truncate(random.usize(0..=command.len())),
+            3 => command.extend(&[random.u8(..); 4][..random.usize(0..5)]),
+            4 => command[0] |= random.u8(0..4),
+            _ => {
+                let at = random.usize(0..command.len());
+                command[at] ^= 1 << random.u8(0..8);
+            }
+        }
+        // Not the endless programs, which take their whole limit, nor money: a debit has no PIN here.
+        if command.get(1).is_some_and(|instruction| [0x08, 0x14, 0x20, 0x30, 0x40].contains(instruction)) {
+            continue;
+        }
+        let mut response = vec![0; random.usize(2..400)];
+        let length = card.process(&command, &mut response).unwrap();
+        assert!((2..=response.len()).contains(&length), "{command:02x?}, {}", run.replay());
+        done += u32::from(response[length - 2..length] == [0x90, 0]);
+        if random.u32(0..200) == 0 {
+            card.reset().unwrap();
+        }
+    }
+    assert!(done > 150, "{done} commands were carried out");
+    card.reset().unwrap();
+    assert_eq!(status(&mut card, &select(&PURSE)), 0x9000);
+    assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![1, 144, 0, 1], 0x9000));
+}
+
+#[test]
 fn a_power_cut_in_a_session_leaves_whole_debits_and_gives_no_try_back() {
     let run = seeds(0..1, "-p norn-card-linker --test card a_power_cut_in_a_session").next().unwrap();
     let mut random = run.random();

@@ -9,13 +9,15 @@
 //!
 //! Source: Runtime Environment Specification, Java Card Platform, Classic Edition 3.0.5, chapters 3 and 4.
 
+use core::marker::PhantomData;
+
 use norn_card_package::{Aid, ImageError, Package, check};
 
 use crate::card::{Card, InstallError};
 use crate::code::CodeError;
 use crate::command::{Command, WRONG_LENGTH};
 use crate::end::{End, Failure, Stop};
-use crate::heap::PersistentHeap;
+use crate::heap::{PersistentHeap, Tracer};
 use crate::machine::Machine;
 use crate::memory::{INSTANCES_MAX, Memory, MemoryError};
 use crate::objects::{Form, Objects};
@@ -23,7 +25,7 @@ use crate::package_store::{AddError, PackageStore};
 use crate::persistent::{ObjectError, StaticsError, TransactionRefusal};
 use crate::ram::{APDU_BUFFER, Known, Ram, known};
 use crate::session::{Installing, Protocol, Session, State};
-use crate::trace::{Users, trace};
+use crate::trace::{self, Users};
 use crate::types;
 
 /// Bytes of `bArray` at most: its length is a byte.
@@ -256,12 +258,11 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
     ///
     /// If a memory fails.
     pub fn collect(&mut self) -> Result<u32, ErrorOf<H, S>> {
-        let mut end_of_used = 0;
         let Memory { persistent, ram, .. } = &mut self.memory;
         let packages = &mut self.packages;
-        let collected = persistent
-            .heap()
-            .collect(|heap, reference| trace::<H, S, TRANSIENT>(heap, (packages, ram, &mut end_of_used), reference));
+        let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, end_of_used: 0, heap: PhantomData };
+        let collected = persistent.heap().collect(&mut tracer);
+        let end_of_used = tracer.end_of_used;
         self.memory.forget();
         match collected {
             Ok(Some(deleted)) => {
@@ -289,8 +290,9 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
             }
             let Memory { persistent, ram, .. } = &mut self.memory;
             let mut users = Users { heap: persistent.heap(), owner: instance, found: false };
-            let (packages, mut end) = (&mut self.packages, 0);
-            trace::<H, S, TRANSIENT>(&mut users, (packages, ram, &mut end), object).map_err(CardError::Heap)?;
+            let packages = &mut self.packages;
+            let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, end_of_used: 0, heap: PhantomData };
+            tracer.trace(&mut users, object).map_err(CardError::Heap)?;
             if users.found {
                 return Ok(true);
             }

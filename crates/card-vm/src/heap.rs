@@ -138,16 +138,16 @@ pub trait PersistentHeap {
     /// If the heap fails.
     fn next_object(&mut self, after: Option<Self::Reference>) -> Result<Option<Self::Reference>, Self::Error>;
 
-    /// Deletes what no root reaches, and returns how many objects that were. `trace` is called for each object that is
-    /// reached, and says what it refers to; where it returns false, nothing is deleted, and the result is none. No
-    /// transaction is open.
+    /// Deletes what no root reaches, and returns how many objects that were. `tracer` is asked what each object that is
+    /// reached refers to; where it does not know, nothing is deleted, and the result is none. No transaction is open.
     ///
     /// # Errors
     ///
-    /// [`Failure::NoRoom`] for the marks; what `trace` returns, or if the heap fails.
-    fn collect<T>(&mut self, trace: T) -> Result<Option<u32>, Failure<Self::Error>>
-    where
-        T: FnMut(&mut dyn Tracing<Self::Reference, Self::Error>, Self::Reference) -> Result<bool, Self::Error>;
+    /// [`Failure::NoRoom`] for the marks; what `tracer` returns, or if the heap fails.
+    fn collect(
+        &mut self,
+        tracer: &mut impl Tracer<Self::Reference, Self::Error>,
+    ) -> Result<Option<u32>, Failure<Self::Error>>;
 
     /// Whether an error says that a reference leads nowhere.
     fn is_missing(error: &Self::Error) -> bool;
@@ -192,6 +192,16 @@ pub trait PersistentHeap {
     ///
     /// If the heap fails.
     fn abort(&mut self) -> Result<(), Self::Error>;
+}
+
+/// Who knows what an object refers to.
+pub trait Tracer<R, E> {
+    /// Says what an object refers to, by [`Tracing::reached`]; false where that is not known.
+    ///
+    /// # Errors
+    ///
+    /// If the heap fails.
+    fn trace(&mut self, heap: &mut impl Tracing<R, E>, object: R) -> Result<bool, E>;
 }
 
 /// A heap whose garbage is collected: objects are read, and said to be reached.
@@ -354,12 +364,9 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> PersistentHeap for HeapIn<D,
         HeapIn::next_object(self, after)
     }
 
-    fn collect<T>(&mut self, mut trace: T) -> Result<Option<u32>, Failure<Self::Error>>
-    where
-        T: FnMut(&mut dyn Tracing<Ref, Self::Error>, Ref) -> Result<bool, Self::Error>,
-    {
+    fn collect(&mut self, tracer: &mut impl Tracer<Ref, Self::Error>) -> Result<Option<u32>, Failure<Self::Error>> {
         let mut is_stopped = false;
-        let collected = HeapIn::collect(self, &[], |tracer, reference| match trace(tracer, reference)? {
+        let collected = HeapIn::collect(self, &[], |heap, reference| match tracer.trace(heap, reference)? {
             true => Ok(()),
             false => {
                 is_stopped = true;

@@ -49,7 +49,7 @@ pub use applet_card::{AppletCard, CardError, ErrorOf};
 pub use card::{Card, InstallError};
 pub use code::{Code, CodeError, Packages};
 pub use end::{End, Exception, Failure, Native, NativeCalls, Stop};
-pub use heap::{HEADER_BYTES, PersistentHeap, Tracing};
+pub use heap::{HEADER_BYTES, PersistentHeap, Tracer, Tracing};
 pub use machine::{MACHINE_BYTES_MAX, Machine};
 pub use memory::INSTANCES_MAX;
 pub use nand_packages::{IMPORTS_MAX, NandPackages, NandPackagesError, RoomImage};

@@ -367,11 +367,16 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         if method.is_native() {
             return self.call_native(package, &method);
         }
+        self.call((package, number), owner, &method)
+    }
+
+    /// Puts the frame of a method with code above the one that runs.
+    fn call(&mut self, (package, number): (u8, u16), owner: u8, method: &Method) -> Step<(), O, C> {
         let here = self.frame.position;
         if !self.frame.is_outermost() {
             self.frame.position = self.next;
         }
-        match self.frame.call(self.cells, package, number, owner, &method) {
+        match self.frame.call(self.cells, package, number, owner, method) {
             Ok(Some(frame)) => {
                 if owner != self.frame.owner {
                     self.objects.set_owner(owner);
@@ -403,7 +408,11 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
                 if !self.frame.pass(self.cells, &calls.arguments) {
                     return Err(Trap::Stop(Stop::Stack));
                 }
-                self.enter(calls.package, calls.method, Some(calls.arguments.len() as u8), calls.owner)
+                let called = self.header(calls.package, calls.method)?;
+                if called.is_native() || usize::from(called.arguments) != calls.arguments.len() {
+                    return self.damaged(Wrong::Method);
+                }
+                self.call((calls.package, calls.method), calls.owner, &called)
             }
             Native::Returns(value) => {
                 if method.has_value() {

@@ -20,12 +20,13 @@
 //! transactions, once half of it is used. A transaction that fills it gets no room.
 
 use core::fmt;
+use core::marker::PhantomData;
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 use norn_flash::{Address, EraseUnit, Nor};
 
 use crate::end::Failure;
-use crate::heap::{HEADER_BYTES, PersistentHeap, Tracing};
+use crate::heap::{HEADER_BYTES, PersistentHeap, Tracer, Tracing};
 use crate::objects::RUNTIME;
 
 /// The first word of a unit that is in use.
@@ -261,38 +262,42 @@ fn of_heap<H, J>(failure: Failure<H>) -> Failure<JournalError<H, J>> {
     }
 }
 
-/// The heap's own view of a collection, for one that sees the journal's errors.
-struct Inner<'a, H: PersistentHeap>(&'a mut dyn Tracing<H::Reference, H::Error>);
+/// A heap whose garbage is collected, with the journal's errors beside its own.
+struct Outer<'a, T>(&'a mut T);
 
-impl<H: PersistentHeap, J> Tracing<H::Reference, JournalError<H::Error, J>> for Inner<'_, H> {
-    fn header(&mut self, reference: H::Reference) -> Result<[u8; HEADER_BYTES], JournalError<H::Error, J>> {
+impl<R, E, J, T: Tracing<R, E>> Tracing<R, JournalError<E, J>> for Outer<'_, T> {
+    fn header(&mut self, reference: R) -> Result<[u8; HEADER_BYTES], JournalError<E, J>> {
         self.0.header(reference).map_err(JournalError::Heap)
     }
 
-    fn count(&mut self, reference: H::Reference) -> Result<usize, JournalError<H::Error, J>> {
+    fn count(&mut self, reference: R) -> Result<usize, JournalError<E, J>> {
         self.0.count(reference).map_err(JournalError::Heap)
     }
 
-    fn read_field(
-        &mut self,
-        object: H::Reference,
-        index: u8,
-        value: &mut [u8],
-    ) -> Result<(), JournalError<H::Error, J>> {
+    fn read_field(&mut self, object: R, index: u8, value: &mut [u8]) -> Result<(), JournalError<E, J>> {
         self.0.read_field(object, index, value).map_err(JournalError::Heap)
     }
 
-    fn read_element(
-        &mut self,
-        array: H::Reference,
-        index: u16,
-        value: &mut [u8],
-    ) -> Result<(), JournalError<H::Error, J>> {
+    fn read_element(&mut self, array: R, index: u16, value: &mut [u8]) -> Result<(), JournalError<E, J>> {
         self.0.read_element(array, index, value).map_err(JournalError::Heap)
     }
 
-    fn reached(&mut self, reference: H::Reference) -> Result<(), JournalError<H::Error, J>> {
+    fn reached(&mut self, reference: R) -> Result<(), JournalError<E, J>> {
         self.0.reached(reference).map_err(JournalError::Heap)
+    }
+}
+
+/// A tracer that knows the journal's errors, for a heap that does not.
+struct Inner<'a, T, J>(&'a mut T, PhantomData<J>);
+
+impl<R, E, J, T: Tracer<R, JournalError<E, J>>> Tracer<R, E> for Inner<'_, T, J> {
+    fn trace(&mut self, heap: &mut impl Tracing<R, E>, object: R) -> Result<bool, E> {
+        match self.0.trace(&mut Outer(heap), object) {
+            Ok(is_known) => Ok(is_known),
+            Err(JournalError::Heap(error)) => Err(error),
+            // The journal takes no part in a collection.
+            Err(_) => Ok(false),
+        }
     }
 }
 
@@ -379,16 +384,11 @@ impl<H: PersistentHeap, J: Nor> PersistentHeap for Journaled<H, J> {
         self.heap.next_object(after).map_err(JournalError::Heap)
     }
 
-    fn collect<T>(&mut self, mut trace: T) -> Result<Option<u32>, Failure<Self::Error>>
-    where
-        T: FnMut(&mut dyn Tracing<Self::Reference, Self::Error>, Self::Reference) -> Result<bool, Self::Error>,
-    {
-        let collected = self.heap.collect(|heap, reference| match trace(&mut Inner::<H>(heap), reference) {
-            Ok(is_known) => Ok(is_known),
-            Err(JournalError::Heap(error)) => Err(error),
-            Err(_) => Ok(false),
-        });
-        collected.map_err(of_heap)
+    fn collect(
+        &mut self,
+        tracer: &mut impl Tracer<Self::Reference, Self::Error>,
+    ) -> Result<Option<u32>, Failure<Self::Error>> {
+        self.heap.collect(&mut Inner::<_, J::Error>(tracer, PhantomData)).map_err(of_heap)
     }
 
     fn is_missing(error: &Self::Error) -> bool {

@@ -7,10 +7,12 @@
 //! | static fields of a package | those whose kind is a reference, as the package says |
 //! | the runtime's | the applet and the AID of an instance |
 
+use core::marker::PhantomData;
+
 use norn_card_package::format;
 
 use crate::code::Code;
-use crate::heap::{HEADER_BYTES, PersistentHeap, Tracing};
+use crate::heap::{HEADER_BYTES, PersistentHeap, Tracer, Tracing};
 use crate::memory::TRANSIENT;
 use crate::objects::ClassId;
 use crate::persistent::{EMPTY, value};
@@ -25,7 +27,7 @@ pub(crate) const INSTANCE_REFERENCES: u8 = 2;
 /// Says what an object refers to; false where an image does not know. `end_of_used` becomes at least the end of the
 /// RAM that a transient array has.
 pub(crate) fn trace<H: PersistentHeap, C: Code, const BYTES: usize>(
-    heap: &mut dyn Tracing<H::Reference, H::Error>,
+    heap: &mut impl Tracing<H::Reference, H::Error>,
     (code, ram, end_of_used): (&mut C, &Ram<BYTES>, &mut u16),
     reference: H::Reference,
 ) -> Result<bool, H::Error> {
@@ -43,7 +45,7 @@ pub(crate) fn trace<H: PersistentHeap, C: Code, const BYTES: usize>(
         *end_of_used = (*end_of_used).max(offset.saturating_add(crate::ram::block_bytes(bytes.into()) as u16));
         if kind == format::REFERENCE {
             for element in ram.peek(offset, bytes).unwrap_or(&[]).chunks_exact(4) {
-                reach::<H>(heap, value(format::REFERENCE, element))?;
+                reach::<H, _>(heap, value(format::REFERENCE, element))?;
             }
         }
         return Ok(true);
@@ -55,7 +57,7 @@ pub(crate) fn trace<H: PersistentHeap, C: Code, const BYTES: usize>(
             for index in 0..u16::try_from(count).unwrap_or(u16::MAX) {
                 let mut bytes = [0; 4];
                 heap.read_element(reference, index, &mut bytes)?;
-                reach::<H>(heap, i32::from_le_bytes(bytes))?;
+                reach::<H, _>(heap, i32::from_le_bytes(bytes))?;
             }
             Ok(true)
         }
@@ -69,7 +71,7 @@ pub(crate) fn trace<H: PersistentHeap, C: Code, const BYTES: usize>(
                 }
                 let mut bytes = [0; 4];
                 heap.read_field(reference, slot, &mut bytes)?;
-                reach::<H>(heap, i32::from_le_bytes(bytes))?;
+                reach::<H, _>(heap, i32::from_le_bytes(bytes))?;
             }
             Ok(true)
         }
@@ -93,10 +95,29 @@ fn is_reference<C: Code>(code: &mut C, id: ClassId, slot: u8) -> Option<bool> {
     }
 }
 
-fn reach<H: PersistentHeap>(heap: &mut dyn Tracing<H::Reference, H::Error>, bits: i32) -> Result<(), H::Error> {
+fn reach<H: PersistentHeap, T: Tracing<H::Reference, H::Error>>(heap: &mut T, bits: i32) -> Result<(), H::Error> {
     match H::reference(bits as u32) {
         Some(found) => heap.reached(found),
         None => Ok(()),
+    }
+}
+
+/// The tracer of a card's objects.
+pub(crate) struct Objects<'a, H, C, const BYTES: usize> {
+    pub packages: &'a mut C,
+    pub ram: &'a Ram<BYTES>,
+    /// At least the end of the RAM that the transient arrays have which were traced.
+    pub end_of_used: u16,
+    pub heap: PhantomData<H>,
+}
+
+impl<H: PersistentHeap, C: Code, const BYTES: usize> Tracer<H::Reference, H::Error> for Objects<'_, H, C, BYTES> {
+    fn trace(
+        &mut self,
+        heap: &mut impl Tracing<H::Reference, H::Error>,
+        object: H::Reference,
+    ) -> Result<bool, H::Error> {
+        trace::<H, C, BYTES>(heap, (self.packages, self.ram, &mut self.end_of_used), object)
     }
 }
 
