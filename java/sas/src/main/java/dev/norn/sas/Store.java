@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 
 /**
  * The store that this JVM is attached to: containers and named roots. Other JVMs may be attached at the same time. A
@@ -100,7 +101,7 @@ public final class Store implements AutoCloseable {
             throw new StorageWriteFailure("cannot make a store in " + directory + ": " + StoreFiles.reason(e), e);
         }
         try {
-            Store store = attach(directory, SubObjects.ADOPT);
+            Store store = attach(directory, SubObjects.ADOPT, AttachedStore::attach);
             Transaction.run(() -> store.createContainer(MAIN, options.mainBytes));
             return store;
         } catch (RuntimeException e) {
@@ -137,7 +138,17 @@ public final class Store implements AutoCloseable {
     public static Store open(Path directory, SubObjects subObjects) {
         Objects.requireNonNull(subObjects, "the mode for sub-objects is null");
         requireComplete(Objects.requireNonNull(directory, "the directory is null"));
-        return attach(directory, subObjects);
+        return attach(directory, subObjects, AttachedStore::attach);
+    }
+
+    /**
+     * Attaches to the store of a member of a group of replicas, as a follower, which
+     * {@link dev.norn.sas.store.replica.ReplicaStore#of} connects with the group. What was not acknowledged when it was
+     * last used is undone: the group has what is.
+     */
+    public static Store openReplica(Path directory) {
+        requireComplete(Objects.requireNonNull(directory, "the directory is null"));
+        return attach(directory, SubObjects.ADOPT, AttachedStore::attachReplica);
     }
 
     private static void requireComplete(Path directory) {
@@ -148,11 +159,12 @@ public final class Store implements AutoCloseable {
         }
     }
 
-    private static synchronized Store attach(Path directory, SubObjects subObjects) {
+    private static synchronized Store attach(Path directory, SubObjects subObjects,
+            Function<Path, AttachedStore> how) {
         if (current != null) {
             throw new SASException("this JVM is attached to " + current + " already: close that store first");
         }
-        Store store = new Store(AttachedStore.attach(directory.toAbsolutePath()), subObjects);
+        Store store = new Store(how.apply(directory.toAbsolutePath()), subObjects);
         CurrentStore.open(store.attached, subObjects.targets());
         current = store;
         return store;

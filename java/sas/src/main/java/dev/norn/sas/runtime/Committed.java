@@ -1,6 +1,7 @@
 package dev.norn.sas.runtime;
 
 import dev.norn.sas.exception.ObjectDestroyed;
+import dev.norn.sas.exception.OutcomeUnknown;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
 import dev.norn.sas.store.memory.Format;
@@ -71,7 +72,7 @@ final class Committed {
         try {
             store.awaitDurable();
         } catch (StorageWriteFailure failure) {
-            if (e instanceof StorageWriteFailure) {
+            if (e instanceof StorageWriteFailure || e instanceof OutcomeUnknown) {
                 return;
             }
             failure.addSuppressed(e);

@@ -67,7 +67,7 @@ class SnapshotProcessTest {
                 return made;
             });
             long seen = 0;
-            for (int round = 0; round < 6; round++) {
+            for (int round = 0; round < 4; round++) {
                 Process writers = Stores.start(BankProgram.class, path, round, 3);
                 writers.inputReader().readLine();
                 long end = System.nanoTime() + 400_000_000L + round * 70_000_000L;

@@ -279,7 +279,7 @@ class SnapshotTest {
                 }));
             }
             long last = -1;
-            long end = System.nanoTime() + 3_000_000_000L;
+            long end = System.nanoTime() + 2_000_000_000L;
             int reads = 0;
             for (; System.nanoTime() < end; reads++) {
                 long seen = Transaction.call(bank::transfers);

@@ -217,6 +217,49 @@ public final class Allocator {
         return reference(range.pageOffset(first), generation);
     }
 
+    /**
+     * Makes an object of zeros where another store of the same history has made it. Nothing is there.
+     *
+     * @param header its first word
+     */
+    public void allocateAt(TransactionSlot slot, Range range, long offset, long header) {
+        int granules = granulesOf(header);
+        slot.reserve(CONTENT_BYTES);
+        long first = range.pageOf(offset);
+        Latch.hold(slot, range.base + CONTAINER_GROW_LATCH, () -> growTo(range, first + pages(granules)));
+        if (granules > GRANULES) {
+            Latch.hold(slot, range.base + CONTAINER_GROW_LATCH, () -> {
+                for (long page = first; page < first + pages(granules); page++) {
+                    Memory.putInt(range.descriptor(page) + DESCRIPTOR_SPAN, SPAN_INTERIOR);
+                }
+                return placeAt(slot, range, offset, header, granules);
+            });
+        } else {
+            Latch.hold(slot, range.descriptor(first) + DESCRIPTOR_LATCH,
+                    () -> placeAt(slot, range, offset, header, granules));
+        }
+    }
+
+    private long growTo(Range range, long pages) {
+        while (range.pagesUsed() < pages) {
+            if (growLatched(range, 1) < 0) {
+                throw full(range, pages << PAGE_BITS);
+            }
+        }
+        return pages;
+    }
+
+    private static long placeAt(TransactionSlot slot, Range range, long offset, long header, int granules) {
+        long descriptor = range.descriptor(range.pageOf(offset));
+        int end = Math.min(GRANULES, range.granuleOf(offset) + granules);
+        Memory.putInt(descriptor + DESCRIPTOR_FREE_END,
+                Math.max(Memory.getInt(descriptor + DESCRIPTOR_FREE_END), end));
+        Memory.putInt(descriptor + DESCRIPTOR_GENERATION,
+                Math.max(Memory.getInt(descriptor + DESCRIPTOR_GENERATION), generationOf(header)));
+        place(slot, range, offset, header, granules);
+        return offset;
+    }
+
     private static int pages(int granules) {
         return (granules + GRANULES - 1) / GRANULES;
     }

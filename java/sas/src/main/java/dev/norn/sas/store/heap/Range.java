@@ -115,6 +115,26 @@ public final class Range {
         return (Memory.getVolatile(descriptor(pageOf(offset)) + (granule >> 6) * 8L) >>> granule & 1) != 0;
     }
 
+    /** Where the object begins that has this place; 0 if none has. */
+    public long startOf(long offset) {
+        int granule = granuleOf(offset);
+        for (long page = pageOf(offset); page >= 0; page--) {
+            for (int word = granule >> 6; word >= 0; word--) {
+                long starts = Memory.getVolatile(descriptor(page) + word * 8L)
+                        & (word == granule >> 6 ? -1L >>> 63 - (granule & 63) : -1L);
+                if (starts != 0) {
+                    int start = word * 64 + 63 - Long.numberOfLeadingZeros(starts);
+                    return pageOffset(page) + (long) start * GRANULE_BYTES;
+                }
+            }
+            if (Memory.getInt(descriptor(page) + DESCRIPTOR_SPAN) != SPAN_INTERIOR) {
+                return 0;
+            }
+            granule = GRANULES - 1;
+        }
+        return 0;
+    }
+
     void setStart(long offset) {
         int granule = granuleOf(offset);
         long word = descriptor(pageOf(offset)) + (granule >> 6) * 8L;

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * The redo log: one record for each committed transaction, in a ring.
@@ -113,6 +114,7 @@ public final class RedoLog {
      */
     public long append(TransactionSlot slot, ByteBuffer record) {
         StackRoom.require(FRAMES);
+        Replication.addNumber(record);
         int length = record.position() + LogRecords.CHECK_BYTES;
         long end = append(slot, record, length);
         return end == NO_ROOM ? Latch.hold(slot, CHECKPOINT_LATCH, () -> makeRoom(slot, record, length)) : end;
@@ -132,15 +134,17 @@ public final class RedoLog {
         long position = Memory.getLong(LOG_TAIL);
         long end = position + length;
         long reserved = Memory.getVolatile(LOG_RESERVED);
-        if (end - Memory.getVolatile(LOG_BASE) > ring() || reserved != 0 && reserved != slot.latchValue()) {
+        if (end - Replication.oldestNeeded() > ring() || reserved != 0 && reserved != slot.latchValue()) {
             return NO_ROOM;
         }
+        Replication.setNumber(record);
         LogRecords.complete(record, position, Memory.getLong(slot.head + SLOT_TRANSACTION),
                 Memory.getVolatile(LOG_SYNCED));
         Memory.putRelease(slot.head + SLOT_RECORD, position);
         Memory.putRelease(slot.head + SLOT_RECORD_END, end);
         slot.state(STATE_COMMITTING);
         file.write(record, position, ring());
+        Replication.countRecord();
         Memory.putLong(COMMIT_COUNT, Memory.getLong(COMMIT_COUNT) + 1);
         Memory.putLong(LOGGED_BYTES, Memory.getLong(LOGGED_BYTES) + length);
         // From here on it counts.
@@ -148,7 +152,10 @@ public final class RedoLog {
         return end;
     }
 
-    private void requireWritable() {
+    void requireWritable() {
+        if (Memory.getVolatile(POOL_WRITE_FAILED) == LEADERSHIP_LOST) {
+            throw Replication.lost();
+        }
         if (Memory.getVolatile(POOL_WRITE_FAILED) == LOG_REMOVED) {
             throw removed();
         }
@@ -181,6 +188,10 @@ public final class RedoLog {
             return;
         }
         requireWritable();
+        if (Replication.isOn()) {
+            Replication.awaitAcknowledged(pool, this, end);
+            return;
+        }
         if (trySync(slot, end) != Latch.BUSY) {
             return;
         }
@@ -284,6 +295,7 @@ public final class RedoLog {
         long position = Memory.getLong(slot.head + SLOT_RECORD);
         long end = Memory.getLong(slot.head + SLOT_RECORD_END);
         if (position == Memory.getLong(LOG_TAIL) && LogRecords.inUse(file, ring()).find(position) == end - position) {
+            Replication.recountRecord(file, position, end);
             Memory.putVolatile(LOG_TAIL, end);
         }
         if (Memory.getLong(LOG_TAIL) < end) {
@@ -344,6 +356,7 @@ public final class RedoLog {
         Memory.putVolatile(LOG_BASE, header.beginning());
         Memory.putVolatile(LOG_SYNCED, header.beginning());
         Memory.putVolatile(LOG_TAIL, header.beginning());
+        Memory.putVolatile(LOG_SHIPPED, header.beginning());
         Memory.putVolatile(LOG_RING, header.ring());
     }
 
@@ -454,6 +467,34 @@ public final class RedoLog {
     public void cutOff(long limit) throws IOException {
         file.write(ByteBuffer.allocate(LogFile.WORD_BYTES), limit, ring());
         file.sync();
+    }
+
+    /** Opens the log of a replica that no other process uses; returns up to where the containers' files need it. */
+    public long openReplica() throws IOException {
+        open();
+        LogFile.Header header = file.readHeader();
+        return Math.max(header.beginning(), header.applied());
+    }
+
+    /**
+     * Reads records that are in the log, each with its operations, from a position on, up to about as many bytes.
+     *
+     * @return the position after them
+     */
+    public long read(long from, long bytesMax, Consumer<ByteBuffer> sink) throws IOException {
+        // Before the first look at the file, which reads ahead.
+        long end = Memory.getVolatile(LOG_TAIL);
+        LogRecords records = LogRecords.inUse(file, ring());
+        long position = from;
+        while (position < end && position - from < bytesMax) {
+            int length = records.find(position);
+            if (length == 0) {
+                throw new IOException("no record is at position " + position + " of the log " + file.path);
+            }
+            sink.accept(records.operations(length));
+            position += length;
+        }
+        return position;
     }
 
     /**
@@ -594,6 +635,10 @@ public final class RedoLog {
         long limit = Memory.getVolatile(LOG_TAIL);
         sync(slot, limit);
         try {
+            if (Replication.isOn()) {
+                // A majority has it; this machine may not. A replay that is cut off needs it again.
+                file.sync();
+            }
             LogFile.Header header = file.readHeader();
             if (limit > header.beginning()) {
                 replay(header, limit);

@@ -38,9 +38,15 @@ public final class RedoRecord {
         return buffer.position() == LogRecords.HEADER_BYTES;
     }
 
+    /** Of a record that a leader has appended: its number. */
+    public long number() {
+        int end = buffer.limit() - LogRecords.CHECK_BYTES;
+        return end < LogRecords.HEADER_BYTES + 8 ? 0 : buffer.getLong(end - 8);
+    }
+
     /** The record, to which the log adds what it knows. */
     public ByteBuffer complete() {
-        room(LogRecords.CHECK_BYTES);
+        room((Replication.isOn() ? Replication.NUMBER_BYTES : 0) + LogRecords.CHECK_BYTES);
         return buffer;
     }
 

@@ -27,6 +27,11 @@ public final class Format {
      * the pool is right.
      */
     public static final long LOG_REMOVED = 2;
+    /**
+     * What {@link #POOL_WRITE_FAILED} says: the store led a group and does not any more. What is not acknowledged may
+     * be undone.
+     */
+    public static final long LEADERSHIP_LOST = 3;
     public static final long LOG_LATCH = 64;
     public static final long LOG_TAIL = 128;
     public static final long LOG_BASE = 136;
@@ -55,6 +60,16 @@ public final class Format {
     public static final long VERSIONS_HEAD = 512;
     /** Bytes of the ring of versions that the pool's file has storage for. */
     public static final long VERSIONS_BACKED = 520;
+    /** What the store is in a group of replicas; 0 if it is in none. */
+    public static final long REPLICA_ROLE = 528;
+    public static final long FOLLOWER = 1;
+    public static final long LEADER = 2;
+    /** The reference of the object that has the number of the last record. */
+    public static final long REPLICA_STATE = 536;
+    /** Up to where a leader's records were handed on to the group. */
+    public static final long LOG_SHIPPED = 544;
+    /** The attachment that replicates. */
+    public static final long REPLICA_OWNER = 552;
     /** The owners of the bits of {@link #SNAPSHOTS}; 0 where there is none. */
     public static final long READERS = 576;
     public static final int READERS_MAX = 64;
@@ -178,6 +193,15 @@ public final class Format {
     public static final int OBJECT_HEADER_BYTES = 16;
     public static final int VALUE_HEADER_BYTES = 8;
     public static final long ARRAY_LENGTH = 16;
+    /** In a replica's object: the number of the last record. */
+    public static final int REPLICA_NUMBER = 16;
+    /** The epoch of the leader whose records come now. */
+    public static final int REPLICA_EPOCH = 24;
+    /** How many epochs have ended; then the last ones, each with the number of its last record. */
+    public static final int REPLICA_ENDED = 32;
+    public static final int REPLICA_ENDS = 40;
+    public static final int REPLICA_ENDS_MAX = 32;
+    public static final int REPLICA_BYTES = REPLICA_ENDS + 16 * REPLICA_ENDS_MAX;
     public static final int ARRAY_HEADER_BYTES = 24;
 
     public static final int CLASS_VALUE = 1;
@@ -185,6 +209,8 @@ public final class Format {
     public static final int CLASS_ENTRY = 3;
     /** A record that an object was destroyed. */
     public static final int CLASS_DESTROYED = 4;
+    /** What a replica knows of its group. */
+    public static final int CLASS_REPLICA = 5;
     /** Arrays of references; the primitive ones follow in the order of {@link #PRIMITIVES}. */
     public static final int CLASS_ARRAY = 8;
     public static final String PRIMITIVES = "ZBSCIJFD";

@@ -24,6 +24,8 @@ public final class StoreFiles {
     public static final String LOG = "redo.log";
     /** The file with what waits for a container's file. */
     public static final String UNAPPLIED = "redo.unapplied";
+    /** Says that the store is a member of a group of replicas; no backup has it. */
+    public static final String REPLICA = "replica";
     private static final int CHUNK_BYTES = 1 << 16;
 
     private StoreFiles() {}

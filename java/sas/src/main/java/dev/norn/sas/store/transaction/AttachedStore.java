@@ -2,6 +2,7 @@ package dev.norn.sas.store.transaction;
 
 import static dev.norn.sas.store.memory.Format.*;
 
+import dev.norn.sas.exception.OutcomeUnknown;
 import dev.norn.sas.exception.SASException;
 import dev.norn.sas.exception.StorageReadFailure;
 import dev.norn.sas.exception.StorageWriteFailure;
@@ -14,6 +15,7 @@ import dev.norn.sas.store.heap.RangeTable;
 import dev.norn.sas.store.log.LogDamaged;
 import dev.norn.sas.store.log.LogFile;
 import dev.norn.sas.store.log.RedoLog;
+import dev.norn.sas.store.log.Replication;
 import dev.norn.sas.store.log.Unapplied;
 import dev.norn.sas.store.log.Unsynced;
 import dev.norn.sas.store.memory.Attachments;
@@ -80,7 +82,15 @@ public final class AttachedStore {
      * @throws StorageReadFailure if a file cannot be read or is not of this store
      */
     public static AttachedStore attach(Path directory) {
-        return attach(directory, null);
+        return attach(directory, null, Membership.NONE);
+    }
+
+    /**
+     * Attaches to the store of a member of a group, as a follower, with what its containers' files have: the group has
+     * the rest. No other program uses the store.
+     */
+    public static AttachedStore attachReplica(Path directory) {
+        return attach(directory, null, Membership.MEMBER);
     }
 
     /**
@@ -91,7 +101,7 @@ public final class AttachedStore {
      */
     public static List<String> recover(Path directory) {
         List<String> losses = new ArrayList<>();
-        AttachedStore store = attach(directory, losses);
+        AttachedStore store = attach(directory, losses, Membership.NONE);
         try {
             if (store.isReadOnly()) {
                 throw new StorageWriteFailure("the store " + directory + " is on a read-only file system", null);
@@ -102,13 +112,13 @@ public final class AttachedStore {
         return losses;
     }
 
-    private static AttachedStore attach(Path directory, List<String> losses) {
+    private static AttachedStore attach(Path directory, List<String> losses, Membership membership) {
         AttachedStore store = null;
         try {
             PrivateCopy copy = PrivateCopy.isNeeded(directory) ? PrivateCopy.ofReadOnly(directory) : null;
             store = new AttachedStore(directory, copy, losses);
             AttachedStore attached = store;
-            store.attachments.alone(attached::attachAlone);
+            store.attachments.alone(() -> attached.attachAlone(membership));
             store.checkpointer = new Checkpointer(store);
             return store;
         } catch (IOException e) {
@@ -122,7 +132,11 @@ public final class AttachedStore {
         }
     }
 
-    private void attachAlone() throws IOException {
+    /** As what a store is attached to. */
+    private enum Membership { NONE, MEMBER }
+
+    private void attachAlone(Membership membership) throws IOException {
+        boolean isReplica = membership == Membership.MEMBER;
         pages.open();
         boolean isShared = pages.isShared();
         pages.map();
@@ -137,7 +151,16 @@ public final class AttachedStore {
             // met.
             DirectoryReader.addSystem(ranges);
         }
-        if (isTrusted && isShared) {
+        if (isShared ? isReplica : isReplica != Files.exists(directory.resolve(StoreFiles.REPLICA))) {
+            throw new StorageReadFailure("the store " + directory + (isShared ? " is used by "
+                    + attachments.describeOther() + ": end it, and open the member of the group then"
+                    : isReplica ? " is no member of a group"
+                            : " is a member of a group, and what of it is acknowledged only the group knows: open it "
+                                    + "as a member; a backup of it can be opened alone"));
+        }
+        if (isReplica) {
+            rebuildReplica();
+        } else if (isTrusted && isShared) {
             openSharedLog();
         } else if (isTrusted && !DirectoryReader.hasFileBack(ranges)) {
             openLog();
@@ -211,6 +234,19 @@ public final class AttachedStore {
         } else {
             losses.addAll(log.restartDamaged(damage, limit));
         }
+        load();
+    }
+
+    /** What the log has after the last checkpoint is left out: it may not be acknowledged. The group has what is. */
+    private void rebuildReplica() throws IOException {
+        long limit = log.openReplica();
+        ranges.clear();
+        pages.remake();
+        log.restart(limit);
+        load();
+    }
+
+    private void load() throws IOException {
         findRanges();
         DirectoryReader.requirePresent(ranges);
         var waiting = Unapplied.units(directory);
@@ -367,7 +403,8 @@ public final class AttachedStore {
 
     private void closeAlone() throws IOException {
         try {
-            if (Memory.getLong(POOL_WRITE_FAILED) != SYNC_FAILED) {
+            if (Memory.getLong(POOL_WRITE_FAILED) != SYNC_FAILED
+                    && Memory.getLong(POOL_WRITE_FAILED) != LEADERSHIP_LOST) {
                 recovery.reapAlone();
                 if (attachments.others() == 0) {
                     checkpoint();
@@ -534,6 +571,26 @@ public final class AttachedStore {
         checkpointer.wake();
     }
 
+    /**
+     * Waits until a majority has a transaction of this leader.
+     *
+     * @throws OutcomeUnknown if the leadership is lost before
+     */
+    void awaitAcknowledged(long end, long number) {
+        try {
+            Replication.awaitAcknowledged(pages, log, end);
+        } catch (StorageWriteFailure e) {
+            throw outcomeUnknown(number, e);
+        }
+    }
+
+    private OutcomeUnknown outcomeUnknown(long number, StorageWriteFailure reason) {
+        long epoch = Memory.getLong(offsetOf(Memory.getLong(REPLICA_STATE)) + REPLICA_EPOCH);
+        return new OutcomeUnknown("the transaction " + number + " of epoch " + epoch + " may be committed or not: "
+                + this + " lost the leadership of its group before a majority had acknowledged it", epoch, number,
+                reason);
+    }
+
     /** Where the files are that this JVM uses. */
     public Path directory() {
         return directory;
@@ -547,6 +604,12 @@ public final class AttachedStore {
     /** Whether nothing can be changed. */
     boolean isReadOnly() {
         return copy != null;
+    }
+
+    /** Reads records that are in the log, from a position on; returns the position after them. */
+    public long readLog(long from, long bytesMax, java.util.function.Consumer<java.nio.ByteBuffer> sink)
+            throws IOException {
+        return log.read(from, bytesMax, sink);
     }
 
     RedoLog log() {

@@ -8,6 +8,7 @@ import dev.norn.sas.store.heap.Allocator;
 import dev.norn.sas.store.heap.Range;
 import dev.norn.sas.store.heap.RangeTable;
 import dev.norn.sas.store.log.RedoRecord;
+import dev.norn.sas.store.log.Replication;
 import dev.norn.sas.store.log.Unsynced;
 import dev.norn.sas.store.memory.Latch;
 import dev.norn.sas.store.memory.Memory;
@@ -36,6 +37,10 @@ public final class StoreTransaction {
     private long awaited;
     private final Contention contention;
     private boolean mayRunAgain;
+    /** Whether it does what a leader's transaction has done, which is acknowledged. */
+    private boolean isApplying;
+    /** Of the record of a group's leader; 0 if there is none. */
+    private long number;
     /** What was locked exclusively for a read, as it is likely to be changed, and was not changed yet; 0 if nothing. */
     private long guessed;
 
@@ -67,8 +72,27 @@ public final class StoreTransaction {
         return store;
     }
 
-    /** Begins; waits while as many transactions run as there are slots. */
+    /**
+     * Begins; waits while as many transactions run as there are slots.
+     *
+     * @throws ObjectAccessDenied if the store follows the leader of a group
+     */
     public void begin() {
+        if (Replication.isFollower()) {
+            throw new ObjectAccessDenied("the store " + store + " follows the leader of its group: Transaction.read "
+                    + "reads it, and changes are the leader's");
+        }
+        isApplying = false;
+        beginAny();
+    }
+
+    /** Begins a transaction that does what a leader's has done. */
+    void beginApplying() {
+        isApplying = true;
+        beginAny();
+    }
+
+    private void beginAny() {
         held.clear();
         places = 0;
         awaited = 0;
@@ -353,6 +377,14 @@ public final class StoreTransaction {
         return reference;
     }
 
+    /** As {@link #allocate}, where the leader's transaction has made it, and with its first word. */
+    void allocateAt(Range range, long offset, long header) {
+        store.allocator().allocateAt(slot, range, offset, header);
+        if (classOf(header) != CLASS_VALUE) {
+            holdExclusively(reference(offset, generationOf(header)));
+        }
+    }
+
     /** Allocates a value beside an object: bytes that never change and that one field owns. */
     public long allocateValue(byte[] bytes, long near) {
         Range range = store.ranges().of(offsetOf(near));
@@ -436,8 +468,10 @@ public final class StoreTransaction {
             record.add(entry);
         }
         boolean hasChanges = !record.isEmpty();
+        number = 0;
         if (hasChanges) {
             awaited = append();
+            number = Replication.isLeader() ? record.number() : 0;
         }
         try {
             if (hasChanges) {
@@ -469,7 +503,11 @@ public final class StoreTransaction {
 
     /** Waits for what was changed and read; in the slot, unless that was left to recovery. */
     private void awaitDurable() {
-        if (slot == null) {
+        if (isApplying) {
+            Replication.acknowledge(store.pages(), awaited);
+        } else if (number != 0) {
+            store.awaitAcknowledged(awaited, number);
+        } else if (slot == null) {
             store.awaitDurableUpTo(awaited);
         } else {
             store.log().sync(slot, awaited);
