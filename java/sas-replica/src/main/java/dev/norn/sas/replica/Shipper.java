@@ -1,0 +1,152 @@
+package dev.norn.sas.replica;
+
+import dev.norn.sas.store.replica.RecordBatch;
+import dev.norn.sas.store.replica.ReplicaStore;
+import java.io.IOException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+
+/**
+ * Sends a leader's records to the group, a batch at a time: while one is under way, the next one collects. It asks only
+ * the server of its own process, so nothing that it sends gets into the log by another leader. Whatever fails ends the
+ * leadership of the store.
+ */
+final class Shipper implements GroupMachine.Sending {
+    private static final long BATCH_BYTES = 1 << 20;
+    private static final long IDLE_NANOS = 100_000_000;
+    /** Without a majority, a batch waits for one: as long as the caller of a commit may be kept waiting. */
+    private static final long BATCH_MILLIS_MAX = 20_000;
+    private static final long READY_MILLIS = 10;
+
+    private final ReplicaStore replica;
+    private final RaftGroupId group;
+    private final ClientId client = ClientId.randomId();
+    private RaftServer server;
+    private Thread thread;
+    private volatile long epoch;
+    private volatile boolean isClosed;
+    private long calls;
+
+    Shipper(ReplicaStore replica, RaftGroupId group) {
+        this.replica = replica;
+        this.group = group;
+    }
+
+    synchronized void connect(RaftServer its) {
+        server = its;
+        notifyAll();
+    }
+
+    @Override
+    public long epoch() {
+        return isClosed ? 0 : epoch;
+    }
+
+    /** Whether it has led, or was about to, and does not any more. */
+    @Override
+    public boolean isOver() {
+        return isClosed;
+    }
+
+    /** The member is elected, and has applied all entries of earlier terms. */
+    @Override
+    public synchronized void begin() {
+        if (thread == null && !isClosed) {
+            thread = Thread.ofPlatform().daemon().name("sas-shipper").start(this::run);
+        }
+    }
+
+    /** Another one leads. A store that has led is to be opened again before it leads again. */
+    @Override
+    public void end() {
+        if (epoch != 0 && !isClosed) {
+            isClosed = true;
+            replica.lose();
+        }
+    }
+
+    /** Sends nothing more; a batch that is under way stays so until the server is closed. */
+    void close() {
+        isClosed = true;
+        replica.lose();
+        synchronized (this) {
+            notifyAll();
+        }
+    }
+
+    /** Waits until nothing uses the store. */
+    void join() throws InterruptedException {
+        Thread its;
+        synchronized (this) {
+            its = thread;
+        }
+        if (its != null) {
+            its.join();
+        }
+    }
+
+    private void run() {
+        try {
+            RaftServer its = server();
+            if (its == null) {
+                return;
+            }
+            RaftServer.Division division = its.getDivision(group);
+            epoch = division.getInfo().getCurrentTerm();
+            if (isClosed || !send(ReplicaStore.beginning(epoch)) || !replica.isLeader()) {
+                return;
+            }
+            while (!isClosed && replica.isLeader()) {
+                RecordBatch batch = replica.next(BATCH_BYTES, IDLE_NANOS);
+                if (batch != null && !send(batch)) {
+                    return;
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            System.err.println("sas: the member " + replica + " stops leading: " + e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            isClosed = true;
+            replica.lose();
+        }
+    }
+
+    private synchronized RaftServer server() throws InterruptedException {
+        while (server == null && !isClosed) {
+            wait();
+        }
+        return server;
+    }
+
+    /** Returns whether it was applied here, after a majority had it. */
+    private boolean send(RecordBatch batch) throws IOException, InterruptedException {
+        RaftClientReply reply = submit(batch);
+        while (reply != null && reply.getLeaderNotReadyException() != null && !isClosed) {
+            // Nothing was appended.
+            Thread.sleep(READY_MILLIS);
+            reply = submit(batch);
+        }
+        return reply != null && reply.isSuccess();
+    }
+
+    /** Returns null if it is unknown what becomes of the batch. */
+    private RaftClientReply submit(RecordBatch batch) throws IOException, InterruptedException {
+        RaftClientRequest request = RaftClientRequest.newBuilder().setClientId(client).setServerId(server.getId())
+                .setGroupId(group).setCallId(++calls).setType(RaftClientRequest.writeRequestType())
+                .setMessage(Message.valueOf(ByteString.copyFrom(batch.encode()))).build();
+        try {
+            return server.submitClientRequestAsync(request).get(BATCH_MILLIS_MAX, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package dev.norn.replica.example;
+
+import dev.norn.sas.Transaction;
+import dev.norn.sas.exception.OutcomeUnknown;
+import dev.norn.sas.exception.SASException;
+import dev.norn.sas.replica.Member;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * A member with clients, each of which counts wherever it leads: {@code DIRECTORY NAME PEERS CLIENTS}. Says each count
+ * that is acknowledged, and each whose outcome is unknown. From its input: {@code stop} ends the clients,
+ * {@code number} says the member's number, {@code describe N} the state with at least that number,
+ * {@code outcome EPOCH NUMBER}, {@code fresh} a fresh read.
+ */
+public final class MemberProgram {
+    private static final AtomicLong NAMES = new AtomicLong();
+    private static final ReentrantReadWriteLock OPEN = new ReentrantReadWriteLock();
+    private static volatile boolean isStopped;
+    private static volatile Member member;
+    private static Path directory;
+    private static String name;
+    private static final Map<String, String> PEERS = new TreeMap<>();
+
+    private MemberProgram() {}
+
+    public static void main(String[] arguments) throws Exception {
+        directory = Path.of(arguments[0]);
+        name = arguments[1];
+        for (String peer : arguments[2].split(",")) {
+            PEERS.put(peer.split("=")[0], peer.split("=")[1]);
+        }
+        open();
+        for (int i = 0; i < Integer.parseInt(arguments[3]); i++) {
+            Thread.ofPlatform().daemon().start(MemberProgram::runClient);
+        }
+        Thread.ofPlatform().daemon().start(MemberProgram::reopenWhenLost);
+        var input = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = input.readLine(); line != null; line = input.readLine()) {
+            String asked = line;
+            Thread.ofPlatform().daemon().start(() -> say(answer(asked.split(" "))));
+        }
+    }
+
+    private static synchronized void say(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    private static void open() throws Exception {
+        member = Member.open(directory.resolve("store"), directory.resolve("raft"), name, PEERS);
+        say("open");
+    }
+
+    private static String answer(String[] asked) {
+        OPEN.readLock().lock();
+        try {
+            return switch (asked[0]) {
+                case "stop" -> {
+                    isStopped = true;
+                    yield "stopped";
+                }
+                case "number" -> "number " + member.number();
+                case "describe" -> {
+                    while (member.number() < Long.parseLong(asked[1])) {
+                        Thread.sleep(5);
+                    }
+                    yield "state " + Transaction.read(() -> member.store().root("tallies", Tallies.class).describe());
+                }
+                case "outcome" ->
+                    "outcome " + member.outcome(Long.parseLong(asked[1]), Long.parseLong(asked[2]));
+                default -> "fresh "
+                        + member.readFresh(() -> member.store().root("tallies", Tallies.class).describe());
+            };
+        } catch (InterruptedException | RuntimeException e) {
+            return "failed " + e;
+        } finally {
+            OPEN.readLock().unlock();
+        }
+    }
+
+    /** A client whose outcome is unknown goes on under another name. */
+    private static void runClient() {
+        String client = null;
+        long count = 0;
+        while (!isStopped) {
+            if (client == null) {
+                client = name + "-" + ProcessHandle.current().pid() + "-" + NAMES.incrementAndGet();
+                count = 0;
+            }
+            OPEN.readLock().lock();
+            try {
+                if (!member.isLeader()) {
+                    Thread.sleep(5);
+                    continue;
+                }
+                String its = client;
+                long start = System.nanoTime();
+                long total = Transaction.call(() -> member.store().root("tallies", Tallies.class).count(its));
+                say("ack " + client + " " + ++count + " " + total + " " + (System.nanoTime() - start));
+            } catch (OutcomeUnknown e) {
+                say("unknown " + client + " " + (count + 1) + " " + e.epoch() + " " + e.number());
+                client = null;
+            } catch (InterruptedException | SASException e) {
+                // It did not begin, or was undone, or what it has read is not acknowledged.
+            } finally {
+                OPEN.readLock().unlock();
+            }
+        }
+    }
+
+    private static void reopenWhenLost() {
+        try {
+            for (;;) {
+                Thread.sleep(20);
+                if (!member.isUsable()) {
+                    OPEN.writeLock().lock();
+                    try {
+                        member.close();
+                        open();
+                    } finally {
+                        OPEN.writeLock().unlock();
+                    }
+                }
+            }
+        } catch (Exception | Error e) {
+            e.printStackTrace();
+            Runtime.getRuntime().halt(3);
+        }
+    }
+}
