@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use javac::{Build, Compiled, applets, card_api, java_lang, sources};
+use javac::{Build, Compiled, applet, card_api, java_lang, sources};
 use norn_card_linker::{Aid, ClassFile, LinkConfig, LinkedPackage, Natives, Version, link};
 use norn_card_vm::{AppletCard, Card, InstallError, Journaled, NandPackages};
 use norn_code_pager::Options;
@@ -89,7 +89,7 @@ fn linked() -> &'static Linked {
         classes.extend(rest);
         let api = LinkConfig { natives: Natives::OfTheApi, ..config(&API, &[]) };
         let api = link(&read(&classes), &[], &api).unwrap_or_else(|error| panic!("{error}"));
-        let classes = read(&applets("card", Build::Release(8), &lang, &main));
+        let classes = read(&applet("card", "purse", Build::Release(8), &lang, &[&main]).1);
         let purse = config(&PURSE[..6], &[(&PURSE, "purse/Purse")]);
         let purse =
             link(&classes, std::slice::from_ref(&api.exports), &purse).unwrap_or_else(|error| panic!("{error}"));

@@ -5,7 +5,7 @@ mod javac;
 
 use std::path::{Path, PathBuf};
 
-use javac::{Build, Compiled, applets, card_api, java_lang, sources};
+use javac::{Build, Compiled, applet, card_api, java_lang, sources};
 use norn_card_linker::{Aid, ClassFile, ExportTable, LinkConfig, LinkError, LinkedPackage, Natives, Version, link};
 use norn_card_package::{
     Image, ImageError, KNOWN_CLASSES, KNOWN_METHODS, Package, Start, Wrong, check, format, native_name,
@@ -63,7 +63,7 @@ impl Api {
 }
 
 fn purse(api: &Api, test: &str) -> LinkedPackage {
-    let classes = read(&applets(test, Build::Release(8), &api.lang, &api.main));
+    let classes = read(&applet(test, "purse", Build::Release(8), &api.lang, &[&api.main]).1);
     let config = LinkConfig { applets: vec![(aid(&TWO), "purse/Purse".to_owned())], ..config(&ONE, (1, 0)) };
     api.link(&classes, &config).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -6,7 +6,7 @@
 use crate::known::place;
 
 /// Class, name and descriptor of each native method; its number is its place.
-pub const NATIVES: [(&str, &str, &str); 69] = [
+pub const NATIVES: [(&str, &str, &str); 81] = [
     ("javacard/framework/AID", "getBytes", "([BS)B"),
     ("javacard/framework/AID", "equals", "(Ljava/lang/Object;)Z"),
     ("javacard/framework/AID", "equals", "([BSB)Z"),
@@ -80,6 +80,18 @@ pub const NATIVES: [(&str, &str, &str); 69] = [
     ("javacard/framework/Util", "makeShort", "(BB)S"),
     ("javacard/framework/Util", "getShort", "([BS)S"),
     ("javacard/framework/Util", "setShort", "([BSS)S"),
+    ("javacard/security/CryptoException", "throwIt", "(S)V"),
+    ("javacardx/framework/util/UtilException", "throwIt", "(S)V"),
+    ("javacard/security/Algorithms", "digestUpdate", "(B[B[BSS)V"),
+    ("javacard/security/Algorithms", "digestFinish", "(B[B[BS)S"),
+    ("javacardx/crypto/AesCipher", "blocks", "(B[BBZ[BSS[BS)V"),
+    ("javacard/security/Algorithms", "random", "([BSS)V"),
+    ("javacard/security/Algorithms", "generate", "([B[B)V"),
+    ("javacard/security/Algorithms", "sign", "([B[BSS[BS)S"),
+    ("javacard/security/Algorithms", "verify", "([B[BSS[BSS)Z"),
+    ("javacard/security/Algorithms", "agree", "([B[BSS[BS)S"),
+    ("javacard/security/Algorithms", "parameter", "(B[BS)S"),
+    ("javacard/security/Algorithms", "isParameter", "(B[BSS)Z"),
 ];
 
 /// The number of a native method, by internal name of the class, name and descriptor. Cost: the table is read through.

@@ -39,6 +39,8 @@ numbers! {
     THROW_SYSTEM = "javacard/framework/SystemException" "throwIt" "(S)V";
     THROW_TRANSACTION = "javacard/framework/TransactionException" "throwIt" "(S)V";
     THROW_USER = "javacard/framework/UserException" "throwIt" "(S)V";
+    THROW_CRYPTO = "javacard/security/CryptoException" "throwIt" "(S)V";
+    THROW_UTIL = "javacardx/framework/util/UtilException" "throwIt" "(S)V";
 }
 
 /// `APDUException`, by its place in the list of known classes.
@@ -75,6 +77,8 @@ pub(crate) fn carry_out<H: PersistentHeap, C: Code, const PACKAGES: usize, const
         THROW_SYSTEM => SYSTEM_EXCEPTION,
         THROW_TRANSACTION => TRANSACTION_EXCEPTION,
         THROW_USER => const { known("javacard/framework/UserException") },
+        THROW_CRYPTO => const { known("javacard/security/CryptoException") },
+        THROW_UTIL => const { known("javacardx/framework/util/UtilException") },
         _ => {
             let found = match natives.of_apdu(number, arguments)? {
                 None => match natives.of_arrays(number, arguments)? {

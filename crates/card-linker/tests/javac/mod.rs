@@ -91,18 +91,30 @@ pub fn card_api(test: &str, lang: &Path) -> (PathBuf, Vec<Compiled>) {
     (room, classes)
 }
 
-/// The applets, compiled against a card's API for the test of a name.
-pub fn applets(test: &str, build: Build, lang: &Path, api: &Path) -> Vec<Compiled> {
-    let room = room(&format!("{test}-{build:?}"));
-    let sources = files_below(&project().join("java/applets/src"), ".java");
-    let (lang, api) = (lang.to_str().unwrap(), api.to_str().unwrap());
-    match build {
+/// The package of an applet, compiled against a card's API and other packages for the test of a name.
+pub fn applet(test: &str, name: &str, build: Build, lang: &Path, paths: &[&Path]) -> (PathBuf, Vec<Compiled>) {
+    let room = room(&format!("{test}-{name}-{build:?}"));
+    let sources = files_below(&project().join("java/applets/src").join(name), ".java");
+    let path = |paths: &[&Path]| paths.iter().map(|path| path.to_str().unwrap()).collect::<Vec<_>>().join(":");
+    let classes = match build {
         Build::BootClassPath => {
-            let path = format!("{lang}:{api}");
-            compile_into(&room, &sources, &[&FOR_CARDS[..], &[&path]].concat())
+            compile_into(&room, &sources, &[&FOR_CARDS[..], &[&path(&[&[lang], paths].concat())]].concat())
         }
-        Build::Release(release) => compile_into(&room, &sources, &["--release", &release.to_string(), "-cp", api]),
+        Build::Release(release) => {
+            compile_into(&room, &sources, &["--release", &release.to_string(), "-cp", &path(paths)])
+        }
+    };
+    (room, classes)
+}
+
+/// The applets by the name of their package, each compiled in a room of its own.
+pub fn applets(test: &str, build: Build, lang: &Path, api: &Path) -> Vec<(&'static str, Vec<Compiled>)> {
+    let (purse, classes) = applet(test, "purse", build, lang, &[api]);
+    let mut found = vec![("purse", classes)];
+    for (name, paths) in [("loyalty", &[api, &purse][..]), ("signer", &[api]), ("tag", &[api])] {
+        found.push((name, applet(test, name, build, lang, paths).1));
     }
+    found
 }
 
 /// The test programs of some names, compiled for the test of a name.

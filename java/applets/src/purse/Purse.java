@@ -1,20 +1,23 @@
 package purse;
 
+import javacard.framework.AID;
 import javacard.framework.APDU;
 import javacard.framework.Applet;
 import javacard.framework.ISO7816;
 import javacard.framework.ISOException;
 import javacard.framework.JCSystem;
 import javacard.framework.OwnerPIN;
+import javacard.framework.Shareable;
 import javacard.framework.Util;
 
 /**
  * An electronic purse: a balance, a count of debits and a PIN. A debit changes balance and count in one transaction.
  *
  * <p>Commands have class 80. VERIFY is 20 with the PIN, CREDIT 30 and DEBIT 40 with an amount of two bytes, BALANCE 50
- * answers the balance and the count, two bytes each.
+ * answers the balance and the count, two bytes each. Other applets get the count as {@link Debits}: like the balance,
+ * it is shown to everybody.
  */
-public final class Purse extends Applet {
+public final class Purse extends Applet implements Debits {
     private static final byte CLA = (byte) 0x80;
     private static final byte VERIFY = 0x20;
     private static final byte CREDIT = 0x30;
@@ -53,6 +56,14 @@ public final class Purse extends Applet {
 
     public void deselect() {
         pin.reset();
+    }
+
+    public Shareable getShareableInterfaceObject(AID client, byte parameter) {
+        return this;
+    }
+
+    public short debits() {
+        return debits;
     }
 
     public void process(APDU apdu) {

@@ -1,4 +1,5 @@
 package javacardx.apdu;
 
-/** Marks an applet that takes commands with extended lengths: up to 32,767 bytes of data, and as many of answer. */
-public interface ExtendedLength {}
+/** What an applet implements to be sent commands with extended length; others answer them with 6700. */
+public interface ExtendedLength {
+}

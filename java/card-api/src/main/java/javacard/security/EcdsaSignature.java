@@ -1,0 +1,143 @@
+package javacard.security;
+
+import javacard.framework.JCSystem;
+
+/** ECDSA over P-256. Key and mode are on flash, since they outlive a reset. */
+final class EcdsaSignature extends Signature {
+    /** As in {@code javacardx.crypto.Cipher}, which is built on this package. */
+    static final byte PAD_NULL = 0;
+
+    private static final short BYTES_MAX = 72;
+
+    private final byte algorithm;
+    private final ShaDigest digest;
+    private final byte[] hash;
+    private StoredEcKey key;
+    private byte mode;
+
+    EcdsaSignature(byte algorithm, byte digestAlgorithm) {
+        this.algorithm = algorithm;
+        digest = new ShaDigest(digestAlgorithm);
+        hash = JCSystem.makeTransientByteArray(digest.getLength(), JCSystem.CLEAR_ON_RESET);
+    }
+
+    public void init(Key theKey, byte theMode) {
+        boolean fits = theMode == MODE_SIGN && theKey instanceof StoredPrivateKey
+                || theMode == MODE_VERIFY && theKey instanceof StoredPublicKey;
+        if (!fits) {
+            CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+        }
+        if (!theKey.isInitialized()) {
+            CryptoException.throwIt(CryptoException.UNINITIALIZED_KEY);
+        }
+        if (key != theKey) {
+            key = (StoredEcKey) theKey;
+        }
+        if (mode != theMode) {
+            mode = theMode;
+        }
+        digest.reset();
+    }
+
+    public void init(Key theKey, byte theMode, byte[] bArray, short bOff, short bLen) {
+        CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+    }
+
+    public void setInitialDigest(
+            byte[] initialDigestBuf,
+            short initialDigestOffset,
+            short initialDigestLength,
+            byte[] digestedMsgLenBuf,
+            short digestedMsgLenOffset,
+            short digestedMsgLenLength) {
+        require(mode);
+        digest.setInitialDigest(
+                initialDigestBuf,
+                initialDigestOffset,
+                initialDigestLength,
+                digestedMsgLenBuf,
+                digestedMsgLenOffset,
+                digestedMsgLenLength);
+    }
+
+    public byte getAlgorithm() {
+        return algorithm;
+    }
+
+    public byte getMessageDigestAlgorithm() {
+        return digest.getAlgorithm();
+    }
+
+    public byte getCipherAlgorithm() {
+        return SIG_CIPHER_ECDSA;
+    }
+
+    public byte getPaddingAlgorithm() {
+        return PAD_NULL;
+    }
+
+    public short getLength() {
+        require(mode);
+        return BYTES_MAX;
+    }
+
+    public void update(byte[] inBuff, short inOffset, short inLength) {
+        require(mode);
+        digest.update(inBuff, inOffset, inLength);
+    }
+
+    public short sign(byte[] inBuff, short inOffset, short inLength, byte[] sigBuff, short sigOffset) {
+        require(MODE_SIGN);
+        digest.doFinal(inBuff, inOffset, inLength, hash, (short) 0);
+        return signHash(hash, (short) 0, sigBuff, sigOffset);
+    }
+
+    public short signPreComputedHash(
+            byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset) {
+        require(MODE_SIGN);
+        checkHash(hashLength);
+        return signHash(hashBuff, hashOffset, sigBuff, sigOffset);
+    }
+
+    public boolean verify(
+            byte[] inBuff, short inOffset, short inLength, byte[] sigBuff, short sigOffset, short sigLength) {
+        require(MODE_VERIFY);
+        short length = digest.doFinal(inBuff, inOffset, inLength, hash, (short) 0);
+        return Algorithms.verify(key.value, hash, (short) 0, length, sigBuff, sigOffset, sigLength);
+    }
+
+    public boolean verifyPreComputedHash(
+            byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset, short sigLength) {
+        require(MODE_VERIFY);
+        checkHash(hashLength);
+        return Algorithms.verify(key.value, hashBuff, hashOffset, hashLength, sigBuff, sigOffset, sigLength);
+    }
+
+    /** The hash is elsewhere: what came before is forgotten. */
+    private void checkHash(short length) {
+        if (length != digest.getLength()) {
+            CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+        }
+        digest.reset();
+    }
+
+    private short signHash(byte[] from, short offset, byte[] sigBuff, short sigOffset) {
+        short length = Algorithms.sign(key.value, from, offset, digest.getLength(), sigBuff, sigOffset);
+        if (length == 0) {
+            CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+        }
+        return length;
+    }
+
+    private void require(byte wanted) {
+        if (mode == 0) {
+            CryptoException.throwIt(CryptoException.INVALID_INIT);
+        }
+        if (!key.isInitialized()) {
+            CryptoException.throwIt(CryptoException.UNINITIALIZED_KEY);
+        }
+        if (mode != wanted) {
+            CryptoException.throwIt(CryptoException.ILLEGAL_USE);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package javacard.security;
+
+import javacard.framework.JCSystem;
+
+/** Makes the keys that there are. */
+final class Keys {
+    private Keys() {
+    }
+
+    /** A key of a type and a length; NO_SUCH_ALGORITHM for others. */
+    static Key build(byte type, short bits) {
+        switch (type) {
+            case KeyBuilder.TYPE_AES:
+            case KeyBuilder.TYPE_AES_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_AES_TRANSIENT_DESELECT:
+                if (bits != KeyBuilder.LENGTH_AES_128 && bits != KeyBuilder.LENGTH_AES_256) {
+                    break;
+                }
+                return new StoredAesKey(type, bits, memory(type));
+            case KeyBuilder.TYPE_EC_FP_PUBLIC:
+                if (bits != KeyBuilder.LENGTH_EC_FP_256) {
+                    break;
+                }
+                return new StoredPublicKey(type);
+            case KeyBuilder.TYPE_EC_FP_PRIVATE:
+            case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_DESELECT:
+                if (bits != KeyBuilder.LENGTH_EC_FP_256) {
+                    break;
+                }
+                return new StoredPrivateKey(type, memory(type));
+            default:
+                break;
+        }
+        CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
+        return null;
+    }
+
+    private static byte memory(byte type) {
+        switch (type) {
+            case KeyBuilder.TYPE_AES_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_RESET:
+                return JCSystem.CLEAR_ON_RESET;
+            case KeyBuilder.TYPE_AES_TRANSIENT_DESELECT:
+            case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_DESELECT:
+                return JCSystem.CLEAR_ON_DESELECT;
+            default:
+                return JCSystem.NOT_A_TRANSIENT_OBJECT;
+        }
+    }
+
+    /** The type of a key by algorithm and memory; 0, which is none, for others. */
+    static byte type(byte algorithm, byte memory) {
+        if (memory < JCSystem.MEMORY_TYPE_PERSISTENT || memory > JCSystem.MEMORY_TYPE_TRANSIENT_DESELECT) {
+            return 0;
+        }
+        boolean isPersistent = memory == JCSystem.MEMORY_TYPE_PERSISTENT;
+        boolean isCleared = memory == JCSystem.MEMORY_TYPE_TRANSIENT_RESET;
+        switch (algorithm) {
+            case KeyBuilder.ALG_TYPE_AES:
+                return isPersistent ? KeyBuilder.TYPE_AES
+                        : isCleared ? KeyBuilder.TYPE_AES_TRANSIENT_RESET : KeyBuilder.TYPE_AES_TRANSIENT_DESELECT;
+            case KeyBuilder.ALG_TYPE_EC_FP_PUBLIC:
+                return isPersistent ? KeyBuilder.TYPE_EC_FP_PUBLIC : 0;
+            case KeyBuilder.ALG_TYPE_EC_FP_PRIVATE:
+                return isPersistent ? KeyBuilder.TYPE_EC_FP_PRIVATE
+                        : isCleared ? KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_RESET
+                        : KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_DESELECT;
+            default:
+                return 0;
+        }
+    }
+
+    /** Refuses keys that are not of P-256. */
+    static void checkPair(PublicKey publicKey, PrivateKey privateKey) {
+        if (!(publicKey instanceof StoredPublicKey) || !(privateKey instanceof StoredPrivateKey)) {
+            CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
+        }
+    }
+
+    /** Draws a pair of keys, all of it or nothing. */
+    static void generate(PublicKey publicKey, PrivateKey privateKey) {
+        StoredPublicKey point = (StoredPublicKey) publicKey;
+        StoredPrivateKey secret = (StoredPrivateKey) privateKey;
+        boolean isOwn = StoredKey.begin();
+        Algorithms.generate(secret.value, point.value);
+        secret.addParameters();
+        secret.add(StoredKey.VALUE);
+        point.addParameters();
+        point.add(StoredKey.VALUE);
+        StoredKey.commit(isOwn);
+    }
+}

@@ -1,0 +1,5 @@
+package javacard.security;
+
+/** A key that one side keeps. */
+public interface PrivateKey extends Key {
+}

@@ -1,0 +1,73 @@
+package javacard.security;
+
+/** Random bytes. All that this card has are the runtime's, which are fit for keys. */
+public abstract class RandomData {
+    /** Bytes that need not be secret. */
+    public static final byte ALG_PSEUDO_RANDOM = 1;
+
+    /** Bytes for keys. */
+    public static final byte ALG_SECURE_RANDOM = 2;
+
+    /** Bytes that come fast. */
+    public static final byte ALG_FAST = 5;
+
+    /** Bytes for keys, from 3.0.5 on. */
+    public static final byte ALG_KEYGENERATION = 6;
+
+    // Names of the specification for what this card does not carry out.
+    public static final byte ALG_TRNG = 3;
+    public static final byte ALG_PRESEEDED_DRBG = 4;
+
+    /** For the classes that carry it out. */
+    protected RandomData() {
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param algorithm {@link #ALG_PSEUDO_RANDOM}, {@link #ALG_SECURE_RANDOM}, {@link #ALG_FAST} or
+     *     {@link #ALG_KEYGENERATION}
+     * @return the object
+     * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+     */
+    public static final RandomData getInstance(byte algorithm) throws CryptoException {
+        return new CardRandom(algorithm);
+    }
+
+    /**
+     * Fills a range.
+     *
+     * @param buffer the array
+     * @param offset where the range starts
+     * @param length its bytes, at least 1
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for none
+     */
+    public abstract void generateData(byte[] buffer, short offset, short length) throws CryptoException;
+
+    /**
+     * Fills a range.
+     *
+     * @param buffer the array
+     * @param offset where the range starts
+     * @param length its bytes, at least 1
+     * @return the element after it
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for none
+     */
+    public abstract short nextBytes(byte[] buffer, short offset, short length) throws CryptoException;
+
+    /**
+     * Takes a seed, which changes nothing: the runtime's bytes need none.
+     *
+     * @param buffer where it is
+     * @param offset where it starts
+     * @param length its bytes
+     */
+    public abstract void setSeed(byte[] buffer, short offset, short length);
+
+    /**
+     * Returns the algorithm.
+     *
+     * @return what {@link #getInstance} was given
+     */
+    public abstract byte getAlgorithm();
+}

@@ -1,0 +1,259 @@
+package javacard.security;
+
+/** Signatures. ECDSA over P-256 is carried out, of SHA-1 and SHA-256, as a DER sequence of up to 72 bytes. */
+public abstract class Signature {
+    /** ECDSA of SHA-1. */
+    public static final byte ALG_ECDSA_SHA = 17;
+
+    /** ECDSA of SHA-256. */
+    public static final byte ALG_ECDSA_SHA_256 = 33;
+
+    /** ECDSA, as a DER sequence. */
+    public static final byte SIG_CIPHER_ECDSA = 5;
+
+    /** To sign. */
+    public static final byte MODE_SIGN = 1;
+
+    /** To verify. */
+    public static final byte MODE_VERIFY = 2;
+
+    // Names of the specification for what this card does not carry out.
+    public static final byte ALG_DES_MAC4_NOPAD = 1;
+    public static final byte ALG_DES_MAC8_NOPAD = 2;
+    public static final byte ALG_DES_MAC4_ISO9797_M1 = 3;
+    public static final byte ALG_DES_MAC8_ISO9797_M1 = 4;
+    public static final byte ALG_DES_MAC4_ISO9797_M2 = 5;
+    public static final byte ALG_DES_MAC8_ISO9797_M2 = 6;
+    public static final byte ALG_DES_MAC4_PKCS5 = 7;
+    public static final byte ALG_DES_MAC8_PKCS5 = 8;
+    public static final byte ALG_RSA_SHA_ISO9796 = 9;
+    public static final byte ALG_RSA_SHA_PKCS1 = 10;
+    public static final byte ALG_RSA_MD5_PKCS1 = 11;
+    public static final byte ALG_RSA_RIPEMD160_ISO9796 = 12;
+    public static final byte ALG_RSA_RIPEMD160_PKCS1 = 13;
+    public static final byte ALG_DSA_SHA = 14;
+    public static final byte ALG_RSA_SHA_RFC2409 = 15;
+    public static final byte ALG_RSA_MD5_RFC2409 = 16;
+    public static final byte ALG_AES_MAC_128_NOPAD = 18;
+    public static final byte ALG_AES_CMAC_128 = 49;
+    public static final byte ALG_DES_MAC4_ISO9797_1_M2_ALG3 = 19;
+    public static final byte ALG_DES_MAC8_ISO9797_1_M2_ALG3 = 20;
+    public static final byte ALG_RSA_SHA_PKCS1_PSS = 21;
+    public static final byte ALG_RSA_MD5_PKCS1_PSS = 22;
+    public static final byte ALG_RSA_RIPEMD160_PKCS1_PSS = 23;
+    public static final byte ALG_HMAC_SHA1 = 24;
+    public static final byte ALG_HMAC_SHA_256 = 25;
+    public static final byte ALG_HMAC_SHA_384 = 26;
+    public static final byte ALG_HMAC_SHA_512 = 27;
+    public static final byte ALG_HMAC_MD5 = 28;
+    public static final byte ALG_HMAC_RIPEMD160 = 29;
+    public static final byte ALG_RSA_SHA_ISO9796_MR = 30;
+    public static final byte ALG_RSA_RIPEMD160_ISO9796_MR = 31;
+    public static final byte ALG_KOREAN_SEED_MAC_NOPAD = 32;
+    public static final byte ALG_ECDSA_SHA_384 = 34;
+    public static final byte ALG_AES_MAC_192_NOPAD = 35;
+    public static final byte ALG_AES_MAC_256_NOPAD = 36;
+    public static final byte ALG_ECDSA_SHA_224 = 37;
+    public static final byte ALG_ECDSA_SHA_512 = 38;
+    public static final byte ALG_RSA_SHA_224_PKCS1 = 39;
+    public static final byte ALG_RSA_SHA_256_PKCS1 = 40;
+    public static final byte ALG_RSA_SHA_384_PKCS1 = 41;
+    public static final byte ALG_RSA_SHA_512_PKCS1 = 42;
+    public static final byte ALG_RSA_SHA_224_PKCS1_PSS = 43;
+    public static final byte ALG_RSA_SHA_256_PKCS1_PSS = 44;
+    public static final byte ALG_RSA_SHA_384_PKCS1_PSS = 45;
+    public static final byte ALG_RSA_SHA_512_PKCS1_PSS = 46;
+    public static final byte ALG_DES_MAC4_ISO9797_1_M1_ALG3 = 47;
+    public static final byte ALG_DES_MAC8_ISO9797_1_M1_ALG3 = 48;
+    public static final byte SIG_CIPHER_DES_MAC4 = 1;
+    public static final byte SIG_CIPHER_DES_MAC8 = 2;
+    public static final byte SIG_CIPHER_RSA = 3;
+    public static final byte SIG_CIPHER_DSA = 4;
+    public static final byte SIG_CIPHER_ECDSA_PLAIN = 9;
+    public static final byte SIG_CIPHER_AES_MAC128 = 6;
+    public static final byte SIG_CIPHER_AES_CMAC128 = 10;
+    public static final byte SIG_CIPHER_HMAC = 7;
+    public static final byte SIG_CIPHER_KOREAN_SEED_MAC = 8;
+
+    /** For the classes that carry it out. */
+    protected Signature() {
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param algorithm {@link #ALG_ECDSA_SHA} or {@link #ALG_ECDSA_SHA_256}
+     * @param externalAccess whether other applets use it
+     * @return the object
+     * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+     */
+    public static final Signature getInstance(byte algorithm, boolean externalAccess) throws CryptoException {
+        return new EcdsaSignature(algorithm, algorithm == ALG_ECDSA_SHA ? MessageDigest.ALG_SHA
+                : algorithm == ALG_ECDSA_SHA_256 ? MessageDigest.ALG_SHA_256 : MessageDigest.ALG_NULL);
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param messageDigestAlgorithm {@link MessageDigest#ALG_SHA} or {@link MessageDigest#ALG_SHA_256}
+     * @param cipherAlgorithm {@link #SIG_CIPHER_ECDSA}
+     * @param paddingAlgorithm {@code Cipher.PAD_NULL}
+     * @param externalAccess whether other applets use it
+     * @return the object
+     * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+     */
+    public static final Signature getInstance(
+            byte messageDigestAlgorithm, byte cipherAlgorithm, byte paddingAlgorithm, boolean externalAccess)
+            throws CryptoException {
+        if (cipherAlgorithm != SIG_CIPHER_ECDSA || paddingAlgorithm != EcdsaSignature.PAD_NULL) {
+            CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
+        }
+        byte algorithm = messageDigestAlgorithm == MessageDigest.ALG_SHA ? ALG_ECDSA_SHA : ALG_ECDSA_SHA_256;
+        return new EcdsaSignature(algorithm, messageDigestAlgorithm);
+    }
+
+    /**
+     * Sets the key, and begins again.
+     *
+     * @param theKey a private key to sign, a public key to verify
+     * @param theMode {@link #MODE_SIGN} or {@link #MODE_VERIFY}
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for a key that does not fit,
+     *     {@link CryptoException#UNINITIALIZED_KEY}
+     */
+    public abstract void init(Key theKey, byte theMode) throws CryptoException;
+
+    /**
+     * Sets the key and more parameters, which ECDSA does not have.
+     *
+     * @param theKey a key
+     * @param theMode a MODE
+     * @param bArray where the parameters are
+     * @param bOff where they start
+     * @param bLen how many bytes they are
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE}
+     */
+    public abstract void init(Key theKey, byte theMode, byte[] bArray, short bOff, short bLen) throws CryptoException;
+
+    /**
+     * Begins after data that were hashed elsewhere; {@link InitializedMessageDigest#setInitialDigest} says how.
+     *
+     * @param initialDigestBuf where their intermediate hash is
+     * @param initialDigestOffset where it starts
+     * @param initialDigestLength its bytes
+     * @param digestedMsgLenBuf where the number of their bytes is
+     * @param digestedMsgLenOffset where it starts
+     * @param digestedMsgLenLength bytes of that number
+     */
+    public abstract void setInitialDigest(
+            byte[] initialDigestBuf,
+            short initialDigestOffset,
+            short initialDigestLength,
+            byte[] digestedMsgLenBuf,
+            short digestedMsgLenOffset,
+            short digestedMsgLenLength)
+            throws CryptoException;
+
+    /**
+     * Returns the algorithm.
+     *
+     * @return an ALG
+     */
+    public abstract byte getAlgorithm();
+
+    /**
+     * Returns the hash's algorithm.
+     *
+     * @return an ALG of {@link MessageDigest}
+     */
+    public abstract byte getMessageDigestAlgorithm();
+
+    /**
+     * Returns the signature's algorithm.
+     *
+     * @return a SIG_CIPHER
+     */
+    public abstract byte getCipherAlgorithm();
+
+    /**
+     * Returns the padding.
+     *
+     * @return a PAD of {@code javacardx.crypto.Cipher}
+     */
+    public abstract byte getPaddingAlgorithm();
+
+    /**
+     * Returns the length of a signature.
+     *
+     * @return bytes, at most
+     * @throws CryptoException {@link CryptoException#INVALID_INIT} without a key,
+     *     {@link CryptoException#UNINITIALIZED_KEY}
+     */
+    public abstract short getLength() throws CryptoException;
+
+    /**
+     * Takes data.
+     *
+     * @param inBuff where they are
+     * @param inOffset where they start
+     * @param inLength how many they are
+     */
+    public abstract void update(byte[] inBuff, short inOffset, short inLength) throws CryptoException;
+
+    /**
+     * Takes the last data, signs, and begins again.
+     *
+     * @param inBuff where the data are
+     * @param inOffset where they start
+     * @param inLength how many they are
+     * @param sigBuff where the signature comes; it may be the same array
+     * @param sigOffset where it starts there
+     * @return its bytes
+     */
+    public abstract short sign(byte[] inBuff, short inOffset, short inLength, byte[] sigBuff, short sigOffset)
+            throws CryptoException;
+
+    /**
+     * Signs a hash that was computed elsewhere, and begins again.
+     *
+     * @param hashBuff where the hash is
+     * @param hashOffset where it starts
+     * @param hashLength its bytes
+     * @param sigBuff where the signature comes; it may be the same array
+     * @param sigOffset where it starts there
+     * @return its bytes
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for a hash of another length
+     */
+    public abstract short signPreComputedHash(
+            byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset)
+            throws CryptoException;
+
+    /**
+     * Takes the last data, compares, and begins again.
+     *
+     * @param inBuff where the data are
+     * @param inOffset where they start
+     * @param inLength how many they are
+     * @param sigBuff where the signature is
+     * @param sigOffset where it starts
+     * @param sigLength its bytes
+     * @return whether it is one of the data
+     */
+    public abstract boolean verify(
+            byte[] inBuff, short inOffset, short inLength, byte[] sigBuff, short sigOffset, short sigLength)
+            throws CryptoException;
+
+    /**
+     * Compares a signature with a hash that was computed elsewhere, and begins again.
+     *
+     * @param hashBuff where the hash is
+     * @param hashOffset where it starts
+     * @param hashLength its bytes
+     * @param sigBuff where the signature is
+     * @param sigOffset where it starts
+     * @param sigLength its bytes
+     * @return whether it is one of the hash
+     */
+    public abstract boolean verifyPreComputedHash(
+            byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset, short sigLength)
+            throws CryptoException;
+}

@@ -1,0 +1,16 @@
+package javacard.security;
+
+/** A private key of P-256. */
+final class StoredPrivateKey extends StoredEcKey implements ECPrivateKey {
+    StoredPrivateKey(byte type, byte memory) {
+        super(type, (short) 32, memory);
+    }
+
+    public void setS(byte[] buffer, short offset, short length) {
+        set(buffer, offset, length);
+    }
+
+    public short getS(byte[] buffer, short offset) {
+        return get(buffer, offset);
+    }
+}

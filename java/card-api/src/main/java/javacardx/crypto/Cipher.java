@@ -1,0 +1,195 @@
+package javacardx.crypto;
+
+import javacard.security.CryptoException;
+import javacard.security.Key;
+
+/**
+ * Ciphers. AES is carried out, in CBC and ECB, without padding and with that of ISO 9797, method 2. The end of an
+ * operation and a reset of the card set the initial vector of CBC to 0.
+ */
+public abstract class Cipher {
+    /** AES in CBC, whatever the length of the key; whole blocks. */
+    public static final byte ALG_AES_BLOCK_128_CBC_NOPAD = 13;
+
+    /** AES in ECB; whole blocks. */
+    public static final byte ALG_AES_BLOCK_128_ECB_NOPAD = 14;
+
+    /** AES in CBC; data end with 80 and zeros. */
+    public static final byte ALG_AES_CBC_ISO9797_M2 = 23;
+
+    /** AES in ECB; data end with 80 and zeros. */
+    public static final byte ALG_AES_ECB_ISO9797_M2 = 26;
+
+    /** AES in CBC. */
+    public static final byte CIPHER_AES_CBC = 1;
+
+    /** AES in ECB. */
+    public static final byte CIPHER_AES_ECB = 2;
+
+    /** No padding, because there is nothing to pad. */
+    public static final byte PAD_NULL = 0;
+
+    /** Whole blocks. */
+    public static final byte PAD_NOPAD = 1;
+
+    /** Data end with 80 and zeros. */
+    public static final byte PAD_ISO9797_M2 = 3;
+
+    /** To decrypt. */
+    public static final byte MODE_DECRYPT = 1;
+
+    /** To encrypt. */
+    public static final byte MODE_ENCRYPT = 2;
+
+    // Names of the specification for what this card does not carry out.
+    public static final byte ALG_DES_CBC_NOPAD = 1;
+    public static final byte ALG_DES_CBC_ISO9797_M1 = 2;
+    public static final byte ALG_DES_CBC_ISO9797_M2 = 3;
+    public static final byte ALG_DES_CBC_PKCS5 = 4;
+    public static final byte ALG_DES_ECB_NOPAD = 5;
+    public static final byte ALG_DES_ECB_ISO9797_M1 = 6;
+    public static final byte ALG_DES_ECB_ISO9797_M2 = 7;
+    public static final byte ALG_DES_ECB_PKCS5 = 8;
+    public static final byte ALG_RSA_ISO14888 = 9;
+    public static final byte ALG_RSA_PKCS1 = 10;
+    public static final byte ALG_RSA_ISO9796 = 11;
+    public static final byte ALG_RSA_NOPAD = 12;
+    public static final byte ALG_RSA_PKCS1_OAEP = 15;
+    public static final byte ALG_KOREAN_SEED_ECB_NOPAD = 16;
+    public static final byte ALG_KOREAN_SEED_CBC_NOPAD = 17;
+    public static final byte ALG_AES_BLOCK_192_CBC_NOPAD = 18;
+    public static final byte ALG_AES_BLOCK_192_ECB_NOPAD = 19;
+    public static final byte ALG_AES_BLOCK_256_CBC_NOPAD = 20;
+    public static final byte ALG_AES_BLOCK_256_ECB_NOPAD = 21;
+    public static final byte ALG_AES_CBC_ISO9797_M1 = 22;
+    public static final byte ALG_AES_CBC_PKCS5 = 24;
+    public static final byte ALG_AES_ECB_ISO9797_M1 = 25;
+    public static final byte ALG_AES_ECB_PKCS5 = 27;
+    public static final byte CIPHER_DES_CBC = 3;
+    public static final byte CIPHER_DES_ECB = 4;
+    public static final byte CIPHER_KOREAN_SEED_CBC = 5;
+    public static final byte CIPHER_KOREAN_SEED_ECB = 6;
+    public static final byte CIPHER_RSA = 7;
+    public static final byte PAD_ISO9797_M1 = 2;
+    public static final byte PAD_ISO9797_1_M1_ALG3 = 4;
+    public static final byte PAD_ISO9797_1_M2_ALG3 = 5;
+    public static final byte PAD_PKCS5 = 6;
+    public static final byte PAD_PKCS1 = 7;
+    public static final byte PAD_PKCS1_PSS = 8;
+    public static final byte PAD_PKCS1_OAEP = 9;
+    public static final byte PAD_PKCS1_OAEP_SHA224 = 13;
+    public static final byte PAD_PKCS1_OAEP_SHA256 = 14;
+    public static final byte PAD_PKCS1_OAEP_SHA384 = 15;
+    public static final byte PAD_PKCS1_OAEP_SHA512 = 16;
+    public static final byte PAD_PKCS1_OAEP_SHA3_224 = 17;
+    public static final byte PAD_PKCS1_OAEP_SHA3_256 = 18;
+    public static final byte PAD_PKCS1_OAEP_SHA3_384 = 19;
+    public static final byte PAD_PKCS1_OAEP_SHA3_512 = 20;
+    public static final byte PAD_ISO9796 = 10;
+    public static final byte PAD_ISO9796_MR = 11;
+    public static final byte PAD_RFC2409 = 12;
+    public static final byte ALG_AES_CTR = -16;
+
+    /** For the classes that carry it out. */
+    protected Cipher() {
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param algorithm {@link #ALG_AES_BLOCK_128_CBC_NOPAD}, {@link #ALG_AES_BLOCK_128_ECB_NOPAD},
+     *     {@link #ALG_AES_CBC_ISO9797_M2} or {@link #ALG_AES_ECB_ISO9797_M2}
+     * @param externalAccess whether other applets use it
+     * @return the object
+     * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+     */
+    public static final Cipher getInstance(byte algorithm, boolean externalAccess) throws CryptoException {
+        return new AesCipher(algorithm);
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param cipherAlgorithm {@link #CIPHER_AES_CBC} or {@link #CIPHER_AES_ECB}
+     * @param paddingAlgorithm {@link #PAD_NOPAD} or {@link #PAD_ISO9797_M2}
+     * @param externalAccess whether other applets use it
+     * @return the object
+     * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
+     */
+    public static final Cipher getInstance(byte cipherAlgorithm, byte paddingAlgorithm, boolean externalAccess)
+            throws CryptoException {
+        return new AesCipher(AesCipher.algorithm(cipherAlgorithm, paddingAlgorithm));
+    }
+
+    /**
+     * Sets the key, and the initial vector to 0, and begins again.
+     *
+     * @param theKey the key
+     * @param theMode {@link #MODE_ENCRYPT} or {@link #MODE_DECRYPT}
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for a key that does not fit,
+     *     {@link CryptoException#UNINITIALIZED_KEY}
+     */
+    public abstract void init(Key theKey, byte theMode) throws CryptoException;
+
+    /**
+     * Sets the key and the initial vector, and begins again.
+     *
+     * @param theKey the key
+     * @param theMode {@link #MODE_ENCRYPT} or {@link #MODE_DECRYPT}
+     * @param bArray where the initial vector is
+     * @param bOff where it starts
+     * @param bLen its bytes, 16; ECB has none
+     * @throws CryptoException {@link CryptoException#ILLEGAL_VALUE} for a key or a vector that does not fit,
+     *     {@link CryptoException#UNINITIALIZED_KEY}
+     */
+    public abstract void init(Key theKey, byte theMode, byte[] bArray, short bOff, short bLen) throws CryptoException;
+
+    /**
+     * Returns the algorithm.
+     *
+     * @return an ALG
+     */
+    public abstract byte getAlgorithm();
+
+    /**
+     * Returns the cipher without its padding.
+     *
+     * @return a CIPHER
+     */
+    public abstract byte getCipherAlgorithm();
+
+    /**
+     * Returns the padding.
+     *
+     * @return a PAD
+     */
+    public abstract byte getPaddingAlgorithm();
+
+    /**
+     * Takes the last data, writes what is left, and begins again with an initial vector of 0.
+     *
+     * @param inBuff where the data are
+     * @param inOffset where they start
+     * @param inLength how many they are
+     * @param outBuff where the result comes; in the same array it may start where the data do
+     * @param outOffset where it starts there
+     * @return how many bytes were written
+     * @throws CryptoException {@link CryptoException#ILLEGAL_USE} for data that are no whole blocks, or wrongly
+     *     padded, {@link CryptoException#INVALID_INIT} without a key, {@link CryptoException#UNINITIALIZED_KEY}
+     */
+    public abstract short doFinal(byte[] inBuff, short inOffset, short inLength, byte[] outBuff, short outOffset)
+            throws CryptoException;
+
+    /**
+     * Takes data, and writes what is whole.
+     *
+     * @param inBuff where the data are
+     * @param inOffset where they start
+     * @param inLength how many they are
+     * @param outBuff where the result comes; not the same range
+     * @param outOffset where it starts there
+     * @return how many bytes were written
+     */
+    public abstract short update(byte[] inBuff, short inOffset, short inLength, byte[] outBuff, short outOffset)
+            throws CryptoException;
+}
