@@ -76,3 +76,15 @@ impl Digest {
         })
     }
 }
+
+/// Takes a block into an intermediate hash, of which SHA-1 has the first five words.
+pub fn compress(kind: DigestKind, state: &mut [u32; 8], block: &[u8; 64]) {
+    match kind {
+        DigestKind::Sha1 => {
+            if let Some(words) = state.first_chunk_mut() {
+                sha1::block_api::compress(words, core::slice::from_ref(block));
+            }
+        }
+        DigestKind::Sha256 => sha2::block_api::compress256(state, core::slice::from_ref(block)),
+    }
+}

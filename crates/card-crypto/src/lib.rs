@@ -29,7 +29,7 @@ mod p256;
 mod random;
 
 pub use aes::{Aes, Cbc, Ctr, Direction, Mac};
-pub use digest::{Digest, DigestKind};
+pub use digest::{Digest, DigestKind, compress};
 pub use error::CryptoError;
 pub use p256::{KeyP256, PointP256};
 #[cfg(feature = "system")]

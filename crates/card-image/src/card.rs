@@ -6,9 +6,10 @@ use std::io;
 use std::mem::size_of;
 use std::path::{Path, PathBuf};
 
+use norn_card_crypto::System;
 use norn_card_linker::{Aid, ExportTable, LinkConfig, Natives, Sizes, Version, link};
 use norn_card_vm::{
-    AppletCard, Card, CardError, Code as _, INSTANCES_MAX, InstallError, Journaled, NandPackages, Protocol,
+    AppletCard, Card, CardError, Code as _, INSTANCES_MAX, InstallError, Journaled, NandPackages, Protocol, RustCrypto,
 };
 use norn_code_pager::policy::Clock;
 use norn_code_pager::{Counts, Crc32c, Options};
@@ -40,7 +41,7 @@ const BYTECODES: u32 = 10_000_000;
 type FlashHeap = Heap<NorPartition<SharedNor>, UNITS_MAX>;
 type CardHeap = Journaled<FlashHeap, NorPartition<SharedNor>>;
 type Packages = NandPackages<NandSim, Clock<FRAMES>, PACKAGES, FRAMES, PAGE, PART_PAGE, Crc32c, Counts>;
-type Vm = AppletCard<CardHeap, Packages, PACKAGES, TRANSIENT, CELLS>;
+type Vm = AppletCard<CardHeap, Packages, RustCrypto<System>, PACKAGES, TRANSIENT, CELLS>;
 
 /// Whether the card's power is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +228,8 @@ impl CardImage {
         };
         let heap = FlashHeap::mount(heap).map_err(Self::damaged)?;
         let heap = Journaled::mount(heap, journal).map_err(|error| self.lost_or(format!("{error}")))?;
-        let mut vm = AppletCard::mount(heap, packages, BYTECODES).map_err(|error| self.lost_or(describe(&error)))?;
+        let mut vm = AppletCard::mount(heap, packages, RustCrypto(System), BYTECODES)
+            .map_err(|error| self.lost_or(describe(&error)))?;
         vm.set_protocol(self.protocol);
         self.vm = Some(vm);
         self.is_failed = false;

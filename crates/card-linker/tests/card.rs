@@ -8,8 +8,9 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use javac::{Build, Compiled, applet, card_api, java_lang, sources};
+use norn_card_crypto::Deterministic;
 use norn_card_linker::{Aid, ClassFile, LinkConfig, LinkedPackage, Natives, Version, link};
-use norn_card_vm::{AppletCard, Card, InstallError, Journaled, NandPackages};
+use norn_card_vm::{AppletCard, Card, InstallError, Journaled, NandPackages, RustCrypto};
 use norn_code_pager::Options;
 use norn_code_pager::policy::Clock;
 use norn_conformance::seeds;
@@ -46,7 +47,7 @@ const UNITS: u16 = 16;
 
 type Flash = Heap<NorPartition<Device>, 64>;
 type Packages = NandPackages<NandSim, Clock<16>, 8, 16, 64, 512>;
-type TestCard = AppletCard<Journaled<Flash, NorPartition<Device>>, Packages, 8, 512, 256>;
+type TestCard = AppletCard<Journaled<Flash, NorPartition<Device>>, Packages, RustCrypto<Deterministic>, 8, 512, 256>;
 
 const API: [u8; 5] = [0xF0, 0, 0, 0, 1];
 const PURSE: [u8; 7] = [0xF0, 0, 0, 0, 2, 0, 1];
@@ -146,7 +147,7 @@ fn mounted(device: NorSim, nand: NandSim) -> TestCard {
     let [heap, journal] = parts(device);
     let heap = Journaled::mount(Flash::mount(heap).unwrap(), journal).unwrap();
     let packages = Packages::mount(nand, Options::default(), ()).unwrap();
-    AppletCard::mount(heap, packages, 200_000).unwrap()
+    AppletCard::mount(heap, packages, RustCrypto(Deterministic::new(1)), 200_000).unwrap()
 }
 
 /// The part and the packages of a card whose power is cut.
@@ -164,7 +165,7 @@ fn new_card() -> TestCard {
     let heap = Journaled::mount(heap, journal).unwrap();
     let nand = NandSim::new(nand_catalogue::test_part(32, 16, 512));
     let packages = Packages::mount(nand, Options::default(), ()).unwrap();
-    let mut card: TestCard = AppletCard::mount(heap, packages, 200_000).unwrap();
+    let mut card: TestCard = AppletCard::mount(heap, packages, RustCrypto(Deterministic::new(1)), 200_000).unwrap();
     card.install_package(&linked().api.image).unwrap();
     card
 }

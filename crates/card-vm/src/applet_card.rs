@@ -16,6 +16,7 @@ use norn_card_package::{Aid, ImageError, Package, check};
 use crate::card::{Card, InstallError};
 use crate::code::CodeError;
 use crate::command::{Command, WRONG_LENGTH};
+use crate::crypto::Crypto;
 use crate::end::{End, Failure, Stop};
 use crate::heap::{PersistentHeap, Tracer};
 use crate::machine::Machine;
@@ -58,35 +59,38 @@ pub(crate) enum Ended {
     Status(u16),
 }
 
-/// A card over a heap and a store of packages. `CELLS` are those of frames and operand stacks.
+/// A card over a heap, a store of packages and algorithms. `CELLS` are those of frames and operand stacks.
 ///
 /// RAM: 4 bytes a cell, `TRANSIENT` bytes of arrays, 8 bytes a package, and some 700 more, beside heap and store.
 #[derive(Debug)]
 pub struct AppletCard<
     H: PersistentHeap,
     S: PackageStore,
+    K,
     const PACKAGES: usize,
     const TRANSIENT: usize,
     const CELLS: usize,
 > {
     pub(crate) memory: Memory<H, PACKAGES, TRANSIENT>,
     pub(crate) packages: S,
+    crypto: K,
     pub(crate) state: State,
     cells: [i32; CELLS],
     bytecodes: u32,
 }
 
-impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT: usize, const CELLS: usize>
-    AppletCard<H, S, PACKAGES, TRANSIENT, CELLS>
+impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize, const CELLS: usize>
+    AppletCard<H, S, K, PACKAGES, TRANSIENT, CELLS>
 {
     /// The card that a mounted heap and a store have. A run of an applet's code may take so many bytecodes.
     ///
     /// # Errors
     ///
     /// If a memory fails.
-    pub fn mount(heap: H, packages: S, bytecodes: u32) -> Result<Self, ErrorOf<H, S>> {
+    pub fn mount(heap: H, packages: S, crypto: K, bytecodes: u32) -> Result<Self, ErrorOf<H, S>> {
         let memory = Memory::mount(heap, Ram::new(Known::nothing())).map_err(Self::objects)?;
-        let mut card = AppletCard { memory, packages, state: State::new(Protocol::T1), cells: [0; CELLS], bytecodes };
+        let mut card =
+            AppletCard { memory, packages, crypto, state: State::new(Protocol::T1), cells: [0; CELLS], bytecodes };
         card.power_up()?;
         Ok(card)
     }
@@ -217,7 +221,7 @@ impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT:
         method: (u8, u16),
         arguments: &[i32],
     ) -> Result<(Ended, usize), ErrorOf<H, S>> {
-        let mut session = Session::new(&mut self.state, command, response);
+        let mut session = Session::new((&mut self.state, &mut self.crypto), command, response);
         let (objects, code) = (&mut self.memory, &mut self.packages);
         let mut machine = Machine::new(objects, code, &mut session, &mut self.cells, self.bytecodes);
         let end = machine.run(owner, method, arguments);
@@ -379,8 +383,8 @@ fn no_room<E, F>(failure: Failure<E>, error: impl FnOnce(E) -> F) -> InstallErro
     }
 }
 
-impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT: usize, const CELLS: usize> Card
-    for AppletCard<H, S, PACKAGES, TRANSIENT, CELLS>
+impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize, const CELLS: usize>
+    Card for AppletCard<H, S, K, PACKAGES, TRANSIENT, CELLS>
 {
     type Error = ErrorOf<H, S>;
 

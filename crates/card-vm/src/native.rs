@@ -3,11 +3,13 @@
 mod aid;
 mod apdu;
 mod arrays;
+mod crypto;
 mod system;
 
 use norn_card_package::{Wrong, format, native_number};
 
 use crate::code::{Code, CodeError};
+use crate::crypto::Crypto;
 use crate::end::{Exception, Failure, Native, Trap};
 use crate::heap::PersistentHeap;
 use crate::memory::{Memory, MemoryError};
@@ -51,8 +53,8 @@ const SYSTEM_EXCEPTION: u8 = known("javacard/framework/SystemException");
 const TRANSACTION_EXCEPTION: u8 = known("javacard/framework/TransactionException");
 
 /// A native method that is carried out.
-pub(crate) struct Natives<'a, 's, H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize> {
-    session: &'a mut Session<'s>,
+pub(crate) struct Natives<'a, 's, H: PersistentHeap, C: Code, K, const PACKAGES: usize, const TRANSIENT: usize> {
+    session: &'a mut Session<'s, K>,
     memory: &'a mut Memory<H, PACKAGES, TRANSIENT>,
     code: &'a mut C,
     owner: u8,
@@ -60,14 +62,16 @@ pub(crate) struct Natives<'a, 's, H: PersistentHeap, C: Code, const PACKAGES: us
 }
 
 /// Carries a native method out.
-pub(crate) fn carry_out<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>(
-    session: &mut Session<'_>,
+pub(crate) fn carry_out<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize>(
+    session: &mut Session<'_, K>,
     call: NativeCall<'_, Memory<H, PACKAGES, TRANSIENT>, C>,
 ) -> Step<Native, H, C> {
     let NativeCall { objects: memory, code, number, owner, previous, arguments } = call;
     let mut natives = Natives { session, memory, code, owner, previous };
     let argument = |place: usize| arguments.get(place).copied().unwrap_or(0);
-    let arguments = [argument(0), argument(1), argument(2), argument(3), argument(4)];
+    let all = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(argument);
+    let [first, second, third, fourth, fifth, ..] = all;
+    let arguments = [first, second, third, fourth, fifth];
     let class = match number {
         THROW_APDU => APDU_EXCEPTION,
         THROW_CARD => const { known("javacard/framework/CardException") },
@@ -83,7 +87,10 @@ pub(crate) fn carry_out<H: PersistentHeap, C: Code, const PACKAGES: usize, const
             let found = match natives.of_apdu(number, arguments)? {
                 None => match natives.of_arrays(number, arguments)? {
                     None => match natives.of_system(number, arguments)? {
-                        None => natives.of_aid(number, arguments)?,
+                        None => match natives.of_aid(number, arguments)? {
+                            None => natives.of_crypto(number, all)?,
+                            found => found,
+                        },
                         found => found,
                     },
                     found => found,
@@ -104,8 +111,8 @@ struct Bytes {
     count: u16,
 }
 
-impl<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>
-    Natives<'_, '_, H, C, PACKAGES, TRANSIENT>
+impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize>
+    Natives<'_, '_, H, C, K, PACKAGES, TRANSIENT>
 {
     /// Throws the runtime's instance of a known class.
     fn throw<T>(&mut self, class: u8, reason: i16) -> Step<T, H, C> {

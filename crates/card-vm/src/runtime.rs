@@ -1,6 +1,7 @@
 //! What a program meets of the card besides objects: its exceptions, native methods, contexts.
 
 use crate::code::{Code, CodeError};
+use crate::crypto::Crypto;
 use crate::end::{Exception, Native, Stop, Trap};
 use crate::heap::PersistentHeap;
 use crate::memory::{Memory, MemoryError};
@@ -26,8 +27,8 @@ fn thrown(exception: Exception) -> (u8, i16) {
     }
 }
 
-impl<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>
-    Runtime<Memory<H, PACKAGES, TRANSIENT>, C> for Session<'_>
+impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize>
+    Runtime<Memory<H, PACKAGES, TRANSIENT>, C> for Session<'_, K>
 {
     fn exception(
         &mut self,

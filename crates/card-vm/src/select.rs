@@ -14,6 +14,7 @@ use norn_card_package::{ImageError, known_method};
 
 use crate::applet_card::{AppletCard, CardError, DONE, Ended, ErrorOf, status};
 use crate::command::{Command, WRONG_LENGTH};
+use crate::crypto::Crypto;
 use crate::heap::PersistentHeap;
 use crate::memory::INSTANCES_MAX;
 use crate::objects::{Form, Objects};
@@ -60,8 +61,8 @@ fn channel_of(class: u8) -> Option<u8> {
     }
 }
 
-impl<H: PersistentHeap, S: PackageStore, const PACKAGES: usize, const TRANSIENT: usize, const CELLS: usize>
-    AppletCard<H, S, PACKAGES, TRANSIENT, CELLS>
+impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize, const CELLS: usize>
+    AppletCard<H, S, K, PACKAGES, TRANSIENT, CELLS>
 {
     /// Carries a command out, and says how many bytes it answers, and the status word.
     pub(crate) fn carry_out(

@@ -87,8 +87,9 @@ impl State {
 
 /// A run: the state, the command, and the answer so far.
 #[derive(Debug)]
-pub(crate) struct Session<'a> {
+pub(crate) struct Session<'a, K> {
     pub state: &'a mut State,
+    pub crypto: &'a mut K,
     pub command: Command<'a>,
     pub response: &'a mut [u8],
     /// Bytes of the answer.
@@ -101,8 +102,8 @@ pub(crate) struct Session<'a> {
     pub apdu_state: i8,
 }
 
-impl<'a> Session<'a> {
-    pub fn new(state: &'a mut State, command: Command<'a>, response: &'a mut [u8]) -> Self {
-        Session { state, command, response, sent: 0, received: 0, length: 0, apdu_state: 0 }
+impl<'a, K> Session<'a, K> {
+    pub fn new((state, crypto): (&'a mut State, &'a mut K), command: Command<'a>, response: &'a mut [u8]) -> Self {
+        Session { state, crypto, command, response, sent: 0, received: 0, length: 0, apdu_state: 0 }
     }
 }

@@ -9,7 +9,7 @@ use core::hint::black_box;
 use core::mem::size_of;
 
 use norn_card_package::Aid;
-use norn_card_vm::{AppletCard, Card, Journaled, NandPackages};
+use norn_card_vm::{AppletCard, Card, Journaled, NandPackages, NoCrypto};
 use norn_code_pager::policy::Clock;
 use norn_code_pager::Options;
 use norn_flash::{Address, EraseUnit, Nor, NorPart, Reprogramming};
@@ -61,7 +61,7 @@ const SIZES: (usize, usize, usize, usize, usize) = (4, 12, 512, 224, 4096);
 /// The heap without error detection and delta records, with arrays and collection.
 type Heap = HeapIn<NorDevice, [UnitRow; 56], (), LeastFeatures>;
 type Packages = NandPackages<Device, Clock<{ SIZES.1 }>, { SIZES.0 }, { SIZES.1 }, 64, 512>;
-type Vm = AppletCard<Journaled<Heap, NorDevice>, Packages, { SIZES.0 }, { SIZES.2 }, { SIZES.3 }>;
+type Vm = AppletCard<Journaled<Heap, NorDevice>, Packages, NoCrypto, { SIZES.0 }, { SIZES.2 }, { SIZES.3 }>;
 
 /// Bytes of RAM of a running card, heap, pager and virtual machine, as the size of a symbol.
 #[unsafe(no_mangle)]
@@ -85,7 +85,7 @@ fn call_mount(card: &mut Option<Vm>) {
     let Ok(heap) = Heap::mount_with(NorDevice, ()) else { return };
     let Ok(heap) = Journaled::mount(heap, NorDevice) else { return };
     let Ok(packages) = Packages::mount(Device, Options::default(), ()) else { return };
-    *card = Vm::mount(heap, packages, black_box(100_000)).ok();
+    *card = Vm::mount(heap, packages, NoCrypto, black_box(100_000)).ok();
 }
 
 #[inline(never)]

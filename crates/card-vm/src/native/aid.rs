@@ -4,6 +4,7 @@ use norn_card_package::{Aid, native_number};
 
 use super::{Natives, Step, numbers};
 use crate::code::Code;
+use crate::crypto::Crypto;
 use crate::end::{Native, Trap};
 use crate::heap::PersistentHeap;
 use crate::objects::{Form, Objects};
@@ -24,8 +25,8 @@ const AID_MAX: usize = 16;
 /// Bytes of its owner's part.
 const RID: usize = 5;
 
-impl<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>
-    Natives<'_, '_, H, C, PACKAGES, TRANSIENT>
+impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize>
+    Natives<'_, '_, H, C, K, PACKAGES, TRANSIENT>
 {
     pub(super) fn of_aid(
         &mut self,

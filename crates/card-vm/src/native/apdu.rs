@@ -9,6 +9,7 @@ use norn_card_package::native_number;
 
 use super::{APDU_EXCEPTION, Bytes, Natives, Step, numbers};
 use crate::code::Code;
+use crate::crypto::Crypto;
 use crate::end::Native;
 use crate::heap::PersistentHeap;
 use crate::ram::{APDU, APDU_BUFFER, APDU_BUFFER_BYTES};
@@ -56,8 +57,8 @@ const BAD_LENGTH: i16 = 3;
 /// Bytes of a block of T=1 at most.
 const BLOCK_BYTES: i32 = 254;
 
-impl<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>
-    Natives<'_, '_, H, C, PACKAGES, TRANSIENT>
+impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize>
+    Natives<'_, '_, H, C, K, PACKAGES, TRANSIENT>
 {
     pub(super) fn of_apdu(&mut self, number: u16, arguments: [i32; 5]) -> Step<Option<Native>, H, C> {
         let [_, first, second, third, _] = arguments;

@@ -4,6 +4,7 @@ use norn_card_package::native_number;
 
 use super::{Bytes, Natives, Step, numbers};
 use crate::code::Code;
+use crate::crypto::Crypto;
 use crate::end::{Native, Trap};
 use crate::heap::PersistentHeap;
 
@@ -20,8 +21,8 @@ numbers! {
 /// Bytes that pass through RAM at once.
 const CHUNK: usize = 32;
 
-impl<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>
-    Natives<'_, '_, H, C, PACKAGES, TRANSIENT>
+impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize>
+    Natives<'_, '_, H, C, K, PACKAGES, TRANSIENT>
 {
     pub(super) fn of_arrays(
         &mut self,

@@ -4,6 +4,7 @@ use norn_card_package::{Aid, format, known_method, native_number};
 
 use super::{Natives, SYSTEM_EXCEPTION, Step, numbers};
 use crate::code::Code;
+use crate::crypto::Crypto;
 use crate::end::{Exception, Failure, Native, NativeCalls, Trap};
 use crate::heap::PersistentHeap;
 use crate::memory::{INSTANCES_MAX, TRANSIENT_DESELECT, TRANSIENT_RESET};
@@ -62,8 +63,8 @@ const GET_SHAREABLE_OBJECT: u8 = match known_method(
     None => panic!("the list of known methods has it"),
 };
 
-impl<H: PersistentHeap, C: Code, const PACKAGES: usize, const TRANSIENT: usize>
-    Natives<'_, '_, H, C, PACKAGES, TRANSIENT>
+impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize>
+    Natives<'_, '_, H, C, K, PACKAGES, TRANSIENT>
 {
     pub(super) fn of_system(&mut self, number: u16, arguments: [i32; 5]) -> Step<Option<Native>, H, C> {
         let [first, second, third, fourth, _] = arguments;
