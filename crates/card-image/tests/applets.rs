@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use norn_card_crypto::{Digest, DigestKind, PointP256};
 use norn_card_image::{CardFailure, CardImage, Wanted, aid_of};
 use norn_flash_sim::{Tear, catalogue, nand_catalogue};
 
@@ -154,4 +155,53 @@ fn an_update_of_a_tag_is_whole_or_undone() {
     assert_eq!(card.check().unwrap(), Vec::<String>::new());
     println!("{cuts} cuts, {undone} undone");
     assert!(cuts > 5 && undone > 0 && undone <= cuts, "{cuts} cuts, {undone} undone");
+}
+
+const SIGNER: &str = "00A4040006 F00000000401";
+
+#[test]
+fn a_signer_signs_with_a_key_that_stays_on_the_card() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut card = card(directory.path(), &["signer"]);
+    install(&mut card, "F00000000401", &[1, 2, 3, 4]);
+    ask(&mut card, SIGNER);
+    assert_eq!(send(&mut card, "8040000000").unwrap().1, 0x6982, "a key without the PIN");
+    ask(&mut card, "8020000004 01020304");
+    ask(&mut card, "8040000000");
+    let key = PointP256::new(&ask(&mut card, "8050000000")).unwrap();
+    let mut hash = [0; 32];
+    let mut digest = Digest::new(DigestKind::Sha256);
+    digest.update(b"pay 5");
+    digest.finish(&mut hash).unwrap();
+    let signature = ask(&mut card, "8060000005 7061792035 00");
+    assert!(key.verify(&hash, &signature), "as another implementation sees it");
+    // The key outlives the power, the PIN does not.
+    card.reset().unwrap();
+    ask(&mut card, SIGNER);
+    assert_eq!(send(&mut card, "8060000005 7061792035 00").unwrap().1, 0x6982);
+    ask(&mut card, "8020000004 01020304");
+    assert!(key.verify(&hash, &ask(&mut card, "8060000005 7061792035 00")));
+    // A cut while another key is drawn leaves one key or the other, and both halves of it.
+    let before = ask(&mut card, "8050000000");
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut cuts = 0;
+    for operation in 0.. {
+        card.cut_power_after(operation, Tear::draw(&mut random));
+        let drawn = send(&mut card, "8040000000");
+        card.cut_power_after(u64::MAX, Tear::Nothing);
+        if drawn.is_ok() {
+            assert!(cuts > 10, "{cuts} cuts");
+            break;
+        }
+        cuts += 1;
+        card.reset().unwrap();
+        ask(&mut card, SIGNER);
+        ask(&mut card, "8020000004 01020304");
+        let (point, status) = send(&mut card, "8050000000").unwrap();
+        if status == 0x9000 {
+            let key = PointP256::new(&point).unwrap();
+            assert!(key.verify(&hash, &ask(&mut card, "8060000005 7061792035 00")), "cut {operation}");
+        }
+    }
+    assert_ne!(ask(&mut card, "8050000000"), before);
 }
