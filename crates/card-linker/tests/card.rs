@@ -502,6 +502,12 @@ fn algorithms_give_the_published_answers() {
                  6BC1BEE22E409F96E93D7E117393172A AE2D8A571E03AC9C9EB76FAC45AF8E51";
     let chained = "7649ABAC8119B246CEE98E9B12E9197D 5086CB9B507219EE95DB113A917678B2";
     assert_eq!(computed(&mut card, 4, &hex(given)), hex(chained));
+    // Padded data of any length comes back, in two pieces each way, and takes whole blocks.
+    for length in 0..64 {
+        let data: Vec<u8> = (0..length).map(|byte| byte * 3).collect();
+        let answer = computed(&mut card, 10, &data);
+        assert_eq!((answer[0], &answer[1..]), ((length / 16 + 1) * 16, &data[..]), "{length}");
+    }
     // Keys that are drawn: a signature holds for its data alone, and both sides share a secret.
     for data in [&b"1"[..], b"pay 5", &[7; 200]] {
         assert_eq!(computed(&mut card, 5, data), [1, 0]);

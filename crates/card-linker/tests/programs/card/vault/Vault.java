@@ -24,6 +24,7 @@ public final class Vault extends Applet {
     private final MessageDigest sha256 = MessageDigest.getInstance(MessageDigest.ALG_SHA_256, false);
     private final Cipher ecb = Cipher.getInstance(Cipher.ALG_AES_BLOCK_128_ECB_NOPAD, false);
     private final Cipher cbc = Cipher.getInstance(Cipher.ALG_AES_BLOCK_128_CBC_NOPAD, false);
+    private final Cipher padded = Cipher.getInstance(Cipher.ALG_AES_CBC_ISO9797_M2, false);
     private final AESKey key =
             (AESKey) KeyBuilder.buildKey(KeyBuilder.TYPE_AES, KeyBuilder.LENGTH_AES_128, false);
     private final Signature signature = Signature.getInstance(Signature.ALG_ECDSA_SHA_256, false);
@@ -103,6 +104,17 @@ public final class Vault extends Applet {
                     Util.setShort(buffer, (short) 0, e.getReason());
                 }
                 answer = 2;
+                break;
+            case 10:
+                padded.init(key, Cipher.MODE_ENCRYPT);
+                short part = (short) (length / 2);
+                short done = padded.update(buffer, data, part, kept, (short) 0);
+                done += padded.doFinal(buffer, (short) (data + part), (short) (length - part), kept, done);
+                buffer[0] = (byte) done;
+                padded.init(key, Cipher.MODE_DECRYPT);
+                answer = padded.update(kept, (short) 0, (short) (done - 9), buffer, (short) 1);
+                answer += padded.doFinal(kept, (short) (done - 9), (short) 9, buffer, (short) (answer + 1));
+                answer++;
                 break;
             default:
                 ISOException.throwIt(ISO7816.SW_INS_NOT_SUPPORTED);
