@@ -1,6 +1,9 @@
 //! Applets on a card whose objects are on simulated flash, driven by APDUs, with power cuts.
 
+mod algorithms;
+#[path = "../javac/mod.rs"]
 mod javac;
+mod power_cuts;
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -104,14 +107,14 @@ fn sharing() -> &'static [LinkedPackage; 2] {
     SHARING.get_or_init(|| {
         let linked = linked();
         let texts = [
-            ("server/Counter.java", include_str!("programs/card/server/Counter.java")),
-            ("server/Server.java", include_str!("programs/card/server/Server.java")),
+            ("server/Counter.java", include_str!("../programs/card/server/Counter.java")),
+            ("server/Server.java", include_str!("../programs/card/server/Server.java")),
         ];
         let (room, classes) = sources("card-server", &texts, &[&linked.lang, &linked.main]);
         let exports = [linked.api.exports.clone()];
         let server = config(&SERVER[..6], &[(&SERVER, "server/Server")]);
         let server = link(&read(&classes), &exports, &server).unwrap_or_else(|error| panic!("{error}"));
-        let texts = [("client/Client.java", include_str!("programs/card/client/Client.java"))];
+        let texts = [("client/Client.java", include_str!("../programs/card/client/Client.java"))];
         let (_, classes) = sources("card-client", &texts, &[&linked.lang, &linked.main, &room]);
         let exports = [linked.api.exports.clone(), server.exports.clone()];
         let client = config(&CLIENT[..6], &[(&CLIENT, "client/Client")]);
@@ -304,16 +307,6 @@ fn objects(card: &mut TestCard) -> usize {
     count
 }
 
-/// Balance, debits and tries that are left.
-fn state(card: &mut TestCard) -> (u16, u16, u16) {
-    assert_eq!(status(card, &select(&PURSE)), 0x9000);
-    let (answer, status) = send(card, &BALANCE).unwrap();
-    assert_eq!(status, 0x9000);
-    let word = |at: usize| u16::from_be_bytes([answer[at], answer[at + 1]]);
-    let tries = send(card, &WRONG).unwrap().1;
-    (word(0), word(2), tries)
-}
-
 #[test]
 fn contexts_are_kept_apart_and_shared_objects_are_called_across() {
     let mut card = sharing_card();
@@ -450,83 +443,6 @@ fn channels_are_opened_and_closed() {
     card.delete(aid(&CLIENT)).unwrap();
 }
 
-const VAULT: [u8; 7] = [0xF0, 0, 0, 0, 5, 0, 1];
-
-/// Bytes from hexadecimal digits.
-fn hex(digits: &str) -> Vec<u8> {
-    let digits: Vec<u8> = digits.bytes().filter(|digit| !digit.is_ascii_whitespace()).collect();
-    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
-}
-
-fn card_with_vault() -> TestCard {
-    let linked = linked();
-    let texts = [("vault/Vault.java", include_str!("programs/card/vault/Vault.java"))];
-    let (_, classes) = sources("card-vault", &texts, &[&linked.lang, &linked.main]);
-    let vault = config(&VAULT[..6], &[(&VAULT, "vault/Vault")]);
-    let vault = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &vault);
-    let mut card = new_card();
-    card.install_package(&vault.unwrap_or_else(|error| panic!("{error}")).image).unwrap();
-    card.install_applet(aid(&VAULT), aid(&VAULT), &[]).unwrap();
-    assert_eq!(status(&mut card, &select(&VAULT)), 0x9000);
-    card
-}
-
-/// What the vault computes of data.
-fn computed(card: &mut TestCard, instruction: u8, data: &[u8]) -> Vec<u8> {
-    let command = match data.len() {
-        0 => vec![0x80, instruction, 0, 0, 0],
-        length => [&[0x80, instruction, 0, 0, length as u8][..], data, &[0]].concat(),
-    };
-    let (answer, status) = send(card, &command).unwrap();
-    assert_eq!(status, 0x9000, "{instruction}");
-    answer
-}
-
-#[test]
-fn algorithms_give_the_published_answers() {
-    let mut card = card_with_vault();
-    // FIPS 180-4's examples: one block, and two.
-    let two = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-    assert_eq!(computed(&mut card, 1, b"abc"), hex("A9993E364706816ABA3E25717850C26C9CD0D89D"));
-    assert_eq!(computed(&mut card, 1, two), hex("84983E441C3BD26EBAAE4AA1F95129E5E54670F1"));
-    let abc = "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD";
-    assert_eq!(computed(&mut card, 2, b"abc"), hex(abc));
-    let of_two = "248D6A61D20638B8E5C026930C3E6039A33CE45964FF2167F6ECEDD419DB06C1";
-    assert_eq!(computed(&mut card, 2, two), hex(of_two));
-    // FIPS 197, C.1; and the way back.
-    let (key, plain) = ("000102030405060708090A0B0C0D0E0F", "00112233445566778899AABBCCDDEEFF");
-    let encrypted = "69C4E0D86A7B0430D8CDB78070B4C55A";
-    assert_eq!(computed(&mut card, 3, &hex(&format!("{key}{plain}"))), hex(&format!("{encrypted}{plain}")));
-    // SP 800-38A, F.2.1: two blocks of CBC.
-    let given = "2B7E151628AED2A6ABF7158809CF4F3C 000102030405060708090A0B0C0D0E0F \
-                 6BC1BEE22E409F96E93D7E117393172A AE2D8A571E03AC9C9EB76FAC45AF8E51";
-    let chained = "7649ABAC8119B246CEE98E9B12E9197D 5086CB9B507219EE95DB113A917678B2";
-    assert_eq!(computed(&mut card, 4, &hex(given)), hex(chained));
-    // Padded data of any length comes back, in two pieces each way, and takes whole blocks.
-    for length in 0..64 {
-        let data: Vec<u8> = (0..length).map(|byte| byte * 3).collect();
-        let answer = computed(&mut card, 10, &data);
-        assert_eq!((answer[0], &answer[1..]), ((length / 16 + 1) * 16, &data[..]), "{length}");
-    }
-    // Keys that are drawn: a signature holds for its data alone, and both sides share a secret.
-    for data in [&b"1"[..], b"pay 5", &[7; 200]] {
-        assert_eq!(computed(&mut card, 5, data), [1, 0]);
-    }
-    let secrets = computed(&mut card, 6, &[]);
-    assert_eq!(secrets[..32], secrets[32..]);
-    assert_ne!(computed(&mut card, 6, &[]), secrets);
-    let (one, other) = (computed(&mut card, 7, &[]), computed(&mut card, 7, &[]));
-    assert!(one.len() == 100 && one != other);
-    assert_eq!(computed(&mut card, 9, &[]), [0, 3]);
-    // Keys are on flash: a reset keeps them, and so does a new mount.
-    let point = computed(&mut card, 8, &[]);
-    assert_eq!((point.len(), point[0]), (65, 4));
-    let (device, nand) = unmounted(card);
-    let mut card = mounted(device, nand);
-    assert_eq!(status(&mut card, &select(&VAULT)), 0x9000);
-    assert_eq!(computed(&mut card, 8, &[]), point);
-}
-
 #[test]
 fn any_bytes_as_commands_are_answered_and_lose_nothing() {
     let mut card = sharing_card();
@@ -572,133 +488,4 @@ fn any_bytes_as_commands_are_answered_and_lose_nothing() {
     card.reset().unwrap();
     assert_eq!(status(&mut card, &select(&PURSE)), 0x9000);
     assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![1, 144, 0, 1], 0x9000));
-}
-
-#[test]
-fn a_power_cut_in_a_session_leaves_whole_debits_and_gives_no_try_back() {
-    let run = seeds(0..1, "-p norn-card-linker --test card a_power_cut_in_a_session").next().unwrap();
-    let mut random = run.random();
-    let mut start = card_with_purse();
-    assert_eq!(status(&mut start, &select(&PURSE)), 0x9000);
-    assert_eq!(status(&mut start, &VERIFY), 0x9000);
-    assert_eq!(status(&mut start, &credit(300)), 0x9000);
-    let (device, nand) = unmounted(start);
-    let session: [(&[u8], u16); 6] = [
-        (&select(&PURSE), 0x9000),
-        (&WRONG, 0x63C2),
-        (&VERIFY, 0x9000),
-        (&debit(100), 0x9000),
-        (&credit(7), 0x9000),
-        (&debit(30), 0x9000),
-    ];
-    // What balance and debits are after each command, and the fewest tries that a cut within it leaves.
-    let states = [(300, 0), (300, 0), (300, 0), (200, 1), (207, 1), (177, 2)];
-    for operation in 0.. {
-        let mut card = mounted(device.clone(), nand.clone());
-        cut_after(&mut card, operation, Tear::draw(&mut random));
-        let answered = session.iter().take_while(|(command, expected)| match send(&mut card, command) {
-            Ok((_, status)) => {
-                assert_eq!(status, *expected, "{}", run.replay());
-                true
-            }
-            Err(_) => false,
-        });
-        let done = answered.count();
-        if done == session.len() {
-            assert!(operation > 30, "{operation} cuts");
-            println!("{operation} cut points in a session of the purse");
-            return;
-        }
-        let (mut device, nand) = unmounted(card);
-        assert_eq!(device.refusals(), 0);
-        device.power_on();
-        let mut card = mounted(device, nand);
-        let (balance, debits, tries) = state(&mut card);
-        let before = if done == 0 { (300, 0) } else { states[done - 1] };
-        let context = format!("cut {operation} in command {done}: {balance} {debits} {tries:04x}, {}", run.replay());
-        assert!((balance, debits) == before || (balance, debits) == states[done], "{context}");
-        // The answer to one more wrong PIN: a try is gone from when the wrong one is compared until the right one is.
-        let expected: &[u16] = match done {
-            0 => &[0x63C2],
-            1 => &[0x63C2, 0x63C1],
-            2 => &[0x63C1, 0x63C0, 0x63C2],
-            _ => &[0x63C2],
-        };
-        assert!(expected.contains(&tries), "{context}");
-    }
-}
-
-/// Installs the purse and deletes it again; how many of its four steps were done.
-fn install_and_delete(card: &mut TestCard) -> usize {
-    let steps: [&dyn Fn(&mut TestCard) -> bool; 4] = [
-        &|card| card.install_package(&linked().purse.image).is_ok(),
-        &|card| card.install_applet(aid(&PURSE), aid(&PURSE), &PIN).is_ok(),
-        &|card| card.delete(aid(&PURSE)).is_ok(),
-        &|card| card.delete(aid(&PURSE[..6])).is_ok(),
-    ];
-    steps.iter().take_while(|step| step(card)).count()
-}
-
-/// Cuts the power of one of the two parts at each operation of installation and deletion.
-fn cut_installations(of_nand: Part, replay: &str, random: &mut fastrand::Rng) -> u64 {
-    let start = new_card();
-    let (device, nand) = unmounted(start);
-    let mut start = mounted(device.clone(), nand.clone());
-    start.collect().unwrap();
-    let before = objects(&mut start);
-    for operation in 0.. {
-        let mut card = mounted(device.clone(), nand.clone());
-        let tear = Tear::draw(random);
-        match of_nand {
-            Part::Nand => card.packages().with_device(|part| part.cut_power_after(operation, tear)),
-            Part::Nor => cut_after(&mut card, operation, tear),
-        }
-        let done = install_and_delete(&mut card);
-        let (mut device, mut nand) = unmounted(card);
-        assert_eq!((device.refusals(), nand.refusals()), (0, 0));
-        if done == 4 {
-            return operation;
-        }
-        device.power_on();
-        nand.power_on();
-        let mut card = mounted(device, nand);
-        let context = format!("cut {operation} of {of_nand:?} after {done} steps, {replay}");
-        // The package is whole or gone, and so is the applet.
-        let selected = status(&mut card, &select(&PURSE));
-        assert!([0x9000, 0x6999].contains(&selected), "{context}: {selected:04x}");
-        assert!(done != 2 || selected == 0x9000 || of_nand == Part::Nor, "{context}");
-        if selected == 0x9000 {
-            assert_eq!(send(&mut card, &BALANCE).unwrap(), (vec![0; 4], 0x9000), "{context}");
-        }
-        // It goes on: what is there is deleted, everything is installed and deleted again, and nothing is left over.
-        card.reset().unwrap();
-        for name in [&PURSE[..], &PURSE[..6]] {
-            match card.delete(aid(name)) {
-                Ok(()) | Err(InstallError::Missing(_)) => {}
-                Err(other) => panic!("{context}: {other:?}"),
-            }
-        }
-        assert_eq!(install_and_delete(&mut card), 4, "{context}");
-        card.collect().unwrap();
-        assert_eq!(objects(&mut card), before, "{context}");
-    }
-    unreachable!("operations do not end")
-}
-
-/// A part of the card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Nor,
-    Nand,
-}
-
-#[test]
-fn a_power_cut_leaves_packages_and_applets_installed_or_not() {
-    let run = seeds(0..1, "-p norn-card-linker --test card a_power_cut_leaves_packages").next().unwrap();
-    let mut random = run.random();
-    // Few operations, in several shapes each.
-    let nand: u64 = (0..6).map(|_| cut_installations(Part::Nand, run.replay(), &mut random)).sum();
-    let nor = cut_installations(Part::Nor, run.replay(), &mut random);
-    println!("{nand} cut points of the NAND part and {nor} of the NOR part in an installation and a deletion");
-    assert!(nand > 50 && nor > 100, "{nand} and {nor} cuts");
 }
