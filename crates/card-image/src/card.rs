@@ -20,6 +20,7 @@ use norn_object_heap::{Config, Heap, SectorPtr};
 use crate::device::SharedNor;
 use crate::failure::CardFailure;
 use crate::jar::Classes;
+use crate::traced::{CardTrace, Traced};
 
 /// Packages that a card holds at most.
 const PACKAGES: usize = 16;
@@ -41,7 +42,7 @@ const BYTECODES: u32 = 10_000_000;
 type FlashHeap = Heap<NorPartition<SharedNor>, UNITS_MAX>;
 type CardHeap = Journaled<FlashHeap, NorPartition<SharedNor>>;
 type Packages = NandPackages<NandSim, Clock<FRAMES>, PACKAGES, FRAMES, PAGE, PART_PAGE, Crc32c, Counts>;
-type Vm = AppletCard<CardHeap, Packages, RustCrypto<System>, PACKAGES, TRANSIENT, CELLS>;
+type Vm = AppletCard<CardHeap, Traced<Packages>, RustCrypto<System>, PACKAGES, TRANSIENT, CELLS>;
 
 /// Whether the card's power is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,7 +215,7 @@ impl CardImage {
         let nand = match self.vm.take() {
             Some(vm) => {
                 let (_, packages) = vm.into_parts();
-                let (mut nand, counts) = packages.into_parts();
+                let (mut nand, counts) = packages.into_store().into_parts();
                 self.requests.0 += counts.look_ups();
                 self.requests.1 += counts.hits;
                 nand.power_on();
@@ -228,7 +229,7 @@ impl CardImage {
         };
         let heap = FlashHeap::mount(heap).map_err(Self::damaged)?;
         let heap = Journaled::mount(heap, journal).map_err(|error| self.lost_or(format!("{error}")))?;
-        let mut vm = AppletCard::mount(heap, packages, RustCrypto(System), BYTECODES)
+        let mut vm = AppletCard::mount(heap, Traced::new(packages), RustCrypto(System), BYTECODES)
             .map_err(|error| self.lost_or(describe(&error)))?;
         vm.set_protocol(self.protocol);
         self.vm = Some(vm);
@@ -274,7 +275,7 @@ impl CardImage {
     /// [`CardFailure`].
     pub fn code(&mut self) -> Result<CodeCost, CardFailure> {
         let (look_ups, hits) = self.requests;
-        let packages = self.vm()?.packages();
+        let packages = self.vm()?.packages().store();
         let counts = *packages.observer();
         let (part, elapsed_ns) = packages.with_device(|part| (part.counters(), part.elapsed_ns()));
         Ok(CodeCost { look_ups: look_ups + counts.look_ups(), hits: hits + counts.hits, part, elapsed_ns })
@@ -319,13 +320,33 @@ impl CardImage {
         }
     }
 
+    /// Records which bytecodes are carried out, and what is looked up in packages, until [`CardImage::take_trace`] or the
+    /// next loss of power.
+    ///
+    /// # Errors
+    ///
+    /// [`CardFailure::PowerLost`] where there is no power.
+    pub fn start_trace(&mut self) -> Result<(), CardFailure> {
+        self.vm()?.packages().record();
+        Ok(())
+    }
+
+    /// What was recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`CardFailure::PowerLost`] where there is no power.
+    pub fn take_trace(&mut self) -> Result<CardTrace, CardFailure> {
+        Ok(self.vm()?.packages().take())
+    }
+
     fn exports_path(&self, aid: Aid) -> PathBuf {
         self.path.join("exports").join(format!("{aid}.exports"))
     }
 
     /// What installed packages export.
     fn exports(&mut self) -> Result<Vec<ExportTable>, CardFailure> {
-        let installed: Vec<Aid> = self.vm()?.packages().packages().map(|(_, package)| package.aid).collect();
+        let installed: Vec<Aid> = self.vm()?.packages().store().packages().map(|(_, package)| package.aid).collect();
         let read = |aid: &Aid| {
             let path = self.exports_path(*aid);
             let text = fs::read_to_string(&path).map_err(CardFailure::file(&path))?;
@@ -351,7 +372,7 @@ impl CardImage {
         };
         let applets = if wanted.applets.is_empty() { manifest.applets } else { wanted.applets.clone() };
         let config = LinkConfig { aid, version, applets, requires: Vec::new(), natives, previous: None };
-        if self.vm()?.packages().packages().any(|(_, package)| package.aid == aid) {
+        if self.vm()?.packages().store().packages().any(|(_, package)| package.aid == aid) {
             return Err(CardFailure::Install(InstallError::Exists(aid)));
         }
         let imports = self.exports()?;
@@ -411,7 +432,7 @@ impl CardImage {
         let size = self.device.part().size_bytes();
         let vm = self.vm()?;
         let mut packages = Vec::new();
-        let numbers: Vec<u8> = vm.packages().packages().map(|(number, _)| number).collect();
+        let numbers: Vec<u8> = vm.packages().store().packages().map(|(number, _)| number).collect();
         for number in numbers {
             let Some((package, image)) = vm.packages().package(number) else { continue };
             let package = *package;
@@ -432,15 +453,15 @@ impl CardImage {
         while let Some(object) = heap.next_object(after).map_err(|error| damaged(error.to_string()))? {
             (objects, after) = (objects + 1, Some(object));
         }
-        let package_room = vm.packages().room_bytes();
+        let package_room = vm.packages().store().room_bytes();
         let free = u32::try_from(vm.heap().heap().ready_bytes()).unwrap_or(u32::MAX);
         Ok(Report {
             packages: packages.into_iter().map(|(_, package)| package).collect(),
             instances,
             objects,
             flash: (size, free),
-            nand: (package_room, PACKAGES, vm.packages().with_device(|part| part.counters())),
-            ram: (size_of::<Vm>() - size_of::<CardHeap>() - size_of::<Packages>(), TRANSIENT),
+            nand: (package_room, PACKAGES, vm.packages().store().with_device(|part| part.counters())),
+            ram: (size_of::<Vm>() - size_of::<CardHeap>() - size_of::<Traced<Packages>>(), TRANSIENT),
             pager_ram: size_of::<Packages>() - size_of::<NandSim>() - size_of::<Counts>(),
         })
     }
@@ -465,7 +486,7 @@ impl CardImage {
             match (vm.is_installed(number), vm.packages().package(number).map(|(package, _)| package.aid)) {
                 (true, None) => found.push(format!("package {number}: installed, and its image is damaged or gone")),
                 (_, Some(aid)) => {
-                    if let Err(error) = vm.packages().verify(number) {
+                    if let Err(error) = vm.packages().store().verify(number) {
                         found.push(format!("package {aid}: {error}"));
                     }
                 }

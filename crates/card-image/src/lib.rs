@@ -16,6 +16,7 @@ mod device;
 mod failure;
 mod jar;
 mod served;
+mod traced;
 
 pub use card::{CardImage, CodeCost, Installed, Power, Report, Wanted};
 pub use device::SharedNor;
@@ -23,3 +24,4 @@ pub use failure::CardFailure;
 pub use jar::{AppletOf, Classes, Manifest, aid_of};
 pub use norn_card_vm::Protocol;
 pub use served::ServedCard;
+pub use traced::CardTrace;

@@ -107,7 +107,8 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
 
     /// The heap.
     pub fn heap(&mut self) -> &mut H {
-        self.memory.heap()
+        self.memory.forget();
+        self.memory.persistent.heap()
     }
 
     /// Heap and store; what is in RAM is lost.
@@ -293,7 +294,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
                 continue;
             }
             let Memory { persistent, ram, .. } = &mut self.memory;
-            let mut users = Users { heap: persistent.heap(), owner: instance, found: false };
+            let mut users = Users { heap: persistent.keeper(), owner: instance, found: false };
             let packages = &mut self.packages;
             let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, end_of_used: 0, heap: PhantomData };
             tracer.trace(&mut users, object).map_err(CardError::Heap)?;

@@ -15,6 +15,12 @@ pub trait Code {
 
     /// Where `java.lang.Object` is, the class of arrays: package and class.
     fn object_class(&self) -> (u8, u8);
+
+    /// A bytecode is carried out, at a position in a package's image: for those who write traces.
+    #[inline]
+    fn executes(&mut self, package: u8, position: u32, opcode: u8) {
+        let _ = (package, position, opcode);
+    }
 }
 
 /// Why an image of `C` cannot be used.
@@ -46,7 +52,10 @@ impl<I: Image> Code for Packages<'_, I> {
 }
 
 /// Bytes of a window.
-const WINDOW: usize = 64;
+const WINDOW: usize = 96;
+/// Bytes before a position that stay when the window moves on from its end: a loop across the end of an image's own
+/// window has both of its parts there then.
+const KEPT: usize = 32;
 
 /// A copy of the bytes around the bytecode that is carried out, so that most of them cost no request to the pager.
 #[derive(Debug)]
@@ -90,16 +99,6 @@ impl Window {
         Some(WindowBytes { start: self.start, bytes })
     }
 
-    /// Forgets the window where it is full and has fewer bytes than these from a position on: the next request fills
-    /// it from there.
-    #[inline]
-    pub(crate) fn renew_at_end(&mut self, position: u32, bytes: u32) {
-        let offset = position.wrapping_sub(self.start);
-        if offset > 0 && self.length as usize == WINDOW && offset.saturating_add(bytes) > self.length {
-            self.length = 0;
-        }
-    }
-
     /// Bytes that are within the window.
     #[inline]
     fn at<const N: usize>(&self, offset: u32) -> [u8; N] {
@@ -115,12 +114,21 @@ impl Window {
         package: u8,
         at: u32,
     ) -> Result<[u8; N], ImageError<<C::Image as Image>::Error>> {
-        self.length = 0;
         let ends = ImageError::Wrong { at, what: Wrong::Ends };
-        let Some((_, image)) = code.package(package) else { return Err(ends) };
+        let known = at.wrapping_sub(self.start) as usize;
         let mut length = 0;
-        while length < N {
-            let Some(next) = at.checked_add(length as u32) else { return Err(ends) };
+        let (mut start, mut before) = (at, 0);
+        if package == self.package && known <= self.length as usize {
+            before = known.min(KEPT);
+            let from = known - before;
+            self.bytes.copy_within(from..self.length as usize, 0);
+            length = self.length as usize - from;
+            start = at - before as u32;
+        }
+        self.length = 0;
+        let Some((_, image)) = code.package(package) else { return Err(ends) };
+        while length < before + N {
+            let Some(next) = start.checked_add(length as u32) else { return Err(ends) };
             let found = image.window(next).map_err(ImageError::Read)?;
             let taken = found.len().min(WINDOW - length);
             if taken == 0 {
@@ -129,7 +137,7 @@ impl Window {
             self.bytes[length..length + taken].copy_from_slice(&found[..taken]);
             length += taken;
         }
-        (self.package, self.start, self.length) = (package, at, length as u32);
-        Ok(self.at(0))
+        (self.package, self.start, self.length) = (package, start, length as u32);
+        Ok(self.at(before as u32))
     }
 }

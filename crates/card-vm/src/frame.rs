@@ -31,12 +31,13 @@ pub(crate) struct Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OutOfFrame;
 
-/// The cells of a frame, counted from its first local variable.
+/// The cells of a frame.
 pub(crate) struct FrameCells<'a> {
-    /// Local variables, link, and the whole operand stack, free cells included.
-    pub cells: &'a mut [i32],
-    pub locals: usize,
-    /// The first free cell.
+    /// Local variables.
+    pub locals: &'a mut [i32],
+    /// The whole operand stack, free cells included.
+    pub stack: &'a mut [i32],
+    /// The first free cell of the operand stack.
     pub top: usize,
 }
 
@@ -111,16 +112,18 @@ impl Frame {
     }
 
     /// The cells of the frame; none where there are fewer than it takes.
+    #[inline]
     pub(crate) fn cells<'a>(&self, cells: &'a mut [i32]) -> Option<FrameCells<'a>> {
-        let first = usize::from(self.locals);
-        let top = usize::from(self.top).checked_sub(first)?;
-        let cells = cells.get_mut(first..self.limit())?;
-        Some(FrameCells { cells, locals: usize::from(self.local_count), top })
+        let top = usize::from(self.top).checked_sub(self.bottom())?;
+        let cells = cells.get_mut(usize::from(self.locals)..self.limit())?;
+        let (locals, rest) = cells.split_at_mut_checked(usize::from(self.local_count))?;
+        Some(FrameCells { locals, stack: rest.get_mut(LINK..)?, top })
     }
 
     /// Moves the end of the operand stack, as [`Frame::cells`] counts.
+    #[inline]
     pub(crate) fn set_relative_top(&mut self, top: usize) {
-        self.top = self.locals + top as u16;
+        self.top = self.bottom() as u16 + top as u16;
     }
 
     /// Drops the arguments of a call, and returns them.

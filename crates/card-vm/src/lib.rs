@@ -47,6 +47,7 @@ mod select;
 mod session;
 mod trace;
 mod types;
+mod values;
 
 pub use applet_card::{AppletCard, CardError, ErrorOf};
 pub use card::{Card, InstallError};

@@ -17,7 +17,7 @@ use crate::objects::{NativeCall, Objects, RUNTIME, Runtime};
 use crate::types;
 
 /// Bytes of RAM that a machine takes at most beside what it borrows, on a machine of 64 bits.
-pub const MACHINE_BYTES_MAX: usize = 176;
+pub const MACHINE_BYTES_MAX: usize = 208;
 
 /// What a step leads to if not to the next bytecode.
 pub(crate) type Step<T, O, C> = Result<T, Trap<<O as Objects>::Error, CodeError<C>>>;
@@ -107,6 +107,7 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         let [opcode] = self.operands::<1>(0)?;
         let Some(length) = op::length(opcode) else { return self.damaged(Wrong::Opcode) };
         self.next = self.frame.position + length;
+        self.code.executes(self.frame.package, self.frame.position, opcode);
         self.carry_out(opcode)
     }
 

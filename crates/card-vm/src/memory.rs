@@ -14,7 +14,7 @@ use norn_card_package::format;
 use crate::end::Failure;
 use crate::heap::{HEADER_BYTES, PersistentHeap};
 use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, Standing, TEMPORARY_END};
-use crate::persistent::{ObjectError, Persistent, TransactionRefusal, value};
+use crate::persistent::{ObjectError, Persistent, TransactionRefusal, form, value};
 use crate::ram::{APDU_BUFFER, Block, Place, Ram, block_bytes};
 
 /// In the first byte of a header: an array that a reset clears.
@@ -28,13 +28,26 @@ const USED_ROOT: [u8; 2] = *b"tr";
 /// In place of a package, in headers of the runtime's own objects without references.
 const PLAIN: [u8; HEADER_BYTES] = [format::TYPE_CLASS, format::NONE, format::NONE, 0];
 
-/// What is known of the object that was asked for last, so that its header is not read again.
+/// What is known of an object, so that its header is not read again.
 #[derive(Clone, Copy, Debug)]
-struct Last {
+struct Looked {
+    /// 0 for none.
     reference: i32,
     header: [u8; HEADER_BYTES],
-    /// Of a transient array.
-    block: Option<(u16, u16)>,
+    /// Where a transient array is in RAM.
+    offset: u16,
+    /// Elements of an array.
+    length: u16,
+}
+
+/// Objects of which that is known: a power of two. Each has one place.
+const LOOKED: usize = 4;
+
+const NOTHING: Looked = Looked { reference: 0, header: [0; HEADER_BYTES], offset: 0, length: 0 };
+
+/// Where an object is among those that are known: neighbours have different places.
+fn looked_place(reference: i32) -> usize {
+    (reference ^ (reference >> 16)) as usize % LOOKED
 }
 
 /// Objects on a heap `H` of at most `PACKAGES` packages, with `TRANSIENT` bytes of RAM for transient arrays.
@@ -45,7 +58,7 @@ pub struct Memory<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTE
     /// Where free RAM for transient arrays starts.
     used: u16,
     owner: u8,
-    last: Option<Last>,
+    looked: [Looked; LOOKED],
     /// The context of each owner, for arrays that deselection clears.
     pub(crate) contexts: Contexts,
 }
@@ -77,19 +90,19 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
     pub(crate) fn mount(heap: H, ram: Ram<TRANSIENT_BYTES>) -> Result<Self, MemoryError<H>> {
         let persistent = Persistent::mount(heap).map_err(ObjectError::Heap)?;
         let contexts = Contexts([format::NONE; INSTANCES_MAX as usize + 1]);
-        let mut memory = Memory { persistent, ram, used: 0, owner: 0, last: None, contexts };
+        let mut memory = Memory { persistent, ram, used: 0, owner: 0, looked: [NOTHING; LOOKED], contexts };
         memory.read_used()?;
         Ok(memory)
     }
 
-    /// The heap.
+    /// The heap, as [`Persistent::keeper`] gives it.
     pub(crate) fn heap(&mut self) -> &mut H {
-        self.persistent.heap()
+        self.persistent.keeper()
     }
 
     /// Reads again how much of the RAM is used, as after an abort; what is above it is cleared.
     pub(crate) fn read_used(&mut self) -> Result<(), MemoryError<H>> {
-        self.last = None;
+        self.forget();
         let mut used = [0; 2];
         if let Some(object) = self.heap().root(USED_ROOT).map_err(ObjectError::Heap)? {
             self.heap().read_field(object, 0, &mut used).map_err(ObjectError::Heap)?;
@@ -156,22 +169,23 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
         Ok(first & TRANSIENT)
     }
 
-    fn look_up(&mut self, reference: i32) -> Result<Last, MemoryError<H>> {
-        if let Some(last) = self.last.filter(|last| last.reference == reference) {
-            return Ok(last);
+    fn look_up(&mut self, reference: i32) -> Result<Looked, MemoryError<H>> {
+        let known = self.looked[looked_place(reference)];
+        if known.reference == reference {
+            return Ok(known);
         }
         let header = self.persistent.header(reference)?;
         let [first, ..] = header;
-        let block = if first & TRANSIENT == 0 {
-            None
+        let mut looked = Looked { reference, header, ..NOTHING };
+        if first & TRANSIENT != 0 {
+            for (slot, place) in [&mut looked.offset, &mut looked.length].into_iter().enumerate() {
+                *place = self.persistent.field(reference, slot as u8, format::SHORT)? as u16;
+            }
         } else {
-            let field = |slot| self.persistent.field(reference, slot, format::SHORT).map(|value| value as u16);
-            let [offset, length] = [0, 1].map(field);
-            Some((offset?, length?))
-        };
-        let last = Last { reference, header, block };
-        self.last = Some(last);
-        Ok(last)
+            looked.length = self.persistent.length(reference, header)?;
+        }
+        self.looked[looked_place(reference)] = looked;
+        Ok(looked)
     }
 
     /// Where an array is in RAM; none for one on flash.
@@ -182,13 +196,15 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
         if is_temporary(reference) {
             return Err(ObjectError::Reference(reference));
         }
-        let last = self.look_up(reference)?;
-        let Some((offset, length)) = last.block else { return Ok(None) };
-        let [first, _, _, owner] = last.header;
+        let looked = self.look_up(reference)?;
+        let [first, _, _, owner] = looked.header;
+        if first & TRANSIENT == 0 {
+            return Ok(None);
+        }
         let width = format::width(first & !TRANSIENT).unwrap_or(1);
         let context = (first & TRANSIENT == TRANSIENT_DESELECT).then(|| self.contexts.of(owner));
-        let bytes = u16::try_from(u32::from(length) * width).map_err(|_| ObjectError::Reference(reference))?;
-        Ok(Some(Place::Block(Block { offset, bytes, context })))
+        let bytes = u16::try_from(u32::from(looked.length) * width).map_err(|_| ObjectError::Reference(reference))?;
+        Ok(Some(Place::Block(Block { offset: looked.offset, bytes, context })))
     }
 
     /// The bytes in RAM of an array that is there; none for one on flash.
@@ -275,7 +291,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
         let elements = place.and_then(|place| self.ram.elements(place));
         let bytes = elements.and_then(|bytes| bytes.get(usize::from(at)..)?.get(..usize::from(count)));
         let bytes = bytes.ok_or(Failure::Error(ObjectError::Reference(from)))?;
-        let written = self.persistent.heap().write_elements(array, first, bytes);
+        let written = self.persistent.keeper().write_elements(array, first, bytes);
         self.changed(written)
     }
 
@@ -289,7 +305,7 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
 
     /// What the objects' keeper knows of headers is void: objects were deleted, or an abort has taken some back.
     pub(crate) fn forget(&mut self) {
-        self.last = None;
+        self.looked = [NOTHING; LOOKED];
     }
 }
 
@@ -325,14 +341,8 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Obj
         if is_temporary(reference) {
             return self.ram.form(reference).ok_or(ObjectError::Reference(reference));
         }
-        let last = self.look_up(reference)?;
-        let [first, package, class, _] = last.header;
-        match last.block {
-            Some((_, length)) => {
-                Ok(Form::Array { kind: first & !TRANSIENT, class: ClassId { package, class }, length })
-            }
-            None => self.persistent.form_of(reference, last.header),
-        }
+        let Looked { header: [first, package, class, owner], length, .. } = self.look_up(reference)?;
+        Ok(form([first & !TRANSIENT, package, class, owner], length))
     }
 
     fn standing(&mut self, reference: i32) -> Result<Standing, Self::Error> {

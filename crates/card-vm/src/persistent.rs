@@ -15,6 +15,7 @@ use norn_card_package::{Image, ImageError, Package, Start, format};
 use crate::end::Failure;
 use crate::heap::{HEADER_BYTES, PersistentHeap};
 use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, Standing};
+use crate::values::Values;
 
 /// In the first byte of a header: no fields, or no elements.
 pub(crate) const EMPTY: u8 = 0x80;
@@ -62,13 +63,15 @@ pub enum TransactionRefusal<E> {
     Heap(E),
 }
 
-/// Objects on a heap, for at most `PACKAGES` packages. RAM: 8 bytes a package, beside the heap.
+/// Objects on a heap, for at most `PACKAGES` packages. RAM: 8 bytes a package, 72 for values of fields that were read
+/// lately, beside the heap.
 #[derive(Debug)]
 pub struct Persistent<H: PersistentHeap, const PACKAGES: usize> {
     heap: H,
     /// The object with each package's static fields; none where the package has none.
     statics: [Option<H::Reference>; PACKAGES],
     owner: u8,
+    values: Values,
 }
 
 type Change<H> = Result<(), Failure<ObjectError<<H as PersistentHeap>::Error>>>;
@@ -84,11 +87,17 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         for (number, found) in (0..=u8::MAX).zip(&mut statics) {
             *found = heap.root(root(number))?;
         }
-        Ok(Persistent { heap, statics, owner: 0 })
+        Ok(Persistent { heap, statics, owner: 0, values: Values::new() })
     }
 
-    /// The heap.
+    /// The heap, of which the caller may change everything.
     pub fn heap(&mut self) -> &mut H {
+        self.values.forget_all();
+        &mut self.heap
+    }
+
+    /// The heap, for what changes no field that a program has read, deletes nothing and undoes nothing.
+    pub(crate) fn keeper(&mut self) -> &mut H {
         &mut self.heap
     }
 
@@ -130,7 +139,7 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
                 Err(_) => Err(StaticsError::NoRoom),
             },
             Err(refusal) => {
-                self.heap.abort().map_err(StaticsError::Heap)?;
+                self.heap().abort().map_err(StaticsError::Heap)?;
                 Err(refusal)
             }
         }
@@ -227,9 +236,13 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         if !self.heap.in_transaction() {
             return Err(TransactionRefusal::NotInProgress);
         }
-        self.heap.commit().map_err(|failure| match failure {
-            Failure::Error(error) => TransactionRefusal::Heap(error),
-            Failure::NoRoom | Failure::TransactionFull => TransactionRefusal::Full,
+        let committed = self.heap.commit();
+        committed.map_err(|failure| {
+            self.values.forget_all();
+            match failure {
+                Failure::Error(error) => TransactionRefusal::Heap(error),
+                Failure::NoRoom | Failure::TransactionFull => TransactionRefusal::Full,
+            }
         })
     }
 
@@ -242,7 +255,7 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         if !self.heap.in_transaction() {
             return Err(TransactionRefusal::NotInProgress);
         }
-        self.heap.abort().map_err(TransactionRefusal::Heap)
+        self.heap().abort().map_err(TransactionRefusal::Heap)
     }
 
     /// Whether a transaction is open.
@@ -261,23 +274,18 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         })
     }
 
-    /// What an object with a header is.
-    pub(crate) fn form_of(
+    /// Elements of an array with a header; 0 for an object.
+    pub(crate) fn length(
         &mut self,
         reference: i32,
-        [first, package, class, _]: [u8; HEADER_BYTES],
-    ) -> Result<Form, ObjectError<H::Error>> {
-        let class = ClassId { package, class };
-        match first & !EMPTY {
-            format::TYPE_CLASS => Ok(Form::Object(class)),
-            kind if first & EMPTY != 0 => Ok(Form::Array { kind, class, length: 0 }),
-            kind => {
-                let found = self.reference(reference)?;
-                let count = self.heap.count(found).map_err(ObjectError::Heap)?;
-                let length = u16::try_from(count).map_err(|_| ObjectError::Reference(reference))?;
-                Ok(Form::Array { kind, class, length })
-            }
+        [first, ..]: [u8; HEADER_BYTES],
+    ) -> Result<u16, ObjectError<H::Error>> {
+        if first & EMPTY != 0 || first == format::TYPE_CLASS {
+            return Ok(0);
         }
+        let found = self.reference(reference)?;
+        let count = self.heap.count(found).map_err(ObjectError::Heap)?;
+        u16::try_from(count).map_err(|_| ObjectError::Reference(reference))
     }
 
     fn statics(&self, package: u8, slot: u16) -> Result<(H::Reference, u8), ObjectError<H::Error>> {
@@ -285,6 +293,23 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
             (Some(Some(statics)), Ok(slot)) => Ok((*statics, slot)),
             _ => Err(ObjectError::Package(package)),
         }
+    }
+
+    /// A field's value, from RAM where it is there.
+    fn value_of(&mut self, object: H::Reference, slot: u8, kind: u8) -> Result<i32, ObjectError<H::Error>> {
+        if let Some(value) = self.values.get(H::bits(object), slot) {
+            return Ok(value);
+        }
+        let value = read(kind, |value| self.heap.read_field(object, slot, value)).map_err(ObjectError::Heap)?;
+        self.values.keep(H::bits(object), slot, value);
+        Ok(value)
+    }
+
+    fn set_value(&mut self, object: H::Reference, slot: u8, kind: u8, value: i32) -> Change<H> {
+        self.values.forget(H::bits(object), slot);
+        let (bytes, width) = bytes(kind, value);
+        let changed = self.heap.write_field(object, slot, &bytes[..width]);
+        self.refused(changed)
     }
 
     /// What a heap's refusal means; the transaction in which it happens is undone at once.
@@ -295,12 +320,21 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
         match result {
             Ok(value) => Ok(value),
             Err(Failure::Error(error)) => Err(Failure::Error(ObjectError::Heap(error))),
-            Err(_) if self.heap.in_transaction() => match self.heap.abort() {
+            Err(_) if self.heap.in_transaction() => match self.heap().abort() {
                 Ok(()) => Err(Failure::TransactionFull),
                 Err(error) => Err(Failure::Error(ObjectError::Heap(error))),
             },
             Err(_) => Err(Failure::NoRoom),
         }
+    }
+}
+
+/// What an object with a header is.
+pub(crate) fn form([first, package, class, _]: [u8; HEADER_BYTES], length: u16) -> Form {
+    let class = ClassId { package, class };
+    match first & !EMPTY {
+        format::TYPE_CLASS => Form::Object(class),
+        kind => Form::Array { kind, class, length },
     }
 }
 
@@ -375,7 +409,7 @@ impl<H: PersistentHeap, const PACKAGES: usize> Objects for Persistent<H, PACKAGE
 
     fn form(&mut self, reference: i32) -> Result<Form, Self::Error> {
         let header = self.header(reference)?;
-        self.form_of(reference, header)
+        Ok(form(header, self.length(reference, header)?))
     }
 
     fn standing(&mut self, reference: i32) -> Result<Standing, Self::Error> {
@@ -389,14 +423,12 @@ impl<H: PersistentHeap, const PACKAGES: usize> Objects for Persistent<H, PACKAGE
 
     fn field(&mut self, reference: i32, slot: u8, kind: u8) -> Result<i32, Self::Error> {
         let object = self.reference(reference)?;
-        read(kind, |value| self.heap.read_field(object, slot, value)).map_err(ObjectError::Heap)
+        self.value_of(object, slot, kind)
     }
 
     fn set_field(&mut self, reference: i32, slot: u8, kind: u8, value: i32) -> Change<H> {
         let object = self.reference(reference).map_err(Failure::Error)?;
-        let (bytes, width) = bytes(kind, value);
-        let changed = self.heap.write_field(object, slot, &bytes[..width]);
-        self.refused(changed)
+        self.set_value(object, slot, kind, value)
     }
 
     fn element(&mut self, reference: i32, index: u16, kind: u8) -> Result<i32, Self::Error> {
@@ -413,13 +445,11 @@ impl<H: PersistentHeap, const PACKAGES: usize> Objects for Persistent<H, PACKAGE
 
     fn static_field(&mut self, package: u8, slot: u16, kind: u8) -> Result<i32, Self::Error> {
         let (statics, slot) = self.statics(package, slot)?;
-        read(kind, |value| self.heap.read_field(statics, slot, value)).map_err(ObjectError::Heap)
+        self.value_of(statics, slot, kind)
     }
 
     fn set_static_field(&mut self, package: u8, slot: u16, kind: u8, value: i32) -> Change<H> {
         let (statics, slot) = self.statics(package, slot).map_err(Failure::Error)?;
-        let (bytes, width) = bytes(kind, value);
-        let changed = self.heap.write_field(statics, slot, &bytes[..width]);
-        self.refused(changed)
+        self.set_value(statics, slot, kind, value)
     }
 }

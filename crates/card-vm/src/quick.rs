@@ -10,7 +10,7 @@ use norn_card_package::opcode as op;
 
 use crate::arithmetic::{binary, holds};
 use crate::code::Code;
-use crate::frame::{FrameCells, LINK};
+use crate::frame::FrameCells;
 use crate::machine::Machine;
 use crate::objects::{Objects, Runtime};
 
@@ -21,50 +21,49 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
     /// Carries out what it can; the frame's position is then at the first bytecode that it cannot.
     pub(crate) fn run_quickly(&mut self) {
         let Some(window) = self.window.of(self.frame.package) else { return };
-        let Some(FrameCells { cells, locals, top }) = self.frame.cells(self.cells) else { return };
-        let bottom = locals + LINK;
-        let mut state = Quick { cells, bottom, top };
+        let Some(FrameCells { locals, stack, top }) = self.frame.cells(self.cells) else { return };
+        let mut state = Quick { locals, stack, top };
         let mut offset = self.frame.position.wrapping_sub(window.start) as usize;
-        while self.left != 0 {
-            let Some([opcode, operands @ ..]) = window.bytes.get(offset..).and_then(<[u8]>::first_chunk::<LONGEST>)
-            else {
-                break;
-            };
-            let Some(forward) = state.carry_out(*opcode, *operands, locals) else { break };
-            self.left -= 1;
+        let mut left = self.left;
+        while left != 0 {
+            let Some(bytes) = window.bytes.get(offset..).and_then(<[u8]>::first_chunk::<LONGEST>) else { break };
+            let Some(forward) = state.carry_out(u32::from_le_bytes(*bytes)) else { break };
+            left -= 1;
+            self.code.executes(self.frame.package, window.start.wrapping_add(offset as u32), bytes[0]);
             offset = offset.wrapping_add_signed(forward);
         }
+        self.left = left;
         let position = window.start.wrapping_add(offset as u32);
         let top = state.top;
         self.frame.set_relative_top(top);
         self.frame.position = position;
-        self.window.renew_at_end(position, LONGEST as u32);
     }
 }
 
-/// The cells of a frame from its first local variable on, and where its operand stack starts and ends among them.
+/// The cells of a frame, and where its operand stack ends.
 struct Quick<'a> {
-    cells: &'a mut [i32],
-    bottom: usize,
+    locals: &'a mut [i32],
+    stack: &'a mut [i32],
     top: usize,
 }
 
 impl Quick<'_> {
     /// How far it is to the next bytecode; none where this one is not carried out, and nothing is changed.
     #[inline(always)]
-    fn carry_out(&mut self, opcode: u8, operands: [u8; LONGEST - 1], locals: usize) -> Option<isize> {
-        let [first, second, third] = operands;
+    fn carry_out(&mut self, bytes: u32) -> Option<isize> {
+        let opcode = bytes as u8;
+        let (first, second, third) = ((bytes >> 8) as u8, (bytes >> 16) as u8, (bytes >> 24) as u8);
         match opcode {
             op::NULL => self.push(0, 1),
             op::CONSTANT_M1..=op::CONSTANT_5 => self.push(i32::from(opcode) - i32::from(op::CONSTANT_M1) - 1, 1),
             op::PUSH_BYTE => self.push(i32::from(first as i8), 2),
             op::PUSH_SHORT => self.push(i32::from(i16::from_le_bytes([first, second])), 3),
-            op::LOAD_0..=op::LOAD_3 => self.load(opcode - op::LOAD_0, locals, 1),
-            op::LOAD => self.load(first, locals, 2),
-            op::STORE_0..=op::STORE_3 => self.store(opcode - op::STORE_0, locals, 1),
-            op::STORE => self.store(first, locals, 2),
-            op::INCREMENT => self.increment(first, i32::from(second as i8), locals, 3),
-            op::INCREMENT_SHORT => self.increment(first, i32::from(i16::from_le_bytes([second, third])), locals, 4),
+            op::LOAD_0..=op::LOAD_3 => self.load(opcode - op::LOAD_0, 1),
+            op::LOAD => self.load(first, 2),
+            op::STORE_0..=op::STORE_3 => self.store(opcode - op::STORE_0, 1),
+            op::STORE => self.store(first, 2),
+            op::INCREMENT => self.increment(first, i32::from(second as i8), 3),
+            op::INCREMENT_SHORT => self.increment(first, i32::from(i16::from_le_bytes([second, third])), 4),
             op::POP => {
                 self.topmost()?;
                 self.top -= 1;
@@ -111,43 +110,40 @@ impl Quick<'_> {
 
     #[inline(always)]
     fn push(&mut self, value: i32, length: isize) -> Option<isize> {
-        *self.cells.get_mut(self.top)? = value;
+        *self.stack.get_mut(self.top)? = value;
         self.top += 1;
         Some(length)
     }
 
+    /// Below the stack's first cell there is none: the place wraps round.
     #[inline(always)]
     fn topmost(&mut self) -> Option<&mut i32> {
-        let place = self.top.checked_sub(1).filter(|place| *place >= self.bottom)?;
-        self.cells.get_mut(place)
+        self.stack.get_mut(self.top.wrapping_sub(1))
     }
 
     #[inline(always)]
     fn two(&self) -> Option<[i32; 2]> {
-        let place = self.top.checked_sub(2).filter(|place| *place >= self.bottom)?;
-        self.cells.get(place..)?.first_chunk().copied()
+        let place = self.top.checked_sub(2)?;
+        self.stack.get(place..)?.first_chunk().copied()
     }
 
     #[inline(always)]
-    fn load(&mut self, local: u8, locals: usize, length: isize) -> Option<isize> {
-        let place = Some(usize::from(local)).filter(|place| *place < locals)?;
-        let value = *self.cells.get(place)?;
+    fn load(&mut self, local: u8, length: isize) -> Option<isize> {
+        let value = *self.locals.get(usize::from(local))?;
         self.push(value, length)
     }
 
     #[inline(always)]
-    fn store(&mut self, local: u8, locals: usize, length: isize) -> Option<isize> {
-        let place = Some(usize::from(local)).filter(|place| *place < locals)?;
+    fn store(&mut self, local: u8, length: isize) -> Option<isize> {
         let value = *self.topmost()?;
-        *self.cells.get_mut(place)? = value;
+        *self.locals.get_mut(usize::from(local))? = value;
         self.top -= 1;
         Some(length)
     }
 
     #[inline(always)]
-    fn increment(&mut self, local: u8, amount: i32, locals: usize, length: isize) -> Option<isize> {
-        let place = Some(usize::from(local)).filter(|place| *place < locals)?;
-        let cell = self.cells.get_mut(place)?;
+    fn increment(&mut self, local: u8, amount: i32, length: isize) -> Option<isize> {
+        let cell = self.locals.get_mut(usize::from(local))?;
         *cell = cell.wrapping_add(amount);
         Some(length)
     }
@@ -163,7 +159,7 @@ impl Quick<'_> {
     fn binary(&mut self, apply: impl FnOnce(i32, i32) -> i32) -> Option<isize> {
         let [left, right] = self.two()?;
         self.top -= 1;
-        *self.cells.get_mut(self.top - 1)? = apply(left, right);
+        *self.topmost()? = apply(left, right);
         Some(1)
     }
 

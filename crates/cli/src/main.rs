@@ -154,11 +154,8 @@ fn cards(command: &CardCommand) -> Result<ExitCode, Error> {
         CardCommand::Delete(arguments) => card::delete(arguments),
         CardCommand::Ls(arguments) => card::list(&arguments.card),
         CardCommand::Show(arguments) => card::show(&arguments.card),
-        CardCommand::Apdu(arguments) => {
-            let sent = card::send(arguments).map_err(in_card)?;
-            let verdict = if sent.is_expected() { Verdict::Sound } else { Verdict::Findings };
-            return print(&sent, verdict);
-        }
+        CardCommand::Apdu(arguments) => return in_verdict(card::send(arguments).map_err(in_card)?),
+        CardCommand::Trace(arguments) => return in_verdict(card::trace(arguments).map_err(in_card)?),
         CardCommand::Serve(arguments) => card::serve(arguments, |text| {
             // Whoever reads our output may have gone; the card is served on.
             let _ = print(&text, Verdict::Sound);
@@ -171,6 +168,10 @@ fn cards(command: &CardCommand) -> Result<ExitCode, Error> {
         }
     };
     print(&done.map_err(in_card)?, Verdict::Sound)
+}
+
+fn in_verdict(sent: card::Sent) -> Result<ExitCode, Error> {
+    print(&sent, if sent.is_expected() { Verdict::Sound } else { Verdict::Findings })
 }
 
 fn run_purses(arguments: PurseArguments) -> Result<ExitCode, Error> {

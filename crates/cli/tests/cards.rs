@@ -135,3 +135,26 @@ fn nand_block_of(nand: &mut norn_flash_sim::NandSim) -> norn_flash::Block {
     });
     headers.nth(1).unwrap()
 }
+
+#[test]
+fn a_trace_has_the_bytecodes_that_were_carried_out() {
+    let desk = with_purse();
+    let traced = desk.succeed(&format!("card trace my.card {SELECT} 80200000043132333400 --out purse.runs"));
+    assert!(traced.contains("< 9000\n> 80200000043132333400\n< 9000\n"), "{traced}");
+    let bytes = std::fs::read(desk.path("purse.runs")).unwrap();
+    let half = |record: &[u8], at: usize| u32::from(u16::from_le_bytes([record[at], record[at + 1]]));
+    let (mut instructions, mut look_ups) = (0, 0);
+    for record in bytes.chunks_exact(8) {
+        let (bytes, of_run) = (half(record, 4), half(record, 6));
+        assert!(bytes >= of_run.max(1) && half(record, 2) == 0, "{record:?}");
+        instructions += of_run;
+        look_ups += u32::from(of_run == 0);
+    }
+    assert_eq!(bytes.len() % 8, 0);
+    let all = traced.lines().find_map(|line| line.trim().strip_prefix("all ")).unwrap().trim();
+    assert_eq!(all, instructions.to_string());
+    assert!(traced.contains(&format!("look-ups of the cache: {look_ups}\n")), "{traced}");
+    assert!(instructions > 50 && look_ups > 50, "{traced}");
+    // The card is as before: nothing of it is changed by looking at it.
+    assert_eq!(desk.succeed("card check my.card"), "violations: 0\n");
+}

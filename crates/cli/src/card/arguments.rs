@@ -32,6 +32,12 @@ pub enum CardCommand {
     ///
     /// Where the power is cut, the card is reset, and the next command follows.
     Apdu(ApduArguments),
+    /// Send commands, and record which bytecodes are carried out and what is looked up in packages.
+    ///
+    /// The trace has records of 8 bytes, little-endian, as `norn-lab trace replay` reads them: offset (4), bytes (2),
+    /// instructions (2); packages are one after the other from multiples of 4,096. A look-up of the cache is a byte
+    /// without instructions.
+    Trace(TraceArguments),
     /// Put the card into a reader of pcscd's, or let a reader come to it, until a signal says to stop.
     Serve(ServeArguments),
     /// Show packages, applets, objects, and what the card takes of flash and RAM.
@@ -48,7 +54,8 @@ impl CardCommand {
             | CardCommand::Install(InstallArguments { card, .. })
             | CardCommand::Delete(DeleteArguments { card, .. })
             | CardCommand::Ls(CardArgument { card })
-            | CardCommand::Apdu(ApduArguments { card, .. })
+            | CardCommand::Apdu(ApduArguments { commands: Commands { card, .. }, .. })
+            | CardCommand::Trace(TraceArguments { commands: Commands { card, .. }, .. })
             | CardCommand::Serve(ServeArguments { card, .. })
             | CardCommand::Show(CardArgument { card })
             | CardCommand::Check(CardArgument { card }) => card,
@@ -119,7 +126,7 @@ pub struct DeleteArguments {
 
 /// Commands for a card.
 #[derive(Debug, Args)]
-pub struct ApduArguments {
+pub struct Commands {
     /// Directory of the card.
     pub card: PathBuf,
     /// Commands in hexadecimal digits, spaces within one allowed if it is quoted.
@@ -129,6 +136,25 @@ pub struct ApduArguments {
     /// begins a remark.
     #[arg(long, value_name = "FILE", conflicts_with = "commands")]
     pub script: Option<PathBuf>,
+}
+
+/// Commands for a card whose code is traced.
+#[derive(Debug, Args)]
+pub struct TraceArguments {
+    /// What is sent.
+    #[command(flatten)]
+    pub commands: Commands,
+    /// The file of the trace. It is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Commands for a card whose power may fail.
+#[derive(Debug, Args)]
+pub struct ApduArguments {
+    /// What is sent.
+    #[command(flatten)]
+    pub commands: Commands,
     /// Cut the power at random operations of the part, drawn from this seed.
     #[arg(long, value_name = "SEED")]
     pub cut_power: Option<u64>,

@@ -1,6 +1,7 @@
 //! `norn card`: Java Cards in directories: made, filled with applets, driven by APDUs, served to PC/SC, shown, checked.
 
 pub mod arguments;
+mod bytecodes;
 mod script;
 mod serve;
 
@@ -14,7 +15,7 @@ use norn_flash_sim::Counters;
 use crate::table::{Side, table, text};
 use crate::wear::Wear;
 use arguments::{DeleteArguments, InstallArguments, NewArguments};
-pub use script::send;
+pub use script::{Sent, send, trace};
 pub use serve::serve;
 
 /// Makes a card.

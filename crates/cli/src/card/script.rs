@@ -1,12 +1,13 @@
-//! `norn card apdu`: commands from arguments or a script, with power cuts.
+//! `norn card apdu` and `trace`: commands from arguments or a script, with power cuts, or with a trace.
 
 use std::fmt::{self, Display};
 use std::fs;
 
-use norn_card_image::{CardFailure, CardImage, Power};
+use norn_card_image::{CardFailure, CardImage, CardTrace, Power};
 use norn_flash_sim::Tear;
 
-use super::arguments::{ApduArguments, Bytes, bytes};
+use super::arguments::{ApduArguments, Bytes, Commands, TraceArguments, bytes};
+use super::bytecodes::kinds;
 
 /// Bytes of the longest answer: data and status word.
 const ANSWER_MAX: usize = 32_767 + 2;
@@ -51,17 +52,40 @@ impl Display for Sent {
 /// # Errors
 /// When a script has a mistake, before anything is sent; when the card cannot be opened, or its memory fails.
 pub fn send(arguments: &ApduArguments) -> Result<Sent, CardFailure> {
-    let lines = lines(arguments)?;
-    let mut card = CardImage::open(&arguments.card)?;
-    let mut random = arguments.cut_power.map(fastrand::Rng::with_seed);
+    let lines = lines(&arguments.commands)?;
+    let mut card = CardImage::open(&arguments.commands.card)?;
+    send_lines(&mut card, lines, arguments.cut_power.map(|seed| (seed, arguments.cuts_every)))
+}
+
+/// Sends commands, records what code they carry out, and says what was answered.
+///
+/// # Errors
+/// As [`send`]; when the trace's file cannot be written.
+pub fn trace(arguments: &TraceArguments) -> Result<Sent, CardFailure> {
+    let lines = lines(&arguments.commands)?;
+    let mut card = CardImage::open(&arguments.commands.card)?;
+    card.start_trace()?;
+    let mut sent = send_lines(&mut card, lines, None)?;
+    let CardTrace { records, bytecodes, look_ups } = card.take_trace()?;
+    let out = &arguments.out;
+    fs::write(out, &records).map_err(|error| CardFailure::File { file: out.clone(), error })?;
+    sent.text += &kinds(&bytecodes);
+    sent.text +=
+        &format!("look-ups of the cache: {look_ups}\ntrace: {}, {} records\n", out.display(), records.len() / 8);
+    Ok(sent)
+}
+
+/// Sends commands; the power is cut at operations that are drawn from a seed, one in so many on average.
+fn send_lines(card: &mut CardImage, lines: Vec<Line>, cuts: Option<(u64, u32)>) -> Result<Sent, CardFailure> {
+    let mut random = cuts.map(|(seed, every)| (fastrand::Rng::with_seed(seed), every));
     let (mut sent, mut response) = (Sent::default(), vec![0; ANSWER_MAX]);
-    let plan = |card: &CardImage, random: &mut Option<fastrand::Rng>| {
-        if let Some(random) = random {
-            let operations = random.u64(0..2 * u64::from(arguments.cuts_every));
+    let mut plan = |card: &CardImage| {
+        if let Some((random, every)) = &mut random {
+            let operations = random.u64(0..2 * u64::from(*every));
             card.cut_power_after(operations, Tear::draw(random));
         }
     };
-    plan(&card, &mut random);
+    plan(card);
     for line in lines {
         let (command, expected) = match line {
             Line::Reset => {
@@ -86,7 +110,7 @@ pub fn send(arguments: &ApduArguments) -> Result<Sent, CardFailure> {
                 sent.cuts += 1;
                 sent.text += "-- the power was cut; the card is reset\n";
                 card.reset()?;
-                plan(&card, &mut random);
+                plan(card);
             }
             Err(failure) => return Err(failure),
         }
@@ -95,7 +119,7 @@ pub fn send(arguments: &ApduArguments) -> Result<Sent, CardFailure> {
     Ok(sent)
 }
 
-fn lines(arguments: &ApduArguments) -> Result<Vec<Line>, CardFailure> {
+fn lines(arguments: &Commands) -> Result<Vec<Line>, CardFailure> {
     let Some(path) = &arguments.script else {
         return Ok(arguments.commands.iter().map(|Bytes(bytes)| Line::Command(bytes.clone(), None)).collect());
     };
