@@ -42,7 +42,8 @@ const BYTECODES: u32 = 10_000_000;
 type FlashHeap = Heap<NorPartition<SharedNor>, UNITS_MAX>;
 type CardHeap = Journaled<FlashHeap, NorPartition<SharedNor>>;
 type Packages = NandPackages<NandSim, Clock<FRAMES>, PACKAGES, FRAMES, PAGE, PART_PAGE, Crc32c, Counts>;
-type Vm = AppletCard<CardHeap, Traced<Packages>, RustCrypto<System>, PACKAGES, TRANSIENT, CELLS>;
+type Vm<const TRACED: bool> =
+    AppletCard<CardHeap, Traced<Packages, TRACED>, RustCrypto<System>, PACKAGES, TRANSIENT, CELLS>;
 
 /// Whether the card's power is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,11 +109,17 @@ pub struct Report {
 }
 
 /// A card in a directory.
+pub type CardImage = CardOf<false>;
+
+/// A card in a directory, whose code is traced when it is asked for.
+pub type TracedCard = CardOf<true>;
+
+/// A card in a directory: a [`CardImage`] or a [`TracedCard`].
 #[derive(Debug)]
-pub struct CardImage {
+pub struct CardOf<const TRACED: bool> {
     path: PathBuf,
     device: SharedNor,
-    vm: Option<Vm>,
+    vm: Option<Vm<TRACED>>,
     /// A memory has failed: the card has to be reset.
     is_failed: bool,
     protocol: Protocol,
@@ -127,18 +134,13 @@ fn partitions(device: &SharedNor) -> Option<[NorPartition<SharedNor>; 2]> {
     Some([heap, NorPartition::new(device.clone(), journal..units).ok()?])
 }
 
-impl CardImage {
+impl<const TRACED: bool> CardOf<TRACED> {
     /// Makes a card with its API, from a jar or directory of the API's classes.
     ///
     /// # Errors
     ///
     /// [`CardFailure`]; nothing is left at the card's place then.
-    pub fn create(
-        path: &Path,
-        spec: &PartSpec,
-        nand: &NandSpec,
-        api: &Path,
-    ) -> Result<(CardImage, Installed), CardFailure> {
+    pub fn create(path: &Path, spec: &PartSpec, nand: &NandSpec, api: &Path) -> Result<(Self, Installed), CardFailure> {
         if path.exists() {
             return Err(CardFailure::Exists(path.to_owned()));
         }
@@ -154,11 +156,11 @@ impl CardImage {
         if making.exists() {
             fs::remove_dir_all(&making).map_err(CardFailure::file(&making))?;
         }
-        let made = CardImage::make(&making, spec, nand, api);
+        let made = Self::make(&making, spec, nand, api);
         match made {
             Ok(installed) => {
                 fs::rename(&making, path).map_err(CardFailure::file(path))?;
-                Ok((CardImage::open(path)?, installed))
+                Ok((Self::open(path)?, installed))
             }
             Err(failure) => {
                 // What is left is of no use, and the first error is the one to tell.
@@ -176,7 +178,7 @@ impl CardImage {
         let damaged = CardFailure::Damaged;
         let Some([heap, _]) = partitions(&device) else { return Err(CardFailure::Part(spec.name.clone())) };
         FlashHeap::format(heap, Config::default()).map_err(|error| damaged(error.to_string()))?;
-        let mut card = CardImage {
+        let mut card = Self {
             path: path.to_owned(),
             device,
             vm: None,
@@ -193,9 +195,9 @@ impl CardImage {
     /// # Errors
     ///
     /// [`CardFailure`].
-    pub fn open(path: &Path) -> Result<CardImage, CardFailure> {
+    pub fn open(path: &Path) -> Result<Self, CardFailure> {
         let device = SharedNor::new(NorSim::open_image(&path.join("nor.img"))?);
-        let mut card = CardImage {
+        let mut card = Self {
             path: path.to_owned(),
             device,
             vm: None,
@@ -300,7 +302,7 @@ impl CardImage {
         vm.reset().map_err(|error| CardFailure::Damaged(describe(&error)))
     }
 
-    fn vm(&mut self) -> Result<&mut Vm, CardFailure> {
+    fn vm(&mut self) -> Result<&mut Vm<TRACED>, CardFailure> {
         self.vm.as_mut().filter(|_| !self.is_failed).ok_or(CardFailure::PowerLost)
     }
 
@@ -318,26 +320,6 @@ impl CardImage {
                 Err(self.lost_or(describe(&error)))
             }
         }
-    }
-
-    /// Records which bytecodes are carried out, and what is looked up in packages, until [`CardImage::take_trace`] or the
-    /// next loss of power.
-    ///
-    /// # Errors
-    ///
-    /// [`CardFailure::PowerLost`] where there is no power.
-    pub fn start_trace(&mut self) -> Result<(), CardFailure> {
-        self.vm()?.packages().record();
-        Ok(())
-    }
-
-    /// What was recorded.
-    ///
-    /// # Errors
-    ///
-    /// [`CardFailure::PowerLost`] where there is no power.
-    pub fn take_trace(&mut self) -> Result<CardTrace, CardFailure> {
-        Ok(self.vm()?.packages().take())
     }
 
     fn exports_path(&self, aid: Aid) -> PathBuf {
@@ -461,7 +443,7 @@ impl CardImage {
             objects,
             flash: (size, free),
             nand: (package_room, PACKAGES, vm.packages().store().with_device(|part| part.counters())),
-            ram: (size_of::<Vm>() - size_of::<CardHeap>() - size_of::<Traced<Packages>>(), TRANSIENT),
+            ram: (size_of::<Vm<TRACED>>() - size_of::<CardHeap>() - size_of::<Traced<Packages, TRACED>>(), TRANSIENT),
             pager_ram: size_of::<Packages>() - size_of::<NandSim>() - size_of::<Counts>(),
         })
     }
@@ -494,6 +476,28 @@ impl CardImage {
             }
         }
         Ok(found)
+    }
+}
+
+impl TracedCard {
+    /// Records which bytecodes are carried out, and what is looked up in packages, until [`TracedCard::take_trace`] or the
+    /// next loss of power.
+    ///
+    /// # Errors
+    ///
+    /// [`CardFailure::PowerLost`] where there is no power.
+    pub fn start_trace(&mut self) -> Result<(), CardFailure> {
+        self.vm()?.packages().record();
+        Ok(())
+    }
+
+    /// What was recorded.
+    ///
+    /// # Errors
+    ///
+    /// [`CardFailure::PowerLost`] where there is no power.
+    pub fn take_trace(&mut self) -> Result<CardTrace, CardFailure> {
+        Ok(self.vm()?.packages().take())
     }
 }
 

@@ -75,13 +75,13 @@ impl Recorder {
 
 /// The image of a package of a [`Traced`] store.
 #[derive(Debug)]
-pub struct TracedImage<S> {
+pub struct TracedImage<S, const TRACED: bool> {
     store: S,
     number: u8,
     recorder: Option<Box<Recorder>>,
 }
 
-impl<S: PackageStore> TracedImage<S> {
+impl<S: PackageStore, const TRACED: bool> TracedImage<S, TRACED> {
     /// Where a place of a package is in the trace: images are one after the other.
     fn place(&mut self, number: u8, at: u32) -> u32 {
         let before = (0..number).filter_map(|other| self.store.package(other).map(|(package, _)| package.length));
@@ -89,11 +89,11 @@ impl<S: PackageStore> TracedImage<S> {
     }
 }
 
-impl<S: PackageStore> Image for TracedImage<S> {
+impl<S: PackageStore, const TRACED: bool> Image for TracedImage<S, TRACED> {
     type Error = CodeError<S>;
 
     fn window(&mut self, at: u32) -> Result<&[u8], Self::Error> {
-        if self.recorder.is_some() {
+        if TRACED && self.recorder.is_some() {
             let place = self.place(self.number, at);
             if let Some(recorder) = &mut self.recorder {
                 recorder.look_up(place);
@@ -106,16 +106,16 @@ impl<S: PackageStore> Image for TracedImage<S> {
     }
 }
 
-/// A store of packages, and a trace while one is recorded.
+/// A store of packages, and a trace while one is recorded; where `TRACED` is false, that costs nothing.
 #[derive(Debug)]
-pub struct Traced<S> {
-    image: TracedImage<S>,
+pub struct Traced<S, const TRACED: bool> {
+    image: TracedImage<S, TRACED>,
     /// The package that was asked for last.
     package: Option<Package>,
 }
 
-impl<S: PackageStore> Traced<S> {
-    pub fn new(store: S) -> Traced<S> {
+impl<S: PackageStore, const TRACED: bool> Traced<S, TRACED> {
+    pub fn new(store: S) -> Self {
         Traced { image: TracedImage { store, number: 0, recorder: None }, package: None }
     }
 
@@ -146,8 +146,8 @@ impl<S: PackageStore> Traced<S> {
     }
 }
 
-impl<S: PackageStore> Code for Traced<S> {
-    type Image = TracedImage<S>;
+impl<S: PackageStore, const TRACED: bool> Code for Traced<S, TRACED> {
+    type Image = TracedImage<S, TRACED>;
 
     fn package(&mut self, number: u8) -> Option<(&Package, &mut Self::Image)> {
         let package = *self.image.store.package(number)?.0;
@@ -164,7 +164,7 @@ impl<S: PackageStore> Code for Traced<S> {
     }
 
     fn executes(&mut self, package: u8, position: u32, opcode: u8) {
-        if self.image.recorder.is_none() {
+        if !TRACED || self.image.recorder.is_none() {
             return;
         }
         let place = self.image.place(package, position);
@@ -174,7 +174,7 @@ impl<S: PackageStore> Code for Traced<S> {
     }
 }
 
-impl<S: PackageStore> PackageStore for Traced<S> {
+impl<S: PackageStore, const TRACED: bool> PackageStore for Traced<S, TRACED> {
     fn add(&mut self, image: &[u8]) -> Result<u8, AddError<CodeError<Self>>> {
         self.image.store.add(image)
     }

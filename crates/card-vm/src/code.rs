@@ -56,6 +56,9 @@ const WINDOW: usize = 96;
 /// Bytes before a position that stay when the window moves on from its end: a loop across the end of an image's own
 /// window has both of its parts there then.
 const KEPT: usize = 32;
+/// Bytes of the longest bytecode on stack and local variables alone; so many are in a window from a position on, if the
+/// image has them, before the bytecode there is looked at.
+pub(crate) const LONGEST: usize = 4;
 
 /// A copy of the bytes around the bytecode that is carried out, so that most of them cost no request to the pager.
 #[derive(Debug)]
@@ -84,12 +87,21 @@ impl Window {
         code: &mut C,
         package: u8,
         at: u32,
-    ) -> Result<[u8; N], ImageError<<C::Image as Image>::Error>> {
-        let offset = at.wrapping_sub(self.start);
+    ) -> Result<[u8; N], ImageError<CodeError<C>>> {
+        let mut offset = at.wrapping_sub(self.start);
         if package != self.package || offset.saturating_add(N as u32) > self.length {
-            return self.refill(code, package, at);
+            self.refill(code, package, at)?;
+            offset = at.wrapping_sub(self.start);
         }
-        Ok(self.at(offset))
+        let rest = self.bytes.get(offset as usize..).unwrap_or(&[]);
+        Ok(rest.first_chunk().copied().unwrap_or([0; N]))
+    }
+
+    /// Whether [`LONGEST`] bytes from a position on are not in the window.
+    #[inline]
+    pub(crate) fn is_short(&self, package: u8, at: u32) -> bool {
+        let offset = at.wrapping_sub(self.start);
+        package != self.package || offset.saturating_add(LONGEST as u32) > self.length
     }
 
     /// The window's bytes, where it is in a package's image.
@@ -99,45 +111,49 @@ impl Window {
         Some(WindowBytes { start: self.start, bytes })
     }
 
-    /// Bytes that are within the window.
-    #[inline]
-    fn at<const N: usize>(&self, offset: u32) -> [u8; N] {
-        let rest = self.bytes.get(offset as usize..).unwrap_or(&[]);
-        rest.first_chunk().copied().unwrap_or([0; N])
-    }
-
-    /// Fills the window from a position on, over the ends of the image's own windows where a bytecode needs that.
+    /// Fills the window from a position on with at least [`LONGEST`] bytes, zeros behind the image's end. What is before
+    /// the position stays, as far as there is room.
+    ///
+    /// # Errors
+    ///
+    /// Where the position is not in an image, or that cannot be read.
     #[cold]
-    fn refill<const N: usize, C: Code>(
+    #[inline(never)]
+    pub(crate) fn refill<C: Code>(
         &mut self,
         code: &mut C,
         package: u8,
         at: u32,
-    ) -> Result<[u8; N], ImageError<<C::Image as Image>::Error>> {
+    ) -> Result<(), ImageError<CodeError<C>>> {
         let ends = ImageError::Wrong { at, what: Wrong::Ends };
-        let known = at.wrapping_sub(self.start) as usize;
-        let mut length = 0;
-        let (mut start, mut before) = (at, 0);
+        let (known, mut start, mut length) = (at.wrapping_sub(self.start) as usize, at, 0);
         if package == self.package && known <= self.length as usize {
-            before = known.min(KEPT);
-            let from = known - before;
-            self.bytes.copy_within(from..self.length as usize, 0);
-            length = self.length as usize - from;
-            start = at - before as u32;
+            let from = known.saturating_sub(KEPT);
+            start -= (known - from) as u32;
+            while length < self.length as usize - from {
+                self.bytes[length] = self.bytes[from + length];
+                length += 1;
+            }
         }
         self.length = 0;
         let Some((_, image)) = code.package(package) else { return Err(ends) };
-        while length < before + N {
+        let wanted = (at - start) as usize + LONGEST;
+        while length < wanted {
             let Some(next) = start.checked_add(length as u32) else { return Err(ends) };
             let found = image.window(next).map_err(ImageError::Read)?;
             let taken = found.len().min(WINDOW - length);
             if taken == 0 {
-                return Err(ends);
+                if next <= at {
+                    return Err(ends);
+                }
+                self.bytes[length..wanted].fill(0);
+                length = wanted;
+                break;
             }
             self.bytes[length..length + taken].copy_from_slice(&found[..taken]);
             length += taken;
         }
         (self.package, self.start, self.length) = (package, start, length as u32);
-        Ok(self.at(before as u32))
+        Ok(())
     }
 }

@@ -25,6 +25,10 @@ pub struct NotComputed;
 
 /// Algorithms. Numbers have the most significant byte first.
 pub trait Crypto {
+    /// Whether there are any. Where not, what asks for them throws `NO_SUCH_ALGORITHM`, and their code is left out of the
+    /// program.
+    const COMPUTES: bool = true;
+
     /// Takes a block into the state of a hash.
     fn compress(&mut self, hash: Hash, state: &mut [u32; 8], block: &[u8; 64]);
 
@@ -67,11 +71,13 @@ pub trait Crypto {
     fn agree(&mut self, secret: &[u8], point: &[u8]) -> Result<[u8; 32], NotComputed>;
 }
 
-/// A card without cryptography: hashes of nothing, no keys, no random bytes.
+/// A card without cryptography.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCrypto;
 
 impl Crypto for NoCrypto {
+    const COMPUTES: bool = false;
+
     fn compress(&mut self, _: Hash, _: &mut [u32; 8], _: &[u8; 64]) {}
 
     fn aes(&mut self, _: CipherMode, _: &[u8], _: &mut [u8; 16]) -> Result<(), NotComputed> {

@@ -103,14 +103,6 @@ impl Frame {
         cells.get(place).copied().ok_or(OutOfFrame)
     }
 
-    #[inline]
-    pub(crate) fn local<'a>(&self, cells: &'a mut [i32], local: u8) -> Result<&'a mut i32, OutOfFrame> {
-        if local >= self.local_count {
-            return Err(OutOfFrame);
-        }
-        cells.get_mut(usize::from(self.locals) + usize::from(local)).ok_or(OutOfFrame)
-    }
-
     /// The cells of the frame; none where there are fewer than it takes.
     #[inline]
     pub(crate) fn cells<'a>(&self, cells: &'a mut [i32]) -> Option<FrameCells<'a>> {

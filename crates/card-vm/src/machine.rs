@@ -9,7 +9,7 @@ use core::mem::size_of;
 
 use norn_card_package::{ClassPlace, ImageError, Method, Wrong, opcode as op};
 
-use crate::arithmetic::{binary, holds, shuffle};
+use crate::arithmetic::shuffle;
 use crate::code::{Code, CodeError, Window};
 use crate::end::{End, Exception, Native, Stop, Trap};
 use crate::frame::{Frame, OutOfFrame};
@@ -81,7 +81,7 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         loop {
             match step {
                 Ok(()) if self.frame.is_outermost() => return Ok(End::Returned(self.frame.pop(self.cells).ok())),
-                Ok(()) => self.run_quickly(),
+                Ok(()) => {}
                 Err(Trap::Stop(stop)) => return Err(stop),
                 Err(Trap::Exception(exception)) => {
                     let thrown = self.runtime.exception(self.objects, exception).map_err(Stop::Objects)?;
@@ -95,13 +95,19 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
                     }
                 }
             }
+            self.run_quickly();
             step = self.step();
         }
     }
 
+    /// Carries out a bytecode that is not on stack and local variables alone, or says why one that is cannot be.
     fn step(&mut self) -> Step<(), O, C> {
         if self.left == 0 {
             return Err(Trap::Stop(Stop::Limit));
+        }
+        if self.window.is_short(self.frame.package, self.frame.position) {
+            self.window.refill(self.code, self.frame.package, self.frame.position)?;
+            return Ok(());
         }
         self.left -= 1;
         let [opcode] = self.operands::<1>(0)?;
@@ -113,45 +119,20 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
 
     fn carry_out(&mut self, opcode: u8) -> Step<(), O, C> {
         match opcode {
-            op::NOP => {}
-            op::NULL => self.push(0)?,
-            op::CONSTANT_M1..=op::CONSTANT_5 => self.push(i32::from(opcode) - i32::from(op::CONSTANT_M1) - 1)?,
-            op::PUSH_BYTE => {
-                let [byte] = self.operands(1)?;
-                self.push(i32::from(byte as i8))?;
-            }
-            op::PUSH_SHORT => {
-                let short = i16::from_le_bytes(self.operands(1)?);
-                self.push(i32::from(short))?;
-            }
             op::PUSH_INT => {
                 let int = i32::from_le_bytes(self.operands(1)?);
                 self.push(int)?;
             }
-            op::LOAD_0..=op::LOAD_3 => self.load(opcode - op::LOAD_0)?,
-            op::STORE_0..=op::STORE_3 => self.store(opcode - op::STORE_0)?,
-            op::LOAD => {
-                let [local] = self.operands(1)?;
-                self.load(local)?;
+            op::POP2..=op::SWAP => self.shuffle(opcode)?,
+            // They are carried out by now, unless they divide by zero or leave the frame.
+            op::NOP..=op::LOAD_3 | op::STORE..=op::STORE_3 | op::POP | op::ADD..=op::GOTO => {
+                let is_by_zero = matches!(opcode, op::DIVIDE | op::REMAINDER) && self.pop()? == 0;
+                return if is_by_zero {
+                    Err(Trap::Exception(Exception::Arithmetic))
+                } else {
+                    self.damaged(Wrong::Local)
+                };
             }
-            op::STORE => {
-                let [local] = self.operands(1)?;
-                self.store(local)?;
-            }
-            op::INCREMENT => {
-                let [local, amount] = self.operands(1)?;
-                self.increment(local, i32::from(amount as i8))?;
-            }
-            op::INCREMENT_SHORT => {
-                let [local, low, high] = self.operands(1)?;
-                self.increment(local, i32::from(i16::from_le_bytes([low, high])))?;
-            }
-            op::POP..=op::SWAP => self.shuffle(opcode)?,
-            op::ADD..=op::EXCLUSIVE_OR if opcode != op::NEGATE => self.binary(opcode)?,
-            op::NEGATE => self.unary(i32::wrapping_neg)?,
-            op::TO_BYTE => self.unary(|value| i32::from(value as i8))?,
-            op::TO_SHORT => self.unary(|value| i32::from(value as i16))?,
-            op::IF_ZERO..=op::GOTO | op::IF_NULL | op::IF_NOT_NULL => self.branch(opcode)?,
             op::TABLE_SWITCH => return self.table_switch(),
             op::LOOKUP_SWITCH => return self.lookup_switch(),
             op::RETURN | op::RETURN_VALUE => return self.return_from(opcode),
@@ -164,6 +145,7 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
                 self.throwable(thrown)?;
                 return Err(Trap::Throw(thrown));
             }
+            op::IF_NULL | op::IF_NOT_NULL => return self.damaged(Wrong::Local),
             _ => self.on_objects(opcode)?,
         }
         self.frame.position = self.next;
@@ -202,37 +184,6 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
         self.inside(popped)
     }
 
-    fn load(&mut self, local: u8) -> Step<(), O, C> {
-        let value = self.frame.local(self.cells, local).map(|cell| *cell);
-        let value = self.inside(value)?;
-        self.push(value)
-    }
-
-    fn store(&mut self, local: u8) -> Step<(), O, C> {
-        let value = self.pop()?;
-        let stored = self.frame.local(self.cells, local).map(|cell| *cell = value);
-        self.inside(stored)
-    }
-
-    fn increment(&mut self, local: u8, amount: i32) -> Step<(), O, C> {
-        let changed = self.frame.local(self.cells, local).map(|cell| *cell = cell.wrapping_add(amount));
-        self.inside(changed)
-    }
-
-    fn unary(&mut self, apply: impl FnOnce(i32) -> i32) -> Step<(), O, C> {
-        let value = self.pop()?;
-        self.push(apply(value))
-    }
-
-    fn binary(&mut self, opcode: u8) -> Step<(), O, C> {
-        let right = self.pop()?;
-        let left = self.pop()?;
-        match binary(opcode, left, right).map_err(Trap::Exception)? {
-            Some(value) => self.push(value),
-            None => self.damaged(Wrong::Opcode),
-        }
-    }
-
     fn shuffle(&mut self, opcode: u8) -> Step<(), O, C> {
         let Some((taken, left)) = shuffle(opcode) else { return self.damaged(Wrong::Opcode) };
         let mut cells = [0; 4];
@@ -246,25 +197,6 @@ impl<'a, O: Objects, C: Code, R: Runtime<O, C>> Machine<'a, O, C, R> {
     fn target(&mut self, offset: u32) -> Step<u32, O, C> {
         let distance = i16::from_le_bytes(self.operands(offset)?);
         Ok(self.frame.position.wrapping_add_signed(i32::from(distance)))
-    }
-
-    fn branch(&mut self, opcode: u8) -> Step<(), O, C> {
-        let is_taken = match opcode {
-            op::GOTO => true,
-            op::IF_NULL => self.pop()? == 0,
-            op::IF_NOT_NULL => self.pop()? != 0,
-            op::IF_ZERO..op::IF_INTS => holds(opcode - op::IF_ZERO, self.pop()?, 0),
-            _ => {
-                let right = self.pop()?;
-                let left = self.pop()?;
-                let first = if opcode < op::IF_SAME { op::IF_INTS } else { op::IF_SAME };
-                holds(opcode - first, left, right)
-            }
-        };
-        if is_taken {
-            self.next = self.target(1)?;
-        }
-        Ok(())
     }
 
     fn table_switch(&mut self) -> Step<(), O, C> {

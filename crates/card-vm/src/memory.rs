@@ -169,11 +169,14 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
         Ok(first & TRANSIENT)
     }
 
+    #[inline]
     fn look_up(&mut self, reference: i32) -> Result<Looked, MemoryError<H>> {
         let known = self.looked[looked_place(reference)];
-        if known.reference == reference {
-            return Ok(known);
-        }
+        if known.reference == reference { Ok(known) } else { self.look_at(reference) }
+    }
+
+    #[inline(never)]
+    fn look_at(&mut self, reference: i32) -> Result<Looked, MemoryError<H>> {
         let header = self.persistent.header(reference)?;
         let [first, ..] = header;
         let mut looked = Looked { reference, header, ..NOTHING };

@@ -2,20 +2,16 @@
 //!
 //! 1. The frame's cells and the window's bytes are borrowed once for many bytecodes.
 //! 2. A bytecode that is known here is carried out, if the window has it whole and nothing of it leaves the frame.
-//! 3. Anything else is left as it is, for [`Machine::step`], which knows all bytecodes and how they fail.
-//!
-//! So this changes what bytecodes cost, and nothing else: the step alone would do the same.
+//! 3. Anything else is left as it is, for [`Machine::step`]: the other bytecodes, divisions by zero, what would leave the
+//!    frame, and the end of the window.
 
 use norn_card_package::opcode as op;
 
 use crate::arithmetic::{binary, holds};
-use crate::code::Code;
+use crate::code::{Code, LONGEST};
 use crate::frame::FrameCells;
 use crate::machine::Machine;
 use crate::objects::{Objects, Runtime};
-
-/// Bytes of the longest bytecode that is known here.
-const LONGEST: usize = 4;
 
 impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
     /// Carries out what it can; the frame's position is then at the first bytecode that it cannot.
@@ -27,7 +23,7 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
         let mut left = self.left;
         while left != 0 {
             let Some(bytes) = window.bytes.get(offset..).and_then(<[u8]>::first_chunk::<LONGEST>) else { break };
-            let Some(forward) = state.carry_out(u32::from_le_bytes(*bytes)) else { break };
+            let Some(forward) = state.carry_out(bytes) else { break };
             left -= 1;
             self.code.executes(self.frame.package, window.start.wrapping_add(offset as u32), bytes[0]);
             offset = offset.wrapping_add_signed(forward);
@@ -50,20 +46,20 @@ struct Quick<'a> {
 impl Quick<'_> {
     /// How far it is to the next bytecode; none where this one is not carried out, and nothing is changed.
     #[inline(always)]
-    fn carry_out(&mut self, bytes: u32) -> Option<isize> {
-        let opcode = bytes as u8;
-        let (first, second, third) = ((bytes >> 8) as u8, (bytes >> 16) as u8, (bytes >> 24) as u8);
+    fn carry_out(&mut self, [opcode, first, second, third]: &[u8; LONGEST]) -> Option<isize> {
+        let opcode = *opcode;
         match opcode {
+            op::NOP => Some(1),
             op::NULL => self.push(0, 1),
             op::CONSTANT_M1..=op::CONSTANT_5 => self.push(i32::from(opcode) - i32::from(op::CONSTANT_M1) - 1, 1),
-            op::PUSH_BYTE => self.push(i32::from(first as i8), 2),
-            op::PUSH_SHORT => self.push(i32::from(i16::from_le_bytes([first, second])), 3),
+            op::PUSH_BYTE => self.push(i32::from(*first as i8), 2),
+            op::PUSH_SHORT => self.push(i32::from(i16::from_le_bytes([*first, *second])), 3),
             op::LOAD_0..=op::LOAD_3 => self.load(opcode - op::LOAD_0, 1),
-            op::LOAD => self.load(first, 2),
+            op::LOAD => self.load(*first, 2),
             op::STORE_0..=op::STORE_3 => self.store(opcode - op::STORE_0, 1),
-            op::STORE => self.store(first, 2),
-            op::INCREMENT => self.increment(first, i32::from(second as i8), 3),
-            op::INCREMENT_SHORT => self.increment(first, i32::from(i16::from_le_bytes([second, third])), 4),
+            op::STORE => self.store(*first, 2),
+            op::INCREMENT => self.increment(*first, i32::from(*second as i8), 3),
+            op::INCREMENT_SHORT => self.increment(*first, i32::from(i16::from_le_bytes([*second, *third])), 4),
             op::POP => {
                 self.topmost()?;
                 self.top -= 1;
@@ -84,24 +80,24 @@ impl Quick<'_> {
                 let value = binary(opcode, left, right).ok()??;
                 self.binary(|_, _| value)
             }
-            op::GOTO => Some(distance(first, second)),
+            op::GOTO => Some(distance(*first, *second)),
             op::IF_ZERO..op::IF_INTS => {
                 let value = *self.topmost()?;
-                let forward = if holds(opcode - op::IF_ZERO, value, 0) { distance(first, second) } else { 3 };
+                let forward = if holds(opcode - op::IF_ZERO, value, 0) { distance(*first, *second) } else { 3 };
                 self.branch(1, forward)
             }
             op::IF_NULL => {
-                let forward = if *self.topmost()? == 0 { distance(first, second) } else { 3 };
+                let forward = if *self.topmost()? == 0 { distance(*first, *second) } else { 3 };
                 self.branch(1, forward)
             }
             op::IF_NOT_NULL => {
-                let forward = if *self.topmost()? != 0 { distance(first, second) } else { 3 };
+                let forward = if *self.topmost()? != 0 { distance(*first, *second) } else { 3 };
                 self.branch(1, forward)
             }
             op::IF_INTS..op::GOTO => {
                 let [left, right] = self.two()?;
                 let kind = if opcode < op::IF_SAME { op::IF_INTS } else { op::IF_SAME };
-                let forward = if holds(opcode - kind, left, right) { distance(first, second) } else { 3 };
+                let forward = if holds(opcode - kind, left, right) { distance(*first, *second) } else { 3 };
                 self.branch(2, forward)
             }
             _ => None,
@@ -157,9 +153,10 @@ impl Quick<'_> {
 
     #[inline(always)]
     fn binary(&mut self, apply: impl FnOnce(i32, i32) -> i32) -> Option<isize> {
-        let [left, right] = self.two()?;
+        let place = self.top.checked_sub(2)?;
+        let [left, right] = self.stack.get_mut(place..)?.first_chunk_mut()?;
+        *left = apply(*left, *right);
         self.top -= 1;
-        *self.topmost()? = apply(left, right);
         Some(1)
     }
 

@@ -29,10 +29,10 @@ numbers! {
     IS_PARAMETER = "javacard/security/Algorithms" "isParameter" "(B[BSS)Z";
 }
 
-const CRYPTO_EXCEPTION: u8 = known("javacard/security/CryptoException");
+pub(super) const CRYPTO_EXCEPTION: u8 = known("javacard/security/CryptoException");
 /// `CryptoException.ILLEGAL_VALUE` and `NO_SUCH_ALGORITHM`.
 const ILLEGAL_VALUE: i16 = 1;
-const NO_SUCH_ALGORITHM: i16 = 3;
+pub(super) const NO_SUCH_ALGORITHM: i16 = 3;
 
 /// `MessageDigest.ALG_SHA`.
 const ALG_SHA: i32 = 1;

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::fs;
 
-use norn_card_image::{CardFailure, CardImage, CardTrace, Power};
+use norn_card_image::{CardFailure, CardImage, CardOf, CardTrace, Power, TracedCard};
 use norn_flash_sim::Tear;
 
 use super::arguments::{ApduArguments, Bytes, Commands, TraceArguments, bytes};
@@ -63,7 +63,7 @@ pub fn send(arguments: &ApduArguments) -> Result<Sent, CardFailure> {
 /// As [`send`]; when the trace's file cannot be written.
 pub fn trace(arguments: &TraceArguments) -> Result<Sent, CardFailure> {
     let lines = lines(&arguments.commands)?;
-    let mut card = CardImage::open(&arguments.commands.card)?;
+    let mut card = TracedCard::open(&arguments.commands.card)?;
     card.start_trace()?;
     let mut sent = send_lines(&mut card, lines, None)?;
     let CardTrace { records, bytecodes, look_ups } = card.take_trace()?;
@@ -76,10 +76,14 @@ pub fn trace(arguments: &TraceArguments) -> Result<Sent, CardFailure> {
 }
 
 /// Sends commands; the power is cut at operations that are drawn from a seed, one in so many on average.
-fn send_lines(card: &mut CardImage, lines: Vec<Line>, cuts: Option<(u64, u32)>) -> Result<Sent, CardFailure> {
+fn send_lines<const TRACED: bool>(
+    card: &mut CardOf<TRACED>,
+    lines: Vec<Line>,
+    cuts: Option<(u64, u32)>,
+) -> Result<Sent, CardFailure> {
     let mut random = cuts.map(|(seed, every)| (fastrand::Rng::with_seed(seed), every));
     let (mut sent, mut response) = (Sent::default(), vec![0; ANSWER_MAX]);
-    let mut plan = |card: &CardImage| {
+    let mut plan = |card: &CardOf<TRACED>| {
         if let Some((random, every)) = &mut random {
             let operations = random.u64(0..2 * u64::from(*every));
             card.cut_power_after(operations, Tear::draw(random));
