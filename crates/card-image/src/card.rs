@@ -480,8 +480,8 @@ impl<const TRACED: bool> CardOf<TRACED> {
 }
 
 impl TracedCard {
-    /// Records which bytecodes are carried out, and what is looked up in packages, until [`TracedCard::take_trace`] or the
-    /// next loss of power.
+    /// Records which bytecodes are carried out, and what is looked up in packages, until [`TracedCard::take_trace`] or
+    /// the next loss of power.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ use crate::memory::{INSTANCES_MAX, Memory, MemoryError};
 use crate::objects::{Form, Objects};
 use crate::package_store::{AddError, PackageStore};
 use crate::persistent::{ObjectError, StaticsError, TransactionRefusal};
-use crate::ram::{APDU_BUFFER, Known, Ram, known};
+use crate::ram::{APDU_BUFFER, Known, known};
 use crate::session::{Installing, Protocol, Session, State};
 use crate::trace::{self, Users};
 use crate::types;
@@ -88,11 +88,17 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
     ///
     /// If a memory fails.
     pub fn mount(heap: H, packages: S, crypto: K, bytecodes: u32) -> Result<Self, ErrorOf<H, S>> {
-        let memory = Memory::mount(heap, Ram::new(Known::nothing())).map_err(Self::objects)?;
-        let mut card =
-            AppletCard { memory, packages, crypto, state: State::new(Protocol::T1), cells: [0; CELLS], bytecodes };
+        let mut card = AppletCard::off(heap, packages, crypto, bytecodes);
         card.power_up()?;
         Ok(card)
+    }
+
+    /// The same card without power: [`Card::reset`] has to be its first call. It is made in the caller's memory,
+    /// without a second copy on the stack.
+    #[inline]
+    pub fn off(heap: H, packages: S, crypto: K, bytecodes: u32) -> Self {
+        let (memory, state) = (Memory::unread(heap), State::new(Protocol::T1));
+        AppletCard { memory, packages, crypto, state, cells: [0; CELLS], bytecodes }
     }
 
     /// Says which protocol applets are told of; T=1 before.
@@ -133,6 +139,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
             self.abort()?;
         }
         self.memory.ram.reset();
+        self.memory.persistent.read_statics().map_err(CardError::Heap)?;
         self.memory.read_used().map_err(Self::objects)?;
         self.state = State::new(self.state.protocol);
         for number in 0..PACKAGES as u8 {

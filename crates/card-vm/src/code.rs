@@ -111,8 +111,8 @@ impl Window {
         Some(WindowBytes { start: self.start, bytes })
     }
 
-    /// Fills the window from a position on with at least [`LONGEST`] bytes, zeros behind the image's end. What is before
-    /// the position stays, as far as there is room.
+    /// Fills the window from a position on with at least [`LONGEST`] bytes, zeros behind the image's end. What is
+    /// before the position stays, as far as there is room.
     ///
     /// # Errors
     ///

@@ -25,8 +25,8 @@ pub struct NotComputed;
 
 /// Algorithms. Numbers have the most significant byte first.
 pub trait Crypto {
-    /// Whether there are any. Where not, what asks for them throws `NO_SUCH_ALGORITHM`, and their code is left out of the
-    /// program.
+    /// Whether there are any. Where not, what asks for them throws `NO_SUCH_ALGORITHM`, and their code is left out of
+    /// the program.
     const COMPUTES: bool = true;
 
     /// Takes a block into the state of a hash.

@@ -15,7 +15,7 @@ use crate::end::Failure;
 use crate::heap::{HEADER_BYTES, PersistentHeap};
 use crate::objects::{ClassId, Form, Objects, PACKAGE_OWNER, Standing, TEMPORARY_END};
 use crate::persistent::{ObjectError, Persistent, TransactionRefusal, form, value};
-use crate::ram::{APDU_BUFFER, Block, Place, Ram, block_bytes};
+use crate::ram::{APDU_BUFFER, Block, Known, Place, Ram, block_bytes};
 
 /// In the first byte of a header: an array that a reset clears.
 pub(crate) const TRANSIENT_RESET: u8 = 0x40;
@@ -86,13 +86,11 @@ pub(crate) type MemoryError<H> = ObjectError<<H as PersistentHeap>::Error>;
 type Change<H> = Result<(), Failure<MemoryError<H>>>;
 
 impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Memory<H, PACKAGES, TRANSIENT_BYTES> {
-    /// The objects of a mounted heap. Cost: that of [`Persistent::mount`] and a field.
-    pub(crate) fn mount(heap: H, ram: Ram<TRANSIENT_BYTES>) -> Result<Self, MemoryError<H>> {
-        let persistent = Persistent::mount(heap).map_err(ObjectError::Heap)?;
+    /// The objects of a mounted heap, which has not been looked at.
+    pub(crate) fn unread(heap: H) -> Self {
         let contexts = Contexts([format::NONE; INSTANCES_MAX as usize + 1]);
-        let mut memory = Memory { persistent, ram, used: 0, owner: 0, looked: [NOTHING; LOOKED], contexts };
-        memory.read_used()?;
-        Ok(memory)
+        let (persistent, ram) = (Persistent::unread(heap), Ram::new(Known::nothing()));
+        Memory { persistent, ram, used: 0, owner: 0, looked: [NOTHING; LOOKED], contexts }
     }
 
     /// The heap, as [`Persistent::keeper`] gives it.

@@ -88,8 +88,7 @@ pub(crate) fn carry_out<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: u
                 None => match natives.of_arrays(number, arguments)? {
                     None => match natives.of_system(number, arguments)? {
                         None => match natives.of_aid(number, arguments)? {
-                            None if K::COMPUTES => natives.of_crypto(number, all)?,
-                            None => return natives.throw(crypto::CRYPTO_EXCEPTION, crypto::NO_SUCH_ALGORITHM),
+                            None => natives.of_crypto(number, all)?,
                             found => found,
                         },
                         found => found,

@@ -82,12 +82,23 @@ impl<H: PersistentHeap, const PACKAGES: usize> Persistent<H, PACKAGES> {
     /// # Errors
     ///
     /// If the heap fails.
-    pub fn mount(mut heap: H) -> Result<Self, H::Error> {
-        let mut statics = [None; PACKAGES];
-        for (number, found) in (0..=u8::MAX).zip(&mut statics) {
-            *found = heap.root(root(number))?;
+    pub fn mount(heap: H) -> Result<Self, H::Error> {
+        let mut objects = Persistent::unread(heap);
+        objects.read_statics()?;
+        Ok(objects)
+    }
+
+    /// Those of a heap that has not been looked at.
+    pub(crate) fn unread(heap: H) -> Self {
+        Persistent { heap, statics: [None; PACKAGES], owner: 0, values: Values::new() }
+    }
+
+    /// Looks which packages have static fields.
+    pub(crate) fn read_statics(&mut self) -> Result<(), H::Error> {
+        for (number, found) in (0..=u8::MAX).zip(&mut self.statics) {
+            *found = self.heap.root(root(number))?;
         }
-        Ok(Persistent { heap, statics, owner: 0, values: Values::new() })
+        Ok(())
     }
 
     /// The heap, of which the caller may change everything.

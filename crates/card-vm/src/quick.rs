@@ -2,8 +2,8 @@
 //!
 //! 1. The frame's cells and the window's bytes are borrowed once for many bytecodes.
 //! 2. A bytecode that is known here is carried out, if the window has it whole and nothing of it leaves the frame.
-//! 3. Anything else is left as it is, for [`Machine::step`]: the other bytecodes, divisions by zero, what would leave the
-//!    frame, and the end of the window.
+//! 3. Anything else is left as it is, for [`Machine::step`]: the other bytecodes, divisions by zero, what would leave
+//!    the frame, and the end of the window.
 
 use norn_card_package::opcode as op;
 

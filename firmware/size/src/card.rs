@@ -85,7 +85,8 @@ fn call_mount(card: &mut Option<Vm>) {
     let Ok(heap) = Heap::mount_with(NorDevice, ()) else { return };
     let Ok(heap) = Journaled::mount(heap, NorDevice) else { return };
     let Ok(packages) = Packages::mount(Device, Options::default(), ()) else { return };
-    *card = Vm::mount(heap, packages, NoCrypto, black_box(100_000)).ok();
+    let card = card.insert(Vm::off(heap, packages, NoCrypto, black_box(100_000)));
+    black_box(card.reset().is_ok());
 }
 
 #[inline(never)]

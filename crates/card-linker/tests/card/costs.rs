@@ -58,8 +58,8 @@ fn fields_show_what_was_written_and_undone() {
     }
 }
 
-/// Nanoseconds that the NOR part and the NAND part take since they were made, where a purse that is selected is credited,
-/// debited and asked for its balance so often, with so many pages of 64 bytes in the pager's cache.
+/// Nanoseconds that the NOR part and the NAND part take since they were made, where a purse that is selected is
+/// credited, debited and asked for its balance so often, with so many pages of 64 bytes in the pager's cache.
 fn purse_takes<const FRAMES: usize>(rounds: u16) -> (u64, u64) {
     let [heap, journal] = parts(NorSim::new(catalogue::tinystore()));
     let heap = Journaled::mount(Flash::format(heap, Config::default()).unwrap(), journal).unwrap();

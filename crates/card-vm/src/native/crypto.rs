@@ -29,10 +29,10 @@ numbers! {
     IS_PARAMETER = "javacard/security/Algorithms" "isParameter" "(B[BSS)Z";
 }
 
-pub(super) const CRYPTO_EXCEPTION: u8 = known("javacard/security/CryptoException");
+const CRYPTO_EXCEPTION: u8 = known("javacard/security/CryptoException");
 /// `CryptoException.ILLEGAL_VALUE` and `NO_SUCH_ALGORITHM`.
 const ILLEGAL_VALUE: i16 = 1;
-pub(super) const NO_SUCH_ALGORITHM: i16 = 3;
+const NO_SUCH_ALGORITHM: i16 = 3;
 
 /// `MessageDigest.ALG_SHA`.
 const ALG_SHA: i32 = 1;
@@ -170,6 +170,9 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
         number: u16,
         [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth]: [i32; 9],
     ) -> Step<Option<Native>, H, C> {
+        if !K::COMPUTES {
+            return self.throw(CRYPTO_EXCEPTION, NO_SUCH_ALGORITHM);
+        }
         let value = match number {
             DIGEST_UPDATE => {
                 let data = self.bytes(third, fourth, fifth)?;
