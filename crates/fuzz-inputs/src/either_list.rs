@@ -180,7 +180,7 @@ impl OrderedIndex<2, 3> for SimList {
     fn len(&mut self) -> Outcome<u32> {
         match self {
             SimList::Fixed(list) => list.len(),
-            SimList::Varied(list) => plain(list.key_count()),
+            SimList::Varied(list) => plain(list.len()),
         }
     }
 

@@ -46,8 +46,8 @@ mod step;
 
 pub use error::{IndexError, MountError};
 pub use fat_list::{
-    AtMost, ByteFatList, ByteIndexError, Change, FatList, FatListOf, Fixed, Settings, Varying, VaryingList, Widths,
-    recognise,
+    AtMost, ByteFatList, ByteIndexError, ByteRange, CallBound, Change, FatList, FatListOf, Fixed, Probes,
+    RunTimeWidths, Settings, UpTo, UpToVaried, Varying, VaryingList, Widths, recognise,
 };
 pub use index::{Entry, ErrorOf, IndexStats, OrderedIndex, Range, Reclaimed};
 #[cfg(feature = "zerocopy")]

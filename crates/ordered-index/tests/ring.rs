@@ -3,9 +3,7 @@
 
 mod model;
 
-use std::collections::BTreeMap;
-
-use model::{Cut, Key, Op, Pair, SETUPS, Setup, Value, assert_within, check, objects, replay, setups};
+use model::{Cut, Key, Op, Pair, SETUPS, Setup, assert_within, check, lacks_least_keys_only, objects, replay, setups};
 use norn_conformance::{Sweep, Tally, Trial, from_environment, one_of_each};
 use norn_flash_sim::NorSim;
 use norn_ordered_index::{FatList, IndexError, OrderedIndex, Settings};
@@ -136,12 +134,6 @@ fn a_ring_answers_as_a_map_without_the_least_keys() {
         most_dropped = most_dropped.max(most);
     }
     println!("a call dropped at most {most_dropped} keys");
-}
-
-/// Whether `found` is `map` without some of its least keys.
-fn lacks_least_keys_only(found: &BTreeMap<Key, Value>, map: &BTreeMap<Key, Value>) -> bool {
-    let skipped = map.len().saturating_sub(found.len());
-    map.iter().skip(skipped).eq(found.iter())
 }
 
 #[test]

@@ -7,7 +7,8 @@ use norn_conformance::seeds;
 use norn_flash::{Address, Nor, Reprogramming};
 use norn_flash_sim::{NorSim, catalogue};
 use norn_ordered_index::{
-    AtMost, ByteFatList, ByteIndexError, Direction, FatList, Hint, IndexError, MountError, OrderedIndex, Settings,
+    AtMost, ByteFatList, ByteIndexError, Direction, Entry, FatList, Hint, IndexError, MountError, OrderedIndex,
+    Settings, UpTo,
 };
 
 type Typed = FatList<NorSim, 2, 3>;
@@ -48,6 +49,9 @@ fn plain<T>(
 /// The same random change of both.
 fn change(typed: &mut Typed, by_bytes: &mut ByBytes, random: &mut fastrand::Rng, context: &str) {
     let (key, value) = (random.u16(..60).to_be_bytes(), [random.u8(..), random.u8(..), random.u8(..)]);
+    if random.u8(..64) == 0 {
+        return assert_eq!(plain(by_bytes.remove_below(&key)), typed.remove_below(&key), "{context}");
+    }
     let (expected, found) = match random.u8(..8) {
         0..3 => (typed.insert(&key, &value), by_bytes.insert(&key, &value)),
         3..5 => (typed.update(&key, &value), by_bytes.update(&key, &value)),
@@ -58,10 +62,44 @@ fn change(typed: &mut Typed, by_bytes: &mut ByBytes, random: &mut fastrand::Rng,
     assert_eq!(plain(found), expected, "{context}");
 }
 
+/// The same ends, and the same range from both of its ends, passing over what is below a key.
+fn compare_range(typed: &mut Typed, by_bytes: &mut ByBytes, ends: [Bound<[u8; 2]>; 2], sought: [u8; 2], context: &str) {
+    let plain_entry = |(key, value): (UpTo<8>, UpTo<5>)| -> Entry<2, 3> {
+        (key.as_ref().try_into().unwrap(), value.as_ref().try_into().unwrap())
+    };
+    assert_eq!(plain(by_bytes.first()).map(|found| found.map(plain_entry)), typed.first(), "{context}");
+    assert_eq!(plain(by_bytes.last()).map(|found| found.map(plain_entry)), typed.last(), "{context}");
+    assert_eq!(plain(by_bytes.is_empty()), typed.is_empty(), "{context}");
+    let [from, to] = &ends;
+    let mut found = by_bytes.range(from.as_ref().map(|key| &key[..]), to.as_ref().map(|key| &key[..])).unwrap();
+    let mut expected = typed.range(*from, *to);
+    for step in 0.. {
+        if step == 5 {
+            found.seek(&sought).unwrap();
+            expected.seek(&sought);
+        }
+        let (next, wanted) = match step % 3 {
+            0 => (found.next_back(), expected.next_back()),
+            _ => (found.next(), expected.next()),
+        };
+        assert_eq!(next.map(|entry| entry.map(plain_entry)), wanted, "{context}");
+        if wanted.is_none() {
+            return;
+        }
+    }
+}
+
 /// Everything in both, forwards and backwards, and key by key.
 fn compare(typed: &mut Typed, by_bytes: &mut ByBytes, context: &str) {
-    assert_eq!(by_bytes.key_count().unwrap(), typed.len().unwrap(), "{context}");
+    assert_eq!(by_bytes.len().unwrap(), typed.len().unwrap(), "{context}");
     assert_eq!(by_bytes.stats().unwrap(), typed.stats().unwrap(), "{context}");
+    for (from, to, sought) in [(0, 60, 3), (7, 41, 20), (41, 50, 0)] {
+        let [from, to, sought] = [from, to, sought].map(u16::to_be_bytes);
+        let ends = [Bound::Unbounded, Bound::Included(from), Bound::Excluded(from)];
+        for (from, to) in ends.into_iter().zip([Bound::Excluded(to), Bound::Included(to), Bound::Unbounded]) {
+            compare_range(typed, by_bytes, [from, to], sought, context);
+        }
+    }
     for direction in [Direction::Forwards, Direction::Backwards] {
         let (mut typed_hint, mut hint) = (Hint::default(), Hint::default());
         let (mut key, mut value) = ([0; 2], [0; 3]);
@@ -123,6 +161,10 @@ fn other_lengths_are_refused_with_both_numbers() {
         assert_eq!(list.update(b"", b"123"), key(0));
         assert_eq!(list.put(b"ab", b""), value(0));
         assert_eq!(list.remove(b"a"), key(1));
+        assert_eq!(list.remove_below(b"a"), key(1).map(|()| 0));
+        assert_eq!(list.range(Bound::Included(b"a"), Bound::Unbounded).map(|_| ()), key(1));
+        assert_eq!(list.range(Bound::Unbounded, Bound::Excluded(b"abc")).map(|_| ()), key(3));
+        assert_eq!(list.range(Bound::Unbounded, Bound::Unbounded).unwrap().seek(b"abc"), key(3));
         assert_eq!(list.get(b"abc", &mut [0; 3]), key(3).map(|()| true));
         assert_eq!(list.get(b"ab", &mut [0; 4]), value(4).map(|()| true));
         let mut next = |bound: Bound<&'static [u8]>, to: (&mut [u8], &mut [u8])| {

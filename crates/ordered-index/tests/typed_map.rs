@@ -55,6 +55,7 @@ enum Call<K, V> {
     Put(K, V),
     Insert(K, V),
     Remove(K),
+    RemoveBelow(K),
     Apply(Vec<Change<K, V>>),
     Reclaim,
     Stop,
@@ -72,6 +73,7 @@ fn draw<K: Draw, V: Draw>(random: &mut fastrand::Rng) -> Call<K, V> {
         13..17 => Call::Remove(key),
         17 => Call::Apply((0..3).map(|_| change(random)).collect()),
         18 => Call::Reclaim,
+        _ if random.bool() => Call::RemoveBelow(key),
         _ => Call::Stop,
     }
 }
@@ -85,6 +87,10 @@ fn make<D: Nor, K: Key + Clone, V: Value + Clone>(
         Call::Put(key, value) => map.put(key, value),
         Call::Insert(key, value) => map.insert(key, value),
         Call::Remove(key) => map.remove(key),
+        Call::RemoveBelow(key) => {
+            while map.remove_below(key)? > 0 {}
+            Ok(())
+        }
         Call::Apply(changes) => map.apply(changes),
         Call::Reclaim => map.reclaim_step().map(|_| ()),
         Call::Stop => map.stop(),
@@ -101,6 +107,7 @@ fn after<K: Key + Clone, V: Clone>(map: &BTreeMap<K, V>, call: &Call<K, V>) -> B
         Call::Put(key, value) => drop(map.insert(key.clone(), value.clone())),
         Call::Insert(key, value) => drop(map.entry(key.clone()).or_insert(value.clone())),
         Call::Remove(key) => drop(map.remove(key)),
+        Call::RemoveBelow(key) => map = map.split_off(key),
         Call::Apply(changes) => {
             for change in changes {
                 match change {
@@ -112,6 +119,17 @@ fn after<K: Key + Clone, V: Clone>(map: &BTreeMap<K, V>, call: &Call<K, V>) -> B
         Call::Reclaim | Call::Stop => {}
     }
     map
+}
+
+/// Whether a cut of `call` may leave `found` of the map `before`.
+fn may_leave<K: Key + Clone, V: Clone + PartialEq>(
+    found: &BTreeMap<K, V>,
+    before: &BTreeMap<K, V>,
+    call: &Call<K, V>,
+) -> bool {
+    let after = after(before, call);
+    let is_between = || found.len() >= after.len() && before.iter().rev().take(found.len()).eq(found.iter().rev());
+    found == before || *found == after || matches!(call, Call::RemoveBelow(_)) && is_between()
 }
 
 /// A map whose power can be cut.
@@ -241,7 +259,7 @@ fn survives<K: Key + Draw, V: Value + Draw>() {
                     subject: &map,
                     call: &call,
                     shapes: &one_of_each,
-                    admitted: &|found| *found == expected || *found == wanted,
+                    admitted: &|found| may_leave(found, &expected, &call),
                     go_on: &mut |mut cut: Cut<K, V>, found, _, context| {
                         let again = after(&found, &call);
                         if make(&mut cut.0, &call).is_ok() {

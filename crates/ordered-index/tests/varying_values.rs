@@ -114,7 +114,7 @@ fn a_value_that_grows_divides_its_object_and_one_that_does_not_always_has_room()
     let mut found: Collected = Collected::default();
     list.audit(&mut found).unwrap();
     assert!(found.violations.is_empty(), "{:?}", found.violations);
-    assert_eq!(list.key_count().unwrap(), u32::from(keys));
+    assert_eq!(list.len().unwrap(), u32::from(keys));
 }
 
 #[test]

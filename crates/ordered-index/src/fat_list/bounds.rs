@@ -71,6 +71,20 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// The same, for the first change after a [`reclaim_step`](crate::OrderedIndex::reclaim_step) that found nothing to
     /// do, `insert_in_ring` included: one block is moved at most.
+    ///
+    /// A batch has no such bound. [`apply`](crate::FatList::apply) makes its changes in one call, between which no step
+    /// ahead of need is taken, so that each of them may move as many blocks as [`call_bound`](Self::call_bound) says,
+    /// and the call as many as [`batch_bound`](Self::batch_bound). Where a deadline counts, keep batches short, or make
+    /// changes one by one that need not happen together, with steps before each.
+    ///
+    /// ```
+    /// # use norn_flash_sim::{NorSim, catalogue};
+    /// # use norn_ordered_index::{FatList, Settings};
+    /// # let part = NorSim::new(catalogue::k8c1215etm());
+    /// let list: FatList<_, 4, 2> = FatList::format(part, Settings::paper_2011()).unwrap();
+    /// assert_eq!(list.paced_bound(1_000).erases, 1);
+    /// assert_eq!(list.batch_bound(1_000, 3).erases, 4 * list.call_bound(1_000).erases);
+    /// ```
     pub fn paced_bound(&self, objects: u32) -> CallBound {
         let bound = self.change_bound(objects, 1);
         CallBound { programmed_bytes: bound.programmed_bytes + self.drop_programmed(), ..bound }

@@ -10,7 +10,6 @@ use crate::fat_list::batch::Change;
 use crate::fat_list::layout::Settings;
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::widths::{AtMost, Bytes, Widths};
-use crate::index::{IndexStats, Reclaimed};
 use crate::step::{Direction, Hint};
 
 /// A fat list on `device` from keys to values whose widths are known when the program runs: of keys at most `K` bytes,
@@ -109,7 +108,7 @@ impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
         key: &[u8],
         value: &[u8],
     ) -> Outcome<(<AtMost<K, V> as Widths>::Key, <AtMost<K, V> as Widths>::Value), D> {
-        Ok((filled(self.widths().zero_key(), "key", key)?, filled(self.widths().zero_value(), "value", value)?))
+        Ok((self.key_of(key)?, filled(self.widths().zero_value(), "value", value)?))
     }
 
     /// Adds a key.
@@ -178,21 +177,12 @@ impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
     /// `Width`, `Corrupted` and the device's.
     pub fn get(&mut self, key: &[u8], value: &mut [u8]) -> Outcome<bool, D> {
         check_width("value", self.widths().value_bytes(), value.len())?;
-        let key = filled(self.widths().zero_key(), "key", key)?;
+        let key = self.key_of(key)?;
         let found = self.look_up(&key)?;
         if let Some(found) = &found {
             value.copy_from_slice(found.as_ref());
         }
         Ok(found.is_some())
-    }
-
-    /// Takes a key away.
-    ///
-    /// # Errors
-    /// `Width`, `KeyAbsent`, `Corrupted` and the device's.
-    pub fn remove(&mut self, key: &[u8]) -> Outcome<(), D> {
-        let key = filled(self.widths().zero_key(), "key", key)?;
-        Ok(self.remove_entry(&key)?)
     }
 
     /// Copies the entry next to `bound` into `key` and `value`, and returns whether there is one.
@@ -209,40 +199,12 @@ impl<D: Nor, const K: usize, const V: usize> ByteFatList<D, K, V> {
     ) -> Outcome<bool, D> {
         check_width("key", self.widths().key_bytes(), key.len())?;
         check_width("value", self.widths().value_bytes(), value.len())?;
-        let bound = match bound {
-            Bound::Included(key) => Bound::Included(filled(self.widths().zero_key(), "key", key)?),
-            Bound::Excluded(key) => Bound::Excluded(filled(self.widths().zero_key(), "key", key)?),
-            Bound::Unbounded => Bound::Unbounded,
-        };
+        let bound = self.bound(bound)?;
         let found = self.step(bound.as_ref(), direction, hint)?;
         if let Some((found_key, found_value)) = &found {
             key.copy_from_slice(found_key.as_ref());
             value.copy_from_slice(found_value.as_ref());
         }
         Ok(found.is_some())
-    }
-
-    /// Counts the keys: [`OrderedIndex::len`](crate::OrderedIndex::len) has the cost.
-    ///
-    /// # Errors
-    /// `Corrupted` and the device's.
-    pub fn key_count(&mut self) -> Outcome<u32, D> {
-        Ok(self.count_keys()?)
-    }
-
-    /// Counts what the list holds. Reads all objects, and the state of every place.
-    ///
-    /// # Errors
-    /// `Corrupted` and the device's.
-    pub fn stats(&mut self) -> Outcome<IndexStats, D> {
-        Ok(self.count_all()?)
-    }
-
-    /// Reclaims a block ahead of need, if that frees much.
-    ///
-    /// # Errors
-    /// `Corrupted` and the device's.
-    pub fn reclaim_step(&mut self) -> Outcome<Reclaimed, D> {
-        Ok(self.reclaim_ahead()?)
     }
 }

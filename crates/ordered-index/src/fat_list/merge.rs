@@ -29,6 +29,26 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// Keys that fit whatever was inserted and removed before: with no more of them an insertion does not say `Full`.
     /// Ascending keys fit twice as often.
     ///
+    /// ```
+    /// # use norn_flash_sim::{NorSim, catalogue};
+    /// # use norn_ordered_index::{FatList, OrderedIndex, Settings};
+    /// # let part = NorSim::new(catalogue::limited_test_part(8, 4096, 2, norn_flash::Reprogramming::Unlimited));
+    /// let settings = Settings { turnstile_blocks: 4, ..Settings::paper_2011() };
+    /// let mut seen: FatList<_, 4, 2> = FatList::format(part, settings).unwrap();
+    /// // A table that a program fills and clears: as many keys fit each time, whichever they are.
+    /// let most = seen.guaranteed_keys();
+    /// for round in 1..4_u32 {
+    ///     for number in 0..most {
+    ///         let key = (number * round).wrapping_mul(2_654_435_761);
+    ///         seen.insert(&key.to_be_bytes(), &[0, 1]).unwrap(); // never `Full`
+    ///     }
+    ///     while seen.remove_below(&[0xFF; 4]).unwrap() > 0 {}
+    /// }
+    /// // Keys that ascend fit twice as often, without a guarantee.
+    /// let ascending = (0..).take_while(|key: &u32| seen.insert(&key.to_be_bytes(), &[0, 1]).is_ok()).count();
+    /// assert!(ascending as u32 > most * 3 / 2);
+    /// ```
+    ///
     /// Where values vary, this is of keys with the longest values;
     /// [`guaranteed_bytes`](crate::VaryingList::guaranteed_bytes) says how many bytes of records fit.
     pub fn guaranteed_keys(&self) -> u32 {

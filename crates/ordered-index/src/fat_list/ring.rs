@@ -18,6 +18,8 @@
 //! Where no cell can be had, and the key belongs into the first object, the least keys of that are removed one by one,
 //! as far as they are below the new key.
 //!
+//! Keys below a given one go in the same way: whole objects first, then those of the object that has keys from it on.
+//!
 //! Invariants: the object of the key that is inserted is never taken out together with others; keys go from the least
 //! one on, as whole objects or one by one, so that a cut leaves a ring that lacks some of its least keys and no others.
 
@@ -25,6 +27,8 @@ use norn_flash::Nor;
 
 use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::{Flag, LEVELS_MAX};
+use crate::fat_list::ground::cells::Cells;
+use crate::fat_list::ground::cells::slots::Survey;
 use crate::fat_list::layout::{Cell, Layout};
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::replace::Replacements;
@@ -93,15 +97,8 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         let cells = self.skip_list().cells();
         let (mut survey, size) = (cells.survey(node.cell)?, cells.size_of(value));
         while dropped == 0 || !cells.may_grow(&survey, size) {
-            let (mut least, mut freed) = (None::<(W::Key, u8)>, 0);
-            for slot in survey.slots() {
-                let found = cells.key_at(node.cell, slot)?;
-                if found < *key {
-                    least = Some(least.map_or((found, slot), |least| least.min((found, slot))));
-                    freed += if W::VARIES { cells.size_at(node.cell, slot)? } else { 1 };
-                }
-            }
-            let Some((_, slot)) = least.filter(|_| cells.may_replace(&survey, freed, size)) else {
+            let (least, freed) = cells.least_below(node.cell, &survey, key)?;
+            let Some(slot) = least.filter(|_| cells.may_replace(&survey, freed, size)) else {
                 return Err(IndexError::BelowRing);
             };
             cells.clear_slot(node.cell, slot)?;
@@ -115,10 +112,49 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         Ok(dropped)
     }
 
+    /// Takes the first objects out whose keys are all below `key`, as many as go at a time; if there are none, the keys
+    /// below it in the first object. Returns how many keys these were.
+    pub(crate) fn remove_entries_below(&mut self, key: &W::Key) -> Outcome<u32, D> {
+        let mut budget = self.open()?;
+        let whole = self.shape().drop_first(&mut budget, key)?;
+        let node = self.skip_list().descend(Limit::AtMost(key))?;
+        if whole > 0 || node.low.is_none() {
+            return Ok(whole);
+        }
+        let mut removed = 0;
+        loop {
+            let cells = self.skip_list().cells();
+            let survey = cells.survey(node.cell)?;
+            let (least, _) = cells.least_below(node.cell, &survey, key)?;
+            let Some(slot) = least else { return Ok(removed) };
+            cells.clear_slot(node.cell, slot)?;
+            self.skip_list().count_removed(1);
+            removed += 1;
+            if survey.valid.count_ones() == 1 {
+                return self.shape().take_out_empty(&mut budget, key).map(|()| removed);
+            }
+        }
+    }
+
     /// Whether reclaiming a block would copy more objects than there are free cells.
     fn is_to_drop(&mut self) -> Outcome<bool, D> {
         let outlook = self.turnstiles().outlook()?;
         Ok(outlook.copies.is_some_and(|copies| u32::from(copies) > outlook.free))
+    }
+}
+
+impl<D: Nor, W: Widths> Cells<D, W> {
+    /// The slot with the object's least key, if that is below `key`, and what all keys below it take.
+    fn least_below(&mut self, cell: Cell, survey: &Survey<W>, key: &W::Key) -> Outcome<(Option<u8>, u32), D> {
+        let (mut least, mut taken) = (None::<(W::Key, u8)>, 0);
+        for slot in survey.slots() {
+            let found = self.key_at(cell, slot)?;
+            if found < *key {
+                least = Some(least.map_or((found, slot), |least| least.min((found, slot))));
+                taken += if W::VARIES { self.size_at(cell, slot)? } else { 1 };
+            }
+        }
+        Ok((least.map(|(_, slot)| slot), taken))
     }
 }
 

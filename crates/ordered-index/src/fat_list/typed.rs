@@ -58,6 +58,39 @@ impl<D: Nor, const K: usize, const V: usize> FatList<D, K, V> {
         self.insert_entry_in_ring(key, value)
     }
 
+    /// Takes least keys away that are below `key`, as many as go at a time, and returns how many: 0 when none is left.
+    /// For what a program keeps for a time only, a month of readings say, of which it names the first key. Whole
+    /// objects go together, for some words programmed each, where [`remove`](OrderedIndex::remove) clears a bit a key.
+    ///
+    /// ```
+    /// # use norn_flash_sim::{NorSim, catalogue};
+    /// # use norn_ordered_index::{FatList, OrderedIndex, Settings};
+    /// # let part = NorSim::new(catalogue::w25q());
+    /// let mut readings: FatList<_, 4, 2> = FatList::format(part, Settings::log()).unwrap();
+    /// for minute in 0..3_000_u32 {
+    ///     readings.insert(&minute.to_be_bytes(), &[20, 1]).unwrap();
+    /// }
+    /// let (mut removed, today) = (0, 1_440_u32.to_be_bytes());
+    /// loop {
+    ///     match readings.remove_below(&today).unwrap() {
+    ///         0 => break,
+    ///         keys => removed += keys,
+    ///     }
+    /// }
+    /// assert_eq!((removed, readings.first().unwrap().unwrap().0, readings.len().unwrap()), (1_440, today, 1_560));
+    /// ```
+    ///
+    /// A cut leaves some of these keys away, the least ones first.
+    ///
+    /// Cost: up to an eighth of a block's objects or a 128th of the part's, two words each and a pointer of the head
+    /// for each level, or the bits of one object's keys; [`ring_bound`](Self::ring_bound) is more.
+    ///
+    /// # Errors
+    /// `Corrupted` and the device's.
+    pub fn remove_below(&mut self, key: &[u8; K]) -> Outcome<u32, D> {
+        self.remove_entries_below(key)
+    }
+
     /// Makes several changes together: a cut leaves all of them or none.
     ///
     /// ```

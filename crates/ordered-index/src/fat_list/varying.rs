@@ -6,11 +6,10 @@ use norn_flash::Nor;
 
 use crate::error::MountError;
 use crate::fat_list::batch::Change;
-use crate::fat_list::bytes::{ByteIndexError, Outcome, check_width, copied, filled};
+use crate::fat_list::bytes::{ByteIndexError, Outcome, check_width, copied};
 use crate::fat_list::layout::Settings;
 use crate::fat_list::list::FatListOf;
-use crate::fat_list::widths::{UpTo, UpToVaried, Varying, Widths};
-use crate::index::{IndexStats, Reclaimed};
+use crate::fat_list::widths::{UpToVaried, Varying, Widths};
 use crate::step::{Direction, Hint};
 
 /// A fat list on `device` from keys of one width, at most `K` bytes, to values of any length up to a greatest one, at
@@ -80,10 +79,6 @@ impl<D: Nor, const K: usize, const V: usize> VaryingList<D, K, V> {
             return Err(ByteIndexError::Width { what: "value", needed, given });
         }
         Ok(copied(self.widths().value_of(given), value))
-    }
-
-    fn key_of(&self, key: &[u8]) -> Outcome<UpTo<K>, D> {
-        filled(self.widths().zero_key(), "key", key)
     }
 
     /// Adds a key.
@@ -162,15 +157,6 @@ impl<D: Nor, const K: usize, const V: usize> VaryingList<D, K, V> {
         self.look_up(&key)?.map(|found| give(found.as_ref(), value)).transpose()
     }
 
-    /// Takes a key away.
-    ///
-    /// # Errors
-    /// `Width`, `KeyAbsent`, `Corrupted` and the device's.
-    pub fn remove(&mut self, key: &[u8]) -> Outcome<(), D> {
-        let key = self.key_of(key)?;
-        Ok(self.remove_entry(&key)?)
-    }
-
     /// Copies the entry next to `bound` into `key` and to the front of `value`, and returns the value's length if there
     /// is one. [`OrderedIndex::neighbour`](crate::OrderedIndex::neighbour) says which, and what `hint` is.
     ///
@@ -184,38 +170,10 @@ impl<D: Nor, const K: usize, const V: usize> VaryingList<D, K, V> {
         (key, value): (&mut [u8], &mut [u8]),
     ) -> Outcome<Option<usize>, D> {
         check_width("key", self.widths().key_bytes(), key.len())?;
-        let bound = match bound {
-            Bound::Included(key) => Bound::Included(self.key_of(key)?),
-            Bound::Excluded(key) => Bound::Excluded(self.key_of(key)?),
-            Bound::Unbounded => Bound::Unbounded,
-        };
+        let bound = self.bound(bound)?;
         let Some((found_key, found_value)) = self.step(bound.as_ref(), direction, hint)? else { return Ok(None) };
         key.copy_from_slice(found_key.as_ref());
         give(found_value.as_ref(), value).map(Some)
-    }
-
-    /// Counts the keys: [`OrderedIndex::len`](crate::OrderedIndex::len) has the cost.
-    ///
-    /// # Errors
-    /// `Corrupted` and the device's.
-    pub fn key_count(&mut self) -> Outcome<u32, D> {
-        Ok(self.count_keys()?)
-    }
-
-    /// Counts what the list holds. Reads all objects, and the state of every place.
-    ///
-    /// # Errors
-    /// `Corrupted` and the device's.
-    pub fn stats(&mut self) -> Outcome<IndexStats, D> {
-        Ok(self.count_all()?)
-    }
-
-    /// Reclaims a block ahead of need, if that frees much.
-    ///
-    /// # Errors
-    /// `Corrupted` and the device's.
-    pub fn reclaim_step(&mut self) -> Outcome<Reclaimed, D> {
-        Ok(self.reclaim_ahead()?)
     }
 
     /// Bytes of records that fit whatever was inserted and removed before, if records are not so short that an object

@@ -212,6 +212,15 @@ where
         Ok(self.list.remove_entry(&Self::key_bytes(key)?)?)
     }
 
+    /// Takes least keys away that are below `key`, as many as go at a time, and returns how many:
+    /// [`FatList::remove_below`](crate::FatList::remove_below) has the contract.
+    ///
+    /// # Errors
+    /// As there, and `TooLong`.
+    pub fn remove_below(&mut self, key: &K) -> Outcome<u32, D> {
+        Ok(self.list.remove_entries_below(&Self::key_bytes(key)?)?)
+    }
+
     /// The entry with the least key.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use norn_ordered_index::fat_list::CallBound;
 use norn_ordered_index::fat_list::format::{IDENTITY_BYTES, Identity};
 use norn_ordered_index::{
     ByteIndexError, Change, Direction, Entry, FatList, Hint, IndexError, IndexStats, MountError, OrderedIndex,
-    Reclaimed, Settings, Varying, VaryingList,
+    Reclaimed, Settings, UpTo, UpToVaried, Varying, VaryingList,
 };
 
 /// The longest value where values vary.
@@ -45,6 +45,11 @@ pub const DAMAGED: [u8; 3] = [0xDA, 0x3A, 0x6E];
 fn shrunk(bytes: &[u8]) -> [u8; 3] {
     let value = bytes.get(..3).map_or([0; 3], |front| front.try_into().unwrap());
     if bytes == stretched(&value) { value } else { DAMAGED }
+}
+
+/// The model's entry that is kept as `entry`.
+fn owned<const K: usize>((key, value): &(UpTo<K>, UpToVaried<LONGEST>)) -> Entry<K, 3> {
+    (key.as_ref().try_into().unwrap(), shrunk(value.as_ref()))
 }
 
 fn plain<T>(outcome: Result<T, ByteIndexError<SimError>>) -> Outcome<T> {
@@ -115,6 +120,13 @@ impl<D: Nor<Error = SimError>, const K: usize> EitherList<D, K> {
         match self {
             EitherList::Fixed(list) => list.insert_in_ring(key, value),
             EitherList::Varied(list) => plain(list.insert_in_ring(key, &stretched(value))),
+        }
+    }
+
+    pub fn remove_below(&mut self, key: &[u8; K]) -> Outcome<u32> {
+        match self {
+            EitherList::Fixed(list) => list.remove_below(key),
+            EitherList::Varied(list) => plain(list.remove_below(key)),
         }
     }
 
@@ -255,7 +267,28 @@ impl<D: Nor<Error = SimError>, const K: usize> OrderedIndex<K, 3> for EitherList
     fn len(&mut self) -> Outcome<u32> {
         match self {
             EitherList::Fixed(list) => list.len(),
-            EitherList::Varied(list) => plain(list.key_count()),
+            EitherList::Varied(list) => plain(list.len()),
+        }
+    }
+
+    fn is_empty(&mut self) -> Outcome<bool> {
+        match self {
+            EitherList::Fixed(list) => list.is_empty(),
+            EitherList::Varied(list) => plain(list.is_empty()),
+        }
+    }
+
+    fn first(&mut self) -> Outcome<Option<Entry<K, 3>>> {
+        match self {
+            EitherList::Fixed(list) => list.first(),
+            EitherList::Varied(list) => Ok(plain(list.first())?.map(|entry| owned(&entry))),
+        }
+    }
+
+    fn last(&mut self) -> Outcome<Option<Entry<K, 3>>> {
+        match self {
+            EitherList::Fixed(list) => list.last(),
+            EitherList::Varied(list) => Ok(plain(list.last())?.map(|entry| owned(&entry))),
         }
     }
 

@@ -26,6 +26,8 @@ pub enum Op {
     InsertInRing(Key, Value),
     Update(Key, Value),
     Remove(Key),
+    /// All keys below one, in as many calls as it takes.
+    RemoveBelow(Key),
     Reclaim,
     Stop,
 }
@@ -111,6 +113,10 @@ pub fn perform(list: &mut TestList, op: &Op) -> Result<(), IndexError<SimError>>
         Op::InsertInRing(key, value) => list.insert_in_ring(key, value).map(|_| ()),
         Op::Update(key, value) => list.update(key, value),
         Op::Remove(key) => list.remove(key),
+        Op::RemoveBelow(key) => {
+            while list.remove_below(key)? > 0 {}
+            Ok(())
+        }
         Op::Reclaim => list.reclaim_step().map(|_| ()),
         Op::Stop => list.stop(),
     }
@@ -203,6 +209,10 @@ impl Pair {
                 map.remove(&key);
                 Answer::Done
             }
+            Op::RemoveBelow(key) => {
+                map.retain(|other, _| *other >= key);
+                Answer::Done
+            }
             Op::Reclaim | Op::Stop => Answer::Done,
         };
         (map, answer)
@@ -239,6 +249,12 @@ impl Pair {
     pub fn check(&mut self, context: Context<'_>) {
         check(&mut self.list, &self.map, context);
     }
+}
+
+/// Whether `found` is `map` without some of its least keys.
+pub fn lacks_least_keys_only(found: &BTreeMap<Key, Value>, map: &BTreeMap<Key, Value>) -> bool {
+    let skipped = map.len().saturating_sub(found.len());
+    map.iter().skip(skipped).eq(found.iter())
 }
 
 /// What a list holds, from the first key on.
