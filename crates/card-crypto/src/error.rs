@@ -7,13 +7,13 @@ use core::fmt;
 pub enum CryptoError {
     /// A key has another length than its algorithm takes.
     KeyLength,
-    /// Data are no whole blocks of 16 bytes.
+    /// Data are no whole blocks.
     BlockLength,
     /// The place for the result is too short.
     OutputLength,
     /// A private key is 0 or not below the order of the curve, or a point is not on it.
     NotOnCurve,
-    /// A hash to sign has less than 16 or more than 64 bytes.
+    /// A hash to sign has no bytes, or more than 64.
     HashLength,
     /// There are no random bytes.
     NoRandom,
@@ -23,10 +23,10 @@ impl fmt::Display for CryptoError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::KeyLength => "the key has another length than its algorithm takes",
-            Self::BlockLength => "the data are no whole blocks of 16 bytes",
+            Self::BlockLength => "the data are no whole blocks",
             Self::OutputLength => "the place for the result is too short",
             Self::NotOnCurve => "the key is not one of the curve",
-            Self::HashLength => "the hash has less than 16 or more than 64 bytes",
+            Self::HashLength => "the hash has no bytes, or more than 64",
             Self::NoRandom => "there are no random bytes",
         })
     }

@@ -1,7 +1,8 @@
 //! Each algorithm gives the published answers, whole and in pieces, and refuses what it cannot take.
 
 use norn_card_crypto::{
-    Aes, Cbc, CryptoError, Ctr, Deterministic, Digest, DigestKind, Direction, KeyP256, Mac, PointP256, Random,
+    Aes, CryptoError, Curve, Des, Deterministic, Direction, Parameter, Random, SIGNATURE_MAX, compress_sha1,
+    compress_sha256, compress_sha512,
 };
 
 fn hex(text: &str) -> Vec<u8> {
@@ -10,32 +11,48 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// The ways to cut data in two at multiples of `step`.
-fn cuts(data: &[u8], step: usize) -> impl Iterator<Item = (&[u8], &[u8])> {
-    (0..=data.len()).step_by(step).map(|at| data.split_at(at))
-}
-
-/// FIPS 180-4, the examples.
+/// FIPS 180-4, the examples: a padded block, and for SHA-512 two.
 #[test]
 fn hashes() {
-    let two_blocks = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-    let known: [(DigestKind, &[u8], &str); 4] = [
-        (DigestKind::Sha1, b"abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
-        (DigestKind::Sha1, two_blocks, "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
-        (DigestKind::Sha256, b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-        (DigestKind::Sha256, two_blocks, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"),
-    ];
-    for (kind, message, hash) in known {
-        let mut digest = Digest::new(kind);
-        for (one, other) in cuts(message, 1) {
-            digest.update(one);
-            digest.update(other);
-            assert_eq!(digest.finish(&mut vec![0; kind.bytes() - 1]), Err(CryptoError::OutputLength));
-            let mut out = [0; 40];
-            assert_eq!(digest.finish(&mut out), Ok(kind.bytes()), "the next message begins with nothing of the last");
-            assert_eq!(out[..kind.bytes()], hex(hash));
+    let padded = |message: &[u8], block: usize| {
+        let mut data = message.to_vec();
+        data.push(0x80);
+        while data.len() % block != block - block / 8 {
+            data.push(0);
         }
+        data.resize(data.len() + block / 8 - 8, 0);
+        data.extend_from_slice(&(message.len() as u64 * 8).to_be_bytes());
+        data
+    };
+    let block: [u8; 64] = padded(b"abc", 64).try_into().unwrap();
+    let mut state = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 7, 8, 9];
+    compress_sha1(&mut state, &block);
+    assert_eq!(state[..5], [0xa999_3e36, 0x4706_816a, 0xba3e_2571, 0x7850_c26c, 0x9cd0_d89d]);
+    assert_eq!(state[5..], [7, 8, 9]);
+    let mut state =
+        [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
+    compress_sha256(&mut state, &block);
+    let words =
+        [0xba78_16bf, 0x8f01_cfea, 0x4141_40de, 0x5dae_2223, 0xb003_61a3, 0x9617_7a9c, 0xb410_ff61, 0xf200_15ad];
+    assert_eq!(state, words);
+    let mut state = [
+        0x6a09_e667_f3bc_c908,
+        0xbb67_ae85_84ca_a73b,
+        0x3c6e_f372_fe94_f82b,
+        0xa54f_f53a_5f1d_36f1,
+        0x510e_527f_ade6_82d1,
+        0x9b05_688c_2b3e_6c1f,
+        0x1f83_d9ab_fb41_bd6b,
+        0x5be0_cd19_137e_2179,
+    ];
+    let message =
+        b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrst\
+                    nopqrstu";
+    for block in padded(message, 128).chunks_exact(128) {
+        compress_sha512(&mut state, block.try_into().unwrap());
     }
+    assert_eq!(state[0], 0x8e95_9b75_dae3_13da);
+    assert_eq!(state[7], 0x5e96_e55b_874b_e909);
 }
 
 const SHORT: &str = "2b7e151628aed2a6abf7158809cf4f3c";
@@ -70,99 +87,40 @@ fn aes_in_ecb() {
     }
 }
 
-/// SP 800-38A, F.2.
+/// SP 800-20, the variable plain text test's first; SP 800-67, B.1 with the second block.
 #[test]
-fn aes_in_cbc() {
-    let vector: [u8; 16] = std::array::from_fn(|at| at as u8);
+fn des() {
     let known = [
-        (
-            SHORT,
-            "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2\
-             73bed6b8e3c1743b7116e69e222295163ff1caa1681fac09120eca307586e1a7",
-        ),
-        (
-            LONG,
-            "f58c4c04d6e5f1ba779eabfb5f7bfbd69cfc4e967edb808d679f777bc6702c7d\
-             39f23369a9d9bacfa530e26304231461b2eb05e2c39be9fcda6c19078c6a9d1b",
-        ),
+        ("0101010101010101", "8000000000000000", "95f8a5e5dd31d900"),
+        ("0123456789abcdef23456789abcdef01456789abcdef0123", "5468652071756663", "a826fd8ce53b855f"),
+        ("0123456789abcdef23456789abcdef01456789abcdef0123", "6b2062726f776e20", "cce21c8112256fe6"),
     ];
-    for (key, cipher) in known {
-        let (key, cipher, plain) = (hex(key), hex(cipher), hex(PLAIN));
-        for at in (0..=64).step_by(16) {
-            for (direction, from, to) in [(Direction::Encrypt, &plain, &cipher), (Direction::Decrypt, &cipher, &plain)]
-            {
-                let mut cbc = Cbc::new(direction, &key, &vector).unwrap();
-                let mut data = from.clone();
-                cbc.apply(&mut data[..at]).unwrap();
-                assert_eq!(cbc.apply(&mut [0; 15]), Err(CryptoError::BlockLength));
-                cbc.apply(&mut data[at..]).unwrap();
-                assert_eq!(data, *to);
-            }
-        }
+    for (key, plain, cipher) in known {
+        let des = Des::new(&hex(key)).unwrap();
+        let mut data = hex(plain);
+        des.apply(Direction::Encrypt, &mut data).unwrap();
+        assert_eq!(data, hex(cipher), "{key}");
+        des.apply(Direction::Decrypt, &mut data).unwrap();
+        assert_eq!(data, hex(plain));
+        assert_eq!(des.apply(Direction::Encrypt, &mut data[..7]), Err(CryptoError::BlockLength));
     }
-}
-
-/// SP 800-38A, F.5.
-#[test]
-fn aes_in_ctr() {
-    let counter: [u8; 16] = std::array::from_fn(|at| 0xF0 + at as u8);
-    let known = [
-        (
-            SHORT,
-            "874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff\
-             5ae4df3edbd5d35e5b4f09020db03eab1e031dda2fbe03d1792170a0f3009cee",
-        ),
-        (
-            LONG,
-            "601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5\
-             2b0930daa23de94ce87017ba2d84988ddfc9c58db67aada613c2dd08457941a6",
-        ),
-    ];
-    for (key, cipher) in known {
-        for at in 0..=64 {
-            let mut ctr = Ctr::new(&hex(key), &counter).unwrap();
-            let mut data = hex(PLAIN);
-            ctr.apply(&mut data[..at]);
-            ctr.apply(&mut data[at..]);
-            assert_eq!(data, hex(cipher));
-        }
+    // Two keys are three of which the last is the first; one is three times the same.
+    let (short, long) = ("0123456789abcdeffedcba9876543210", "0123456789abcdeffedcba98765432100123456789abcdef");
+    let mut data = [[7; 8]; 2];
+    for (key, data) in [short, long].iter().zip(&mut data) {
+        Des::new(&hex(key)).unwrap().apply(Direction::Encrypt, data).unwrap();
     }
-}
-
-/// SP 800-38B, D.1 and D.3.
-#[test]
-fn aes_in_cmac() {
-    let known = [
-        (SHORT, 0, "bb1d6929e95937287fa37d129b756746"),
-        (SHORT, 16, "070a16b46b4d4144f79bdd9dd04a287c"),
-        (SHORT, 40, "dfa66747de9ae63030ca32611497c827"),
-        (SHORT, 64, "51f0bebf7e3b9d92fc49741779363cfe"),
-        (LONG, 0, "028962f61b7bf89efc6b551f4667d983"),
-        (LONG, 16, "28a7023f452e8f82bd4bf28d8c37c35c"),
-        (LONG, 40, "aaf3d8f1de5640c232f5b169b9c911e6"),
-        (LONG, 64, "e1992190549f6ed5696a2c056c315410"),
-    ];
-    for (key, length, code) in known {
-        let (plain, code) = (hex(PLAIN), hex(code));
-        for (one, other) in cuts(&plain[..length], 1) {
-            let mut mac = Mac::new(&hex(key)).unwrap();
-            mac.update(one);
-            mac.update(other);
-            assert!(mac.clone().verify(&code) && !mac.clone().verify(&code[..15]) && !mac.clone().verify(&[0; 16]));
-            assert_eq!(mac.finish()[..], code);
-        }
-    }
+    assert_eq!(data[0], data[1]);
 }
 
 #[test]
 fn keys_of_other_lengths_are_refused() {
-    for length in (0..=64).filter(|length| ![16, 32].contains(length)) {
+    for length in 0..=64 {
         let key = vec![7; length];
-        assert!(Aes::new(&key).is_err() && Ctr::new(&key, &[0; 16]).is_err() && Mac::new(&key).is_err(), "{length}");
-        for direction in [Direction::Encrypt, Direction::Decrypt] {
-            assert!(Cbc::new(direction, &key, &[0; 16]).is_err(), "{length}");
-        }
-        assert!(KeyP256::new(&key).is_err(), "{length}");
+        assert_eq!(Aes::new(&key).is_ok(), [16, 24, 32].contains(&length), "{length}");
+        assert_eq!(Des::new(&key).is_ok(), [8, 16, 24].contains(&length), "{length}");
+        let signed = Curve::P256.sign(&key, &[1; 32], &mut [0; 72]);
+        assert_eq!(signed.is_ok(), length == 32, "{length}");
     }
 }
 
@@ -170,64 +128,167 @@ fn point(x: &str, y: &str) -> Vec<u8> {
     [vec![4], hex(x), hex(y)].concat()
 }
 
+/// SHA-256 of "sample".
+const SAMPLE: &str = "af2bdbe1aa9b6ec1e2ade1d694f41fc71a831d0268e9891562113d8a62add1bf";
+
 /// RFC 6979, A.2.5, with SHA-256 and the message "sample".
 #[test]
 fn ecdsa() {
-    let key = KeyP256::new(&hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721")).unwrap();
-    let public = point(
+    let secret = hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721");
+    let point = point(
         "60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6",
         "7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299",
     );
-    assert_eq!(key.public().to_bytes()[..], public);
-    let mut hash = [0; 32];
-    let mut digest = Digest::new(DigestKind::Sha256);
-    digest.update(b"sample");
-    digest.finish(&mut hash).unwrap();
-    let mut signature = [0; 72];
-    assert_eq!(key.sign(&hash, &mut signature), Ok(72));
+    let mut public = [0; 65];
+    Curve::P256.public(&secret, &mut public).unwrap();
+    assert_eq!(public[..], point);
+    let (hash, mut signature) = (hex(SAMPLE), [0; 72]);
+    assert_eq!(Curve::P256.sign(&secret, &hash, &mut signature), Ok(72));
     let known = hex("3046
         022100EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716
         022100F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8");
     assert_eq!(signature[..], known);
-    let public = PointP256::new(&public).unwrap();
-    assert!(public.verify(&hash, &signature));
+    assert!(Curve::P256.verify(&point, &hash, &signature));
     for bit in 0..known.len() * 8 {
         let mut other = known.clone();
         other[bit / 8] ^= 1 << (bit % 8);
-        assert!(!public.verify(&hash, &other), "bit {bit}");
+        assert!(!Curve::P256.verify(&point, &hash, &other), "bit {bit}");
     }
-    assert!(!public.verify(&[0; 32], &signature) && !public.verify(&hash, &signature[..71]));
-    assert_eq!(key.sign(&hash, &mut signature[..71]), Err(CryptoError::OutputLength));
-    assert_eq!(key.sign(&[0; 65], &mut signature), Err(CryptoError::HashLength));
-    assert_eq!(key.sign(&[0; 15], &mut signature), Err(CryptoError::HashLength));
-    assert!(key.sign(&[1; 20], &mut signature).is_ok(), "SHA-1's length");
+    assert!(!Curve::P256.verify(&point, &[0; 32], &signature) && !Curve::P256.verify(&point, &hash, &signature[..71]));
+    assert_eq!(Curve::P256.sign(&secret, &hash, &mut signature[..71]), Err(CryptoError::OutputLength));
+    assert_eq!(Curve::P256.sign(&secret, &[0; 65], &mut signature), Err(CryptoError::HashLength));
+    assert_eq!(Curve::P256.sign(&secret, &[], &mut signature), Err(CryptoError::HashLength));
+    assert!(Curve::P256.sign(&secret, &[1; 20], &mut signature).is_ok(), "SHA-1's length");
+}
+
+/// RFC 6979, A.2.3 to A.2.7, with SHA-256: other implementations verify these, and so must we.
+#[cfg(feature = "curves")]
+#[test]
+fn ecdsa_over_other_curves() {
+    let der = |r: &str, s: &str| {
+        let number = |digits: &str| {
+            let mut bytes = hex(digits);
+            while bytes.len() > 1 && bytes[0] == 0 {
+                bytes.remove(0);
+            }
+            if bytes[0] >= 0x80 {
+                bytes.insert(0, 0);
+            }
+            [vec![2, bytes.len() as u8], bytes].concat()
+        };
+        let body = [number(r), number(s)].concat();
+        let head = if body.len() < 128 { vec![0x30, body.len() as u8] } else { vec![0x30, 0x81, body.len() as u8] };
+        [head, body].concat()
+    };
+    let known = [
+        (
+            Curve::P192,
+            "6FAB034934E4C0FC9AE67F5B5659A9D7D1FEFD187EE09FD4",
+            "4B0B8CE98A92866A2820E20AA6B75B56382E0F9BFD5ECB55",
+            "CCDB006926EA9565CBADC840829D8C384E06DE1F1E381B85",
+        ),
+        (
+            Curve::P224,
+            "F220266E1105BFE3083E03EC7A3A654651F45E37167E88600BF257C1",
+            "61AA3DA010E8E8406C656BC477A7A7189895E7E840CDFE8FF42307BA",
+            "BC814050DAB5D23770879494F9E0A680DC1AF7161991BDE692B10101",
+        ),
+        (
+            Curve::P384,
+            "6B9D3DAD2E1B8C1C05B19875B6659F4DE23C3B667BF297BA9AA47740787137D896D5724E4C70A825F872C9EA60D2EDF5",
+            "21B13D1E013C7FA1392D03C5F99AF8B30C570C6F98D4EA8E354B63A21D3DAA33BDE1E888E63355D92FA2B3C36D8FB2CD",
+            "F3AA443FB107745BF4BD77CB3891674632068A10CA67E3D45DB2266FA7D1FEEBEFDC63ECCD1AC42EC0CB8668A4FA0AB0",
+        ),
+        (
+            Curve::P521,
+            "00FAD06DAA62BA3B25D2FB40133DA757205DE67F5BB0018FEE8C86E1B68C7E75CAA896EB32F1F47C70855836A6D16FCC1466F6D8FBEC67\
+             DB89EC0C08B0E996B83538",
+            "01511BB4D675114FE266FC4372B87682BAECC01D3CC62CF2303C92B3526012659D16876E25C7C1E57648F23B73564D67F61C6F14D527D5\
+             4972810421E7D87589E1A7",
+            "004A171143A83163D6DF460AAF61522695F207A58B95C0644D87E52AA1A347916E4F7A72930B1BC06DBE22CE3F58264AFD23704CBB63B2\
+             9B931F7DE6C9D949A7ECFC",
+        ),
+    ];
+    for (curve, secret, r, s) in known {
+        let mut point = vec![0; curve.point_bytes()];
+        curve.public(&hex(secret), &mut point).unwrap();
+        assert!(curve.verify(&point, &hex(SAMPLE), &der(r, s)), "{curve:?}");
+        assert!(!curve.verify(&point, &hex(SAMPLE), &der(s, r)), "{curve:?}");
+    }
+}
+
+#[test]
+fn every_curve_draws_keys_signs_and_agrees() {
+    let curves = [
+        Curve::P256,
+        #[cfg(feature = "curves")]
+        Curve::P192,
+        #[cfg(feature = "curves")]
+        Curve::P224,
+        #[cfg(feature = "curves")]
+        Curve::P384,
+        #[cfg(feature = "curves")]
+        Curve::P521,
+        #[cfg(feature = "curves")]
+        Curve::BrainpoolP256,
+        #[cfg(feature = "curves")]
+        Curve::Secp256k1,
+    ];
+    for curve in curves {
+        let draw = |seed| {
+            let (mut secret, mut point) = (vec![0; curve.field_bytes()], vec![0; curve.point_bytes()]);
+            curve.generate(&mut Deterministic::new(seed), &mut secret, &mut point).unwrap();
+            (secret, point)
+        };
+        assert_eq!(draw(1), draw(1));
+        // The base point is that of 1: parameters and arithmetic are of one curve. The order is that of no secret.
+        let mut one = vec![0; curve.field_bytes()];
+        *one.last_mut().unwrap() = 1;
+        let mut generator = vec![0; curve.point_bytes()];
+        curve.public(&one, &mut generator).unwrap();
+        assert_eq!(generator, curve.parameter(Parameter::Generator), "{curve:?}");
+        let mut order = curve.parameter(Parameter::Order).to_vec();
+        assert!(curve.public(&order, &mut generator).is_err(), "{curve:?}");
+        *order.last_mut().unwrap() -= 1;
+        assert!(curve.public(&order, &mut generator).is_ok(), "{curve:?}");
+        // Its negative has the same X.
+        let field = curve.field_bytes();
+        assert_eq!(generator[..=field], curve.parameter(Parameter::Generator)[..=field], "{curve:?}");
+        for seed in 0..20 {
+            let ((secret, point), (other, other_point)) = (draw(seed), draw(seed + 100));
+            let products = [(&secret, &other_point), (&other, &point)].map(|(secret, point)| {
+                let mut product = vec![0; curve.point_bytes()];
+                curve.agree(secret, point, &mut product).unwrap();
+                product
+            });
+            assert_eq!(products[0], products[1], "{curve:?}");
+            for bytes in [20, 28, 32, 48, 64] {
+                let (hash, mut signature) = (vec![seed as u8 ^ 0xA5; bytes], [0; SIGNATURE_MAX]);
+                let length = curve.sign(&secret, &hash, &mut signature).unwrap();
+                assert!(curve.verify(&point, &hash, &signature[..length]), "{curve:?}");
+                assert!(!curve.verify(&other_point, &hash, &signature[..length]), "{curve:?}");
+            }
+        }
+    }
 }
 
 /// The NIST's vectors of ECC CDH, P-256, the first.
 #[test]
 fn ecdh() {
-    let key = KeyP256::new(&hex("7d7dc5f71eb29ddaf80d6214632eeae03d9058af1fb6d22ed80badb62bc1a534")).unwrap();
+    let secret = hex("7d7dc5f71eb29ddaf80d6214632eeae03d9058af1fb6d22ed80badb62bc1a534");
     let other = point(
         "700c48f77f56584c5cc632ca65640db91b6bacce3a4df6b42ce7cc838833d287",
         "db71e509e3fd9b060ddb20ba5c51dcc5948d46fbf640dfe0441782cab85fa4ac",
     );
-    let shared = key.agree(&PointP256::new(&other).unwrap());
-    assert_eq!(shared[..], hex("46fc62106420ff012e54a434fbdd2d25ccc5852060561e68040dd7778997bd7b"));
+    let mut product = [0; 65];
+    Curve::P256.agree(&secret, &other, &mut product).unwrap();
+    assert_eq!(product[1..33], hex("46fc62106420ff012e54a434fbdd2d25ccc5852060561e68040dd7778997bd7b"));
     for (at, value) in [(64, other[64] ^ 1), (0, 2), (0, 0)] {
         let mut wrong = other.clone();
         wrong[at] = value;
-        assert!(PointP256::new(&wrong).is_err(), "byte {at}");
+        assert_eq!(Curve::P256.agree(&secret, &wrong, &mut product), Err(CryptoError::NotOnCurve), "byte {at}");
     }
-    assert!(PointP256::new(&other[..64]).is_err());
-}
-
-#[test]
-fn private_keys_are_between_zero_and_the_order() {
-    let mut order = hex("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551");
-    assert_eq!(KeyP256::new(&order).err(), Some(CryptoError::NotOnCurve));
-    assert_eq!(KeyP256::new(&[0; 32]).err(), Some(CryptoError::NotOnCurve));
-    order[31] -= 1;
-    assert_eq!(KeyP256::new(&order).unwrap().to_bytes()[..], order);
+    assert_eq!(Curve::P256.agree(&secret, &other[..64], &mut product), Err(CryptoError::NotOnCurve));
 }
 
 /// Draws what is no key before one that is, or forever.
@@ -246,14 +307,11 @@ impl Random for Stubborn {
 
 #[test]
 fn keys_are_drawn_until_one_is_a_key_and_not_forever() {
-    let drawn = KeyP256::generate(&mut Stubborn { draws: 0, key_at: 3 }).unwrap();
-    assert_eq!(drawn.to_bytes(), [1; 32]);
-    assert_eq!(KeyP256::generate(&mut Stubborn { draws: 0, key_at: 99 }).err(), Some(CryptoError::NoRandom));
-    let draw = |seed| KeyP256::generate(&mut Deterministic::new(seed)).unwrap();
-    assert_eq!(draw(1).to_bytes(), draw(1).to_bytes());
-    assert_ne!(draw(1).to_bytes(), draw(2).to_bytes());
-    let (one, other) = (draw(1), draw(2));
-    assert_eq!(one.agree(&other.public()), other.agree(&one.public()));
+    let (mut secret, mut point) = ([0; 32], [0; 65]);
+    Curve::P256.generate(&mut Stubborn { draws: 0, key_at: 3 }, &mut secret, &mut point).unwrap();
+    assert_eq!(secret, [1; 32]);
+    let never = Curve::P256.generate(&mut Stubborn { draws: 0, key_at: 999 }, &mut secret, &mut point);
+    assert_eq!((never, secret), (Err(CryptoError::NoRandom), [0; 32]));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use crate::known::place;
 
 /// Class, name and descriptor of each native method; its number is its place.
-pub const NATIVES: [(&str, &str, &str); 81] = [
+pub const NATIVES: [(&str, &str, &str); 82] = [
     ("javacard/framework/AID", "getBytes", "([BS)B"),
     ("javacard/framework/AID", "equals", "(Ljava/lang/Object;)Z"),
     ("javacard/framework/AID", "equals", "([BSB)Z"),
@@ -84,14 +84,15 @@ pub const NATIVES: [(&str, &str, &str); 81] = [
     ("javacardx/framework/util/UtilException", "throwIt", "(S)V"),
     ("javacard/security/Algorithms", "digestUpdate", "(B[B[BSS)V"),
     ("javacard/security/Algorithms", "digestFinish", "(B[B[BS)S"),
-    ("javacardx/crypto/AesCipher", "blocks", "(B[BBZ[BSS[BS)V"),
+    ("javacardx/crypto/BlockCipher", "blocks", "(B[BBZ[BSS[BS)V"),
     ("javacard/security/Algorithms", "random", "([BSS)V"),
-    ("javacard/security/Algorithms", "generate", "([B[B)V"),
-    ("javacard/security/Algorithms", "sign", "([B[BSS[BS)S"),
-    ("javacard/security/Algorithms", "verify", "([B[BSS[BSS)Z"),
-    ("javacard/security/Algorithms", "agree", "([B[BSS[BS)S"),
-    ("javacard/security/Algorithms", "parameter", "(B[BS)S"),
-    ("javacard/security/Algorithms", "isParameter", "(B[BSS)Z"),
+    ("javacard/security/Algorithms", "generate", "(B[B[B)V"),
+    ("javacard/security/Algorithms", "sign", "(B[B[BSS[BS)S"),
+    ("javacard/security/Algorithms", "verify", "(B[B[BSS[BSS)Z"),
+    ("javacard/security/Algorithms", "agree", "(BZ[B[BSS[BS)S"),
+    ("javacard/security/Algorithms", "parameter", "(BB[BS)S"),
+    ("javacard/security/Algorithms", "curves", "(SB[BSS)S"),
+    ("javacard/security/Algorithms", "blocks", "(B[BBZ[BSS[BS)V"),
 ];
 
 /// The number of a native method, by internal name of the class, name and descriptor. Cost: the table is read through.

@@ -26,7 +26,7 @@ use crate::package_store::{AddError, PackageStore};
 use crate::persistent::{ObjectError, StaticsError, TransactionRefusal};
 use crate::ram::{APDU_BUFFER, Known, known};
 use crate::session::{Installing, Protocol, Session, State};
-use crate::trace::{self, Users};
+use crate::trace::{self, Used, Users};
 use crate::types;
 
 /// Bytes of `bArray` at most: its length is a byte.
@@ -272,15 +272,18 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
     pub fn collect(&mut self) -> Result<u32, ErrorOf<H, S>> {
         let Memory { persistent, ram, .. } = &mut self.memory;
         let packages = &mut self.packages;
-        let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, end_of_used: 0, heap: PhantomData };
+        let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, used: Used::default(), heap: PhantomData };
         let collected = persistent.heap().collect(&mut tracer);
-        let end_of_used = tracer.end_of_used;
+        let used = tracer.used;
         self.memory.forget();
         match collected {
             Ok(Some(deleted)) => {
-                match self.memory.set_used(end_of_used) {
+                let end = if used.bytes < used.end { self.memory.compact() } else { Ok(used.end) };
+                match end.and_then(|end| self.memory.set_used(end).map(|()| end)) {
+                    Ok(end) => self.memory.ram.clear_from(end),
                     Err(Failure::Error(error)) => return Err(Self::objects(error)),
-                    _ => self.memory.ram.clear_from(end_of_used),
+                    // The next collection finds more.
+                    Err(_) => {}
                 }
                 Ok(deleted)
             }
@@ -303,7 +306,7 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
             let Memory { persistent, ram, .. } = &mut self.memory;
             let mut users = Users { heap: persistent.keeper(), owner: instance, found: false };
             let packages = &mut self.packages;
-            let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, end_of_used: 0, heap: PhantomData };
+            let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, used: Used::default(), heap: PhantomData };
             tracer.trace(&mut users, object).map_err(CardError::Heap)?;
             if users.found {
                 return Ok(true);

@@ -10,6 +10,26 @@ pub enum Hash {
     Sha256,
 }
 
+/// A block cipher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockCipher {
+    /// Blocks of 16 bytes, keys of 16, 24 or 32.
+    Aes,
+    /// Blocks of 8 bytes, keys of 8; of 16 or 24 for DES three times.
+    Des,
+}
+
+impl BlockCipher {
+    /// Bytes of a block.
+    #[must_use]
+    pub const fn block_bytes(self) -> usize {
+        match self {
+            BlockCipher::Aes => 16,
+            BlockCipher::Des => 8,
+        }
+    }
+}
+
 /// Which way a block cipher goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CipherMode {
@@ -17,6 +37,24 @@ pub enum CipherMode {
     Encrypt,
     /// Cipher text comes.
     Decrypt,
+}
+
+/// Curves that there may be.
+pub const CURVES_MAX: u8 = 15;
+
+/// A number that describes a curve y² = x³ + ax + b over a prime field, with cofactor 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// The field's prime; its bytes are those of every number of the field.
+    Field,
+    /// a.
+    A,
+    /// b.
+    B,
+    /// The base point, uncompressed.
+    Generator,
+    /// Its order.
+    Order,
 }
 
 /// Something that is not computed: a key is none, or there are no random bytes.
@@ -32,12 +70,20 @@ pub trait Crypto {
     /// Takes a block into the state of a hash.
     fn compress(&mut self, hash: Hash, state: &mut [u32; 8], block: &[u8; 64]);
 
-    /// Encrypts or decrypts a block by AES.
+    /// Takes a block into the state of SHA-512.
     ///
     /// # Errors
     ///
-    /// A key that has not 16, 24 or 32 bytes, or of a length that is not there.
-    fn aes(&mut self, mode: CipherMode, key: &[u8], block: &mut [u8; 16]) -> Result<(), NotComputed>;
+    /// Where it is not there.
+    fn compress_wide(&mut self, state: &mut [u64; 8], block: &[u8; 128]) -> Result<(), NotComputed>;
+
+    /// Encrypts or decrypts a block.
+    ///
+    /// # Errors
+    ///
+    /// A key or a block of other bytes than the cipher has, or a cipher that is not there.
+    fn block(&mut self, cipher: BlockCipher, mode: CipherMode, key: &[u8], block: &mut [u8])
+    -> Result<(), NotComputed>;
 
     /// Fills with random bytes.
     ///
@@ -46,29 +92,33 @@ pub trait Crypto {
     /// Where there are none.
     fn random(&mut self, bytes: &mut [u8]) -> Result<(), NotComputed>;
 
-    /// Draws a key of P-256, and its public key, uncompressed.
-    ///
-    /// # Errors
-    ///
-    /// As [`Crypto::random`].
-    fn generate(&mut self) -> Result<([u8; 32], [u8; 65]), NotComputed>;
+    /// A number that describes a curve; none for a curve that is not there. The first curve is P-256; the others have the
+    /// numbers that the implementation gives them, below [`CURVES_MAX`].
+    fn parameter(&self, curve: u8, which: Parameter) -> Option<&'static [u8]>;
 
-    /// Signs a hash by ECDSA over P-256; returns the bytes of the DER sequence.
+    /// Draws a secret of the bytes of the curve's field, and its uncompressed point.
     ///
     /// # Errors
     ///
-    /// A key that is none of the curve.
-    fn sign(&mut self, secret: &[u8], hash: &[u8], signature: &mut [u8; 72]) -> Result<usize, NotComputed>;
+    /// As [`Crypto::random`], and other bytes than the curve has.
+    fn generate(&mut self, curve: u8, secret: &mut [u8], point: &mut [u8]) -> Result<(), NotComputed>;
+
+    /// Signs a hash by ECDSA; returns the bytes of the DER sequence.
+    ///
+    /// # Errors
+    ///
+    /// A secret that is none of the curve.
+    fn sign(&mut self, curve: u8, secret: &[u8], hash: &[u8], signature: &mut [u8]) -> Result<usize, NotComputed>;
 
     /// Whether a DER sequence signs a hash.
-    fn verify(&mut self, point: &[u8], hash: &[u8], signature: &[u8]) -> bool;
+    fn verify(&mut self, curve: u8, point: &[u8], hash: &[u8], signature: &[u8]) -> bool;
 
-    /// The X coordinate of the product of a key and another's public key.
+    /// The product of a secret and another's public key, an uncompressed point.
     ///
     /// # Errors
     ///
-    /// A key or a point that is none of the curve.
-    fn agree(&mut self, secret: &[u8], point: &[u8]) -> Result<[u8; 32], NotComputed>;
+    /// A secret or a point that is none of the curve.
+    fn agree(&mut self, curve: u8, secret: &[u8], point: &[u8], product: &mut [u8]) -> Result<(), NotComputed>;
 }
 
 /// A card without cryptography.
@@ -80,7 +130,11 @@ impl Crypto for NoCrypto {
 
     fn compress(&mut self, _: Hash, _: &mut [u32; 8], _: &[u8; 64]) {}
 
-    fn aes(&mut self, _: CipherMode, _: &[u8], _: &mut [u8; 16]) -> Result<(), NotComputed> {
+    fn compress_wide(&mut self, _: &mut [u64; 8], _: &[u8; 128]) -> Result<(), NotComputed> {
+        Err(NotComputed)
+    }
+
+    fn block(&mut self, _: BlockCipher, _: CipherMode, _: &[u8], _: &mut [u8]) -> Result<(), NotComputed> {
         Err(NotComputed)
     }
 
@@ -88,19 +142,23 @@ impl Crypto for NoCrypto {
         Err(NotComputed)
     }
 
-    fn generate(&mut self) -> Result<([u8; 32], [u8; 65]), NotComputed> {
+    fn parameter(&self, _: u8, _: Parameter) -> Option<&'static [u8]> {
+        None
+    }
+
+    fn generate(&mut self, _: u8, _: &mut [u8], _: &mut [u8]) -> Result<(), NotComputed> {
         Err(NotComputed)
     }
 
-    fn sign(&mut self, _: &[u8], _: &[u8], _: &mut [u8; 72]) -> Result<usize, NotComputed> {
+    fn sign(&mut self, _: u8, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<usize, NotComputed> {
         Err(NotComputed)
     }
 
-    fn verify(&mut self, _: &[u8], _: &[u8], _: &[u8]) -> bool {
+    fn verify(&mut self, _: u8, _: &[u8], _: &[u8], _: &[u8]) -> bool {
         false
     }
 
-    fn agree(&mut self, _: &[u8], _: &[u8]) -> Result<[u8; 32], NotComputed> {
+    fn agree(&mut self, _: u8, _: &[u8], _: &[u8], _: &mut [u8]) -> Result<(), NotComputed> {
         Err(NotComputed)
     }
 }

@@ -158,6 +158,44 @@ impl<H: PersistentHeap, const PACKAGES: usize, const TRANSIENT_BYTES: usize> Mem
         Ok(H::bits(array) as i32)
     }
 
+    /// Moves transient arrays down over what none of them has, and returns where they end. A power cut between two of
+    /// them is harmless: each is moved below those that are not, and what they have is lost with the power.
+    ///
+    /// Cost: the header of each object once for each transient array, and a field for each that moves.
+    pub(crate) fn compact(&mut self) -> Result<u16, Failure<MemoryError<H>>> {
+        let mut end = 0;
+        while let Some((array, looked)) = self.lowest_from(end).map_err(Failure::Error)? {
+            let width = format::width(looked.header[0] & !TRANSIENT).unwrap_or(1);
+            let bytes = block_bytes(u32::from(looked.length) * width) as u16;
+            if looked.offset != end {
+                self.persistent.set_field(array, 0, format::SHORT, i32::from(end))?;
+                self.ram.move_down(looked.offset, end, bytes);
+            }
+            end += bytes;
+        }
+        self.forget();
+        Ok(end)
+    }
+
+    /// The transient array whose place is the lowest from one on.
+    fn lowest_from(&mut self, start: u16) -> Result<Option<(i32, Looked)>, MemoryError<H>> {
+        let (mut lowest, mut after): (Option<(i32, Looked)>, _) = (None, None);
+        while let Some(object) = self.heap().next_object(after).map_err(ObjectError::Heap)? {
+            after = Some(object);
+            let [first, ..] = self.heap().header(object).map_err(ObjectError::Heap)?;
+            if first & TRANSIENT == 0 {
+                continue;
+            }
+            let reference = H::bits(object) as i32;
+            let looked = self.look_at(reference)?;
+            let is_lower = lowest.is_none_or(|(_, lowest)| looked.offset < lowest.offset);
+            if looked.offset >= start && is_lower {
+                lowest = Some((reference, looked));
+            }
+        }
+        Ok(lowest)
+    }
+
     /// What kind of transient array a reference leads to: [`TRANSIENT_RESET`], [`TRANSIENT_DESELECT`], or 0 for others.
     pub(crate) fn transience(&mut self, reference: i32) -> Result<u8, MemoryError<H>> {
         if is_temporary(reference) {

@@ -4,6 +4,7 @@ mod aid;
 mod apdu;
 mod arrays;
 mod crypto;
+mod hash_state;
 mod system;
 
 use norn_card_package::{Wrong, format, native_number};

@@ -184,6 +184,16 @@ impl<const TRANSIENT: usize> Ram<TRANSIENT> {
         }
     }
 
+    /// Moves a block down.
+    pub fn move_down(&mut self, from: u16, to: u16, bytes: u16) {
+        for at in 0..usize::from(bytes) {
+            let Some(&byte) = self.transient.get(usize::from(from) + at) else { break };
+            if let Some(place) = self.transient.get_mut(usize::from(to) + at) {
+                *place = byte;
+            }
+        }
+    }
+
     /// Clears every array from a place on, where none is any more.
     pub fn clear_from(&mut self, offset: u16) {
         if let Some(free) = self.transient.get_mut(usize::from(offset)..) {

@@ -24,11 +24,19 @@ pub(crate) const INSTANCE: u8 = 0;
 /// References of such an object: the applet, and its AID.
 pub(crate) const INSTANCE_REFERENCES: u8 = 2;
 
-/// Says what an object refers to; false where an image does not know. `end_of_used` becomes at least the end of the
-/// RAM that a transient array has.
+/// RAM of the transient arrays that were traced.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Used {
+    /// At least the end of each.
+    pub end: u16,
+    /// Bytes of all of them.
+    pub bytes: u16,
+}
+
+/// Says what an object refers to; false where an image does not know. `used` takes in a transient array.
 pub(crate) fn trace<H: PersistentHeap, C: Code, const BYTES: usize>(
     heap: &mut impl Tracing<H::Reference, H::Error>,
-    (code, ram, end_of_used): (&mut C, &Ram<BYTES>, &mut u16),
+    (code, ram, used): (&mut C, &Ram<BYTES>, &mut Used),
     reference: H::Reference,
 ) -> Result<bool, H::Error> {
     let [first, package, class, _]: [u8; HEADER_BYTES] = heap.header(reference)?;
@@ -42,7 +50,9 @@ pub(crate) fn trace<H: PersistentHeap, C: Code, const BYTES: usize>(
         let [offset, length] = numbers;
         let kind = first & !TRANSIENT;
         let bytes = length.saturating_mul(format::width(kind).unwrap_or(1) as u16);
-        *end_of_used = (*end_of_used).max(offset.saturating_add(crate::ram::block_bytes(bytes.into()) as u16));
+        let block = crate::ram::block_bytes(bytes.into()) as u16;
+        used.end = used.end.max(offset.saturating_add(block));
+        used.bytes = used.bytes.saturating_add(block);
         if kind == format::REFERENCE {
             for element in ram.peek(offset, bytes).unwrap_or(&[]).chunks_exact(4) {
                 reach::<H, _>(heap, value(format::REFERENCE, element))?;
@@ -106,8 +116,7 @@ fn reach<H: PersistentHeap, T: Tracing<H::Reference, H::Error>>(heap: &mut T, bi
 pub(crate) struct Objects<'a, H, C, const BYTES: usize> {
     pub packages: &'a mut C,
     pub ram: &'a Ram<BYTES>,
-    /// At least the end of the RAM that the transient arrays have which were traced.
-    pub end_of_used: u16,
+    pub used: Used,
     pub heap: PhantomData<H>,
 }
 
@@ -117,7 +126,7 @@ impl<H: PersistentHeap, C: Code, const BYTES: usize> Tracer<H::Reference, H::Err
         heap: &mut impl Tracing<H::Reference, H::Error>,
         object: H::Reference,
     ) -> Result<bool, H::Error> {
-        trace::<H, C, BYTES>(heap, (self.packages, self.ram, &mut self.end_of_used), object)
+        trace::<H, C, BYTES>(heap, (self.packages, self.ram, &mut self.used), object)
     }
 }
 

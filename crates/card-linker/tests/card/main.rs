@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod costs;
+mod every_algorithm;
 #[path = "../javac/mod.rs"]
 mod javac;
 mod power_cuts;

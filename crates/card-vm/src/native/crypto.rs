@@ -4,13 +4,15 @@
 //! an EC key         its bytes │ flags of the class's
 //! a cipher's state  the block before, 16 │ what waits, 16 │ how much │ the key, during a call
 //! a hash's state    u8 data came │ u64 bytes that came │ the intermediate hash, 32 │ a block that is not whole, 64
+//!                   of SHA-384 and SHA-512: twice as much of both
 //! ```
 
 use norn_card_package::native_number;
 
+use super::hash_state::{HashState, kind_of};
 use super::{Bytes, Natives, Step, numbers};
 use crate::code::Code;
-use crate::crypto::{CipherMode, Crypto, Hash, NotComputed};
+use crate::crypto::{BlockCipher, CURVES_MAX, CipherMode, Crypto, NotComputed, Parameter};
 use crate::end::{Exception, Native, Trap};
 use crate::heap::PersistentHeap;
 use crate::objects::{Form, Objects};
@@ -19,14 +21,15 @@ use crate::ram::known;
 numbers! {
     DIGEST_UPDATE = "javacard/security/Algorithms" "digestUpdate" "(B[B[BSS)V";
     DIGEST_FINISH = "javacard/security/Algorithms" "digestFinish" "(B[B[BS)S";
-    AES = "javacardx/crypto/AesCipher" "blocks" "(B[BBZ[BSS[BS)V";
+    BLOCKS = "javacardx/crypto/BlockCipher" "blocks" "(B[BBZ[BSS[BS)V";
+    BLOCKS_OF_A_CODE = "javacard/security/Algorithms" "blocks" "(B[BBZ[BSS[BS)V";
     RANDOM = "javacard/security/Algorithms" "random" "([BSS)V";
-    GENERATE = "javacard/security/Algorithms" "generate" "([B[B)V";
-    SIGN = "javacard/security/Algorithms" "sign" "([B[BSS[BS)S";
-    VERIFY = "javacard/security/Algorithms" "verify" "([B[BSS[BSS)Z";
-    AGREE = "javacard/security/Algorithms" "agree" "([B[BSS[BS)S";
-    PARAMETER = "javacard/security/Algorithms" "parameter" "(B[BS)S";
-    IS_PARAMETER = "javacard/security/Algorithms" "isParameter" "(B[BSS)Z";
+    GENERATE = "javacard/security/Algorithms" "generate" "(B[B[B)V";
+    SIGN = "javacard/security/Algorithms" "sign" "(B[B[BSS[BS)S";
+    VERIFY = "javacard/security/Algorithms" "verify" "(B[B[BSS[BSS)Z";
+    AGREE = "javacard/security/Algorithms" "agree" "(BZ[B[BSS[BS)S";
+    PARAMETER = "javacard/security/Algorithms" "parameter" "(BB[BS)S";
+    CURVES = "javacard/security/Algorithms" "curves" "(SB[BSS)S";
 }
 
 const CRYPTO_EXCEPTION: u8 = known("javacard/security/CryptoException");
@@ -34,132 +37,32 @@ const CRYPTO_EXCEPTION: u8 = known("javacard/security/CryptoException");
 const ILLEGAL_VALUE: i16 = 1;
 const NO_SUCH_ALGORITHM: i16 = 3;
 
-/// `MessageDigest.ALG_SHA`.
-const ALG_SHA: i32 = 1;
 /// `Cipher.MODE_DECRYPT`.
 const MODE_DECRYPT: i32 = 1;
+/// Added to a mode: DES instead of AES.
+const WITH_DES: i32 = 0x10;
 
-const STATE: usize = 105;
-const COUNT_AT: usize = 1;
-const HASH_AT: usize = 9;
-const BLOCK_AT: usize = 41;
-const BLOCK: usize = 64;
-const AES_BLOCK: usize = 16;
-const AES_KEY_AT: i32 = 33;
-const AES_KEY_MAX: usize = 32;
-/// Bytes of a key at most, and of a hash to be signed.
-const KEY_MAX: usize = 65;
+/// Bytes of the largest block.
+const BLOCK_MAX: usize = 16;
+const KEY_AT: i32 = 33;
+const CIPHER_KEY_MAX: usize = 32;
+/// Bytes of a field's number, and of a point, at most.
+const FIELD_MAX: usize = 66;
+const POINT_MAX: usize = 1 + 2 * FIELD_MAX;
 const HASH_MAX: usize = 64;
-const SIGNATURE_MAX: usize = 72;
+const SIGNATURE_MAX: usize = 139;
+/// In place of a parameter of a curve: none is asked for.
+const NO_PARAMETER: i32 = -1;
 
-const SHA1_START: [u32; 8] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0, 0, 0, 0];
-const SHA256_START: [u32; 8] =
-    [0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB, 0x5BE0_CD19];
-
-/// P-256 (SEC 2, secp256r1): the field's prime, a, b, the base point, the order.
-const FIELD: [u8; 32] = hex("FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF");
-const A: [u8; 32] = hex("FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFC");
-const B: [u8; 32] = hex("5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B");
-const G: [u8; 65] = hex(concat!(
-    "04",
-    "6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296",
-    "4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5",
-));
-const R: [u8; 32] = hex("FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551");
-
-/// Bytes from hexadecimal digits, while a constant is made.
-const fn hex<const N: usize>(digits: &str) -> [u8; N] {
-    let digits = digits.as_bytes();
-    assert!(digits.len() == 2 * N, "two digits a byte");
-    let mut bytes = [0; N];
-    let mut at = 0;
-    while at < digits.len() {
-        let digit = match digits[at] {
-            digit @ b'0'..=b'9' => digit - b'0',
-            digit => digit - b'A' + 10,
-        };
-        bytes[at / 2] = bytes[at / 2] << 4 | digit;
-        at += 1;
-    }
-    bytes
-}
-
-fn parameter(which: i32) -> Option<&'static [u8]> {
-    match which {
-        0 => Some(&FIELD),
-        1 => Some(&A),
-        2 => Some(&B),
-        3 => Some(&G),
-        4 => Some(&R),
-        _ => None,
-    }
-}
-
-/// A hash's state, as its array has it.
-struct HashState {
-    bytes: [u8; STATE],
-    hash: Hash,
-}
-
-impl HashState {
-    fn count(&self) -> u64 {
-        let count = self.bytes.get(COUNT_AT..).and_then(<[u8]>::first_chunk);
-        count.map_or(0, |count| u64::from_be_bytes(*count))
-    }
-
-    fn begin(&mut self) {
-        if self.bytes[0] == 0 {
-            self.bytes[0] = 1;
-            self.set_words(&if self.hash == Hash::Sha1 { SHA1_START } else { SHA256_START });
-        }
-    }
-
-    fn words(&self) -> [u32; 8] {
-        let mut words = [0; 8];
-        for (word, bytes) in words.iter_mut().zip(self.bytes[HASH_AT..BLOCK_AT].chunks_exact(4)) {
-            *word = bytes.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
-        }
-        words
-    }
-
-    fn set_words(&mut self, words: &[u32; 8]) {
-        for (word, bytes) in words.iter().zip(self.bytes[HASH_AT..BLOCK_AT].chunks_exact_mut(4)) {
-            bytes.copy_from_slice(&word.to_be_bytes());
-        }
-    }
-
-    /// Takes bytes, whose count the state has from then on.
-    fn take(&mut self, crypto: &mut impl Crypto, data: &[u8]) {
-        self.begin();
-        for byte in data {
-            let count = self.count();
-            let place = (count % BLOCK as u64) as usize;
-            self.bytes[BLOCK_AT + place] = *byte;
-            self.bytes[COUNT_AT..HASH_AT].copy_from_slice(&(count + 1).to_be_bytes());
-            if place == BLOCK - 1 {
-                self.compress(crypto);
-            }
-        }
-    }
-
-    fn compress(&mut self, crypto: &mut impl Crypto) {
-        let mut words = self.words();
-        if let Some(block) = self.bytes[BLOCK_AT..].first_chunk() {
-            crypto.compress(self.hash, &mut words, block);
-        }
-        self.set_words(&words);
-    }
-
-    /// Pads, and leaves the hash where the intermediate one was.
-    fn finish(&mut self, crypto: &mut impl Crypto) {
-        self.begin();
-        let bits = self.count().wrapping_mul(8).to_be_bytes();
-        self.take(crypto, &[0x80]);
-        while self.count() % BLOCK as u64 != (BLOCK - 8) as u64 {
-            self.take(crypto, &[0]);
-        }
-        self.take(crypto, &bits);
-    }
+fn parameter_of(which: i32) -> Option<Parameter> {
+    Some(match which {
+        0 => Parameter::Field,
+        1 => Parameter::A,
+        2 => Parameter::B,
+        3 => Parameter::Generator,
+        4 => Parameter::Order,
+        _ => return None,
+    })
 }
 
 impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIENT: usize>
@@ -179,27 +82,30 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
                 let (place, mut state) = self.hash_state(first, second)?;
                 for offset in (0..data.count).step_by(32) {
                     let (chunk, count) = self.chunk::<32>(data, offset)?;
-                    state.take(self.session.crypto, &chunk[..count]);
+                    let taken = state.take(self.session.crypto, &chunk[..count]);
+                    self.computed(taken)?;
                 }
-                self.write(place, &state.bytes)?;
+                self.write(place, state.bytes())?;
                 0
             }
             DIGEST_FINISH => {
                 let (place, mut state) = self.hash_state(first, second)?;
-                let length = if state.hash == Hash::Sha1 { 20 } else { 32 };
-                let to = self.bytes(third, fourth, length)?;
-                state.finish(self.session.crypto);
-                self.write(to, &state.bytes[HASH_AT..HASH_AT + length as usize])?;
-                self.write(place, &[0; STATE])?;
-                length
+                let to = self.bytes(third, fourth, i32::from(state.length()))?;
+                let finished = state.finish(self.session.crypto);
+                self.computed(finished)?;
+                self.write(to, state.hash())?;
+                state.clear();
+                self.write(place, state.bytes())?;
+                i32::from(state.length())
             }
-            AES => {
+            BLOCKS | BLOCKS_OF_A_CODE => {
                 let from = self.bytes(fifth, sixth, seventh)?;
                 let to = self.bytes(eighth, ninth, seventh)?;
-                let chain = self.bytes(second, 0, AES_BLOCK as i32)?;
-                let mode = if first == MODE_DECRYPT { CipherMode::Decrypt } else { CipherMode::Encrypt };
-                let key = self.few::<AES_KEY_MAX>((second, AES_KEY_AT, third))?;
-                self.aes_blocks(mode, key, Some(chain).filter(|_| fourth != 0), (from, to))?;
+                let cipher = if first & WITH_DES == 0 { BlockCipher::Aes } else { BlockCipher::Des };
+                let chain = self.bytes(second, 0, cipher.block_bytes() as i32)?;
+                let mode = if first & !WITH_DES == MODE_DECRYPT { CipherMode::Decrypt } else { CipherMode::Encrypt };
+                let key = self.few::<CIPHER_KEY_MAX>((second, KEY_AT, third))?;
+                self.blocks((cipher, mode), key, Some(chain).filter(|_| fourth != 0), (from, to))?;
                 0
             }
             RANDOM => {
@@ -214,20 +120,25 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
                 0
             }
             GENERATE => {
-                let (secret, point) = (self.bytes(first, 0, 32)?, self.bytes(second, 0, 65)?);
-                let drawn = self.session.crypto.generate();
-                let (secret_bytes, point_bytes) = self.computed(drawn)?;
-                self.write(secret, &secret_bytes)?;
-                self.write(point, &point_bytes)?;
+                let field = self.field_bytes(first)?;
+                let (secret, point) =
+                    (self.bytes(second, 0, field as i32)?, self.bytes(third, 0, 1 + 2 * field as i32)?);
+                let (mut secret_bytes, mut point_bytes) = ([0; FIELD_MAX], [0; POINT_MAX]);
+                let (secret_bytes, point_bytes) = (&mut secret_bytes[..field], &mut point_bytes[..1 + 2 * field]);
+                let drawn = self.session.crypto.generate(first as u8, secret_bytes, point_bytes);
+                self.computed(drawn)?;
+                self.write(secret, secret_bytes)?;
+                self.write(point, point_bytes)?;
                 0
             }
             SIGN => {
-                let (key, key_bytes) = self.key(first)?;
-                let (hash, count) = self.few::<HASH_MAX>((second, third, fourth))?;
+                let (key, key_bytes) = self.key(second)?;
+                let (hash, count) = self.few::<HASH_MAX>((third, fourth, fifth))?;
                 let mut signature = [0; SIGNATURE_MAX];
-                match self.session.crypto.sign(&key[..key_bytes], &hash[..count], &mut signature) {
+                let crypto = &mut *self.session.crypto;
+                match crypto.sign(first as u8, &key[..key_bytes], &hash[..count], &mut signature) {
                     Ok(length) => {
-                        let to = self.bytes(fifth, sixth, length as i32)?;
+                        let to = self.bytes(sixth, seventh, length as i32)?;
                         self.write(to, &signature[..length])?;
                         length as i32
                     }
@@ -235,37 +146,59 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
                 }
             }
             VERIFY => {
-                let (point, point_bytes) = self.key(first)?;
-                let (hash, count) = self.few::<HASH_MAX>((second, third, fourth))?;
-                let (signature, length) = match self.bytes(fifth, sixth, seventh)? {
+                let (point, point_bytes) = self.key(second)?;
+                let (hash, count) = self.few::<HASH_MAX>((third, fourth, fifth))?;
+                let (signature, length) = match self.bytes(sixth, seventh, eighth)? {
                     long if usize::from(long.count) > SIGNATURE_MAX => return Ok(Some(Native::Returns(0))),
                     fitting => self.chunk::<SIGNATURE_MAX>(fitting, 0)?,
                 };
                 let crypto = &mut *self.session.crypto;
-                i32::from(crypto.verify(&point[..point_bytes], &hash[..count], &signature[..length]))
+                i32::from(crypto.verify(first as u8, &point[..point_bytes], &hash[..count], &signature[..length]))
             }
             AGREE => {
-                let (key, key_bytes) = self.key(first)?;
-                let (point, count) = self.few::<KEY_MAX>((second, third, fourth))?;
-                let to = self.bytes(fifth, sixth, 32)?;
-                match self.session.crypto.agree(&key[..key_bytes], &point[..count]) {
-                    Ok(product) => {
-                        self.write(to, &product)?;
-                        32
+                let field = self.field_bytes(first)?;
+                let (key, key_bytes) = self.key(third)?;
+                let (point, count) = self.few::<POINT_MAX>((fourth, fifth, sixth))?;
+                let mut product = [0; POINT_MAX];
+                let product = &mut product[..1 + 2 * field];
+                let crypto = &mut *self.session.crypto;
+                match crypto.agree(first as u8, &key[..key_bytes], &point[..count], product) {
+                    Ok(()) => {
+                        let wanted = if second == 0 { &product[1..=field] } else { &product[..] };
+                        let to = self.bytes(seventh, eighth, wanted.len() as i32)?;
+                        self.write(to, wanted)?;
+                        wanted.len() as i32
                     }
                     Err(NotComputed) => 0,
                 }
             }
             PARAMETER => {
-                let Some(bytes) = parameter(first) else { return self.throw(CRYPTO_EXCEPTION, ILLEGAL_VALUE) };
-                let to = self.bytes(second, third, bytes.len() as i32)?;
+                let which = parameter_of(second);
+                let found = which.and_then(|which| self.session.crypto.parameter(first as u8, which));
+                let Some(bytes) = found else { return self.throw(CRYPTO_EXCEPTION, ILLEGAL_VALUE) };
+                let to = self.bytes(third, fourth, bytes.len() as i32)?;
                 self.write(to, bytes)?;
                 bytes.len() as i32
             }
-            IS_PARAMETER => {
-                let Some(bytes) = parameter(first) else { return self.throw(CRYPTO_EXCEPTION, ILLEGAL_VALUE) };
-                let given = self.bytes(second, third, fourth)?;
-                i32::from(self.is_number(given, bytes)?)
+            CURVES => {
+                let mut curves = 0;
+                for curve in 0..CURVES_MAX {
+                    let Some(field) = self.session.crypto.parameter(curve, Parameter::Field) else { continue };
+                    let unused = field.first().map_or(0, |byte| byte.leading_zeros());
+                    if field.len() as i32 * 8 - unused as i32 != first {
+                        continue;
+                    }
+                    let is_one = match parameter_of(second) {
+                        None => second == NO_PARAMETER,
+                        Some(which) => {
+                            let given = self.bytes(third, fourth, fifth)?;
+                            let number = self.session.crypto.parameter(curve, which).unwrap_or(&[]);
+                            self.is_number(given, number)?
+                        }
+                    };
+                    curves |= i32::from(is_one) << curve;
+                }
+                curves
             }
             _ => return Ok(None),
         };
@@ -280,15 +213,24 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
     }
 
     fn hash_state(&mut self, algorithm: i32, array: i32) -> Step<(Bytes, HashState), H, C> {
-        let place = self.bytes(array, 0, STATE as i32)?;
-        let mut bytes = [0; STATE];
-        self.read(place, &mut bytes)?;
-        let hash = if algorithm == ALG_SHA { Hash::Sha1 } else { Hash::Sha256 };
-        Ok((place, HashState { bytes, hash }))
+        let Some(kind) = kind_of(algorithm) else { return self.throw(CRYPTO_EXCEPTION, NO_SUCH_ALGORITHM) };
+        let mut state = HashState::new(kind);
+        let place = self.bytes(array, 0, state.bytes().len() as i32)?;
+        self.read(place, state.bytes_mut())?;
+        Ok((place, state))
+    }
+
+    /// Bytes of a curve's numbers.
+    fn field_bytes(&mut self, curve: i32) -> Step<usize, H, C> {
+        let field = u8::try_from(curve).ok().and_then(|curve| self.session.crypto.parameter(curve, Parameter::Field));
+        match field.map(<[u8]>::len) {
+            Some(bytes) if bytes <= FIELD_MAX => Ok(bytes),
+            _ => self.throw(CRYPTO_EXCEPTION, NO_SUCH_ALGORITHM),
+        }
     }
 
     /// A key's bytes: those of its array but the last.
-    fn key(&mut self, array: i32) -> Step<([u8; KEY_MAX], usize), H, C> {
+    fn key(&mut self, array: i32) -> Step<([u8; POINT_MAX], usize), H, C> {
         self.usable(array)?;
         let Form::Array { length, .. } = self.memory.form(array).map_err(Trap::objects)? else {
             return Err(Trap::Exception(Exception::Bounds));
@@ -305,20 +247,22 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
         self.chunk(range, 0)
     }
 
-    fn aes_blocks(
+    fn blocks(
         &mut self,
-        mode: CipherMode,
-        (key, key_bytes): ([u8; AES_KEY_MAX], usize),
+        (cipher, mode): (BlockCipher, CipherMode),
+        (key, key_bytes): ([u8; CIPHER_KEY_MAX], usize),
         chain: Option<Bytes>,
         (from, to): (Bytes, Bytes),
     ) -> Step<(), H, C> {
-        let mut chained = [0; AES_BLOCK];
+        let size = cipher.block_bytes();
+        let mut chained = [0; BLOCK_MAX];
         if let Some(chain) = chain {
-            self.read(chain, &mut chained)?;
+            self.read(chain, &mut chained[..size])?;
         }
-        for offset in (0..from.count).step_by(AES_BLOCK) {
-            let (given, count) = self.chunk::<AES_BLOCK>(from, offset)?;
-            if count != AES_BLOCK {
+        for offset in (0..from.count).step_by(size) {
+            let part = Bytes { count: from.count.min(offset + size as u16), ..from };
+            let (given, count) = self.chunk::<BLOCK_MAX>(part, offset)?;
+            if count != size {
                 return self.throw(CRYPTO_EXCEPTION, ILLEGAL_VALUE);
             }
             let mut block = given;
@@ -326,16 +270,16 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
             if is_chained && mode == CipherMode::Encrypt {
                 block.iter_mut().zip(chained).for_each(|(byte, other)| *byte ^= other);
             }
-            let done = self.session.crypto.aes(mode, &key[..key_bytes], &mut block);
+            let done = self.session.crypto.block(cipher, mode, &key[..key_bytes], &mut block[..size]);
             self.computed(done)?;
             if is_chained && mode == CipherMode::Decrypt {
                 block.iter_mut().zip(chained).for_each(|(byte, other)| *byte ^= other);
             }
             chained = if mode == CipherMode::Encrypt { block } else { given };
-            self.write(Bytes { first: to.first + offset, ..to }, &block)?;
+            self.write(Bytes { first: to.first + offset, ..to }, &block[..size])?;
         }
         match chain {
-            Some(chain) => self.write(chain, &chained),
+            Some(chain) => self.write(chain, &chained[..size]),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 package javacard.security;
 
-/** A key of AES: 16 or 32 bytes. */
+/** A key of AES: 16, 24 or 32 bytes. */
 public interface AESKey extends SecretKey {
     /**
      * Sets the value, whole or not at all.

@@ -5,14 +5,17 @@ package javacard.security;
  * {@link javacard.framework.Util} are, null and the firewall included; results on flash take part in an open
  * transaction.
  *
- * <p>A key's array is its bytes and one more, of which nothing is read here. A hash's state is 105 bytes, and 0 in all
- * of them before any data: whether data came (0 or 1); how many bytes came, in eight bytes; the intermediate hash in
- * 32, of which SHA-1 takes the first 20; and the 64 bytes of a block that is not whole. Numbers have the most
- * significant byte first.
+ * <p>A key's array is its bytes and one more, of which nothing is read here. A hash's state is 0 in all of its bytes
+ * before any data: whether data came (0 or 1); how many bytes came, in eight bytes; the intermediate hash in 32; and the
+ * 64 bytes of a block that is not whole; of SHA-384 and SHA-512 twice as many of both. Numbers have the most
+ * significant byte first. Curves have numbers; 0 is P-256.
  */
 final class Algorithms {
     /** Bytes of a hash's state. */
     static final short STATE_BYTES = 105;
+
+    /** Bytes of that of SHA-384 and SHA-512. */
+    static final short WIDE_STATE_BYTES = 201;
 
     /** Where the state has how many bytes came. */
     static final short STATE_COUNT = 1;
@@ -20,7 +23,7 @@ final class Algorithms {
     /** Where it has the intermediate hash. */
     static final short STATE_HASH = 9;
 
-    /** The parameters of P-256: the field's prime. */
+    /** The parameters of a curve: the field's prime. */
     static final byte FIELD = 0;
 
     /** The coefficient a. */
@@ -35,27 +38,49 @@ final class Algorithms {
     /** The order of the base point. */
     static final byte R = 4;
 
+    /** In place of a parameter: none is compared. */
+    static final byte NONE = -1;
+
+    /** Added to the mode of a block cipher: DES instead of AES. */
+    static final byte WITH_DES = 0x10;
+
     private Algorithms() {
     }
 
-    /** Takes data into the state of {@code MessageDigest.ALG_SHA} or {@code ALG_SHA_256}. */
+    /** Takes data into the state of a hash, one of {@link MessageDigest}. */
     static native void digestUpdate(byte algorithm, byte[] state, byte[] data, short offset, short length);
 
     /** Writes the hash, makes the state 0 and returns the hash's bytes. */
     static native short digestFinish(byte algorithm, byte[] state, byte[] hash, short offset);
 
+    /**
+     * Encrypts or decrypts whole blocks, by {@code Cipher}'s modes. The state has the block before in its first bytes,
+     * where blocks are chained, and the key from byte 33 on.
+     */
+    static native void blocks(
+            byte mode,
+            byte[] state,
+            byte keyBytes,
+            boolean isChained,
+            byte[] in,
+            short inOffset,
+            short length,
+            byte[] out,
+            short outOffset);
+
     /** Fills a range with random bytes. */
     static native void random(byte[] buffer, short offset, short length);
 
-    /** Draws a private key of P-256, 32 bytes, and writes its public key, 65 bytes, to the starts of their arrays. */
-    static native void generate(byte[] secret, byte[] point);
+    /** Draws a private key of a curve, and writes it and its public key to the starts of their arrays. */
+    static native void generate(byte curve, byte[] secret, byte[] point);
 
     /** Signs a hash, as a DER sequence, whose bytes are returned; 0 if the key is none of the curve. */
     static native short sign(
-            byte[] secret, byte[] hash, short hashOffset, short hashLength, byte[] out, short outOffset);
+            byte curve, byte[] secret, byte[] hash, short hashOffset, short hashLength, byte[] out, short outOffset);
 
     /** Says whether a DER sequence signs a hash; not, if the key is none of the curve. */
     static native boolean verify(
+            byte curve,
             byte[] point,
             byte[] hash,
             short hashOffset,
@@ -64,12 +89,26 @@ final class Algorithms {
             short signatureOffset,
             short signatureLength);
 
-    /** Writes the X coordinate of the product, 32 bytes, and returns 32; 0 if key or point are none of the curve. */
-    static native short agree(byte[] secret, byte[] point, short offset, short length, byte[] out, short outOffset);
+    /**
+     * Multiplies a private key and a public one; writes the product's X coordinate, or all of the uncompressed point,
+     * and returns its bytes; 0 if one of them is none of the curve.
+     */
+    static native short agree(
+            byte curve,
+            boolean isWhole,
+            byte[] secret,
+            byte[] point,
+            short offset,
+            short length,
+            byte[] out,
+            short outOffset);
 
-    /** Copies a parameter of P-256 and returns its bytes. */
-    static native short parameter(byte which, byte[] buffer, short offset);
+    /** Writes a parameter of a curve, and returns its bytes. */
+    static native short parameter(byte curve, byte which, byte[] buffer, short offset);
 
-    /** Says whether a number, leading zeros aside, or a point is a parameter of P-256. */
-    static native boolean isParameter(byte which, byte[] buffer, short offset, short length);
+    /**
+     * Returns the curves over fields of so many bits that have a parameter, or all of them for {@link #NONE}: bit n is
+     * that of curve n.
+     */
+    static native short curves(short bits, byte which, byte[] buffer, short offset, short length);
 }

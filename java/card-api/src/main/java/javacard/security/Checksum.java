@@ -1,8 +1,11 @@
 package javacard.security;
 
-/** A checksum. This card has none. */
+/** A checksum. */
 public abstract class Checksum {
+    /** CRC-16 of ISO 3309, 2 bytes: that of X.25. */
     public static final byte ALG_ISO3309_CRC16 = 1;
+
+    /** CRC-32 of ISO 3309, 4 bytes: that of Ethernet. */
     public static final byte ALG_ISO3309_CRC32 = 2;
 
     /** For the classes that carry it out. */
@@ -14,12 +17,11 @@ public abstract class Checksum {
      *
      * @param algorithm an ALG
      * @param externalAccess whether other applets use it
-     * @return nothing
-     * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM}
+     * @return the object, whose checksum starts with 0
+     * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
      */
     public static final Checksum getInstance(byte algorithm, boolean externalAccess) throws CryptoException {
-        CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
-        return null;
+        return new Crc(algorithm);
     }
 
     /**

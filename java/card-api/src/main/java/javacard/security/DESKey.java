@@ -1,6 +1,6 @@
 package javacard.security;
 
-/** A key of DES, which this card does not build. */
+/** A key of DES: 8 bytes; 16 or 24 for DES three times. */
 public interface DESKey extends SecretKey {
     /**
      * Sets the value, whole or not at all.

@@ -1,10 +1,12 @@
 package javacard.security;
 
 import javacard.framework.JCSystem;
+import javacard.framework.Util;
 
 /** ECDH over P-256, plain or hashed. */
 final class EcAgreement extends KeyAgreement {
-    private static final short BYTES = 32;
+    /** Bytes of the largest X coordinate. */
+    private static final short BYTES_MAX = 66;
 
     private final byte algorithm;
     /** Hash and secret before it; null for the plain secret. */
@@ -14,13 +16,9 @@ final class EcAgreement extends KeyAgreement {
 
     EcAgreement(byte algorithm) {
         this.algorithm = algorithm;
-        if (algorithm == ALG_EC_SVDP_DH) {
-            digest = new ShaDigest(MessageDigest.ALG_SHA);
-            product = JCSystem.makeTransientByteArray(BYTES, JCSystem.CLEAR_ON_RESET);
-        } else {
-            digest = null;
-            product = null;
-        }
+        boolean isHashed = algorithm == ALG_EC_SVDP_DH || algorithm == ALG_EC_SVDP_DHC;
+        digest = isHashed ? new ShaDigest(MessageDigest.ALG_SHA) : null;
+        product = isHashed ? JCSystem.makeTransientByteArray(BYTES_MAX, JCSystem.CLEAR_ON_RESET) : null;
     }
 
     public void init(PrivateKey privKey) {
@@ -46,12 +44,16 @@ final class EcAgreement extends KeyAgreement {
         if (digest == null) {
             return agree(publicData, publicOffset, publicLength, secret, secretOffset);
         }
-        agree(publicData, publicOffset, publicLength, product, (short) 0);
-        return digest.doFinal(product, (short) 0, BYTES, secret, secretOffset);
+        short bytes = agree(publicData, publicOffset, publicLength, product, (short) 0);
+        bytes = digest.doFinal(product, (short) 0, bytes, secret, secretOffset);
+        Util.arrayFillNonAtomic(product, (short) 0, BYTES_MAX, (byte) 0);
+        return bytes;
     }
 
     private short agree(byte[] point, short offset, short length, byte[] secret, short secretOffset) {
-        short bytes = Algorithms.agree(key.value, point, offset, length, secret, secretOffset);
+        boolean isWhole = algorithm == ALG_EC_SVDP_DH_PLAIN_XY;
+        short bytes =
+                Algorithms.agree(key.curve(), isWhole, key.value, point, offset, length, secret, secretOffset);
         if (bytes == 0) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }

@@ -7,8 +7,6 @@ final class EcdsaSignature extends Signature {
     /** As in {@code javacardx.crypto.Cipher}, which is built on this package. */
     static final byte PAD_NULL = 0;
 
-    private static final short BYTES_MAX = 72;
-
     private final byte algorithm;
     private final ShaDigest digest;
     private final byte[] hash;
@@ -78,7 +76,9 @@ final class EcdsaSignature extends Signature {
 
     public short getLength() {
         require(mode);
-        return BYTES_MAX;
+        // Two numbers of the field, each with a byte for its sign and two of a head, in a head of two or three bytes.
+        short bytes = (short) (2 * ((short) ((key.getSize() + 7) / 8) + 3));
+        return (short) (bytes + (bytes < 128 ? 2 : 3));
     }
 
     public void update(byte[] inBuff, short inOffset, short inLength) {
@@ -103,14 +103,15 @@ final class EcdsaSignature extends Signature {
             byte[] inBuff, short inOffset, short inLength, byte[] sigBuff, short sigOffset, short sigLength) {
         require(MODE_VERIFY);
         short length = digest.doFinal(inBuff, inOffset, inLength, hash, (short) 0);
-        return Algorithms.verify(key.value, hash, (short) 0, length, sigBuff, sigOffset, sigLength);
+        return Algorithms.verify(key.curve(), key.value, hash, (short) 0, length, sigBuff, sigOffset, sigLength);
     }
 
     public boolean verifyPreComputedHash(
             byte[] hashBuff, short hashOffset, short hashLength, byte[] sigBuff, short sigOffset, short sigLength) {
         require(MODE_VERIFY);
         checkHash(hashLength);
-        return Algorithms.verify(key.value, hashBuff, hashOffset, hashLength, sigBuff, sigOffset, sigLength);
+        return Algorithms.verify(
+                key.curve(), key.value, hashBuff, hashOffset, hashLength, sigBuff, sigOffset, sigLength);
     }
 
     /** The hash is elsewhere: what came before is forgotten. */
@@ -122,7 +123,7 @@ final class EcdsaSignature extends Signature {
     }
 
     private short signHash(byte[] from, short offset, byte[] sigBuff, short sigOffset) {
-        short length = Algorithms.sign(key.value, from, offset, digest.getLength(), sigBuff, sigOffset);
+        short length = Algorithms.sign(key.curve(), key.value, from, offset, digest.getLength(), sigBuff, sigOffset);
         if (length == 0) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }

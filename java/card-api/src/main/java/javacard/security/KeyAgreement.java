@@ -8,15 +8,23 @@ public abstract class KeyAgreement {
     /** The same. */
     public static final byte ALG_EC_SVDP_DH_KDF = 1;
 
-    /** ECDH; the secret is the X coordinate, 32 bytes. */
+    /** ECDH; the secret is the X coordinate, as many bytes as the field has. */
     public static final byte ALG_EC_SVDP_DH_PLAIN = 3;
 
-    // Names of the specification for what this card does not carry out.
+    /** The same as {@link #ALG_EC_SVDP_DH}: cofactors are 1. */
     public static final byte ALG_EC_SVDP_DHC = 2;
+
+    /** The same. */
     public static final byte ALG_EC_SVDP_DHC_KDF = 2;
+
+    /** The same as {@link #ALG_EC_SVDP_DH_PLAIN}: cofactors are 1. */
     public static final byte ALG_EC_SVDP_DHC_PLAIN = 4;
-    public static final byte ALG_EC_PACE_GM = 5;
+
+    /** ECDH; the secret is the whole point, uncompressed. */
     public static final byte ALG_EC_SVDP_DH_PLAIN_XY = 6;
+
+    // Names of the specification for what this card does not carry out.
+    public static final byte ALG_EC_PACE_GM = 5;
     public static final byte ALG_DH_PLAIN = 7;
 
     /** For the classes that carry it out. */
@@ -26,13 +34,17 @@ public abstract class KeyAgreement {
     /**
      * Makes one.
      *
-     * @param algorithm {@link #ALG_EC_SVDP_DH} or {@link #ALG_EC_SVDP_DH_PLAIN}
+     * @param algorithm one of ECDH
      * @param externalAccess whether other applets use it
      * @return the object
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
      */
     public static final KeyAgreement getInstance(byte algorithm, boolean externalAccess) throws CryptoException {
-        if (algorithm != ALG_EC_SVDP_DH && algorithm != ALG_EC_SVDP_DH_PLAIN) {
+        if (algorithm != ALG_EC_SVDP_DH
+                && algorithm != ALG_EC_SVDP_DHC
+                && algorithm != ALG_EC_SVDP_DH_PLAIN
+                && algorithm != ALG_EC_SVDP_DHC_PLAIN
+                && algorithm != ALG_EC_SVDP_DH_PLAIN_XY) {
             CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
         }
         return new EcAgreement(algorithm);

@@ -44,10 +44,67 @@ public class KeyBuilder {
     /** AES-256. */
     public static final short LENGTH_AES_256 = 256;
 
-    // Names of the specification for what this card does not carry out.
+    /** A key of DES that a reset clears. */
     public static final byte TYPE_DES_TRANSIENT_RESET = 1;
+
+    /** A key of DES that deselection clears. */
     public static final byte TYPE_DES_TRANSIENT_DESELECT = 2;
+
+    /** A key of DES. */
     public static final byte TYPE_DES = 3;
+
+    /** A key of HMAC that a reset clears. */
+    public static final byte TYPE_HMAC_TRANSIENT_RESET = 19;
+
+    /** A key of HMAC that deselection clears. */
+    public static final byte TYPE_HMAC_TRANSIENT_DESELECT = 20;
+
+    /** A key of HMAC. */
+    public static final byte TYPE_HMAC = 21;
+
+    /** Keys of DES. */
+    public static final byte ALG_TYPE_DES = 1;
+
+    /** Keys of HMAC. */
+    public static final byte ALG_TYPE_HMAC = 9;
+
+    /** Bits of a key of DES, parities included. */
+    public static final short LENGTH_DES = 64;
+
+    /** Bits of two keys of DES. */
+    public static final short LENGTH_DES3_2KEY = 128;
+
+    /** Bits of three keys of DES. */
+    public static final short LENGTH_DES3_3KEY = 192;
+
+    /** Bits of P-192. */
+    public static final short LENGTH_EC_FP_192 = 192;
+
+    /** Bits of P-224. */
+    public static final short LENGTH_EC_FP_224 = 224;
+
+    /** Bits of P-384. */
+    public static final short LENGTH_EC_FP_384 = 384;
+
+    /** Bits of P-521. */
+    public static final short LENGTH_EC_FP_521 = 521;
+
+    /** Bits of a key of AES-192. */
+    public static final short LENGTH_AES_192 = 192;
+
+    /** Bytes that a key of HMAC has at most for SHA-1. */
+    public static final short LENGTH_HMAC_SHA_1_BLOCK_64 = 64;
+
+    /** Bytes that a key of HMAC has at most for SHA-256. */
+    public static final short LENGTH_HMAC_SHA_256_BLOCK_64 = 64;
+
+    /** Bytes that a key of HMAC has at most for SHA-384. */
+    public static final short LENGTH_HMAC_SHA_384_BLOCK_128 = 128;
+
+    /** Bytes that a key of HMAC has at most for SHA-512. */
+    public static final short LENGTH_HMAC_SHA_512_BLOCK_128 = 128;
+
+    // Names of the specification for what this card does not carry out.
     public static final byte TYPE_RSA_PUBLIC = 4;
     public static final byte TYPE_RSA_PRIVATE = 5;
     public static final byte TYPE_RSA_CRT_PRIVATE = 6;
@@ -58,9 +115,6 @@ public class KeyBuilder {
     public static final byte TYPE_KOREAN_SEED_TRANSIENT_RESET = 16;
     public static final byte TYPE_KOREAN_SEED_TRANSIENT_DESELECT = 17;
     public static final byte TYPE_KOREAN_SEED = 18;
-    public static final byte TYPE_HMAC_TRANSIENT_RESET = 19;
-    public static final byte TYPE_HMAC_TRANSIENT_DESELECT = 20;
-    public static final byte TYPE_HMAC = 21;
     public static final byte TYPE_RSA_PRIVATE_TRANSIENT_RESET = 22;
     public static final byte TYPE_RSA_PRIVATE_TRANSIENT_DESELECT = 23;
     public static final byte TYPE_RSA_CRT_PRIVATE_TRANSIENT_RESET = 24;
@@ -75,12 +129,10 @@ public class KeyBuilder {
     public static final byte TYPE_DH_PRIVATE = 35;
     public static final byte TYPE_DH_PRIVATE_TRANSIENT_DESELECT = 36;
     public static final byte TYPE_DH_PRIVATE_TRANSIENT_RESET = 37;
-    public static final byte ALG_TYPE_DES = 1;
     public static final byte ALG_TYPE_DSA_PUBLIC = 3;
     public static final byte ALG_TYPE_DSA_PRIVATE = 4;
     public static final byte ALG_TYPE_EC_F2M_PUBLIC = 5;
     public static final byte ALG_TYPE_EC_F2M_PRIVATE = 6;
-    public static final byte ALG_TYPE_HMAC = 9;
     public static final byte ALG_TYPE_KOREAN_SEED = 10;
     public static final byte ALG_TYPE_RSA_PUBLIC = 11;
     public static final byte ALG_TYPE_RSA_PRIVATE = 12;
@@ -91,9 +143,6 @@ public class KeyBuilder {
     public static final byte ALG_TYPE_EC_FP_PARAMETERS = 17;
     public static final byte ALG_TYPE_DSA_PARAMETERS = 18;
     public static final byte ALG_TYPE_DH_PARAMETERS = 19;
-    public static final short LENGTH_DES = 64;
-    public static final short LENGTH_DES3_2KEY = 128;
-    public static final short LENGTH_DES3_3KEY = 192;
     public static final short LENGTH_RSA_512 = 512;
     public static final short LENGTH_RSA_736 = 736;
     public static final short LENGTH_RSA_768 = 768;
@@ -114,17 +163,8 @@ public class KeyBuilder {
     public static final short LENGTH_EC_F2M_131 = 131;
     public static final short LENGTH_EC_FP_160 = 160;
     public static final short LENGTH_EC_F2M_163 = 163;
-    public static final short LENGTH_EC_FP_192 = 192;
     public static final short LENGTH_EC_F2M_193 = 193;
-    public static final short LENGTH_EC_FP_224 = 224;
-    public static final short LENGTH_EC_FP_384 = 384;
-    public static final short LENGTH_EC_FP_521 = 521;
-    public static final short LENGTH_AES_192 = 192;
     public static final short LENGTH_KOREAN_SEED_128 = 128;
-    public static final short LENGTH_HMAC_SHA_1_BLOCK_64 = 64;
-    public static final short LENGTH_HMAC_SHA_256_BLOCK_64 = 64;
-    public static final short LENGTH_HMAC_SHA_384_BLOCK_128 = 128;
-    public static final short LENGTH_HMAC_SHA_512_BLOCK_128 = 128;
     public static final short LENGTH_DH_1024 = 1024;
     public static final short LENGTH_DH_2048 = 2048;
 

@@ -13,22 +13,35 @@ final class Keys {
             case KeyBuilder.TYPE_AES:
             case KeyBuilder.TYPE_AES_TRANSIENT_RESET:
             case KeyBuilder.TYPE_AES_TRANSIENT_DESELECT:
-                if (bits != KeyBuilder.LENGTH_AES_128 && bits != KeyBuilder.LENGTH_AES_256) {
+                if (bits != KeyBuilder.LENGTH_AES_128
+                        && bits != KeyBuilder.LENGTH_AES_192
+                        && bits != KeyBuilder.LENGTH_AES_256) {
                     break;
                 }
                 return new StoredAesKey(type, bits, memory(type));
-            case KeyBuilder.TYPE_EC_FP_PUBLIC:
-                if (bits != KeyBuilder.LENGTH_EC_FP_256) {
+            case KeyBuilder.TYPE_DES:
+            case KeyBuilder.TYPE_DES_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_DES_TRANSIENT_DESELECT:
+                if (bits != KeyBuilder.LENGTH_DES
+                        && bits != KeyBuilder.LENGTH_DES3_2KEY
+                        && bits != KeyBuilder.LENGTH_DES3_3KEY) {
                     break;
                 }
-                return new StoredPublicKey(type);
+                return new StoredDesKey(type, bits, memory(type));
+            case KeyBuilder.TYPE_HMAC:
+            case KeyBuilder.TYPE_HMAC_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_HMAC_TRANSIENT_DESELECT:
+                if (bits != KeyBuilder.LENGTH_HMAC_SHA_256_BLOCK_64
+                        && bits != KeyBuilder.LENGTH_HMAC_SHA_512_BLOCK_128) {
+                    break;
+                }
+                return new StoredHmacKey(type, bits, memory(type));
+            case KeyBuilder.TYPE_EC_FP_PUBLIC:
+                return new StoredPublicKey(type, bits);
             case KeyBuilder.TYPE_EC_FP_PRIVATE:
             case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_RESET:
             case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_DESELECT:
-                if (bits != KeyBuilder.LENGTH_EC_FP_256) {
-                    break;
-                }
-                return new StoredPrivateKey(type, memory(type));
+                return new StoredPrivateKey(type, bits, memory(type));
             default:
                 break;
         }
@@ -39,9 +52,13 @@ final class Keys {
     private static byte memory(byte type) {
         switch (type) {
             case KeyBuilder.TYPE_AES_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_DES_TRANSIENT_RESET:
+            case KeyBuilder.TYPE_HMAC_TRANSIENT_RESET:
             case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_RESET:
                 return JCSystem.CLEAR_ON_RESET;
             case KeyBuilder.TYPE_AES_TRANSIENT_DESELECT:
+            case KeyBuilder.TYPE_DES_TRANSIENT_DESELECT:
+            case KeyBuilder.TYPE_HMAC_TRANSIENT_DESELECT:
             case KeyBuilder.TYPE_EC_FP_PRIVATE_TRANSIENT_DESELECT:
                 return JCSystem.CLEAR_ON_DESELECT;
             default:
@@ -60,6 +77,12 @@ final class Keys {
             case KeyBuilder.ALG_TYPE_AES:
                 return isPersistent ? KeyBuilder.TYPE_AES
                         : isCleared ? KeyBuilder.TYPE_AES_TRANSIENT_RESET : KeyBuilder.TYPE_AES_TRANSIENT_DESELECT;
+            case KeyBuilder.ALG_TYPE_DES:
+                return isPersistent ? KeyBuilder.TYPE_DES
+                        : isCleared ? KeyBuilder.TYPE_DES_TRANSIENT_RESET : KeyBuilder.TYPE_DES_TRANSIENT_DESELECT;
+            case KeyBuilder.ALG_TYPE_HMAC:
+                return isPersistent ? KeyBuilder.TYPE_HMAC
+                        : isCleared ? KeyBuilder.TYPE_HMAC_TRANSIENT_RESET : KeyBuilder.TYPE_HMAC_TRANSIENT_DESELECT;
             case KeyBuilder.ALG_TYPE_EC_FP_PUBLIC:
                 return isPersistent ? KeyBuilder.TYPE_EC_FP_PUBLIC : 0;
             case KeyBuilder.ALG_TYPE_EC_FP_PRIVATE:
@@ -73,7 +96,9 @@ final class Keys {
 
     /** Refuses keys that are not of P-256. */
     static void checkPair(PublicKey publicKey, PrivateKey privateKey) {
-        if (!(publicKey instanceof StoredPublicKey) || !(privateKey instanceof StoredPrivateKey)) {
+        if (!(publicKey instanceof StoredPublicKey)
+                || !(privateKey instanceof StoredPrivateKey)
+                || ((StoredKey) publicKey).getSize() != ((StoredKey) privateKey).getSize()) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
     }
@@ -82,11 +107,13 @@ final class Keys {
     static void generate(PublicKey publicKey, PrivateKey privateKey) {
         StoredPublicKey point = (StoredPublicKey) publicKey;
         StoredPrivateKey secret = (StoredPrivateKey) privateKey;
+        // Parameters of the public key, as far as they were set, choose the curve.
+        byte curve = point.curve();
         boolean isOwn = StoredKey.begin();
-        Algorithms.generate(secret.value, point.value);
-        secret.addParameters();
+        Algorithms.generate(curve, secret.value, point.value);
+        secret.addParameters(curve);
         secret.add(StoredKey.VALUE);
-        point.addParameters();
+        point.addParameters(curve);
         point.add(StoredKey.VALUE);
         StoredKey.commit(isOwn);
     }

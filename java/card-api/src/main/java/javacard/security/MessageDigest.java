@@ -17,21 +17,33 @@ public abstract class MessageDigest {
     /** Bytes of a SHA-256. */
     public static final byte LENGTH_SHA_256 = 32;
 
+    /** SHA-224. */
+    public static final byte ALG_SHA_224 = 7;
+
+    /** SHA-384. */
+    public static final byte ALG_SHA_384 = 5;
+
+    /** SHA-512. */
+    public static final byte ALG_SHA_512 = 6;
+
+    /** Bytes of a SHA-224. */
+    public static final byte LENGTH_SHA_224 = 28;
+
+    /** Bytes of a SHA-384. */
+    public static final byte LENGTH_SHA_384 = 48;
+
+    /** Bytes of a SHA-512. */
+    public static final byte LENGTH_SHA_512 = 64;
+
     // Names of the specification for what this card does not carry out.
     public static final byte ALG_MD5 = 2;
     public static final byte ALG_RIPEMD160 = 3;
-    public static final byte ALG_SHA_384 = 5;
-    public static final byte ALG_SHA_512 = 6;
-    public static final byte ALG_SHA_224 = 7;
     public static final byte ALG_SHA3_224 = 8;
     public static final byte ALG_SHA3_256 = 9;
     public static final byte ALG_SHA3_384 = 10;
     public static final byte ALG_SHA3_512 = 11;
     public static final byte LENGTH_MD5 = 16;
     public static final byte LENGTH_RIPEMD160 = 20;
-    public static final byte LENGTH_SHA_224 = 28;
-    public static final byte LENGTH_SHA_384 = 48;
-    public static final byte LENGTH_SHA_512 = 64;
     public static final byte LENGTH_SHA3_224 = 28;
     public static final byte LENGTH_SHA3_256 = 32;
     public static final byte LENGTH_SHA3_384 = 48;

@@ -5,17 +5,30 @@ import javacard.framework.Util;
 
 /** SHA-1 and SHA-256, whose state is in RAM. */
 final class ShaDigest extends InitializedMessageDigest {
-    private static final short BLOCK_BYTES = 64;
-
     private final byte algorithm;
     private final byte[] state;
 
     ShaDigest(byte algorithm) {
-        if (algorithm != ALG_SHA && algorithm != ALG_SHA_256) {
-            CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
-        }
         this.algorithm = algorithm;
-        state = JCSystem.makeTransientByteArray(Algorithms.STATE_BYTES, JCSystem.CLEAR_ON_RESET);
+        state = JCSystem.makeTransientByteArray(
+                getBlockLength() == 64 ? Algorithms.STATE_BYTES : Algorithms.WIDE_STATE_BYTES,
+                JCSystem.CLEAR_ON_RESET);
+    }
+
+    /** Bytes of a block. */
+    short getBlockLength() {
+        switch (algorithm) {
+            case ALG_SHA:
+            case ALG_SHA_224:
+            case ALG_SHA_256:
+                return 64;
+            case ALG_SHA_384:
+            case ALG_SHA_512:
+                return 128;
+            default:
+                CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
+                return 0;
+        }
     }
 
     public byte getAlgorithm() {
@@ -23,7 +36,18 @@ final class ShaDigest extends InitializedMessageDigest {
     }
 
     public byte getLength() {
-        return algorithm == ALG_SHA ? LENGTH_SHA : LENGTH_SHA_256;
+        switch (algorithm) {
+            case ALG_SHA:
+                return LENGTH_SHA;
+            case ALG_SHA_224:
+                return LENGTH_SHA_224;
+            case ALG_SHA_256:
+                return LENGTH_SHA_256;
+            case ALG_SHA_384:
+                return LENGTH_SHA_384;
+            default:
+                return LENGTH_SHA_512;
+        }
     }
 
     public void update(byte[] inBuff, short inOffset, short inLength) {
@@ -36,7 +60,7 @@ final class ShaDigest extends InitializedMessageDigest {
     }
 
     public void reset() {
-        Util.arrayFillNonAtomic(state, (short) 0, Algorithms.STATE_BYTES, (byte) 0);
+        Util.arrayFillNonAtomic(state, (short) 0, (short) state.length, (byte) 0);
     }
 
     public void setInitialDigest(
@@ -47,10 +71,12 @@ final class ShaDigest extends InitializedMessageDigest {
             short digestedMsgLenOffset,
             short digestedMsgLenLength) {
         boolean isNumber = digestedMsgLenLength > 0 && digestedMsgLenLength <= 8;
-        if (!isNumber || initialDigestLength != getLength()) {
+        // SHA-1 has five words; the others have all of the state's.
+        short words = algorithm == ALG_SHA ? LENGTH_SHA : (short) (getBlockLength() / 2);
+        if (!isNumber || initialDigestLength != words) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
-        if (digestedMsgLenBuf[(short) (digestedMsgLenOffset + digestedMsgLenLength - 1)] % BLOCK_BYTES != 0) {
+        if (digestedMsgLenBuf[(short) (digestedMsgLenOffset + digestedMsgLenLength - 1)] % getBlockLength() != 0) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
         reset();

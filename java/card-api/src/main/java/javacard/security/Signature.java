@@ -1,6 +1,6 @@
 package javacard.security;
 
-/** Signatures. ECDSA over P-256 is carried out, of SHA-1 and SHA-256, as a DER sequence of up to 72 bytes. */
+/** Signatures, and codes that prove a key: ECDSA as a DER sequence, HMAC, CMAC, and CBC-MAC. */
 public abstract class Signature {
     /** ECDSA of SHA-1. */
     public static final byte ALG_ECDSA_SHA = 17;
@@ -17,15 +17,85 @@ public abstract class Signature {
     /** To verify. */
     public static final byte MODE_VERIFY = 2;
 
-    // Names of the specification for what this card does not carry out.
+    /** ECDSA of SHA-224. */
+    public static final byte ALG_ECDSA_SHA_224 = 37;
+
+    /** ECDSA of SHA-384. */
+    public static final byte ALG_ECDSA_SHA_384 = 34;
+
+    /** ECDSA of SHA-512. */
+    public static final byte ALG_ECDSA_SHA_512 = 38;
+
+    /** HMAC of SHA-1. */
+    public static final byte ALG_HMAC_SHA1 = 24;
+
+    /** HMAC of SHA-256. */
+    public static final byte ALG_HMAC_SHA_256 = 25;
+
+    /** HMAC of SHA-384. */
+    public static final byte ALG_HMAC_SHA_384 = 26;
+
+    /** HMAC of SHA-512. */
+    public static final byte ALG_HMAC_SHA_512 = 27;
+
+    /** CBC-MAC of DES, 4 bytes, of whole blocks. */
     public static final byte ALG_DES_MAC4_NOPAD = 1;
+
+    /** CBC-MAC of DES, 8 bytes, of whole blocks. */
     public static final byte ALG_DES_MAC8_NOPAD = 2;
+
+    /** CBC-MAC of DES, 4 bytes, zeros as padding. */
     public static final byte ALG_DES_MAC4_ISO9797_M1 = 3;
+
+    /** CBC-MAC of DES, 8 bytes, zeros as padding. */
     public static final byte ALG_DES_MAC8_ISO9797_M1 = 4;
+
+    /** CBC-MAC of DES, 4 bytes, 80 and zeros as padding. */
     public static final byte ALG_DES_MAC4_ISO9797_M2 = 5;
+
+    /** CBC-MAC of DES, 8 bytes, 80 and zeros as padding. */
     public static final byte ALG_DES_MAC8_ISO9797_M2 = 6;
+
+    /** CBC-MAC of DES, 4 bytes, padded by PKCS#5. */
     public static final byte ALG_DES_MAC4_PKCS5 = 7;
+
+    /** CBC-MAC of DES, 8 bytes, padded by PKCS#5. */
     public static final byte ALG_DES_MAC8_PKCS5 = 8;
+
+    /** Retail MAC, 4 bytes, 80 and zeros as padding. */
+    public static final byte ALG_DES_MAC4_ISO9797_1_M2_ALG3 = 19;
+
+    /** Retail MAC, 8 bytes, 80 and zeros as padding. */
+    public static final byte ALG_DES_MAC8_ISO9797_1_M2_ALG3 = 20;
+
+    /** Retail MAC, 4 bytes, zeros as padding. */
+    public static final byte ALG_DES_MAC4_ISO9797_1_M1_ALG3 = 47;
+
+    /** Retail MAC, 8 bytes, zeros as padding. */
+    public static final byte ALG_DES_MAC8_ISO9797_1_M1_ALG3 = 48;
+
+    /** CBC-MAC of AES, 16 bytes, of whole blocks. */
+    public static final byte ALG_AES_MAC_128_NOPAD = 18;
+
+    /** CMAC of AES, 16 bytes. */
+    public static final byte ALG_AES_CMAC_128 = 49;
+
+    /** CBC-MAC of DES, 4 bytes. */
+    public static final byte SIG_CIPHER_DES_MAC4 = 1;
+
+    /** CBC-MAC of DES, 8 bytes. */
+    public static final byte SIG_CIPHER_DES_MAC8 = 2;
+
+    /** CBC-MAC of AES. */
+    public static final byte SIG_CIPHER_AES_MAC128 = 6;
+
+    /** CMAC of AES. */
+    public static final byte SIG_CIPHER_AES_CMAC128 = 10;
+
+    /** HMAC. */
+    public static final byte SIG_CIPHER_HMAC = 7;
+
+    // Names of the specification for what this card does not carry out.
     public static final byte ALG_RSA_SHA_ISO9796 = 9;
     public static final byte ALG_RSA_SHA_PKCS1 = 10;
     public static final byte ALG_RSA_MD5_PKCS1 = 11;
@@ -34,27 +104,16 @@ public abstract class Signature {
     public static final byte ALG_DSA_SHA = 14;
     public static final byte ALG_RSA_SHA_RFC2409 = 15;
     public static final byte ALG_RSA_MD5_RFC2409 = 16;
-    public static final byte ALG_AES_MAC_128_NOPAD = 18;
-    public static final byte ALG_AES_CMAC_128 = 49;
-    public static final byte ALG_DES_MAC4_ISO9797_1_M2_ALG3 = 19;
-    public static final byte ALG_DES_MAC8_ISO9797_1_M2_ALG3 = 20;
     public static final byte ALG_RSA_SHA_PKCS1_PSS = 21;
     public static final byte ALG_RSA_MD5_PKCS1_PSS = 22;
     public static final byte ALG_RSA_RIPEMD160_PKCS1_PSS = 23;
-    public static final byte ALG_HMAC_SHA1 = 24;
-    public static final byte ALG_HMAC_SHA_256 = 25;
-    public static final byte ALG_HMAC_SHA_384 = 26;
-    public static final byte ALG_HMAC_SHA_512 = 27;
     public static final byte ALG_HMAC_MD5 = 28;
     public static final byte ALG_HMAC_RIPEMD160 = 29;
     public static final byte ALG_RSA_SHA_ISO9796_MR = 30;
     public static final byte ALG_RSA_RIPEMD160_ISO9796_MR = 31;
     public static final byte ALG_KOREAN_SEED_MAC_NOPAD = 32;
-    public static final byte ALG_ECDSA_SHA_384 = 34;
     public static final byte ALG_AES_MAC_192_NOPAD = 35;
     public static final byte ALG_AES_MAC_256_NOPAD = 36;
-    public static final byte ALG_ECDSA_SHA_224 = 37;
-    public static final byte ALG_ECDSA_SHA_512 = 38;
     public static final byte ALG_RSA_SHA_224_PKCS1 = 39;
     public static final byte ALG_RSA_SHA_256_PKCS1 = 40;
     public static final byte ALG_RSA_SHA_384_PKCS1 = 41;
@@ -63,16 +122,9 @@ public abstract class Signature {
     public static final byte ALG_RSA_SHA_256_PKCS1_PSS = 44;
     public static final byte ALG_RSA_SHA_384_PKCS1_PSS = 45;
     public static final byte ALG_RSA_SHA_512_PKCS1_PSS = 46;
-    public static final byte ALG_DES_MAC4_ISO9797_1_M1_ALG3 = 47;
-    public static final byte ALG_DES_MAC8_ISO9797_1_M1_ALG3 = 48;
-    public static final byte SIG_CIPHER_DES_MAC4 = 1;
-    public static final byte SIG_CIPHER_DES_MAC8 = 2;
     public static final byte SIG_CIPHER_RSA = 3;
     public static final byte SIG_CIPHER_DSA = 4;
     public static final byte SIG_CIPHER_ECDSA_PLAIN = 9;
-    public static final byte SIG_CIPHER_AES_MAC128 = 6;
-    public static final byte SIG_CIPHER_AES_CMAC128 = 10;
-    public static final byte SIG_CIPHER_HMAC = 7;
     public static final byte SIG_CIPHER_KOREAN_SEED_MAC = 8;
 
     /** For the classes that carry it out. */
@@ -88,8 +140,28 @@ public abstract class Signature {
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
      */
     public static final Signature getInstance(byte algorithm, boolean externalAccess) throws CryptoException {
-        return new EcdsaSignature(algorithm, algorithm == ALG_ECDSA_SHA ? MessageDigest.ALG_SHA
-                : algorithm == ALG_ECDSA_SHA_256 ? MessageDigest.ALG_SHA_256 : MessageDigest.ALG_NULL);
+        switch (algorithm) {
+            case ALG_ECDSA_SHA:
+                return new EcdsaSignature(algorithm, MessageDigest.ALG_SHA);
+            case ALG_ECDSA_SHA_224:
+                return new EcdsaSignature(algorithm, MessageDigest.ALG_SHA_224);
+            case ALG_ECDSA_SHA_256:
+                return new EcdsaSignature(algorithm, MessageDigest.ALG_SHA_256);
+            case ALG_ECDSA_SHA_384:
+                return new EcdsaSignature(algorithm, MessageDigest.ALG_SHA_384);
+            case ALG_ECDSA_SHA_512:
+                return new EcdsaSignature(algorithm, MessageDigest.ALG_SHA_512);
+            case ALG_HMAC_SHA1:
+                return new HmacSignature(algorithm, MessageDigest.ALG_SHA);
+            case ALG_HMAC_SHA_256:
+                return new HmacSignature(algorithm, MessageDigest.ALG_SHA_256);
+            case ALG_HMAC_SHA_384:
+                return new HmacSignature(algorithm, MessageDigest.ALG_SHA_384);
+            case ALG_HMAC_SHA_512:
+                return new HmacSignature(algorithm, MessageDigest.ALG_SHA_512);
+            default:
+                return new BlockMac(algorithm);
+        }
     }
 
     /**
@@ -105,11 +177,8 @@ public abstract class Signature {
     public static final Signature getInstance(
             byte messageDigestAlgorithm, byte cipherAlgorithm, byte paddingAlgorithm, boolean externalAccess)
             throws CryptoException {
-        if (cipherAlgorithm != SIG_CIPHER_ECDSA || paddingAlgorithm != EcdsaSignature.PAD_NULL) {
-            CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
-        }
-        byte algorithm = messageDigestAlgorithm == MessageDigest.ALG_SHA ? ALG_ECDSA_SHA : ALG_ECDSA_SHA_256;
-        return new EcdsaSignature(algorithm, messageDigestAlgorithm);
+        return getInstance(
+                SignatureNames.algorithm(messageDigestAlgorithm, cipherAlgorithm, paddingAlgorithm), externalAccess);
     }
 
     /**

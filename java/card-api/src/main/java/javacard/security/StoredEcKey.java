@@ -1,20 +1,52 @@
 package javacard.security;
 
-/** A key of P-256: which of the parameters were set, which are the curve's and take no room. */
+/** A key of a curve: which of the parameters were set, and of which curves they are, so that they take no room. */
 abstract class StoredEcKey extends StoredKey implements ECKey {
     private static final byte PARAMETERS = 0x3E;
     private static final byte COFACTOR = 0x40;
 
-    StoredEcKey(byte type, short bytes, byte memory) {
-        super(type, (short) 256, bytes, memory);
+    /** The curves that the parameters leave, bit n for curve n. */
+    private short curves;
+
+    StoredEcKey(byte type, short bits, boolean isPoint, byte memory) {
+        super(type, bits, bytes(bits, isPoint), memory);
+        curves = Algorithms.curves(bits, Algorithms.NONE, null, (short) 0, (short) 0);
+        if (curves == 0) {
+            CryptoException.throwIt(CryptoException.NO_SUCH_ALGORITHM);
+        }
+    }
+
+    private static short bytes(short bits, boolean isPoint) {
+        short field = (short) ((bits + 7) / 8);
+        return isPoint ? (short) (2 * field + 1) : field;
+    }
+
+    /** The number of the curve: the first one that the parameters leave. */
+    final byte curve() {
+        byte curve = 0;
+        while ((curves >> curve & 1) == 0) {
+            curve++;
+        }
+        return curve;
+    }
+
+    public void clearKey() {
+        boolean isOwn = begin();
+        super.clearKey();
+        curves = Algorithms.curves(getSize(), Algorithms.NONE, null, (short) 0, (short) 0);
+        commit(isOwn);
     }
 
     public boolean isInitialized() {
         return has((byte) (VALUE | PARAMETERS));
     }
 
-    /** Sets all parameters that were not set. */
-    final void addParameters() {
+    /** Sets all parameters that were not set, as those of a curve. */
+    final void addParameters(byte curve) {
+        short one = (short) (1 << curve);
+        if (curves != one) {
+            curves = one;
+        }
         add((byte) (PARAMETERS | COFACTOR));
     }
 
@@ -23,15 +55,21 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
     }
 
     private void setParameter(byte which, byte[] buffer, short offset, short length) {
-        if (!Algorithms.isParameter(which, buffer, offset, length)) {
+        short left = (short) (curves & Algorithms.curves(getSize(), which, buffer, offset, length));
+        if (left == 0) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
+        boolean isOwn = begin();
+        if (left != curves) {
+            curves = left;
+        }
         add(flag(which));
+        commit(isOwn);
     }
 
     private short parameter(byte which, byte[] buffer, short offset) {
         require(flag(which));
-        return Algorithms.parameter(which, buffer, offset);
+        return Algorithms.parameter(curve(), which, buffer, offset);
     }
 
     public void setFieldFP(byte[] buffer, short offset, short length) {
@@ -95,10 +133,13 @@ abstract class StoredEcKey extends StoredKey implements ECKey {
     }
 
     public void copyDomainParametersFrom(ECKey ecKey) {
-        if (!(ecKey instanceof StoredEcKey)) {
+        if (!(ecKey instanceof StoredEcKey) || ((StoredEcKey) ecKey).getSize() != getSize()) {
             CryptoException.throwIt(CryptoException.ILLEGAL_VALUE);
         }
-        ((StoredEcKey) ecKey).require(PARAMETERS);
-        addParameters();
+        StoredEcKey other = (StoredEcKey) ecKey;
+        other.require(PARAMETERS);
+        boolean isOwn = begin();
+        addParameters(other.curve());
+        commit(isOwn);
     }
 }

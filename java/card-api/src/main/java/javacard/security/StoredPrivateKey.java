@@ -2,8 +2,8 @@ package javacard.security;
 
 /** A private key of P-256. */
 final class StoredPrivateKey extends StoredEcKey implements ECPrivateKey {
-    StoredPrivateKey(byte type, byte memory) {
-        super(type, (short) 32, memory);
+    StoredPrivateKey(byte type, short bits, byte memory) {
+        super(type, bits, false, memory);
     }
 
     public void setS(byte[] buffer, short offset, short length) {

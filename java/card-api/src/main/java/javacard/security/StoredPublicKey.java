@@ -6,8 +6,8 @@ import javacard.framework.JCSystem;
 final class StoredPublicKey extends StoredEcKey implements ECPublicKey {
     private static final byte UNCOMPRESSED = 4;
 
-    StoredPublicKey(byte type) {
-        super(type, (short) 65, JCSystem.NOT_A_TRANSIENT_OBJECT);
+    StoredPublicKey(byte type, short bits) {
+        super(type, bits, true, JCSystem.NOT_A_TRANSIENT_OBJECT);
     }
 
     public void setW(byte[] buffer, short offset, short length) {

@@ -41,15 +41,70 @@ public abstract class Cipher {
     /** To encrypt. */
     public static final byte MODE_ENCRYPT = 2;
 
-    // Names of the specification for what this card does not carry out.
+    /** AES-192 in CBC, of whole blocks. */
+    public static final byte ALG_AES_BLOCK_192_CBC_NOPAD = 18;
+
+    /** AES-192 in ECB, of whole blocks. */
+    public static final byte ALG_AES_BLOCK_192_ECB_NOPAD = 19;
+
+    /** AES-256 in CBC, of whole blocks. */
+    public static final byte ALG_AES_BLOCK_256_CBC_NOPAD = 20;
+
+    /** AES-256 in ECB, of whole blocks. */
+    public static final byte ALG_AES_BLOCK_256_ECB_NOPAD = 21;
+
+    /** AES in CBC, zeros as padding, which decryption leaves. */
+    public static final byte ALG_AES_CBC_ISO9797_M1 = 22;
+
+    /** AES in CBC, padded by PKCS#5. */
+    public static final byte ALG_AES_CBC_PKCS5 = 24;
+
+    /** AES in ECB, zeros as padding, which decryption leaves. */
+    public static final byte ALG_AES_ECB_ISO9797_M1 = 25;
+
+    /** AES in ECB, padded by PKCS#5. */
+    public static final byte ALG_AES_ECB_PKCS5 = 27;
+
+    /** AES with a counter. */
+    public static final byte ALG_AES_CTR = -16;
+
+    /** DES in CBC, of whole blocks. */
     public static final byte ALG_DES_CBC_NOPAD = 1;
+
+    /** DES in CBC, zeros as padding, which decryption leaves. */
     public static final byte ALG_DES_CBC_ISO9797_M1 = 2;
+
+    /** DES in CBC, 80 and zeros as padding. */
     public static final byte ALG_DES_CBC_ISO9797_M2 = 3;
+
+    /** DES in CBC, padded by PKCS#5. */
     public static final byte ALG_DES_CBC_PKCS5 = 4;
+
+    /** DES in ECB, of whole blocks. */
     public static final byte ALG_DES_ECB_NOPAD = 5;
+
+    /** DES in ECB, zeros as padding, which decryption leaves. */
     public static final byte ALG_DES_ECB_ISO9797_M1 = 6;
+
+    /** DES in ECB, 80 and zeros as padding. */
     public static final byte ALG_DES_ECB_ISO9797_M2 = 7;
+
+    /** DES in ECB, padded by PKCS#5. */
     public static final byte ALG_DES_ECB_PKCS5 = 8;
+
+    /** DES in CBC. */
+    public static final byte CIPHER_DES_CBC = 3;
+
+    /** DES in ECB. */
+    public static final byte CIPHER_DES_ECB = 4;
+
+    /** Zeros. */
+    public static final byte PAD_ISO9797_M1 = 2;
+
+    /** As many bytes as they say. */
+    public static final byte PAD_PKCS5 = 6;
+
+    // Names of the specification for what this card does not carry out.
     public static final byte ALG_RSA_ISO14888 = 9;
     public static final byte ALG_RSA_PKCS1 = 10;
     public static final byte ALG_RSA_ISO9796 = 11;
@@ -57,23 +112,11 @@ public abstract class Cipher {
     public static final byte ALG_RSA_PKCS1_OAEP = 15;
     public static final byte ALG_KOREAN_SEED_ECB_NOPAD = 16;
     public static final byte ALG_KOREAN_SEED_CBC_NOPAD = 17;
-    public static final byte ALG_AES_BLOCK_192_CBC_NOPAD = 18;
-    public static final byte ALG_AES_BLOCK_192_ECB_NOPAD = 19;
-    public static final byte ALG_AES_BLOCK_256_CBC_NOPAD = 20;
-    public static final byte ALG_AES_BLOCK_256_ECB_NOPAD = 21;
-    public static final byte ALG_AES_CBC_ISO9797_M1 = 22;
-    public static final byte ALG_AES_CBC_PKCS5 = 24;
-    public static final byte ALG_AES_ECB_ISO9797_M1 = 25;
-    public static final byte ALG_AES_ECB_PKCS5 = 27;
-    public static final byte CIPHER_DES_CBC = 3;
-    public static final byte CIPHER_DES_ECB = 4;
     public static final byte CIPHER_KOREAN_SEED_CBC = 5;
     public static final byte CIPHER_KOREAN_SEED_ECB = 6;
     public static final byte CIPHER_RSA = 7;
-    public static final byte PAD_ISO9797_M1 = 2;
     public static final byte PAD_ISO9797_1_M1_ALG3 = 4;
     public static final byte PAD_ISO9797_1_M2_ALG3 = 5;
-    public static final byte PAD_PKCS5 = 6;
     public static final byte PAD_PKCS1 = 7;
     public static final byte PAD_PKCS1_PSS = 8;
     public static final byte PAD_PKCS1_OAEP = 9;
@@ -88,7 +131,6 @@ public abstract class Cipher {
     public static final byte PAD_ISO9796 = 10;
     public static final byte PAD_ISO9796_MR = 11;
     public static final byte PAD_RFC2409 = 12;
-    public static final byte ALG_AES_CTR = -16;
 
     /** For the classes that carry it out. */
     protected Cipher() {
@@ -104,7 +146,7 @@ public abstract class Cipher {
      * @throws CryptoException {@link CryptoException#NO_SUCH_ALGORITHM} for others
      */
     public static final Cipher getInstance(byte algorithm, boolean externalAccess) throws CryptoException {
-        return new AesCipher(algorithm);
+        return algorithm == ALG_AES_CTR ? new CtrCipher() : new BlockCipher(algorithm);
     }
 
     /**
@@ -118,7 +160,7 @@ public abstract class Cipher {
      */
     public static final Cipher getInstance(byte cipherAlgorithm, byte paddingAlgorithm, boolean externalAccess)
             throws CryptoException {
-        return new AesCipher(AesCipher.algorithm(cipherAlgorithm, paddingAlgorithm));
+        return new BlockCipher(BlockCipher.algorithm(cipherAlgorithm, paddingAlgorithm));
     }
 
     /**

@@ -1,0 +1,88 @@
+package javacard.security;
+
+/** The algorithms of signatures that are named by hash, cipher and padding. */
+final class SignatureNames {
+    /** No algorithm has this number. */
+    private static final byte NONE = 0;
+    /** {@code Cipher}'s paddings. */
+    static final byte PAD_NOPAD = 1;
+    static final byte PAD_ISO9797_M1 = 2;
+    static final byte PAD_ISO9797_M2 = 3;
+    static final byte PAD_ISO9797_1_M1_ALG3 = 4;
+    static final byte PAD_ISO9797_1_M2_ALG3 = 5;
+    static final byte PAD_PKCS5 = 6;
+
+    private SignatureNames() {
+    }
+
+    static byte algorithm(byte digest, byte cipher, byte padding) {
+        switch (cipher) {
+            case Signature.SIG_CIPHER_ECDSA:
+                return padding == EcdsaSignature.PAD_NULL ? ecdsa(digest) : NONE;
+            case Signature.SIG_CIPHER_HMAC:
+                return padding == EcdsaSignature.PAD_NULL ? hmac(digest) : NONE;
+            case Signature.SIG_CIPHER_AES_MAC128:
+                return digest == MessageDigest.ALG_NULL && padding == PAD_NOPAD ? Signature.ALG_AES_MAC_128_NOPAD : NONE;
+            case Signature.SIG_CIPHER_AES_CMAC128:
+                return digest == MessageDigest.ALG_NULL ? Signature.ALG_AES_CMAC_128 : NONE;
+            case Signature.SIG_CIPHER_DES_MAC4:
+            case Signature.SIG_CIPHER_DES_MAC8:
+                byte four = digest == MessageDigest.ALG_NULL ? des(padding) : NONE;
+                return four == NONE || cipher == Signature.SIG_CIPHER_DES_MAC4 ? four : (byte) (four + 1);
+            default:
+                return NONE;
+        }
+    }
+
+    private static byte ecdsa(byte digest) {
+        switch (digest) {
+            case MessageDigest.ALG_SHA:
+                return Signature.ALG_ECDSA_SHA;
+            case MessageDigest.ALG_SHA_224:
+                return Signature.ALG_ECDSA_SHA_224;
+            case MessageDigest.ALG_SHA_256:
+                return Signature.ALG_ECDSA_SHA_256;
+            case MessageDigest.ALG_SHA_384:
+                return Signature.ALG_ECDSA_SHA_384;
+            case MessageDigest.ALG_SHA_512:
+                return Signature.ALG_ECDSA_SHA_512;
+            default:
+                return NONE;
+        }
+    }
+
+    private static byte hmac(byte digest) {
+        switch (digest) {
+            case MessageDigest.ALG_SHA:
+                return Signature.ALG_HMAC_SHA1;
+            case MessageDigest.ALG_SHA_256:
+                return Signature.ALG_HMAC_SHA_256;
+            case MessageDigest.ALG_SHA_384:
+                return Signature.ALG_HMAC_SHA_384;
+            case MessageDigest.ALG_SHA_512:
+                return Signature.ALG_HMAC_SHA_512;
+            default:
+                return NONE;
+        }
+    }
+
+    /** The code of 4 bytes; that of 8 is the next number. */
+    private static byte des(byte padding) {
+        switch (padding) {
+            case PAD_NOPAD:
+                return Signature.ALG_DES_MAC4_NOPAD;
+            case PAD_ISO9797_M1:
+                return Signature.ALG_DES_MAC4_ISO9797_M1;
+            case PAD_ISO9797_M2:
+                return Signature.ALG_DES_MAC4_ISO9797_M2;
+            case PAD_ISO9797_1_M1_ALG3:
+                return Signature.ALG_DES_MAC4_ISO9797_1_M1_ALG3;
+            case PAD_ISO9797_1_M2_ALG3:
+                return Signature.ALG_DES_MAC4_ISO9797_1_M2_ALG3;
+            case PAD_PKCS5:
+                return Signature.ALG_DES_MAC4_PKCS5;
+            default:
+                return NONE;
+        }
+    }
+}
