@@ -32,8 +32,8 @@ const PART_PAGE: usize = 4096;
 
 /// Erase units that a part may have.
 const UNITS_MAX: usize = 256;
-/// Bytes of RAM for transient arrays.
-const TRANSIENT: usize = 1536;
+/// Bytes of RAM for transient arrays: what applets expect that were written for cards with some kilobytes.
+const TRANSIENT: usize = 8192;
 /// Cells of frames and operand stacks: 2 KiB.
 const CELLS: usize = 512;
 /// Bytecodes that a run of an applet's code may take.

@@ -52,11 +52,12 @@ const APPLET_DESELECT: u8 = method("javacard/framework/Applet", "deselect", "()V
 const MULTI_SELECT: u8 = method("javacard/framework/MultiSelectable", "select", "(Z)Z");
 const MULTI_DESELECT: u8 = method("javacard/framework/MultiSelectable", "deselect", "(Z)V");
 
-/// The channel that a class byte names; none for one that a card of four channels does not have.
+/// The channel that a class byte names; none for one that a card of four channels does not have. Proprietary classes
+/// from C0 on, of which some cards give sixteen to channels that there are not, name the first one.
 fn channel_of(class: u8) -> Option<u8> {
     match class {
-        0xFF => None,
-        _ if class & 0x40 == 0 && class & 0x60 != 0x20 => Some(class & 3),
+        0x00..=0x1F | 0x80..=0xBF => Some(class & 3),
+        0xC0..=0xFE => Some(0),
         _ => None,
     }
 }

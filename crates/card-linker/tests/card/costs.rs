@@ -6,19 +6,26 @@ use super::*;
 
 const COSTS: [u8; 6] = [0xF0, 0, 0, 0, 9, 1];
 
-/// A card with the applet that does one thing often, selected.
+/// The applet that does one thing often, linked once for all tests.
+fn costs() -> &'static LinkedPackage {
+    static PACKAGE: OnceLock<LinkedPackage> = OnceLock::new();
+    PACKAGE.get_or_init(|| {
+        let linked = linked();
+        let texts = [
+            ("costs/Step.java", include_str!("../programs/card/costs/Step.java")),
+            ("costs/Costs.java", include_str!("../programs/card/costs/Costs.java")),
+        ];
+        let (_, classes) = sources("card-costs", &texts, &[&linked.lang, &linked.main]);
+        let package = config(&COSTS[..5], &[(&COSTS, "costs/Costs")]);
+        let package = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &package);
+        package.unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
+/// A card with it, selected.
 fn card_with_costs() -> TestCard {
-    let linked = linked();
-    let texts = [
-        ("costs/Step.java", include_str!("../programs/card/costs/Step.java")),
-        ("costs/Costs.java", include_str!("../programs/card/costs/Costs.java")),
-    ];
-    let (_, classes) = sources("card-costs", &texts, &[&linked.lang, &linked.main]);
-    let package = config(&COSTS[..5], &[(&COSTS, "costs/Costs")]);
-    let package = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &package);
-    let package = package.unwrap_or_else(|error| panic!("{error}"));
     let mut card = new_card();
-    card.install_package(&package.image).unwrap();
+    card.install_package(&costs().image).unwrap();
     card.install_applet(aid(&COSTS), aid(&COSTS), &[]).unwrap();
     assert_eq!(status(&mut card, &select(&COSTS)), 0x9000);
     card
@@ -98,4 +105,18 @@ fn a_larger_cache_waits_less_for_the_packages_part() {
     }
     let [one, two, four] = rounds.map(|(_, (_, nand))| nand);
     assert!(one >= two && two >= four && one > four, "{one}, {two}, {four}");
+}
+
+#[test]
+fn classes_lead_to_the_applet_of_their_channel() {
+    let mut card = card_with_costs();
+    for class in 0..=0xFF {
+        // Interindustry classes and proprietary ones up to BF name one of four channels; 20 to 3F and FF are none.
+        let expected = match class {
+            0x00..=0x1F | 0x80..=0xBF if class & 3 == 0 => 0x9000,
+            0xC0..=0xFE => 0x9000,
+            _ => 0x6881,
+        };
+        assert_eq!(status(&mut card, &[class, 0, 0, 1, 0]), expected, "class {class:02X}");
+    }
 }

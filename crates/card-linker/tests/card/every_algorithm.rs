@@ -1,8 +1,10 @@
 //! Every algorithm of the API, made by an applet for what it is asked: published answers, and those of other
 //! implementations.
 
+use std::sync::OnceLock;
+
 use norn_card_crypto::{Curve, Deterministic, Parameter};
-use norn_card_linker::link;
+use norn_card_linker::{LinkedPackage, link};
 use norn_card_vm::Card;
 use sha1::Sha1;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
@@ -24,14 +26,22 @@ fn hex(digits: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
+/// The applet that makes algorithms, linked once for all tests.
+fn algorithms() -> &'static LinkedPackage {
+    static PACKAGE: OnceLock<LinkedPackage> = OnceLock::new();
+    PACKAGE.get_or_init(|| {
+        let linked = linked();
+        let texts = [("algorithms/Algorithms.java", include_str!("../programs/card/algorithms/Algorithms.java"))];
+        let (_, classes) = sources("card-algorithms", &texts, &[&linked.lang, &linked.main]);
+        let package = config(&ALGORITHMS[..5], &[(&ALGORITHMS, "algorithms/Algorithms")]);
+        let package = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &package);
+        package.unwrap_or_else(|error| panic!("{error}"))
+    })
+}
+
 fn card_with_algorithms() -> TestCard {
-    let linked = linked();
-    let texts = [("algorithms/Algorithms.java", include_str!("../programs/card/algorithms/Algorithms.java"))];
-    let (_, classes) = sources("card-algorithms", &texts, &[&linked.lang, &linked.main]);
-    let package = config(&ALGORITHMS[..5], &[(&ALGORITHMS, "algorithms/Algorithms")]);
-    let package = link(&read(&classes), std::slice::from_ref(&linked.api.exports), &package);
     let mut card = new_card();
-    card.install_package(&package.unwrap_or_else(|error| panic!("{error}")).image).unwrap();
+    card.install_package(&algorithms().image).unwrap();
     card.install_applet(aid(&ALGORITHMS), aid(&ALGORITHMS), &[]).unwrap();
     assert_eq!(status(&mut card, &select(&ALGORITHMS)), 0x9000);
     card
