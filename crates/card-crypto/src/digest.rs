@@ -1,7 +1,7 @@
 //! SHA-1, SHA-256 and SHA-512 (FIPS 180-4), a block at a time: what a card keeps is the intermediate hash.
 
-/// Takes a block into an intermediate hash of SHA-1, the first five words. Collisions are known: for formats that ask for
-/// it only.
+/// Takes a block into an intermediate hash of SHA-1, the first five words. Collisions are known: for formats that ask
+/// for it only.
 pub fn compress_sha1(state: &mut [u32; 8], block: &[u8; 64]) {
     if let Some(words) = state.first_chunk_mut() {
         sha1::block_api::compress(words, core::slice::from_ref(block));

@@ -306,7 +306,8 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
             let Memory { persistent, ram, .. } = &mut self.memory;
             let mut users = Users { heap: persistent.keeper(), owner: instance, found: false };
             let packages = &mut self.packages;
-            let mut tracer = trace::Objects::<H, _, TRANSIENT> { packages, ram, used: Used::default(), heap: PhantomData };
+            let mut tracer =
+                trace::Objects::<H, _, TRANSIENT> { packages, ram, used: Used::default(), heap: PhantomData };
             tracer.trace(&mut users, object).map_err(CardError::Heap)?;
             if users.found {
                 return Ok(true);

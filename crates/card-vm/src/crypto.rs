@@ -92,8 +92,8 @@ pub trait Crypto {
     /// Where there are none.
     fn random(&mut self, bytes: &mut [u8]) -> Result<(), NotComputed>;
 
-    /// A number that describes a curve; none for a curve that is not there. The first curve is P-256; the others have the
-    /// numbers that the implementation gives them, below [`CURVES_MAX`].
+    /// A number that describes a curve; none for a curve that is not there. The first curve is P-256; the others have
+    /// the numbers that the implementation gives them, below [`CURVES_MAX`].
     fn parameter(&self, curve: u8, which: Parameter) -> Option<&'static [u8]>;
 
     /// Draws a secret of the bytes of the curve's field, and its uncompressed point.

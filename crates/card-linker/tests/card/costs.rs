@@ -111,10 +111,11 @@ fn a_larger_cache_waits_less_for_the_packages_part() {
 fn classes_lead_to_the_applet_of_their_channel() {
     let mut card = card_with_costs();
     for class in 0..=0xFF {
-        // Interindustry classes and proprietary ones up to BF name one of four channels; 20 to 3F and FF are none.
+        // Interindustry classes and proprietary ones up to BF name one of four channels; 20 to 3F are none.
         let expected = match class {
             0x00..=0x1F | 0x80..=0xBF if class & 3 == 0 => 0x9000,
             0xC0..=0xFE => 0x9000,
+            0xFF => 0x6E00,
             _ => 0x6881,
         };
         assert_eq!(status(&mut card, &[class, 0, 0, 1, 0]), expected, "class {class:02X}");

@@ -6,8 +6,8 @@ package javacard.security;
  * transaction.
  *
  * <p>A key's array is its bytes and one more, of which nothing is read here. A hash's state is 0 in all of its bytes
- * before any data: whether data came (0 or 1); how many bytes came, in eight bytes; the intermediate hash in 32; and the
- * 64 bytes of a block that is not whole; of SHA-384 and SHA-512 twice as many of both. Numbers have the most
+ * before any data: whether data came (0 or 1); how many bytes came, in eight bytes; the intermediate hash in 32; and
+ * the 64 bytes of a block that is not whole; of SHA-384 and SHA-512 twice as many of both. Numbers have the most
  * significant byte first. Curves have numbers; 0 is P-256.
  */
 final class Algorithms {

@@ -4,8 +4,8 @@ import javacard.framework.JCSystem;
 import javacard.framework.Util;
 
 /**
- * Cyclic redundancy codes of ISO 3309: CRC-16 (X.25) and CRC-32, of bits from the least significant one of each byte on.
- * The code so far is in RAM, inverted, so that a reset begins again.
+ * Cyclic redundancy codes of ISO 3309: CRC-16 (X.25) and CRC-32, of bits from the least significant one of each byte
+ * on. The code so far is in RAM, inverted, so that a reset begins again.
  */
 final class Crc extends Checksum {
     private final byte algorithm;

@@ -22,7 +22,8 @@ final class SignatureNames {
             case Signature.SIG_CIPHER_HMAC:
                 return padding == EcdsaSignature.PAD_NULL ? hmac(digest) : NONE;
             case Signature.SIG_CIPHER_AES_MAC128:
-                return digest == MessageDigest.ALG_NULL && padding == PAD_NOPAD ? Signature.ALG_AES_MAC_128_NOPAD : NONE;
+                return digest == MessageDigest.ALG_NULL && padding == PAD_NOPAD
+                        ? Signature.ALG_AES_MAC_128_NOPAD : NONE;
             case Signature.SIG_CIPHER_AES_CMAC128:
                 return digest == MessageDigest.ALG_NULL ? Signature.ALG_AES_CMAC_128 : NONE;
             case Signature.SIG_CIPHER_DES_MAC4:

@@ -9,8 +9,8 @@ import javacard.security.Key;
 import javacard.security.SecretKey;
 
 /**
- * AES and DES in CBC and ECB. Key and mode are on flash, since they outlive a reset; in RAM are the block before, the bytes
- * that wait for their block to be whole, how many they are, and, during a call, the key's.
+ * AES and DES in CBC and ECB. Key and mode are on flash, since they outlive a reset; in RAM are the block before, the
+ * bytes that wait for their block to be whole, how many they are, and, during a call, the key's.
  */
 final class BlockCipher extends Cipher {
     private static final short BLOCK_MAX = 16;
