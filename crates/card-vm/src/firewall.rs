@@ -7,8 +7,9 @@
 //! | call by slot | objects of the runtime: in its context |
 //! | call through an interface | those; and through a Shareable one every object: in its owner's context |
 //! | throw | objects of the runtime |
-//! | checkcast, instanceof | objects of the runtime, and every object as a Shareable interface |
+//! | checkcast, instanceof | objects of the runtime; as a Shareable interface, what has any |
 //!
+//! An applet that is active on another channel alone, and not multiselectable, is not called through its objects.
 //! Arrays that deselection clears are used only while their context is selected. References to temporary objects of the
 //! runtime are kept by no field and no element. A call to a method by its number keeps the context: code has `this`
 //! only from a call that was allowed.
@@ -47,10 +48,14 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
         if standing.owner == RUNTIME {
             return Ok(RUNTIME);
         }
-        match interface {
-            Some(interface) if types::record(self.code, interface)?.is_shareable() => Ok(standing.owner),
-            _ => Err(Trap::Exception(Exception::Security)),
+        let is_shared = match interface {
+            Some(interface) => types::record(self.code, interface)?.is_shareable(),
+            None => false,
+        };
+        if is_shared && self.runtime.may_call(self.objects, self.code, standing.owner).map_err(Trap::Stop)? {
+            return Ok(standing.owner);
         }
+        Err(Trap::Exception(Exception::Security))
     }
 
     /// Refuses to throw what the context may not use.
@@ -69,7 +74,11 @@ impl<O: Objects, C: Code, R: Runtime<O, C>> Machine<'_, O, C, R> {
         }
         let named = types::record(self.code, class)?;
         if kind == format::TYPE_CLASS && named.is_interface() && named.is_shareable() {
-            return Ok(());
+            let form = self.objects.form(reference).map_err(Trap::objects)?;
+            let of = types::class_of(self.code, form);
+            if types::record(self.code, of)?.is_shareable() {
+                return Ok(());
+            }
         }
         Err(Trap::Exception(Exception::Security))
     }

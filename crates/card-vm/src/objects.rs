@@ -163,6 +163,13 @@ pub trait Runtime<O: Objects, C: Code> {
     /// The context of an owner: the number of the package that may use its objects.
     fn context(&self, objects: &O, owner: u8) -> u8;
 
+    /// Whether an applet may be called across the firewall: not one that is active on another channel, and there alone.
+    ///
+    /// # Errors
+    ///
+    /// If the keeper of objects or an image fails; the program ends then.
+    fn may_call(&mut self, objects: &mut O, code: &mut C, owner: u8) -> Result<bool, Stop<O::Error, CodeError<C>>>;
+
     /// Whether an applet of a context is selected, so that its arrays may be used that deselection clears.
     fn is_selected(&self, objects: &O, context: u8) -> bool;
 }

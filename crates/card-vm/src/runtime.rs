@@ -6,9 +6,10 @@ use crate::end::{Exception, Native, Stop, Trap};
 use crate::heap::PersistentHeap;
 use crate::memory::{Memory, MemoryError};
 use crate::native;
-use crate::objects::{NativeCall, Runtime};
+use crate::objects::{Form, NativeCall, Objects, Runtime};
 use crate::ram::known;
 use crate::session::Session;
+use crate::types;
 
 /// The known class and reason of an exception of the virtual machine.
 fn thrown(exception: Exception) -> (u8, i16) {
@@ -49,6 +50,25 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
             Err(Trap::Throw(thrown)) => Ok(Native::Throws(thrown)),
             Err(Trap::Stop(stop)) => Err(stop),
         }
+    }
+
+    fn may_call(
+        &mut self,
+        memory: &mut Memory<H, PACKAGES, TRANSIENT>,
+        code: &mut C,
+        owner: u8,
+    ) -> Result<bool, Stop<MemoryError<H>, CodeError<C>>> {
+        let Some(instance) = self.state.instance(owner) else { return Ok(true) };
+        let (context, channel) = (memory.contexts.of(owner), self.state.channel);
+        let is_elsewhere = self.state.is_active(&memory.contexts, context, Some(channel));
+        let selected = self.state.selected[usize::from(channel)];
+        let is_here = selected != 0 && memory.contexts.of(selected) == context;
+        if !is_elsewhere || is_here {
+            return Ok(true);
+        }
+        let Form::Object(class) = memory.form(instance.applet).map_err(Stop::Objects)? else { return Ok(false) };
+        let multiselectable = memory.ram.known.class(const { known("javacard/framework/MultiSelectable") });
+        types::is_below(code, class, multiselectable).map_err(Stop::Image)
     }
 
     fn context(&self, objects: &Memory<H, PACKAGES, TRANSIENT>, owner: u8) -> u8 {

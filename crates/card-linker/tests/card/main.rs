@@ -3,6 +3,7 @@
 mod algorithms;
 mod costs;
 mod every_algorithm;
+mod firewall;
 #[path = "../javac/mod.rs"]
 mod javac;
 mod power_cuts;

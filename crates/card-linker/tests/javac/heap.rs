@@ -187,6 +187,10 @@ impl<O: Objects, C: Code> Runtime<O, C> for Exceptions {
         panic!("native method {} in a package that may not have any", call.number)
     }
 
+    fn may_call(&mut self, _: &mut O, _: &mut C, _: u8) -> Result<bool, Stop<O::Error, CodeError<C>>> {
+        Ok(true)
+    }
+
     fn context(&self, _: &O, _: u8) -> u8 {
         0
     }

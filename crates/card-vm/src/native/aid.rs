@@ -65,7 +65,13 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
                 i32::from(fits && usize::from(other.count) <= own.len() && own[..count] == bytes[..count])
             }
             EQUALS_OBJECT => {
-                if first == 0 || !self.is_aid(first)? {
+                if first == 0 {
+                    return Ok(Some(Native::Returns(0)));
+                }
+                if self.memory.standing(first).map_err(Trap::objects)?.owner != crate::objects::RUNTIME {
+                    self.usable(first)?;
+                }
+                if !self.is_aid(first)? {
                     return Ok(Some(Native::Returns(0)));
                 }
                 let (own, other) = (self.aid(this)?, self.aid(first)?);

@@ -8,7 +8,7 @@ use crate::crypto::Crypto;
 use crate::end::{Exception, Failure, Native, NativeCalls, Trap};
 use crate::heap::PersistentHeap;
 use crate::memory::{INSTANCES_MAX, TRANSIENT_DESELECT, TRANSIENT_RESET};
-use crate::objects::{ClassId, Form, Objects};
+use crate::objects::{ClassId, Form, Objects, Runtime};
 use crate::ram::known;
 use crate::types;
 
@@ -198,18 +198,12 @@ impl<H: PersistentHeap, C: Code, K: Crypto, const PACKAGES: usize, const TRANSIE
         let aid = self.aid(server)?;
         let found = self.find(aid.as_bytes())?;
         let Some(instance) = self.session.state.instance(found) else { return Ok(Native::Returns(0)) };
-        let context = self.memory.contexts.of(found);
-        let is_elsewhere =
-            self.session.state.is_active(&self.memory.contexts, context, Some(self.session.state.channel));
+        if !self.session.may_call(self.memory, self.code, found).map_err(Trap::Stop)? {
+            return Err(Trap::Exception(Exception::Security));
+        }
         let Form::Object(class) = self.memory.form(instance.applet).map_err(Trap::objects)? else {
             return Ok(Native::Returns(0));
         };
-        if is_elsewhere && context != self.memory.contexts.of(self.owner) {
-            let multiselectable = self.memory.ram.known.class(const { known("javacard/framework/MultiSelectable") });
-            if !types::is_below(self.code, class, multiselectable)? {
-                return Err(Trap::Exception(Exception::Security));
-            }
-        }
         let slot = self.memory.ram.known.slot(GET_SHAREABLE_OBJECT);
         let (package, method) = types::entry(self.code, class, slot)?;
         let client = self.aid_of(self.owner);
