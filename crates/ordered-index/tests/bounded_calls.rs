@@ -12,8 +12,8 @@ use norn_flash_sim::{Counters, NorSim, catalogue};
 use norn_ordered_index::fat_list::CallBound;
 use norn_ordered_index::{IndexError, OrderedIndex, Reclaimed, Settings};
 
-/// Makes: the last two are of values that vary.
-const MAKES: usize = 6;
+/// Makes, of several of which values vary.
+const MAKES: usize = 8;
 
 type List = EitherList<NorSim, 4>;
 
@@ -24,16 +24,19 @@ enum Pace {
     OnDemand,
 }
 
-/// Parts: units of 64 KB and of 4 KB, and small pools in small units, where room in pools is short all the time.
-fn makes() -> [(u16, u32, Settings, Option<u16>); MAKES] {
+/// Parts: units of 64 KB and of 4 KB, and small pools in small units, where room in pools is short all the time;
+/// program units of 2 bytes, and such as have several fields.
+fn makes() -> [(u16, u32, u8, Settings, Option<u16>); MAKES] {
     let small = Settings { turnstile_blocks: 4, levels: 4, slots: 8, keys: 5, pool: 8 };
     [
-        (8, 64 << 10, Settings { turnstile_blocks: 4, ..Settings::paper_2011() }, None),
-        (32, 4 << 10, Settings::paper_2011(), None),
-        (16, 2 << 10, small, None),
-        (12, 1 << 10, Settings { turnstile_blocks: 4, levels: 3, pool: 6, ..Settings::soft_list() }, None),
-        (32, 4 << 10, Settings::paper_2011(), Some(0)),
-        (16, 2 << 10, small, Some(200)),
+        (8, 64 << 10, 2, Settings { turnstile_blocks: 4, ..Settings::paper_2011() }, None),
+        (32, 4 << 10, 2, Settings::paper_2011(), None),
+        (16, 2 << 10, 2, small, None),
+        (12, 1 << 10, 2, Settings { turnstile_blocks: 4, levels: 3, pool: 6, ..Settings::soft_list() }, None),
+        (32, 4 << 10, 2, Settings::paper_2011(), Some(0)),
+        (16, 2 << 10, 2, small, Some(200)),
+        (16, 2 << 10, 8, small, None),
+        (16, 2 << 10, 32, small, Some(200)),
     ]
 }
 
@@ -47,9 +50,10 @@ struct History {
 
 impl History {
     fn new(seed: u64) -> History {
-        let (unit_count, unit_size_bytes, settings, log_bytes) = makes()[seed as usize % MAKES];
+        let (unit_count, unit_size_bytes, program_unit_bytes, settings, log_bytes) = makes()[seed as usize % MAKES];
         let mut spec = catalogue::k8c1215etm();
-        spec.part = NorPart { unit_count, unit_size_bytes, ..spec.part };
+        spec.part = NorPart { unit_count, unit_size_bytes, program_unit_bytes, ..spec.part };
+        spec.word_bytes = program_unit_bytes.max(spec.word_bytes);
         let device = NorSim::new(spec);
         let list = match log_bytes {
             None => List::format(device, settings).unwrap(),

@@ -5,12 +5,14 @@
 //! lengths. A change takes a bounded number of steps, of a bounded number of searches, objects written and blocks
 //! moved.
 //!
-//! Bytes are counted as they are asked of the device: again when they are read or programmed again.
+//! Bytes are counted as they are asked of the device: again when they are read or programmed again. Program units of
+//! more than 4 bytes are read and programmed as a whole for each field in them, of which the least has two bytes; a
+//! bit alone counts for four here.
 
 use norn_flash::Nor;
 
 use crate::fat_list::format::{CELLS_OFFSET, FILLING_BYTES, IDENTITY_BYTES};
-use crate::fat_list::layout::{Layout, PROGRAM_UNIT_BYTES_MAX};
+use crate::fat_list::layout::{ALIGNMENT_MAX, Layout};
 use crate::fat_list::list::FatListOf;
 use crate::fat_list::mount::TRIES;
 use crate::fat_list::ring::{DROPS_MAX, drop_max};
@@ -53,6 +55,10 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// What one change of a list of `objects` objects costs at most: `insert`, `update`, `remove`, `reclaim_step` or
     /// `stop`.
     pub fn call_bound(&self, objects: u32) -> CallBound {
+        self.in_units(self.call_cost(objects))
+    }
+
+    fn call_cost(&self, objects: u32) -> CallBound {
         let merging = self.moves_to_merge();
         let moves = (self.moves_with_cells() + merging).max(self.moves_of_removal());
         let (bound, costs) = (self.change_bound(objects, moves), self.costs());
@@ -66,7 +72,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// The same, for an `insert` or `update` of a list that has a cell that is free or dead: no neighbours are merged.
     pub fn bound_with_cells(&self, objects: u32) -> CallBound {
-        self.change_bound(objects, self.moves_with_cells())
+        self.in_units(self.change_bound(objects, self.moves_with_cells()))
     }
 
     /// The same, for the first change after a [`reclaim_step`](crate::OrderedIndex::reclaim_step) that found nothing to
@@ -87,7 +93,17 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// ```
     pub fn paced_bound(&self, objects: u32) -> CallBound {
         let bound = self.change_bound(objects, 1);
-        CallBound { programmed_bytes: bound.programmed_bytes + self.drop_programmed(), ..bound }
+        self.in_units(CallBound { programmed_bytes: bound.programmed_bytes + self.drop_programmed(), ..bound })
+    }
+
+    /// What is asked of a part whose program units are larger than fields.
+    fn in_units(&self, bound: CallBound) -> CallBound {
+        let unit = u64::from(self.device().part().program_unit_bytes);
+        if unit <= ALIGNMENT_MAX as u64 {
+            return bound;
+        }
+        let programmed_bytes = bound.programmed_bytes * (unit / 2);
+        CallBound { programmed_bytes, read_bytes: bound.read_bytes + programmed_bytes, ..bound }
     }
 
     /// Blocks that are reclaimed for cells, the one in which all pools are that lack room, and the object's own.
@@ -111,7 +127,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
         let levels = u64::from(self.layout().settings.levels);
         // Objects rewritten for their pools, and the two of a split; a mark, a slot, and a bit of each slot.
         let objects_written = 2 * levels + 2;
-        let own = u64::from(self.layout().slot_bytes) + (2 + costs.slots()) * PROGRAM_UNIT_BYTES_MAX as u64;
+        let own = u64::from(self.layout().slot_bytes) + (2 + costs.slots()) * ALIGNMENT_MAX as u64;
         // A step of the call's loop makes room by one of these, or is the last one of the call or of an object taken
         // out after it.
         let steps = moves + objects_written + 2;
@@ -126,48 +142,47 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
 
     /// Bytes programmed to take first objects out of a ring: two flags of each, and the head's pointers.
     fn drop_programmed(&self) -> u64 {
-        let flags = 2 * PROGRAM_UNIT_BYTES_MAX as u64 * u64::from(drop_max(self.layout()));
+        let flags = 2 * ALIGNMENT_MAX as u64 * u64::from(drop_max(self.layout()));
         flags + 4 * u64::from(self.layout().settings.levels)
     }
 
     /// What a batch of `changes` changes costs at most in a list of `objects` objects, and what its completion adds to
     /// a mount after a cut: its cell, and for it and for each change a call, which may merge neighbours.
     pub fn batch_bound(&self, objects: u32, changes: u32) -> CallBound {
-        let (costs, call, calls) = (self.costs(), self.call_bound(objects + changes), u64::from(changes) + 1);
-        let slot = costs.slots() * (PROGRAM_UNIT_BYTES_MAX as u64 + costs.slot_record());
-        CallBound {
+        let (costs, call, calls) = (self.costs(), self.call_cost(objects + changes), u64::from(changes) + 1);
+        let slot = costs.slots() * (ALIGNMENT_MAX as u64 + costs.slot_record());
+        self.in_units(CallBound {
             erases: call.erases * (changes + 1),
             programmed_bytes: calls * call.programmed_bytes + costs.object_written() + slot,
             read_bytes: calls * (call.read_bytes + costs.census_read() + costs.object_copied() + costs.search(objects)),
-        }
+        })
     }
 
     /// What one [`insert_in_ring`](crate::FatList::insert_in_ring) into a list of `objects` objects costs at most: an
     /// insertion, and up to three times first objects taken out, for which the head's block may be moved; or where the
     /// key belongs into the first object, a removal, and the bits of further keys of it.
     pub fn ring_bound(&self, objects: u32) -> CallBound {
-        let (drops, call, moved) = (u64::from(DROPS_MAX), self.call_bound(objects), self.move_bound());
+        let (drops, call, moved) = (u64::from(DROPS_MAX), self.call_cost(objects), self.costs().block_moved());
         let (costs, levels) = (self.costs(), u64::from(self.layout().settings.levels));
         // Objects that go are followed to on each level, and found, doomed, passed and buried on the lowest one.
-        let object =
-            (6 + levels) * costs.hop() + costs.survey_read() + costs.header() + 4 * PROGRAM_UNIT_BYTES_MAX as u64;
+        let object = (6 + levels) * costs.hop() + costs.survey_read() + costs.header() + 4 * ALIGNMENT_MAX as u64;
         let gone = (u64::from(drop_max(self.layout())) + levels) * (object + costs.pointer_read());
-        CallBound {
+        self.in_units(CallBound {
             erases: 2 * call.erases + u32::from(DROPS_MAX),
             programmed_bytes: 2 * call.programmed_bytes
-                + costs.slots() * PROGRAM_UNIT_BYTES_MAX as u64
+                + costs.slots() * ALIGNMENT_MAX as u64
                 + drops * (moved.programmed_bytes + self.drop_programmed()),
             read_bytes: 2 * call.read_bytes
                 + costs.slots()
                     * (2 * costs.search(objects) + 4 * (costs.survey_read() + costs.keys_read() + costs.walk))
                 + costs.census_read()
                 + drops * (costs.step_read(objects) + moved.read_bytes + gone),
-        }
+        })
     }
 
     /// What moving one block programs, erases and reads at most.
     pub fn move_bound(&self) -> CallBound {
-        self.costs().block_moved()
+        self.in_units(self.costs().block_moved())
     }
 
     /// Bytes that [`get`](crate::OrderedIndex::get) reads at most in a list of `objects` objects.
@@ -231,15 +246,15 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
     /// without keys is taken out.
     pub fn recovery_bound(&self, objects: u32) -> CallBound {
         let costs = self.costs();
-        let (call, moved, units) = (self.call_bound(objects), self.move_bound(), u64::from(self.layout().unit_count));
+        let (call, moved, units) = (self.call_cost(objects), costs.block_moved(), u64::from(self.layout().unit_count));
         // Where values vary, each log is read to its end, and of one each bit cleared, which closes it.
         let log = if costs.walk > 0 { costs.survey_read() + 2 * u64::from(self.layout().cell_bytes) } else { 0 };
-        let closing = if costs.walk > 0 { costs.slots() * PROGRAM_UNIT_BYTES_MAX as u64 } else { 0 };
+        let closing = if costs.walk > 0 { costs.slots() * ALIGNMENT_MAX as u64 } else { 0 };
         let object = costs.header() + costs.survey_read() + 2 * (costs.keys_read() + costs.entries_read()) + log;
         // Objects that a ring was dropping are found once more, and followed on each level.
         let levels = u64::from(self.layout().settings.levels);
         let walk = (4 + levels) * costs.hop() + costs.survey_read() + costs.keys_read();
-        CallBound {
+        self.in_units(CallBound {
             erases: moved.erases + call.erases,
             programmed_bytes: moved.programmed_bytes + call.programmed_bytes + closing,
             read_bytes: self.boot_bound(objects)
@@ -249,7 +264,7 @@ impl<D: Nor, W: Widths> FatListOf<D, W> {
                 + units * (5 * HEAD_BYTES + 2 * 4)
                 + 3 * costs.cells() * STAMP_BYTES
                 + u64::from(objects) * (object + walk),
-        }
+        })
     }
 }
 
@@ -306,7 +321,7 @@ impl Costs<'_> {
 
     /// An object written: all of its cell and five flags.
     fn object_written(&self) -> u64 {
-        u64::from(self.layout.cell_bytes) + 5 * PROGRAM_UNIT_BYTES_MAX as u64
+        u64::from(self.layout.cell_bytes) + 5 * ALIGNMENT_MAX as u64
     }
 
     /// Finding the latest pointer of a level in a pool of `entries` entries: the pool's border, then its entries from
@@ -353,7 +368,7 @@ impl Costs<'_> {
     /// An object that is rewritten: what is read of the old one, and a flag of program units read for each that is set.
     fn object_copied(&self) -> u64 {
         let levels = u64::from(self.layout.settings.levels);
-        let flags = 5 * PROGRAM_UNIT_BYTES_MAX as u64;
+        let flags = 5 * ALIGNMENT_MAX as u64;
         2 * STAMP_BYTES
             + self.header()
             + levels * self.pointer_read()

@@ -1,14 +1,16 @@
 //! What a list is made like, and the lengths and places that follow from it and from the part.
 //!
-//! Invariants: a field that is programmed by itself starts and ends on a border of program units; every cell is within
-//! its block; a pool has room for two pointers of every level.
+//! Invariants: a field that is programmed by itself starts and ends on a border of program units, or where these are
+//! larger, of 4 bytes; every cell is within its block; a pool has room for two pointers of every level.
 
 use norn_flash::{Address, EraseUnit, NorPart, Reprogramming};
 
 use crate::fat_list::format::{CELLS_OFFSET, Column, LEVELS_MAX, VARIED_VALUE_BYTES_MAX};
 
 /// Largest program unit that a list works on, in bytes.
-pub(crate) const PROGRAM_UNIT_BYTES_MAX: usize = 4;
+pub(crate) const PROGRAM_UNIT_BYTES_MAX: usize = 32;
+/// Largest program unit that has no more than one field: a larger one is programmed again with the next field.
+pub(crate) const ALIGNMENT_MAX: usize = 4;
 /// Most slots of an object.
 pub const SLOTS_MAX: u8 = 64;
 /// Most bytes of a key and a value together, where values have one length.
@@ -17,6 +19,11 @@ pub const ENTRY_BYTES_MAX: usize = 126;
 pub const VARYING_KEY_BYTES_MAX: usize = 64;
 /// Longest records that a log has room for at least.
 pub(crate) const LONGEST_IN_LOG: usize = 4;
+/// Bytes of which a field that is programmed by itself is a multiple.
+pub(crate) fn alignment(part: &NorPart) -> usize {
+    usize::from(part.program_unit_bytes).clamp(2, ALIGNMENT_MAX)
+}
+
 /// Bytes of a value that the log of an object is chosen for, unless a format names its bytes.
 const MEAN_VALUE_BYTES: usize = 16;
 
@@ -177,17 +184,17 @@ impl Layout {
         log_bytes: Option<u16>,
     ) -> Result<Layout, &'static str> {
         settings.validate()?;
-        let program_unit = usize::from(part.program_unit_bytes);
-        if program_unit > PROGRAM_UNIT_BYTES_MAX || part.reprogramming != Reprogramming::Unlimited {
-            return Err(
-                "an index takes words of up to 4 bytes that can be programmed repeatedly: put a Remap under it",
-            );
+        if usize::from(part.program_unit_bytes) > PROGRAM_UNIT_BYTES_MAX {
+            return Err("an index takes program units of up to 32 bytes");
+        }
+        if part.reprogramming != Reprogramming::Unlimited {
+            return Err("an index takes words that can be programmed repeatedly: put a Remap under it");
         }
         let is_wide = key_bytes + value_bytes > ENTRY_BYTES_MAX && log_bytes.is_none();
         if key_bytes == 0 || is_wide {
             return Err("a key takes a byte or more, and no more than 126 together with its value");
         }
-        let align = |bytes: usize| bytes.next_multiple_of(program_unit.max(2)) as u16;
+        let align = |bytes: usize| bytes.next_multiple_of(alignment(part)) as u16;
         let header_offset = align(2) + align(key_bytes);
         let bitmap_offset = header_offset + align(10);
         let pool_offset = bitmap_offset + align(usize::from(settings.slots).div_ceil(8));
@@ -238,7 +245,7 @@ impl Layout {
     /// Bytes of a log that put as many objects into a unit as records with values of some 16 bytes would, and leave
     /// nothing of it over.
     pub fn log_bytes(part: &NorPart, settings: Settings, key_bytes: usize, value_bytes: usize) -> u16 {
-        let align = |bytes: usize| bytes.next_multiple_of(usize::from(part.program_unit_bytes).max(2));
+        let align = |bytes: usize| bytes.next_multiple_of(alignment(part));
         let usual = usize::from(settings.slots) * align(key_bytes + value_bytes.min(MEAN_VALUE_BYTES) + 4);
         let least = LONGEST_IN_LOG * align(key_bytes + value_bytes + 4);
         let bytes = usual.max(least).min(LOG_BYTES_MAX.into()) as u16;

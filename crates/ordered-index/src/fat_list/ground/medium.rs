@@ -7,7 +7,7 @@
 use norn_flash::{Address, EraseUnit, Guard, Nor, NorPart, Violation};
 
 use crate::error::{IndexError, MountError};
-use crate::fat_list::layout::PROGRAM_UNIT_BYTES_MAX;
+use crate::fat_list::layout::{ALIGNMENT_MAX, PROGRAM_UNIT_BYTES_MAX};
 
 /// A device with its guard.
 #[derive(Clone, Debug)]
@@ -79,9 +79,13 @@ impl<D: Nor> Medium<D> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// Programs whole program units, those of ones at both ends left out.
+    /// Programs a field: whole program units, those of ones at both ends left out. Where units are so large that they
+    /// have several fields, each unit of it again, with what it has.
     pub(super) fn program(&mut self, address: Address, bytes: &[u8]) -> Result<(), IndexError<D::Error>> {
         let unit = usize::from(self.part.program_unit_bytes);
+        if unit > ALIGNMENT_MAX {
+            return self.program_in_units(address, bytes);
+        }
         let is_blank = |piece: &[u8]| piece.iter().all(|&byte| byte == 0xFF);
         let Some(first) = bytes.chunks(unit).position(|piece| !is_blank(piece)) else {
             return Ok(());
@@ -94,14 +98,28 @@ impl<D: Nor> Medium<D> {
 
     /// Clears one bit of the byte at `address`. After a cut it is cleared or not.
     pub(super) fn clear_bit(&mut self, address: Address, bit: u8) -> Result<(), IndexError<D::Error>> {
-        let unit = u32::from(self.part.program_unit_bytes);
-        let into = address.0 % unit;
-        let start = Address(address.0 - into);
-        let mut buffer = [0; PROGRAM_UNIT_BYTES_MAX];
-        self.read(start, &mut buffer[..unit as usize])?;
-        buffer[into as usize] &= !(1 << bit);
-        self.changes = self.changes.wrapping_add(1);
-        Ok(self.guard.program(start, &buffer[..unit as usize])?)
+        self.program_in_units(address, &[!(1 << bit)])
+    }
+
+    /// Clears the bits that `bytes` lack, one program unit after the other. A cut leaves what a cut of one program of
+    /// all of them may leave, too.
+    fn program_in_units(&mut self, address: Address, bytes: &[u8]) -> Result<(), IndexError<D::Error>> {
+        let unit = usize::from(self.part.program_unit_bytes);
+        let (mut into, mut rest) = (address.0 as usize % unit, bytes);
+        let mut start = Address(address.0 - into as u32);
+        while !rest.is_empty() {
+            let mut buffer = [0; PROGRAM_UNIT_BYTES_MAX];
+            let buffer = &mut buffer[..unit];
+            let (piece, after) = rest.split_at(rest.len().min(unit - into));
+            if piece.iter().any(|&byte| byte != 0xFF) {
+                self.read(start, buffer)?;
+                buffer[into..].iter_mut().zip(piece).for_each(|(to, from)| *to &= from);
+                self.changes = self.changes.wrapping_add(1);
+                self.guard.program(start, buffer)?;
+            }
+            (start, into, rest) = (start.offset(unit as u32), 0, after);
+        }
+        Ok(())
     }
 
     pub(super) fn erase(&mut self, unit: EraseUnit) -> Result<(), IndexError<D::Error>> {

@@ -6,7 +6,7 @@ use super::slots::Next;
 use super::{Cells, Links, RECORD_BYTES_MAX};
 use crate::error::Outcome;
 use crate::fat_list::format::{Column, Flag, Kind, Stamp};
-use crate::fat_list::layout::Cell;
+use crate::fat_list::layout::{Cell, alignment};
 use crate::fat_list::widths::Widths;
 
 /// A cell that is being written.
@@ -26,7 +26,7 @@ impl<D: Nor, W: Widths> Cells<D, W> {
         let mut record = [0xFF; RECORD_BYTES_MAX];
         let word = stamp.encode();
         record[..2].copy_from_slice(&word.to_le_bytes());
-        let align = usize::from(self.medium.part().program_unit_bytes).max(2);
+        let align = alignment(self.medium.part());
         self.medium.program(self.layout.cell(cell), &record[..align])?;
 
         let mut no_low = self.widths.zero_key();

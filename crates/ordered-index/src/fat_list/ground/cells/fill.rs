@@ -9,6 +9,7 @@ use norn_flash::Nor;
 
 use super::Cells;
 use super::slots::Survey;
+use crate::fat_list::layout::alignment;
 use crate::fat_list::widths::{IfVaried, Widths};
 
 /// An object is calm while no more than this part of its room is taken by what counts no more.
@@ -49,7 +50,7 @@ impl<D: Nor, W: Widths> Cells<D, W> {
 
     /// Bytes of a record whose value has `value_bytes`.
     pub fn record_bytes(&self, value_bytes: usize) -> u16 {
-        let unit = usize::from(self.medium.part().program_unit_bytes).max(2);
+        let unit = alignment(self.medium.part());
         (self.widths.key_bytes() + value_bytes + 4).next_multiple_of(unit) as u16
     }
 

@@ -23,7 +23,7 @@ use super::medium::Medium;
 use crate::codes::crc16;
 use crate::error::{IndexError, Outcome};
 use crate::fat_list::format::{CellState, Flag, Kind, Stamp};
-use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX, Layout};
+use crate::fat_list::layout::{Cell, ENTRY_BYTES_MAX, Layout, alignment};
 use crate::fat_list::widths::Widths;
 
 /// Room for the longest record that is programmed at once.
@@ -157,7 +157,7 @@ impl<D: Nor, W: Widths> Cells<D, W> {
     }
 
     fn low_address(&self, cell: Cell) -> Address {
-        let align = u32::from(self.medium.part().program_unit_bytes).max(2);
+        let align = alignment(self.medium.part()) as u32;
         self.layout.cell(cell).offset(align)
     }
 
