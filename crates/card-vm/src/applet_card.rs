@@ -237,7 +237,9 @@ impl<H: PersistentHeap, S: PackageStore, K: Crypto, const PACKAGES: usize, const
         let ended = match end {
             Ok(End::Returned(value)) if fits => Ended::Returned(value.unwrap_or(0)),
             Ok(End::Thrown(thrown)) if fits => Ended::Status(self.status_of(thrown)?),
-            Err(Stop::Objects(ObjectError::Heap(error))) => return Err(CardError::Heap(error)),
+            Err(Stop::Objects(ObjectError::Heap(error))) if !H::is_misuse(&error) => {
+                return Err(CardError::Heap(error));
+            }
             Err(Stop::Image(ImageError::Read(error))) => return Err(CardError::Packages(error)),
             _ => Ended::Status(UNKNOWN),
         };

@@ -152,6 +152,9 @@ pub trait PersistentHeap {
     /// Whether an error says that a reference leads nowhere.
     fn is_missing(error: &Self::Error) -> bool;
 
+    /// Whether an error says that there is no such field or element, as hostile code may ask for: the memory is well.
+    fn is_misuse(error: &Self::Error) -> bool;
+
     /// Bytes that new objects may take, about.
     fn free_bytes(&self) -> u32;
 
@@ -384,6 +387,10 @@ impl<D: Nor, M: UnitRows, L: Listener, F: Features> PersistentHeap for HeapIn<D,
 
     fn is_missing(error: &Self::Error) -> bool {
         matches!(error, AccessError::Stale(_))
+    }
+
+    fn is_misuse(error: &Self::Error) -> bool {
+        matches!(error, AccessError::OutOfRange { .. } | AccessError::WrongWidth { .. } | AccessError::WrongKind(_))
     }
 
     fn free_bytes(&self) -> u32 {

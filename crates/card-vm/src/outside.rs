@@ -395,6 +395,10 @@ impl<H: PersistentHeap, J: Nor> PersistentHeap for Journaled<H, J> {
         matches!(error, JournalError::Heap(error) if H::is_missing(error))
     }
 
+    fn is_misuse(error: &Self::Error) -> bool {
+        matches!(error, JournalError::Heap(error) if H::is_misuse(error))
+    }
+
     fn free_bytes(&self) -> u32 {
         self.heap.free_bytes()
     }

@@ -3,6 +3,7 @@
 mod algorithms;
 mod channels;
 mod costs;
+mod damaged_images;
 mod every_algorithm;
 mod firewall;
 #[path = "../javac/mod.rs"]
